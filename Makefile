@@ -1,0 +1,35 @@
+# Everything runs in .venv, which is made on first need and brought up to date when pyproject.toml changes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/installed
+ABS := examples/abs.pto rand:32x32 zeros:32x32
+
+.PHONY: demo test test-all lint bench clean
+
+demo: $(STAMP)
+	$(BIN)/ptosim run $(ABS)
+	$(BIN)/ptosim check $(ABS)
+	$(BIN)/ptosim profile $(ABS)
+
+test: lint
+	$(BIN)/pytest -n 2
+
+test-all: lint
+	$(BIN)/pytest -n 2 --full
+
+lint: $(STAMP)
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv build dist src/*.egg-info .pytest_cache .ruff_cache .hypothesis
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@

@@ -1,0 +1,30 @@
+"""Sample or full: `make test` runs a repeatable sample of the long suites, `--full` the counts they are meant to have."""
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("sample", max_examples=50, derandomize=True, deadline=None)
+settings.register_profile("full", max_examples=1000, derandomize=True, deadline=None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run the long suites at their full counts")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("full" if config.getoption("--full") else "sample")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--full"):
+        return
+    long = [item for item in items if item.get_closest_marker("full")]
+    if long:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("full")]
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether a suite that counts its own cases should run all of them."""
+    return bool(request.config.getoption("--full"))
