@@ -1,0 +1,276 @@
+"""What ptosim says about a kernel: where, what is wrong, why, and what to do.
+
+Everything that goes wrong with a kernel, at load, in a run or under the sanitizer, is a `Diagnostic`. Those that stop
+the work travel in a `PTOError`; those that a check collects are its findings. Colour and output formats belong to the
+command line and to the reports.
+"""
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypedDict, Unpack
+
+Severity = Literal["error", "warning"]
+
+# The severity of a kind unless whoever reports it knows better (a race whose writes store equal bytes is a warning).
+SEVERITY: dict[str, Severity] = {
+    "race": "error",
+    "scope-alias": "error",
+    "deadlock": "error",
+    "unmatched-wait": "error",
+    "undrained": "warning",
+    "double-set": "warning",
+    "semaphore-overflow": "error",
+    "buffer-misuse": "error",
+    "id-range": "error",
+    "wrong-pipe": "error",
+    "wrong-target": "error",
+    "out-of-bounds": "error",
+    "misaligned": "error",
+    "uninitialized": "error",
+    "overlap": "warning",
+    "lint": "warning",
+    "syntax": "error",
+    "invalid": "error",
+    "unsupported": "error",
+    "argument": "error",
+    "arithmetic": "error",
+    "limit": "error",
+    "trap": "error",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a kernel file. Lines and columns count from 1, columns in characters."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        starts = [0]
+        while (newline := self.text.find("\n", starts[-1])) >= 0:
+            starts.append(newline + 1)
+        return starts
+
+    def line(self, number: int) -> str:
+        """The text of a line without its line break; empty for a line that the file does not have."""
+        starts = self.line_starts
+        if not 1 <= number <= len(starts):
+            return ""
+        end = starts[number] - 1 if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : end].removesuffix("\r")
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """The line and column of a character offset."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def location(self, offset: int, length: int = 1) -> "Location":
+        line, column = self.position(offset)
+        return Location(self.name, line, column, length, self)
+
+
+@dataclass(frozen=True)
+class Location:
+    """A stretch of one source line. It compares by place; the source is there only to quote from."""
+
+    file: str
+    line: int
+    column: int
+    length: int = 1
+    source: Source | None = field(default=None, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def to_json(self) -> dict[str, object]:
+        return {"file": self.file, "line": self.line, "column": self.column, "length": self.length}
+
+
+@dataclass(frozen=True)
+class Related:
+    """Another place that takes part; its role is shown under the quoted line ("V writes here")."""
+
+    location: Location
+    role: str
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One thing that is wrong, with everything known about it."""
+
+    kind: str
+    severity: Severity
+    message: str
+    location: Location | None = None
+    label: str | None = None  # said after the caret of the primary line
+    related: tuple[Related, ...] = ()
+    notes: tuple[str, ...] = ()
+    hint: str | None = None
+    core: str | None = None
+    pipe: str | None = None
+    bytes: tuple[int, int] | None = None  # first byte, and the one after the last
+    block: int | None = None
+    loops: tuple[int, ...] = ()  # loop indices of the first occurrence, outermost first
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        if self.kind not in SEVERITY:
+            raise ValueError(f"{self.kind!r} is not a kind of diagnostic")
+
+    @property
+    def line(self) -> int | None:
+        return self.location.line if self.location else None
+
+    def __str__(self) -> str:
+        return render(self)
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data; every key is always there."""
+        return {
+            "kind": self.kind,
+            "severity": self.severity,
+            "message": self.message,
+            "location": self.location.to_json() if self.location else None,
+            "label": self.label,
+            "related": [{"location": other.location.to_json(), "role": other.role} for other in self.related],
+            "notes": list(self.notes),
+            "hint": self.hint,
+            "core": self.core,
+            "pipe": self.pipe,
+            "bytes": list(self.bytes) if self.bytes else None,
+            "block": self.block,
+            "loops": list(self.loops),
+            "count": self.count,
+        }
+
+
+Finding = Diagnostic
+
+
+class Details(TypedDict, total=False):
+    """The fields of a Diagnostic that `error` passes on."""
+
+    label: str | None
+    related: tuple[Related, ...]
+    notes: tuple[str, ...]
+    hint: str | None
+    core: str | None
+    pipe: str | None
+    bytes: tuple[int, int] | None
+    block: int | None
+    loops: tuple[int, ...]
+    count: int
+
+
+class PTOError(Exception):
+    """A kernel or a call of one that cannot go on. Prints as all its diagnostics."""
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        super().__init__(*diagnostics)
+        self.diagnostics = diagnostics
+
+    def __str__(self) -> str:
+        return "\n".join(map(render, self.diagnostics))
+
+
+def error(kind: str, message: str, location: Location | None = None, **details: Unpack[Details]) -> PTOError:
+    """The PTOError of a single diagnostic, to be raised by the caller."""
+    return PTOError(Diagnostic(kind, "error", message, location, **details))
+
+
+# ---- rendering ------------------------------------------------------------------------------------------------------
+
+GUTTER = 5  # cells for a line number
+INDENT = "   "
+TAB = 4
+EXCERPT = 110  # characters quoted of a longer line,
+BEFORE = 40  # so many of them before the caret
+CUT = "..."
+
+# Control characters and bidirectional overrides of an untrusted file must not reach the terminal.
+UNPRINTABLE = {
+    code: "\ufffd"
+    for codes in (range(0x20), range(0x7F, 0xA0), range(0x2028, 0x202F), range(0x2066, 0x206A))
+    for code in codes
+    if chr(code) not in "\t\n"
+}
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """The diagnostic as text, the way a compiler prints one."""
+    where = f"{diagnostic.location}: " if diagnostic.location else ""
+    lines = [f"{where}{diagnostic.severity}: {diagnostic.kind}: {diagnostic.message}"]
+    if diagnostic.location and diagnostic.location.source:
+        lines += _quote(diagnostic.location, diagnostic.location.source, "^", diagnostic.label or "")
+    for other in diagnostic.related:
+        lines += _related(other, diagnostic.location)
+    for note in diagnostic.notes:
+        lines += _remark("note: ", note)
+    if diagnostic.hint:
+        lines += _remark("hint: ", diagnostic.hint)
+    return "\n".join(lines).translate(UNPRINTABLE)
+
+
+def _related(other: Related, primary: Location | None) -> Iterator[str]:
+    place = other.location
+    if place.source is None:
+        yield f"{INDENT}{place}: {other.role}"
+        return
+    if primary is None or place.file != primary.file:
+        yield f"{INDENT}{place}:"
+    yield from _quote(place, place.source, "-", other.role)
+
+
+def _quote(place: Location, source: Source, mark: str, text: str) -> Iterator[str]:
+    shown, indent, width = _excerpt(source.line(place.line), place.column - 1, place.length)
+    yield f"{place.line:>{GUTTER}} | {shown}".rstrip()
+    yield f"{'':>{GUTTER}} | {' ' * indent}{mark * width} {text}".rstrip()
+
+
+def _remark(word: str, text: str) -> Iterator[str]:
+    first, *others = text.split("\n")
+    yield f"{INDENT}{word}{first}"
+    for line in others:
+        yield f"{INDENT}{'':{len(word)}}{line}"
+
+
+def _excerpt(line: str, start: int, length: int) -> tuple[str, int, int]:
+    """What to show of a line, how many cells lie before the mark, and how many the mark covers."""
+    start = max(0, min(start, len(line)))
+    low, high = _window(len(line), start)
+    before = _cells((CUT if low > 0 else "") + line[low:start], 0)
+    indent = _width(before)
+    marked = _cells(line[start : min(start + length, high)], indent)
+    behind = _cells(line[start + length : high], indent + _width(marked))
+    return before + marked + behind + (CUT if high < len(line) else ""), indent, max(1, _width(marked))
+
+
+def _window(size: int, start: int) -> tuple[int, int]:
+    """The part of a line of `size` characters that is quoted for a mark at `start`."""
+    if size <= EXCERPT:
+        return 0, size
+    low = max(0, min(start - BEFORE, size - EXCERPT))
+    return low, low + EXCERPT
+
+
+def _cells(text: str, column: int) -> str:
+    """The text with its tabs filled up, as it looks when it begins at that cell."""
+    shown = ""
+    for character in text:
+        shown += " " * (TAB - (column + _width(shown)) % TAB) if character == "\t" else character
+    return shown
+
+
+def _width(text: str) -> int:
+    return sum(map(_cells_of, text))
+
+
+def _cells_of(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):  # accents and joiners sit on their neighbour
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
