@@ -1,4 +1,4 @@
-"""Sample or full: `make test` runs a repeatable sample of the long suites, `--full` the counts they are meant to have."""
+"""Sample or full: `make test` runs a repeatable sample of the long suites, `--full` all that they are meant to."""
 
 import pytest
 from hypothesis import settings

@@ -227,7 +227,8 @@ def _related(other: Related, primary: Location | None) -> Iterator[str]:
 
 
 def _quote(place: Location, source: Source, mark: str, text: str) -> Iterator[str]:
-    shown, indent, width = _excerpt(source.line(place.line), place.column - 1, place.length)
+    line = source.line(place.line).translate(UNPRINTABLE)  # first, because the replacement may be wider
+    shown, indent, width = _excerpt(line, place.column - 1, place.length)
     yield f"{place.line:>{GUTTER}} | {shown}".rstrip()
     yield f"{'':>{GUTTER}} | {' ' * indent}{mark * width} {text}".rstrip()
 
