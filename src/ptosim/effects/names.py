@@ -1,0 +1,45 @@
+"""The proper names of the machine: pipes, memory spaces, kinds of core. Plain strings, so that they print and hash as themselves."""
+
+from enum import StrEnum
+
+
+class Pipe(StrEnum):
+    """An issue queue of a core (`S` is the scalar unit itself, `ALL` stands for every pipe in a barrier)."""
+
+    S = "S"
+    V = "V"
+    M = "M"
+    MTE1 = "MTE1"
+    MTE2 = "MTE2"
+    MTE3 = "MTE3"
+    FIX = "FIX"
+    ALL = "ALL"
+
+
+class Space(StrEnum):
+    """A memory space, in the spelling the printer uses."""
+
+    GM = "gm"
+    UB = "ub"
+    L1 = "l1"
+    L0A = "l0a"
+    L0B = "l0b"
+    L0C = "l0c"
+    BT = "bt"
+    FB = "fb"
+
+
+class CoreKind(StrEnum):
+    """The two kinds of core of a cluster."""
+
+    AIC = "aic"
+    AIV = "aiv"
+
+
+PIPES_OF: dict[CoreKind, tuple[Pipe, ...]] = {
+    CoreKind.AIC: (Pipe.S, Pipe.MTE2, Pipe.MTE1, Pipe.M, Pipe.FIX),
+    CoreKind.AIV: (Pipe.S, Pipe.MTE2, Pipe.V, Pipe.MTE3),
+}
+
+# Entries of these pipes end one after the other; those of MTE2 and MTE3 may overlap and end in any order.
+SERIAL_PIPES = frozenset({Pipe.V, Pipe.M, Pipe.FIX, Pipe.MTE1})

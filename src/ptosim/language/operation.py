@@ -1,0 +1,399 @@
+"""How an instruction class is declared: operands by role, results, words, one form string, and the rules that the verifier applies.
+
+    class VAbs(Unary):
+        \"\"\"Absolute value per lane. ...\"\"\"          # what `ptosim isa vabs` prints
+        name = "pto.vabs"
+
+    class VLds(PTOOperation):
+        name = "pto.vlds"
+        form = "$source[$offset]"                      # language/syntax.py
+        listed = ("source",)                           # operands whose types are written; all by default
+        words = {"dist": LOAD_DISTS}                   # properties that are words, placed in the form or in the dictionary
+        source = Operand()
+        offset = Operand()
+        dist = OptionalProperty()
+        result = Result()
+        next = OptionalResult()
+
+        def rules(self, target: str) -> Iterator[Problem]:
+            if ...:
+                yield Problem("...", at="source")
+
+Effects, semantics and lowerings refer to operands by these roles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast, overload
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
+from xdsl.ir import Attribute, Operation, OpResult, OpTraits, Region, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from ptosim.diagnostics import Severity
+from ptosim.language.located import LocatedParser
+from ptosim.language.syntax import (
+    Element,
+    Vocabulary,
+    Word,
+    check_word,
+    compare_types,
+    compile_form,
+    parse_form,
+    parse_types,
+    placed,
+    print_form,
+)
+from ptosim.language.syntax import (
+    Operand as PlacedOperand,
+)
+from ptosim.language.types import MaskType, VregType, is_open, mask_for
+
+SEGMENTS = "operandSegmentSizes"
+
+Placement = Literal["inside", "outside", "any"]
+"""Whether an instruction belongs inside a vector scope; `any` still follows from vector-typed operands."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One broken rule: what is wrong, at which operand (or at the operation), and perhaps what to do."""
+
+    message: str
+    at: str | None = None
+    kind: str = "invalid"
+    severity: Severity = "error"
+    hint: str | None = None
+
+
+# --- fields ------------------------------------------------------------------------------------------------------------------------------
+
+OperationT = TypeVar("OperationT", bound="PTOOperation")
+
+
+class _Field:
+    role: str = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.role = name
+
+
+class Operand(_Field):
+    """An operand that is always there."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> SSAValue: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | SSAValue:
+        return self if op is None else op.segment(self.role)[0]
+
+
+class OptionalOperand(_Field):
+    """An operand that may be missing."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> SSAValue | None: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | SSAValue | None:
+        if op is None:
+            return self
+        return next(iter(op.segment(self.role)), None)
+
+
+class VariadicOperand(_Field):
+    """Any number of operands."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> Sequence[SSAValue]: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Sequence[SSAValue]:
+        return self if op is None else op.segment(self.role)
+
+
+class Result(_Field):
+    """A result that is always there."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> OpResult: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | OpResult:
+        return self if op is None else op.results[op.result_roles.index(self.role)]
+
+
+class OptionalResult(_Field):
+    """A result at the end of the list that only some forms have."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> OpResult | None: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | OpResult | None:
+        if op is None:
+            return self
+        index = op.result_roles.index(self.role)
+        return op.results[index] if index < len(op.results) else None
+
+
+class Property(_Field):
+    """A word or other attribute that is always there."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> Attribute: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Attribute:
+        return self if op is None else cast(Attribute, op.attribute(self.role))
+
+
+class OptionalProperty(_Field):
+    """A word or other attribute that may be missing."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> Attribute | None: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Attribute | None:
+        return self if op is None else op.attribute(self.role)
+
+
+class Body(_Field):
+    """The one region of an operation."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, op: PTOOperation, owner: type) -> Region: ...
+    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Region:
+        return self if op is None else op.regions[0]
+
+
+# --- the base class ----------------------------------------------------------------------------------------------------------------------
+
+
+class PTOOperation(Operation):
+    """An instruction of the PTO dialect."""
+
+    traits: ClassVar[OpTraits] = OpTraits(lambda: ())
+
+    form: ClassVar[str] = ""
+    words: ClassVar[Mapping[str, Vocabulary]] = {}
+    listed: ClassVar[tuple[str, ...] | None] = None
+    typed: ClassVar[bool] = True
+    granularity: ClassVar[str | None] = None
+    """The mask granularity that the mnemonic names (`plt_b32`)."""
+    placement: ClassVar[Placement] = "any"
+    targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
+
+    operand_roles: ClassVar[tuple[str, ...]] = ()
+    optional_roles: ClassVar[frozenset[str]] = frozenset()
+    variadic_roles: ClassVar[frozenset[str]] = frozenset()
+    result_roles: ClassVar[tuple[str, ...]] = ()
+    required_results: ClassVar[int] = 0
+    property_roles: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        fields: dict[str, _Field] = {}
+        for parent in reversed(cls.__mro__):
+            fields |= {name: value for name, value in vars(parent).items() if isinstance(value, _Field)}
+        cls.operand_roles = _roles(fields, Operand, OptionalOperand, VariadicOperand)
+        cls.optional_roles = frozenset(_roles(fields, OptionalOperand))
+        cls.variadic_roles = frozenset(_roles(fields, VariadicOperand))
+        cls.result_roles = _roles(fields, Result, OptionalResult)
+        cls.required_results = len(_roles(fields, Result))
+        cls.property_roles = _roles(fields, Property, OptionalProperty)
+
+    # --- access ----------------------------------------------------------------------------------------------------------------------
+
+    def segment(self, role: str) -> Sequence[SSAValue]:
+        """The operands that play a role: one, none, or several."""
+        index = self.operand_roles.index(role)
+        if SEGMENTS not in self.properties:
+            return self.operands[index : index + 1]
+        sizes = cast(DenseArrayBase, self.properties[SEGMENTS]).get_values()
+        start = int(sum(sizes[:index]))
+        return self.operands[start : start + int(sizes[index])]
+
+    def attribute(self, role: str) -> Attribute | None:
+        return self.properties.get(role) or self.attributes.get(role)
+
+    def word(self, role: str) -> str | None:
+        """The word of a property, or None where it is missing."""
+        attribute = self.attribute(role)
+        return attribute.data if isinstance(attribute, StringAttr) else None
+
+    def integer(self, role: str) -> int | None:
+        """The integer of a property, or None where it is missing."""
+        attribute = cast("IntegerAttr[Any] | None", self.attribute(role))
+        return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+    def roles(self) -> Iterator[tuple[str, SSAValue]]:
+        """Every operand with its role, in order."""
+        for role in self.operand_roles:
+            for value in self.segment(role):
+                yield role, value
+
+    # --- construction ----------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def make(
+        cls,
+        operands: Mapping[str, SSAValue | Sequence[SSAValue] | None] | None = None,
+        result_types: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute | None] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+    ) -> Self:
+        """Build an operation from operands by role."""
+        segments = [_as_list((operands or {}).get(role)) for role in cls.operand_roles]
+        kept = {name: value for name, value in (properties or {}).items() if value is not None}
+        if cls.optional_roles or cls.variadic_roles:
+            kept[SEGMENTS] = DenseArrayBase.from_list(i32, [len(segment) for segment in segments])
+        return cls.create(
+            operands=[value for segment in segments for value in segment],
+            result_types=result_types,
+            properties=kept,
+            attributes=dict(attributes or {}),
+            regions=regions,
+        )
+
+    # --- text ------------------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def elements(cls) -> tuple[Element, ...]:
+        return compile_form(cls.form)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        parsed = parse_form(parser, cls.elements(), cls.words)
+        return cls.parse_rest(parser, parsed.operands, {name: StringAttr(word) for name, word in parsed.words.items()})
+
+    @classmethod
+    def parse_rest(
+        cls,
+        parser: LocatedParser,
+        operands: Mapping[str, SSAValue | Sequence[SSAValue]],
+        properties: Mapping[str, Attribute],
+    ) -> Self:
+        """The attribute dictionary and the type list, after the form."""
+        attributes, in_dictionary = cls.parse_dictionary(parser)
+        written = list(cls._written(operands))
+        result_types = cls.parse_signature(parser, written)
+        closed = [cls.close(type_, [value for _, value in written]) for type_ in result_types]
+        return cls.make(operands, closed, {**in_dictionary, **properties}, attributes)
+
+    @classmethod
+    def parse_dictionary(cls, parser: LocatedParser) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
+        """The attribute dictionary, split into free attributes and the properties of this class."""
+        start = parser.span_here()
+        attributes = parser.parse_optional_attr_dict()
+        properties = {name: attributes.pop(name) for name in cls.property_roles if name in attributes}
+        for name, vocabulary in cls.words.items():
+            if isinstance(word := properties.get(name), StringAttr):
+                properties[name] = StringAttr(check_word(parser, name, word.data, vocabulary, start))
+        return attributes, properties
+
+    @classmethod
+    def parse_signature(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
+        """`: operand types -> result types`, or `: result types` for an instruction without listed operands."""
+        if parser.parse_optional_punctuation(":") is None:
+            return cls.default_results(parser, operands)
+        types = parse_types(parser)
+        listed = operands if cls.listed is None else [(role, value) for role, value in operands if role in cls.listed]
+        if parser.parse_optional_punctuation("->") is not None:
+            compare_types(parser, types, operands)
+            return cls._results(parser, [type_ for type_, _ in parse_types(parser)])
+        if cls.result_roles and not listed:
+            return cls._results(parser, [type_ for type_, _ in types])
+        compare_types(parser, types, operands)
+        return cls.default_results(parser, operands)
+
+    @classmethod
+    def _results(cls, parser: LocatedParser, types: list[Attribute]) -> list[Attribute]:
+        most, least = len(cls.result_roles), cls.required_results
+        if not least <= len(types) <= most:
+            count = str(most) if least == most else f"{least} to {most}"
+            parser.raise_error(f"{cls.name} has {count} results, but the type list names {len(types)}")
+        return types
+
+    @classmethod
+    def default_results(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
+        """The result types of an instruction written without them."""
+        if cls.required_results:
+            parser.raise_error(
+                f"expected ': ... -> ...' with the result type{'s' * (cls.required_results > 1)} of {cls.name}"
+            )
+        return []
+
+    @classmethod
+    def close(cls, type_: Attribute, operands: Iterable[SSAValue]) -> Attribute:
+        """Work out `!pto.mask<G>` of a result: from the mnemonic, else from the registers, else from the masks it depends on."""
+        if not isinstance(type_, MaskType) or not is_open(type_):
+            return type_
+        if cls.granularity is not None:
+            return MaskType(StringAttr(cls.granularity))
+        types = [value.type for value in operands]
+        for operand_type in types:
+            if isinstance(operand_type, VregType):
+                return mask_for(operand_type)
+        return next((other for other in types if isinstance(other, MaskType)), type_)
+
+    @classmethod
+    def _written(cls, operands: Mapping[str, SSAValue | Sequence[SSAValue]]) -> Iterator[tuple[str, SSAValue]]:
+        """Operands in the order of the text (the order of the form)."""
+        for role, values in operands.items():
+            for value in _as_list(values):
+                yield role, value
+
+    def print(self, printer: Printer) -> None:
+        print_form(printer, self, self.elements(), self.words)
+        self.print_rest(printer)
+
+    def print_rest(self, printer: Printer) -> None:
+        """The attribute dictionary and the type list."""
+        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word)}
+        shown = {name: value for name, value in self.properties.items() if name != SEGMENTS and name not in in_form}
+        printer.print_op_attributes({**shown, **self.attributes})
+        if not self.typed:
+            return
+        operands = [
+            self.segment(item.role)
+            for item in placed(self.elements())
+            if isinstance(item, PlacedOperand) and self._lists(item.role)
+        ]
+        types = [value.type for segment in operands for value in segment]
+        results = [result.type for result in self.results]
+        if not types and not results:
+            return
+        printer.print_string(" : ")
+        printer.print_list(types or results, printer.print_attribute)
+        if types and results:
+            printer.print_string(" -> ")
+            printer.print_list(results, printer.print_attribute)
+
+    def _lists(self, role: str) -> bool:
+        return self.listed is None or role in self.listed
+
+    # --- rules -----------------------------------------------------------------------------------------------------------------------
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        """What the verifier has to say about this operation. Placement and targets are checked for every class alike."""
+        return iter(())
+
+
+def _roles(fields: Mapping[str, _Field], *kinds: type[_Field]) -> tuple[str, ...]:
+    return tuple(name for name, value in fields.items() if isinstance(value, kinds))
+
+
+def _as_list(value: SSAValue | Sequence[SSAValue] | None) -> list[SSAValue]:
+    if value is None:
+        return []
+    return [value] if isinstance(value, SSAValue) else list(value)

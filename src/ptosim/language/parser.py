@@ -1,0 +1,130 @@
+"""From the text of a `.pto` file to xDSL operations with positions. The verifier and the older spellings come after this."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.ir import Dialect, Operation, SSAValue
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
+
+from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
+from ptosim.language.catalogue import OTHER_DIALECTS, attributes, operations
+from ptosim.language.located import LocatedParser, Position, Unsupported
+
+LONGEST_FILE = 2_000_000
+DEEPEST_NESTING = 200
+_FRAMES_PER_LEVEL = 40
+"""Python frames that xDSL's recursive descent needs at most for one level of nesting."""
+
+
+@dataclass
+class ParsedModule:
+    """The operations of a file, where each was written, and the type-list mismatches met on the way."""
+
+    source: Source
+    module: ModuleOp
+    positions: dict[Operation, Position]
+    definitions: dict[SSAValue, Span]
+    reports: list[Diagnostic]
+
+    def location(self, op: Operation, role: str | None = None) -> Location | None:
+        """The place of an operation, or of the operand that plays a role in it."""
+        position = self.positions.get(op)
+        if position is None:
+            return None
+        span = position.roles.get(role, position.name) if role is not None else position.name
+        return self.source.location(span.start, max(1, span.end - span.start))
+
+    def operand_location(self, op: Operation, index: int) -> Location | None:
+        """The place of an operand by its number in the text."""
+        position = self.positions.get(op)
+        if position is None or index >= len(position.operands):
+            return self.location(op)
+        span = position.operands[index]
+        return self.source.location(span.start, span.end - span.start)
+
+    def replaced(self, old: Operation, new: Operation) -> None:
+        """A rewritten operation stands where the old one stood."""
+        if old in self.positions:
+            self.positions[new] = self.positions.pop(old)
+
+
+@cache
+def context() -> Context:
+    """Every dialect that a `.pto` file may use."""
+    known = Context()
+    known.load_dialect(Builtin)
+    for dialect in OTHER_DIALECTS:
+        known.load_dialect(dialect)
+    known.load_dialect(Dialect("pto", list(operations()), list(attributes())))
+    return known
+
+
+def parse(source: Source) -> ParsedModule:
+    """Parse a file; the first error is raised as a PTOError with its place."""
+    _check_size(source)
+    parser = LocatedParser(context(), source)
+    with _deep_recursion():
+        try:
+            module = parser.parse_module()
+        except Unsupported as problem:
+            raise _at(parser, "unsupported", problem.msg, problem.span) from None
+        except ParseError as problem:
+            raise _at(parser, "syntax", problem.msg, problem.span) from None
+        except PTOError:
+            raise
+        except Exception as problem:  # xDSL verifies attributes while parsing and raises whatever it likes
+            raise _at(parser, "syntax", str(problem) or type(problem).__name__, parser.span_here()) from problem
+    return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports)
+
+
+def _at(parser: LocatedParser, kind: str, message: str, span: Span) -> PTOError:
+    start = min(span.start, len(parser.source.text))
+    return error(kind, message, parser.source.location(start, max(1, span.end - span.start)))
+
+
+def _check_size(source: Source) -> None:
+    if len(source.text) > LONGEST_FILE:
+        raise error("limit", f"{source.name} has {len(source.text)} characters; the limit is {LONGEST_FILE}")
+    depth = 0
+    for offset, character in _structure(source.text):
+        depth += 1 if character in "{([<" else -1
+        if depth > DEEPEST_NESTING:
+            raise error("limit", f"nested deeper than {DEEPEST_NESTING} levels", source.location(offset))
+
+
+def _structure(text: str) -> Iterator[tuple[int, str]]:
+    """The brackets of a text with their offsets, outside comments and strings. `->` is not a bracket."""
+    offset = 0
+    while offset < len(text):
+        character = text[offset]
+        if character == '"':
+            offset += 1
+            while offset < len(text) and text[offset] != '"' and text[offset] != "\n":
+                offset += 2 if text[offset] == "\\" else 1
+        elif text.startswith("//", offset):
+            end = text.find("\n", offset)
+            offset = len(text) if end < 0 else end
+        elif text.startswith("->", offset):
+            offset += 1
+        elif character in "{}()[]<>":
+            yield offset, character
+        offset += 1
+
+
+@contextmanager
+def _deep_recursion() -> Iterator[None]:
+    """The nesting limit, not Python's recursion limit, decides how deep a file may be."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEPEST_NESTING * _FRAMES_PER_LEVEL))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)

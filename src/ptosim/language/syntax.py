@@ -1,0 +1,286 @@
+"""A small assembly format: one string says how an instruction is written, and both parser and printer follow it.
+
+A form consists of
+
+    $role       an operand            @name      a word: "X", <X>, #pto.kind<X> or X, stored as a string property
+    , [ ] ( )   punctuation           word       a keyword
+    { ... }     optional, present when its first operand or word is
+
+After the form every instruction may have an attribute dictionary (properties that the form does not place are written there) and a type
+list. Operands have the type they were defined with, so the type list is only compared with them; it may be short, may leave out offsets of
+type `index`, and may say `!pto.ptr` or `!pto.mask<G>` for a type that is to be worked out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.printer import Printer
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.language.located import LocatedParser
+from ptosim.language.types import PtrType, parse_pointer_body, pointer_of_memref, same_type
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The words that a property may be, older spellings of them, and how the printer writes one."""
+
+    words: tuple[str, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    printed: str = '"{}"'
+    bare: str | None = None
+    """The word meant by a kind without a parameter, such as `#pto.pipe`."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    role: str
+
+
+@dataclass(frozen=True)
+class Word:
+    name: str
+
+
+@dataclass(frozen=True)
+class Literal:
+    text: str
+
+
+@dataclass(frozen=True)
+class Group:
+    elements: tuple[Element, ...]
+
+
+Element = Operand | Word | Literal | Group
+
+_TOKEN = re.compile(r"\$(?P<operand>\w+)|@(?P<word>\w+)|(?P<literal>\w+|[\[\](),])|(?P<open>\{)|(?P<close>\})")
+
+
+@cache
+def compile_form(form: str) -> tuple[Element, ...]:
+    """The elements of a form string."""
+    elements, _ = _compile(list(_TOKEN.finditer(form)), 0)
+    return elements
+
+
+def _compile(tokens: list[re.Match[str]], position: int) -> tuple[tuple[Element, ...], int]:
+    elements: list[Element] = []
+    while position < len(tokens):
+        token = tokens[position]
+        position += 1
+        if token["close"]:
+            break
+        if token["open"]:
+            inner, position = _compile(tokens, position)
+            elements.append(Group(inner))
+        elif token["operand"]:
+            elements.append(Operand(token["operand"]))
+        elif token["word"]:
+            elements.append(Word(token["word"]))
+        else:
+            elements.append(Literal(token["literal"]))
+    return tuple(elements), position
+
+
+def placed(elements: tuple[Element, ...]) -> Iterator[Operand | Word]:
+    """The operands and words of a form, in the order written."""
+    for element in elements:
+        match element:
+            case Group(inner):
+                yield from placed(inner)
+            case Operand() | Word():
+                yield element
+            case Literal():
+                pass
+
+
+@dataclass
+class Parsed:
+    """What the text of one instruction said."""
+
+    operands: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    words: dict[str, str] = field(default_factory=dict[str, str])
+
+
+# --- parsing -----------------------------------------------------------------------------------------------------------------------------
+
+
+def parse_form(parser: LocatedParser, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> Parsed:
+    parsed = Parsed()
+    _parse_elements(parser, elements, words, parsed)
+    return parsed
+
+
+def _parse_elements(
+    parser: LocatedParser, elements: tuple[Element, ...], words: Mapping[str, Vocabulary], parsed: Parsed
+) -> None:
+    for element in elements:
+        match element:
+            case Literal(text):
+                parse_literal(parser, text)
+            case Operand(role):
+                parsed.operands[role] = parser.parse_value(role)
+            case Word(name):
+                parsed.words[name] = parse_word(parser, name, words[name])
+            case Group(inner):
+                start = parser.mark()
+                if _begins(parser, inner):
+                    parser.rewind(start)
+                    _parse_elements(parser, inner, words, parsed)
+                else:
+                    parser.rewind(start)
+
+
+def parse_literal(parser: LocatedParser, text: str) -> None:
+    if text.isidentifier():
+        parser.parse_keyword(text)
+    else:
+        parser.parse_punctuation(text)  # pyright: ignore[reportArgumentType]
+
+
+def _begins(parser: LocatedParser, elements: tuple[Element, ...]) -> bool:
+    """Whether the text goes on with this optional part; moves past its leading punctuation."""
+    for element in elements:
+        match element:
+            case Literal(text) if text.isidentifier():
+                return parser.parse_optional_keyword(text) is not None
+            case Literal(text):
+                if parser.parse_optional_punctuation(text) is None:  # pyright: ignore[reportArgumentType]
+                    return False
+            case Operand():
+                return parser.at(MLIRTokenKind.PERCENT_IDENT)
+            case Word():
+                return parser.at(
+                    MLIRTokenKind.STRING_LIT, MLIRTokenKind.LESS, MLIRTokenKind.HASH_IDENT, MLIRTokenKind.BARE_IDENT
+                )
+            case Group(inner):
+                return _begins(parser, inner)
+    return False
+
+
+def parse_word(parser: LocatedParser, name: str, vocabulary: Vocabulary) -> str:
+    """A word in any of its spellings, normalised; an unknown one is an error at the word."""
+    start = parser.pos
+    word = parser.parse_optional_str_literal()
+    if word is None and parser.parse_optional_punctuation("<") is not None:
+        word = parser.parse_identifier()
+        parser.parse_punctuation(">")
+    if word is None and parser.at(MLIRTokenKind.HASH_IDENT):
+        word = _parse_kind(parser, vocabulary)
+    if word is None:
+        word = parser.parse_optional_identifier()
+    if word is None:
+        parser.raise_error(f"expected {name}: one of {_list(vocabulary.words)}", start)
+    return check_word(parser, name, word, vocabulary, Span(start, parser.previous_end, parser.lexer.input))
+
+
+def _parse_kind(parser: LocatedParser, vocabulary: Vocabulary) -> str | None:
+    """`#pto.kind<WORD>`, or `#pto.kind` alone where that has a meaning."""
+    parser.skip_token()
+    if parser.parse_optional_punctuation("<") is None:
+        return vocabulary.bare
+    word = parser.parse_identifier()
+    parser.parse_punctuation(">")
+    return word
+
+
+def check_word(parser: LocatedParser, name: str, word: str, vocabulary: Vocabulary, span: Span) -> str:
+    word = vocabulary.aliases.get(word, word)
+    if word not in vocabulary.words:
+        parser.raise_error(f"unknown {name} '{word}'; known: {_list(vocabulary.words)}", span)
+    return word
+
+
+def _list(words: tuple[str, ...]) -> str:
+    return ", ".join(words)
+
+
+def parse_types(parser: LocatedParser) -> list[tuple[Attribute, Span]]:
+    """A comma-separated list of types, in or out of parentheses; `i64 x5` stands for five times i64."""
+    types: list[tuple[Attribute, Span]] = []
+    closing = parser.parse_optional_punctuation("(") is not None
+    if closing and parser.parse_optional_punctuation(")") is not None:
+        return types
+    while True:
+        start = parser.pos
+        type_ = parse_listed_type(parser)
+        span = Span(start, parser.previous_end, parser.lexer.input)
+        types.extend([(type_, span)] * parser.parse_repetition())
+        if parser.parse_optional_punctuation(",") is None:
+            break
+    if closing:
+        parser.parse_punctuation(")")
+    return types
+
+
+def parse_listed_type(parser: LocatedParser) -> Attribute:
+    """A type; `<T, space>` is short for `!pto.ptr<T, space>`, and a memref in a PTO space is a pointer."""
+    if parser.parse_optional_punctuation("<") is not None:
+        return PtrType(*parse_pointer_body(parser))
+    type_ = parser.parse_type()
+    if isinstance(type_, MemRefType) and (pointer := pointer_of_memref(type_)) is not None:  # pyright: ignore[reportUnknownArgumentType]
+        return pointer
+    return type_  # pyright: ignore[reportUnknownVariableType]
+
+
+def compare_types(
+    parser: LocatedParser, listed: list[tuple[Attribute, Span]], operands: list[tuple[str, SSAValue]]
+) -> None:
+    """Compare a type list with the operands it names. Offsets of type index may be left out, and the list may end early."""
+    remaining = iter(operands)
+    for type_, span in listed:
+        for role, value in remaining:
+            if same_type(type_, value.type):
+                break
+            if isinstance(value.type, IndexType):
+                continue
+            parser.report(f"{role} has type {value.type}, but the type list says {type_}", span)
+            break
+        else:
+            parser.report(f"the type list has more types than the instruction has operands ({len(operands)})", span)
+            return
+
+
+# --- printing ----------------------------------------------------------------------------------------------------------------------------
+
+
+def print_form(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
+    """Write the operands and words of an operation as its form says."""
+    printer.print_string(" " if elements and elements[0] not in (Literal("["), Literal("(")) else "")
+    _print_elements(printer, op, elements, words)
+
+
+def _print_elements(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
+    for element in elements:
+        match element:
+            case Literal(","):
+                printer.print_string(", ")
+            case Literal(text):
+                printer.print_string(f" {text} " if text.isidentifier() else text)
+            case Operand(role):
+                printer.print_ssa_value(getattr(op, role))
+            case Word(name):
+                printer.print_string(words[name].printed.format(word_of(op, name)))
+            case Group(inner):
+                if _present(op, inner):
+                    _print_elements(printer, op, inner, words)
+
+
+def _present(op: Any, elements: tuple[Element, ...]) -> bool:
+    first = next(placed(elements))
+    return getattr(op, first.role if isinstance(first, Operand) else first.name) is not None
+
+
+def word_of(op: Any, name: str) -> str | None:
+    """The word stored in a property, or None."""
+    attribute = getattr(op, name)
+    return attribute.data if isinstance(attribute, StringAttr) else None

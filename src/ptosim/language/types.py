@@ -1,0 +1,339 @@
+"""The types of the PTO dialect: pointers, vector registers, masks, alignment state and the low-precision elements.
+
+A type may be *open* while parsing: `!pto.ptr` without parameters and `!pto.mask<G>` stand for a type that `infer.py` works out from
+the uses. Everything after inference sees closed types only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    BFloat16Type,
+    Float8E4M3FNType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IndexType,
+    IntAttr,
+    IntegerType,
+    MemRefType,
+    NoneAttr,
+    Signedness,
+    StringAttr,
+)
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition, param_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from ptosim.effects.element import Element, element
+from ptosim.effects.names import Space
+
+SPACE_SPELLINGS: dict[str, Space] = {
+    "gm": Space.GM,
+    "l1": Space.L1,
+    "mat": Space.L1,
+    "l0a": Space.L0A,
+    "left": Space.L0A,
+    "l0b": Space.L0B,
+    "right": Space.L0B,
+    "l0c": Space.L0C,
+    "acc": Space.L0C,
+    "ub": Space.UB,
+    "vec": Space.UB,
+    "bt": Space.BT,
+    "bias": Space.BT,
+    "fb": Space.FB,
+    "scaling": Space.FB,
+}
+
+OPEN = StringAttr("G")
+"""The granularity of `!pto.mask<G>`: to be worked out from the uses."""
+
+REGISTER_BYTES = 256
+
+
+class LowPrecisionType(ParametrizedAttribute, TypeAttribute):
+    """An element type that only loads, stores, moves and conversions understand."""
+
+
+@irdl_attr_definition
+class HiF8Type(LowPrecisionType):
+    name = "pto.hif8"
+
+
+@irdl_attr_definition
+class HiF8x2Type(LowPrecisionType):
+    name = "pto.hif8x2"
+
+
+@irdl_attr_definition
+class F8E8M0Type(LowPrecisionType):
+    name = "pto.f8E8M0"
+
+
+@irdl_attr_definition
+class F4E1M2x2Type(LowPrecisionType):
+    name = "pto.f4E1M2x2"
+
+
+@irdl_attr_definition
+class F4E2M1x2Type(LowPrecisionType):
+    name = "pto.f4E2M1x2"
+
+
+@irdl_attr_definition
+class BF16x2Type(LowPrecisionType):
+    name = "pto.bf16x2"
+
+
+_NAMED_ELEMENTS: dict[type[Attribute], str] = {
+    Float16Type: "f16",
+    BFloat16Type: "bf16",
+    Float32Type: "f32",
+    Float64Type: "f64",
+    IndexType: "index",
+    Float8E4M3FNType: "f8E4M3FN",
+    Float8E5M2Type: "f8E5M2",
+    Float8E8M0FNUType: "f8E8M0",
+    F8E8M0Type: "f8E8M0",
+    HiF8Type: "hif8",
+    HiF8x2Type: "hif8x2",
+    F4E1M2x2Type: "f4E1M2x2",
+    F4E2M1x2Type: "f4E2M1x2",
+    BF16x2Type: "bf16x2",
+}
+
+_SIGN_PREFIX = {Signedness.SIGNLESS: "", Signedness.SIGNED: "s", Signedness.UNSIGNED: "u"}
+
+
+def element_name(type_: Attribute) -> str | None:
+    """The ISA's word for a scalar or element type, or None for a type that is neither."""
+    if isinstance(type_, IntegerType):
+        return f"{_SIGN_PREFIX[type_.signedness.data]}i{type_.width.data}"
+    return _NAMED_ELEMENTS.get(type(type_))
+
+
+def element_of(type_: Attribute) -> Element:
+    """The element description of a scalar type, or of the elements of a pointer or register type."""
+    if isinstance(type_, PtrType | VregType):
+        type_ = type_.element
+    name = element_name(type_)
+    if name is None:
+        raise ValueError(f"{type_} has no element description")
+    return element(name)
+
+
+def _is_element(type_: Attribute) -> bool:
+    name = element_name(type_)
+    if name is None or name in ("index", "i1", "f64"):
+        return False
+    try:
+        element(name)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+@irdl_attr_definition
+class PtrType(ParametrizedAttribute, TypeAttribute):
+    """`!pto.ptr<T, space>`: a byte address in a memory space, counted in elements of T by the instructions that take an offset."""
+
+    name = "pto.ptr"
+    element: Attribute = param_def()
+    space_name: Attribute = param_def()
+
+    @staticmethod
+    def of(element_type: Attribute, space: Space) -> PtrType:
+        return PtrType(element_type, StringAttr(space.value))
+
+    @property
+    def is_open(self) -> bool:
+        return isinstance(self.element, NoneAttr) or isinstance(self.space_name, NoneAttr)
+
+    @property
+    def space(self) -> Space:
+        return Space(cast(StringAttr, self.space_name).data)
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        if parser.parse_optional_punctuation("<") is None:
+            return (NoneAttr(), NoneAttr())
+        return parse_pointer_body(parser)
+
+    def print_parameters(self, printer: Printer) -> None:
+        if self.is_open:
+            return
+        with printer.in_angle_brackets():
+            printer.print_attribute(self.element)
+            printer.print_string(f", {self.space.value}")
+
+
+def parse_pointer_body(parser: AttrParser) -> tuple[Attribute, Attribute]:
+    """`T>` or `T, space>`, after the opening bracket. A missing space means gm."""
+    start = parser.pos
+    element_type = parser.parse_type()
+    if not _is_element(element_type):
+        parser.raise_error(f"a pointer cannot have element type {element_type}", start, parser.pos)
+    space = Space.GM
+    if parser.parse_optional_punctuation(",") is not None:
+        space = _parse_space(parser)
+    parser.parse_punctuation(">", " after the memory space")
+    return element_type, StringAttr(space.value)
+
+
+def _parse_space(parser: AttrParser) -> Space:
+    start = parser.pos
+    word = parser.parse_optional_identifier()
+    if word is None:
+        attribute = parser.parse_attribute()
+        word = attribute.space.data if isinstance(attribute, AddressSpaceAttr) else str(attribute)
+    space = SPACE_SPELLINGS.get(word)
+    if space is None:
+        parser.raise_error(f"unknown memory space '{word}'; known: {', '.join(SPACE_SPELLINGS)}", start, parser.pos)
+    return space
+
+
+@irdl_attr_definition
+class AddressSpaceAttr(ParametrizedAttribute):
+    """`#pto.address_space<gm>`."""
+
+    name = "pto.address_space"
+    space: StringAttr
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return (StringAttr(_parse_space(parser).value),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.space.data)
+
+
+@irdl_attr_definition
+class VregType(ParametrizedAttribute, TypeAttribute):
+    """`!pto.vreg<NxT>`: one vector register, 256 bytes seen as N lanes of T."""
+
+    name = "pto.vreg"
+    lane_count: IntAttr
+    element: Attribute = param_def()
+
+    @staticmethod
+    def of(element_type: Attribute) -> VregType:
+        return VregType(IntAttr(REGISTER_BYTES // element_of(element_type).bytes), element_type)
+
+    @property
+    def lanes(self) -> int:
+        return self.lane_count.data
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        parser.parse_punctuation("<")
+        start = parser.pos
+        lanes = parser.parse_shape_dimension(allow_dynamic=False)
+        parser.parse_shape_delimiter()
+        element_type = parser.parse_type()
+        if not _is_element(element_type):
+            parser.raise_error(f"a vector register cannot hold {element_type}", start, parser.pos)
+        size = lanes * element(cast(str, element_name(element_type))).bytes
+        if size != REGISTER_BYTES:
+            parser.raise_error(
+                f"!pto.vreg<{lanes}x{element_type}> is {size} bytes; a vector register is exactly 256 bytes",
+                start,
+                parser.pos,
+            )
+        parser.parse_punctuation(">")
+        return (IntAttr(lanes), element_type)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(f"{self.lanes}x")
+            printer.print_attribute(self.element)
+
+
+@irdl_attr_definition
+class MaskType(ParametrizedAttribute, TypeAttribute):
+    """`!pto.mask<b8|b16|b32>`: a typed view of one 256-bit predicate register."""
+
+    name = "pto.mask"
+    granularity: StringAttr
+
+    @property
+    def is_open(self) -> bool:
+        return self.granularity == OPEN
+
+    @property
+    def stride(self) -> int:
+        """Predicate bits per lane."""
+        return MASK_STRIDES[self.granularity.data]
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        if parser.parse_optional_punctuation("<") is None:
+            return (OPEN,)
+        start = parser.pos
+        word = parser.parse_identifier()
+        if word not in (*MASK_STRIDES, OPEN.data):
+            parser.raise_error(f"unknown mask granularity '{word}'; known: b8, b16, b32", start, parser.pos)
+        parser.parse_punctuation(">")
+        return (StringAttr(word),)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(self.granularity.data)
+
+
+MASK_STRIDES = {"b8": 1, "b16": 2, "b32": 4}
+
+
+def mask_for(type_: Attribute) -> MaskType:
+    """The mask type whose lanes are the lanes of a register of this element type."""
+    return MaskType(StringAttr(element_of(type_).mask_granularity))
+
+
+@irdl_attr_definition
+class AlignType(ParametrizedAttribute, TypeAttribute):
+    """`!pto.align`: the state of one unaligned load or store stream."""
+
+    name = "pto.align"
+
+
+def is_open(type_: Attribute) -> bool:
+    """Whether inference still has to work the type out."""
+    return isinstance(type_, PtrType | MaskType) and type_.is_open
+
+
+def same_type(listed: Attribute, actual: Attribute) -> bool:
+    """Equal, or one of the two still open."""
+    return listed == actual or (type(listed) is type(actual) and (is_open(listed) or is_open(actual)))
+
+
+def is_vector_state(type_: Attribute) -> bool:
+    """Whether values of this type live only inside a vector scope."""
+    return isinstance(type_, VregType | MaskType | AlignType)
+
+
+def pointer_of_memref(type_: MemRefType[Attribute]) -> PtrType | None:
+    """A memref in a PTO address space is read as a pointer."""
+    space = type_.memory_space
+    return PtrType(type_.element_type, space.space) if isinstance(space, AddressSpaceAttr) else None
+
+
+TYPES: tuple[type[Attribute], ...] = (
+    PtrType,
+    VregType,
+    MaskType,
+    AlignType,
+    HiF8Type,
+    HiF8x2Type,
+    F8E8M0Type,
+    F4E1M2x2Type,
+    F4E2M1x2Type,
+    BF16x2Type,
+    AddressSpaceAttr,
+)
