@@ -28,7 +28,7 @@ class Element:
 
     @property
     def is_float(self) -> bool:
-        """A float that the vector and scalar units compute with; low-precision payloads are only moved and converted."""
+        """A float to compute with; low-precision payloads are only moved and converted."""
         return self.kind == "float"
 
     @property
