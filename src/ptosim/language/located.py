@@ -112,9 +112,14 @@ class LocatedParser(Parser):
     def parse_value(self, role: str | None = None) -> SSAValue:
         """An operand, with the type it was defined with; `role` names it for diagnostics."""
         operand = self.parse_unresolved_operand(f"expected {role or 'operand'}: an SSA value such as %x")
-        if role is not None and self._open:
-            self._open[-1].roles[role] = operand.span
+        if role is not None:
+            self.place(role, operand.span)
         return self._defined(operand)
+
+    def place(self, role: str, span: Span) -> None:
+        """Remember where an operand or word of the current operation was written."""
+        if self._open:
+            self._open[-1].roles[role] = span
 
     def _defined(self, operand: UnresolvedOperand) -> SSAValue:
         values = self.ssa_values.get(operand.operand_name)

@@ -34,6 +34,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.diagnostics import Severity
+from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.syntax import (
     Element,
@@ -189,7 +190,11 @@ class PTOOperation(Operation):
     granularity: ClassVar[str | None] = None
     """The mask granularity that the mnemonic names (`plt_b32`)."""
     placement: ClassVar[Placement] = "any"
+    spaces: ClassVar[Mapping[str, tuple[Space, ...]]] = {}
+    """The memory spaces that a pointer role may be in."""
     targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
+    replaced_by: ClassVar[str | None] = None
+    """The current name of an instruction that this is an older name of; roles and properties are the same."""
 
     operand_roles: ClassVar[tuple[str, ...]] = ()
     optional_roles: ClassVar[frozenset[str]] = frozenset()

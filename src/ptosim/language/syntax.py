@@ -38,6 +38,8 @@ class Vocabulary:
     printed: str = '"{}"'
     bare: str | None = None
     """The word meant by a kind without a parameter, such as `#pto.pipe`."""
+    illegal: tuple[str, ...] = ()
+    """Words that parse although no instruction takes them: a rule reports them, with a kind of its own."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,9 @@ def parse_word(parser: LocatedParser, name: str, vocabulary: Vocabulary) -> str:
         word = parser.parse_optional_identifier()
     if word is None:
         parser.raise_error(f"expected {name}: one of {_list(vocabulary.words)}", start)
-    return check_word(parser, name, word, vocabulary, Span(start, parser.previous_end, parser.lexer.input))
+    span = Span(start, parser.previous_end, parser.lexer.input)
+    parser.place(name, span)
+    return check_word(parser, name, word, vocabulary, span)
 
 
 def _parse_kind(parser: LocatedParser, vocabulary: Vocabulary) -> str | None:
@@ -195,7 +199,7 @@ def _parse_kind(parser: LocatedParser, vocabulary: Vocabulary) -> str | None:
 
 def check_word(parser: LocatedParser, name: str, word: str, vocabulary: Vocabulary, span: Span) -> str:
     word = vocabulary.aliases.get(word, word)
-    if word not in vocabulary.words:
+    if word not in vocabulary.words and word not in vocabulary.illegal:
         parser.raise_error(f"unknown {name} '{word}'; known: {_list(vocabulary.words)}", span)
     return word
 
