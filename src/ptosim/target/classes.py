@@ -1,0 +1,67 @@
+"""The timing classes: the groups of instructions that a target prices alike.
+
+An instruction names its class in its effects record; every target file has a row for every class. An instruction that
+nothing is published for belongs to `other`, unless a class of its own says more.
+"""
+
+TIMING_CLASSES: dict[str, str] = {
+    "abs": "vabs",
+    "relu": "vrelu",
+    "add": "vadd, vsub",
+    "add_scalar": "vadds",
+    "multiply": "vmul",
+    "multiply_scalar": "vmuls, vneg",
+    "minmax": "vmax, vmin",
+    "max_scalar": "vmaxs",
+    "min_scalar": "vmins",
+    "logic": "vand, vor, vxor, vnot",
+    "shift": "vshl, vshr, vshls, vshrs",
+    "compare": "vcmp, vcmps",
+    "select": "vsel",
+    "exp": "vexp",
+    "log": "vln",
+    "sqrt": "vsqrt",
+    "divide": "vdiv",
+    "convert_float": "vcvt between two float types or between two integer types",
+    "convert_int": "vcvt between a float and an integer type",
+    "reduce_minmax": "vcmax, vcmin: one value for the whole register",
+    "reduce_add": "vcadd: one value for the whole register",
+    "group_minmax": "vcgmax, vcgmin: one value for each 32-byte group",
+    "group_add": "vcgadd",
+    "pair_add": "vcpadd",
+    "broadcast_lane": "vdup",
+    "broadcast": "vbr",
+    "index": "vci",
+    "permute": "vselr",
+    "squeeze": "vsqz, vusqz",
+    "round": "vtrc",
+    "leaky_relu": "vlrelu, vprelu",
+    "multiply_add": "vaxpy, vmula, vmadd",
+    "multiply_long": "vmull",
+    "multiply_convert": "vmulscvt",
+    "exp_difference": "vexpdif",
+    "load": "vlds, vsldb, vldas, vldus: every load of one register or of an alignment state",
+    "load_pair": "vldsx2",
+    "store": "vsts, vsstb, vstus, vstur, vstas, vstar, sprsti, sprsts",
+    "store_interleave": "vstsx2",
+    "gather": "vgather2, vgather2_bc",
+    "gather_block": "vgatherb",
+    "scatter": "vscatter",
+    "mask": "instructions on predicates alone: pset, pge, plt, pand, psel, ppack, pintlv",
+    "mask_load": "plds, pldi",
+    "mask_store": "psts, psti, pstu",
+    "other": "every other vector instruction: vintlv, vpack, vunpack, vaddc, histograms",
+    "scalar": "arith, pointer arithmetic, scalar loads and stores, sprclr: no vector issue slot",
+    "rename": "vbitcast, pbitcast, init_align: no instruction at all",
+    "fence": "mem_bar",
+}
+
+# Entries of a pipe of their own, outside vector functions: [operation] of a target file.
+OPERATION_CLASSES: dict[str, str] = {
+    "sort": "vbitsort",
+    "merge_sort": "vmrgsort4",
+    "mad": "mad and its kin",
+}
+
+# These have no register result that another instruction could wait for.
+WITHOUT_RESULT = frozenset({"store", "store_interleave", "scatter", "mask_store", "rename", "fence"})

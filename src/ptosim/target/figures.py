@@ -1,0 +1,343 @@
+"""Reading target files: TOML text to a flat table of figures, each a value with its origin.
+
+Inheritance, spelling, types and completeness are settled here, so that `profile` only has to arrange what it gets.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ptosim.diagnostics import error
+from ptosim.target.classes import OPERATION_CLASSES, TIMING_CLASSES, WITHOUT_RESULT
+
+Value = int | float | str | tuple[int, int]
+
+ORIGINS: dict[str, str] = {
+    "CA": "cycle-accurate simulator of the vendor",
+    "PROF": "published as profiled; board or simulator not stated",
+    "DEV": "measured on a board",
+    "DOC": "instruction-set pages",
+    "GUESS": "published placeholder without explanation",
+    "R": "recommendation of this project: nothing is published",
+    "FIT": "fitted by this project to published calibration points",
+    "user": "set by the user",
+}
+
+BUILT_IN = Path(__file__).parent
+ALIASES = {"a2": "a2a3", "a3": "a2a3"}
+
+
+class Figure(NamedTuple):
+    value: Value
+    origin: str
+
+
+class Figures(NamedTuple):
+    """What one target file says, its parents included: figures by dotted path, such as `class.exp.latency`."""
+
+    name: str
+    architecture: str
+    table: Mapping[str, Figure]
+
+
+# ---- what a file may hold -------------------------------------------------------------------------------------------
+
+Check = Callable[[Any], Value | None]  # the value as kept, or None where it does not fit
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 40
+
+
+def _whole(value: Any) -> Value | None:
+    return value if _is_whole(value) else None
+
+
+def _count(value: Any) -> Value | None:
+    return value if _is_whole(value) and value > 0 else None
+
+
+def _number(value: Any) -> Value | None:
+    return value if _is_whole(value) or (isinstance(value, float) and 0 <= value < 1e12) else None
+
+
+def _rate(value: Any) -> Value | None:
+    return _number(value) if value else None
+
+
+def _pair(value: Any) -> Value | None:
+    """The figure for wide and for narrow elements; one number stands for both."""
+    if _is_whole(value):
+        return value, value
+    if isinstance(value, list | tuple):
+        columns: tuple[Any, ...] = tuple(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if len(columns) == 2 and all(map(_is_whole, columns)):
+            return columns
+    return None
+
+
+def _flag(value: Any) -> Value | None:
+    return value if isinstance(value, bool) else None
+
+
+def _word(*words: str) -> Check:
+    def check(value: Any) -> Value | None:
+        return value if value in words else None
+
+    check.__doc__ = " or ".join(map(repr, words))
+    return check
+
+
+MEANS: dict[Check, str] = {
+    _whole: "a whole number",
+    _count: "a whole number above 0",
+    _number: "a number, not negative",
+    _rate: "a number above 0",
+    _pair: "a whole number, or [wide, narrow]",
+    _flag: "true or false",
+}
+
+SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "bt", "fb")
+PATHS = (
+    "gm_ub ub_gm gm_l1 ub_ub ub_l1 l1_ub l1_l0a l1_l0b l1_bt l1_fb l1_fill l0c_gm l0c_l1 l0c_ub"  # source_destination
+).split()
+
+_COMMON: dict[str, dict[str, Check]] = {
+    "memory": dict.fromkeys(SPACES, _count),
+    "alignment": dict.fromkeys(("ub", "l1", "l0a", "l0b"), _count),
+    "sync": {
+        "event_ids": _count,
+        "buffer_ids": _count,
+        "semaphores": _count,
+        "vector_semaphores": _count,
+        "semaphore_limit": _count,
+        "subblock_sem_offset": _count,
+        "inter_core_wait": _word("pipe", "core"),
+        "inter_core_signal": _word("direct", "broadcast"),
+        "buffers": _flag,
+    },
+    "rules": {"scatter_duplicates": _word("lowest-lane", "illegal"), "dma_length_multiple": _count},
+    "chip": {"clock_ghz": _rate, "cube_cores": _count, "vector_cores": _count},
+    "latency": dict.fromkeys(("scalar", "flag", "inter_core", "barrier"), _whole),
+    **{f"operation.{name}": {"startup": _whole, "each": _pair} for name in OPERATION_CLASSES},
+    **{f"dma.{path}": {"bytes_per_cycle": _rate, "startup": _whole, "ramp_bytes": _whole} for path in PATHS},
+}
+
+_ISSUE_UNIT: dict[str, Check] = {
+    "startup": _whole,
+    "drain": _whole,
+    "decode": _count,
+    "issue": _count,
+    "load_slots": _count,
+    "load_slots_beside_store": _whole,
+    "store_slots": _count,
+    "shared_queue": _count,
+    "execute_queue": _count,
+    "registers": _count,
+    "register_release": _whole,
+    "iteration": _count,
+    "loop_entry": _whole,
+    "loop_turn": _whole,
+    "post_update": _whole,
+    "branch": _whole,
+}
+_ISSUE_CLASS: dict[str, Check] = {
+    "latency": _pair,
+    "interval": _pair,
+    "port": _word("any", "exu0", "load", "both-loads", "store", "none"),
+    "consumer": _word("alu", "special", "store"),
+}
+_FORWARD: dict[str, Check] = dict.fromkeys(("alu", "special", "store"), _pair)
+_REPEAT_CLASS: dict[str, Check] = {"head": _number, "slope": _number, "tail": _number}
+
+SCHEMA: dict[str, dict[str, dict[str, Check]]] = {
+    "a5": {
+        **_COMMON,
+        "vector": _ISSUE_UNIT,
+        **{f"class.{name}": _ISSUE_CLASS for name in TIMING_CLASSES},
+        **{f"forward.{name}": _FORWARD for name in TIMING_CLASSES if name not in WITHOUT_RESULT},
+    },
+    "a2a3": {**_COMMON, **{f"class.{name}": _REPEAT_CLASS for name in TIMING_CLASSES}},
+}
+ROW_TABLES = ("operation", "dma", "class", "forward")
+HEADER = ("name", "architecture", "inherits")
+
+
+def check_of(architecture: str, path: str) -> Check | None:
+    """How the figure at a dotted path is checked; None where no such figure exists."""
+    table, _, key = path.rpartition(".")
+    checks = SCHEMA[architecture].get(table)
+    if checks is None:
+        return None
+    if key in checks:
+        return checks[key]
+    if table.startswith("dma.") and key == "gib_per_second":
+        return _rate
+    if table.startswith("forward.") and key in TIMING_CLASSES:
+        return _pair
+    return None
+
+
+def checked(architecture: str, path: str, value: Any, where: str) -> Value:
+    """The value as it is kept; a PTOError where the path does not exist or the value is of another kind."""
+    check = check_of(architecture, path)
+    if check is None:
+        known = [f"{table}.{key}" for table, keys in SCHEMA[architecture].items() for key in keys]
+        raise error("argument", f"{where}: there is no figure '{path}'", hint=near(path, known))
+    kept = check(value)
+    if kept is None:
+        raise error("argument", f"{where}: '{path}' must be {MEANS.get(check, check.__doc__)}, not {value!r}")
+    return kept
+
+
+def near(word: str, known: Iterable[str]) -> str | None:
+    """A hint that names what the user may have meant."""
+    from difflib import get_close_matches  # slow to import, and only errors need it
+
+    found = get_close_matches(word, list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(found)}?" if found else None
+
+
+# ---- reading --------------------------------------------------------------------------------------------------------
+
+
+def built_in_names() -> list[str]:
+    return sorted(path.stem for path in BUILT_IN.glob("*.toml"))
+
+
+def read_figures(name_or_path: str | Path) -> Figures:
+    """The figures of a built-in target or of a file, with everything inherited, complete and checked."""
+    return _read(_find(str(name_or_path), Path()), ())
+
+
+def _find(name: str, directory: Path) -> Path:
+    """The file of a target: a built-in name, or a path relative to the directory."""
+    built_in = BUILT_IN / f"{ALIASES.get(name, name)}.toml"
+    if "/" not in name and "\\" not in name and built_in.is_file():
+        return built_in
+    path = directory / name
+    if name.endswith(".toml") and path.is_file():
+        return path.resolve()
+    raise error(
+        "argument",
+        f"no target '{name}': neither a built-in one nor a .toml file",
+        hint=near(name, built_in_names()) or f"built in are {', '.join(built_in_names())}",
+    )
+
+
+def _read(path: Path, children: tuple[Path, ...]) -> Figures:
+    where = path.name
+    if path in children:
+        chain = " inherits ".join(child.name for child in (*children[children.index(path) :], path))
+        raise error("argument", f"{where}: a target cannot inherit from itself: {chain}")
+    document = _document(path)
+    header = {key: document.pop(key) for key in HEADER if key in document}
+    for key, value in header.items():
+        if not isinstance(value, str):
+            raise error("argument", f"{where}: '{key}' must be text, not {value!r}")
+    parent: Figures | None = None
+    if "inherits" in header:
+        parent = _read(_find(header["inherits"], path.parent), (*children, path))
+    architecture = _architecture(header.get("architecture"), parent, where)
+    table = dict(parent.table) if parent else {}
+    for key, figure in _entries(document, architecture, where).items():
+        table[key] = figure
+    _convert_rates(table)
+    missing = [key for keys in _required(architecture) for key in keys if key not in table]
+    if missing:
+        raise error(
+            "argument",
+            f"{where}: {len(missing)} figures are missing, the first is '{missing[0]}'",
+            hint=f'write inherits = "{architecture}" to take them from there',
+        )
+    return Figures(header.get("name", path.stem), architecture, table)
+
+
+def _document(path: Path) -> dict[str, Any]:
+    import tomllib  # a third of the cost of importing this package, and only reading needs it
+
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise error("argument", f"{path.name}: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise error("argument", f"{path.name}: not TOML: {problem}") from None
+
+
+def _architecture(stated: str | None, parent: Figures | None, where: str) -> str:
+    inherited = parent.architecture if parent else None
+    architecture = stated or inherited
+    if architecture is None:
+        raise error("argument", f"{where}: says neither 'architecture' nor 'inherits'")
+    if architecture not in SCHEMA:
+        raise error("argument", f"{where}: 'architecture' must be {' or '.join(map(repr, SCHEMA))}, not {stated!r}")
+    if inherited and architecture != inherited:
+        raise error("argument", f"{where}: is {stated} and inherits from a target that is {inherited}")
+    return architecture
+
+
+def _required(architecture: str) -> Iterable[list[str]]:
+    for table, keys in SCHEMA[architecture].items():
+        yield [f"{table}.{key}" for key in keys]
+
+
+def _entries(document: dict[str, Any], architecture: str, where: str) -> dict[str, Figure]:
+    """The figures that a file itself holds."""
+    known = {table.partition(".")[0] for table in SCHEMA[architecture]}
+    found: dict[str, Figure] = {}
+    for table, content in document.items():
+        if table not in known:
+            raise error("argument", f"{where}: there is no table '{table}'", hint=near(table, [*known, *HEADER]))
+        if not isinstance(content, dict):
+            raise error("argument", f"{where}: '{table}' must be a table, not {content!r}")
+        entries: dict[str, Any] = content  # pyright: ignore[reportUnknownVariableType]
+        for key, entry in entries.items():
+            path = f"{table}.{key}"
+            rows = _row(path, entry, where) if table in ROW_TABLES else {path: _single(path, entry, where)}
+            for figure_path, (value, origin) in rows.items():
+                found[figure_path] = Figure(checked(architecture, figure_path, value, where), origin)
+    return found
+
+
+def _single(path: str, entry: Any, where: str) -> tuple[Any, str]:
+    """A figure on its own: `[value, origin]`, or a bare value that the user vouches for."""
+    if not isinstance(entry, list):
+        return entry, "user"
+    parts: list[Any] = entry  # pyright: ignore[reportUnknownVariableType]
+    if len(parts) != 2:
+        raise error("argument", f"{where}: '{path}' must be a value or [value, origin], not {entry!r}")
+    return parts[0], _origin(parts[1], path, where)
+
+
+def _row(path: str, entry: Any, where: str) -> dict[str, tuple[Any, str]]:
+    """The figures of a row; its origin holds for all of them or is a table that names exceptions to `all`."""
+    if not isinstance(entry, dict):
+        raise error("argument", f"{where}: '{path}' must be a table of figures, not {entry!r}")
+    row: dict[str, Any] = dict(entry)  # pyright: ignore[reportUnknownArgumentType]
+    origin = row.pop("origin", "user")
+    origins: dict[str, Any] = origin if isinstance(origin, dict) else {"all": origin}  # pyright: ignore
+    for key in origins:
+        if key != "all" and key not in row:
+            raise error("argument", f"{where}: the origin of '{path}' names '{key}', which the row does not hold")
+    return {
+        f"{path}.{key}": (value, _origin(origins.get(key, origins.get("all", "user")), path, where))
+        for key, value in row.items()
+    }
+
+
+def _origin(origin: Any, path: str, where: str) -> str:
+    if not isinstance(origin, str) or origin not in ORIGINS:
+        raise error("argument", f"{where}: the origin of '{path}' must be one of {', '.join(ORIGINS)}, not {origin!r}")
+    return origin
+
+
+def _convert_rates(table: dict[str, Figure]) -> None:
+    """Rates stated in GiB/s become bytes per cycle, at the clock of the file that states them."""
+    clock = table.get("chip.clock_ghz")
+    if clock is None:
+        return
+    for path in [path for path in table if path.endswith(".gib_per_second")]:
+        rate = table.pop(path)
+        assert isinstance(rate.value, int | float) and isinstance(clock.value, int | float)
+        per_cycle = rate.value * (1 << 30) / (clock.value * 1e9)
+        table[path.replace("gib_per_second", "bytes_per_cycle")] = Figure(per_cycle, rate.origin)
