@@ -23,7 +23,7 @@ class VerifiedModule:
 
 
 def load(source: Source, target: str | None = None) -> VerifiedModule:
-    """Read a module; raises PTOError with the first syntax error, or with every error of the verifier in source order."""
+    """Read a module; raises PTOError with the first syntax error, or with all errors of the verifier."""
     parsed = parse(source)
     machine = target_of(parsed, target)
     found = verify(parsed, machine)

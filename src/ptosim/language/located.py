@@ -1,4 +1,4 @@
-"""xDSL's parser with positions: every operation and operand knows where it was written, and a value must be defined before its use.
+"""xDSL's parser with positions: operations and operands know where they were written, uses follow definitions.
 
 The hooks into xDSL that are not public live in this one class; a test fails loudly when they change.
 """
@@ -41,7 +41,7 @@ OUTSIDE = re.compile(
 
 
 class LocatedParser(Parser):
-    """Records positions, rejects undefined values at their use, collects type-list mismatches for the verifier's report."""
+    """Records positions, rejects undefined values at their use, collects type-list mismatches for the verifier."""
 
     def __init__(self, context: Context, source: Source) -> None:
         super().__init__(context, source.text, source.name)
@@ -52,7 +52,7 @@ class LocatedParser(Parser):
         self._open: list[Position] = []
         self._last_end = 0
 
-    # --- positions -----------------------------------------------------------------------------------------------------------------------
+    # --- positions --------------------------------------------------------------------------------
 
     def parse_operation(self) -> Operation:
         position = Position(self._name_span())
@@ -101,7 +101,7 @@ class LocatedParser(Parser):
         """Offset just after the token read last."""
         return self._last_end
 
-    # --- values --------------------------------------------------------------------------------------------------------------------------
+    # --- values -----------------------------------------------------------------------------------
 
     def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:
         value = self._defined(operand)
@@ -136,7 +136,7 @@ class LocatedParser(Parser):
         hint = f"; did you mean %{near[0]}?" if near else ""
         self.raise_error(f"%{operand.operand_name} is not defined here{hint}", operand.span)
 
-    # --- tokens --------------------------------------------------------------------------------------------------------------------------
+    # --- tokens -----------------------------------------------------------------------------------
 
     def at(self, *kinds: MLIRTokenKind) -> bool:
         return self._current_token.kind in kinds
@@ -164,7 +164,7 @@ class LocatedParser(Parser):
             return int(token.text[1:])
         return 1
 
-    # --- reports -------------------------------------------------------------------------------------------------------------------------
+    # --- reports ----------------------------------------------------------------------------------
 
     def location(self, span: Span) -> Location:
         line, column = self.source.position(span.start)

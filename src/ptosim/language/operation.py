@@ -1,4 +1,4 @@
-"""How an instruction class is declared: operands by role, results, words, one form string, and the rules that the verifier applies.
+"""How an instruction class is declared: operands by role, results, words, one form string, and its verifier rules.
 
     class VAbs(Unary):
         \"\"\"Absolute value per lane. ...\"\"\"          # what `ptosim isa vabs` prints
@@ -8,7 +8,7 @@
         name = "pto.vlds"
         form = "$source[$offset]"                      # language/syntax.py
         listed = ("source",)                           # operands whose types are written; all by default
-        words = {"dist": LOAD_DISTS}                   # properties that are words, placed in the form or in the dictionary
+        words = {"dist": LOAD_DISTS}                   # properties that are words, in the form or in {...}
         source = Operand()
         offset = Operand()
         dist = OptionalProperty()
@@ -28,13 +28,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast, overload
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i32
-from xdsl.ir import Attribute, Operation, OpResult, OpTraits, Region, SSAValue
-from xdsl.parser import Parser
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Attribute, Data, Operation, OpResult, OpTraits, Region, SSAValue
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 
 from ptosim.diagnostics import Severity
-from ptosim.effects.names import Space
+from ptosim.effects.names import CoreKind, Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.syntax import (
     Element,
@@ -70,7 +71,23 @@ class Problem:
     hint: str | None = None
 
 
-# --- fields ------------------------------------------------------------------------------------------------------------------------------
+@irdl_attr_definition
+class Segments(Data[tuple[int, ...]]):
+    """How many operands play each role, for classes where that varies."""
+
+    name = "pto.segments"
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> tuple[int, ...]:
+        with parser.in_angle_brackets():
+            return tuple(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_integer))
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_list(self.data, lambda size: printer.print_string(str(size)))
+
+
+# --- fields ---------------------------------------------------------------------------------------
 
 OperationT = TypeVar("OperationT", bound="PTOOperation")
 
@@ -175,7 +192,7 @@ class Body(_Field):
         return self if op is None else op.regions[0]
 
 
-# --- the base class ----------------------------------------------------------------------------------------------------------------------
+# --- the base class -------------------------------------------------------------------------------
 
 
 class PTOOperation(Operation):
@@ -192,6 +209,8 @@ class PTOOperation(Operation):
     placement: ClassVar[Placement] = "any"
     spaces: ClassVar[Mapping[str, tuple[Space, ...]]] = {}
     """The memory spaces that a pointer role may be in."""
+    cores: ClassVar[tuple[CoreKind, ...]] = (CoreKind.AIC, CoreKind.AIV)
+    """The kinds of core that have the instruction; one that belongs inside a vector scope needs no mention."""
     targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
@@ -215,16 +234,16 @@ class PTOOperation(Operation):
         cls.required_results = len(_roles(fields, Result))
         cls.property_roles = _roles(fields, Property, OptionalProperty)
 
-    # --- access ----------------------------------------------------------------------------------------------------------------------
+    # --- access -----------------------------------------------------------------------------------
 
     def segment(self, role: str) -> Sequence[SSAValue]:
         """The operands that play a role: one, none, or several."""
         index = self.operand_roles.index(role)
         if SEGMENTS not in self.properties:
             return self.operands[index : index + 1]
-        sizes = cast(DenseArrayBase, self.properties[SEGMENTS]).get_values()
-        start = int(sum(sizes[:index]))
-        return self.operands[start : start + int(sizes[index])]
+        sizes = cast(Segments, self.properties[SEGMENTS]).data
+        start = sum(sizes[:index])
+        return self.operands[start : start + sizes[index]]
 
     def attribute(self, role: str) -> Attribute | None:
         return self.properties.get(role) or self.attributes.get(role)
@@ -245,7 +264,7 @@ class PTOOperation(Operation):
             for value in self.segment(role):
                 yield role, value
 
-    # --- construction ----------------------------------------------------------------------------------------------------------------
+    # --- construction -----------------------------------------------------------------------------
 
     @classmethod
     def make(
@@ -260,7 +279,7 @@ class PTOOperation(Operation):
         segments = [_as_list((operands or {}).get(role)) for role in cls.operand_roles]
         kept = {name: value for name, value in (properties or {}).items() if value is not None}
         if cls.optional_roles or cls.variadic_roles:
-            kept[SEGMENTS] = DenseArrayBase.from_list(i32, [len(segment) for segment in segments])
+            kept[SEGMENTS] = Segments(tuple(len(segment) for segment in segments))
         return cls.create(
             operands=[value for segment in segments for value in segment],
             result_types=result_types,
@@ -269,7 +288,7 @@ class PTOOperation(Operation):
             regions=regions,
         )
 
-    # --- text ------------------------------------------------------------------------------------------------------------------------
+    # --- text -------------------------------------------------------------------------------------
 
     @classmethod
     def elements(cls) -> tuple[Element, ...]:
@@ -340,7 +359,7 @@ class PTOOperation(Operation):
 
     @classmethod
     def close(cls, type_: Attribute, operands: Iterable[SSAValue]) -> Attribute:
-        """Work out `!pto.mask<G>` of a result: from the mnemonic, else from the registers, else from the masks it depends on."""
+        """Work out `!pto.mask<G>` of a result: from the mnemonic, else from the registers, else from the masks."""
         if not isinstance(type_, MaskType) or not is_open(type_):
             return type_
         if cls.granularity is not None:
@@ -387,10 +406,10 @@ class PTOOperation(Operation):
     def _lists(self, role: str) -> bool:
         return self.listed is None or role in self.listed
 
-    # --- rules -----------------------------------------------------------------------------------------------------------------------
+    # --- rules ------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
-        """What the verifier has to say about this operation. Placement and targets are checked for every class alike."""
+        """What the verifier has to say about this operation beyond what it checks for every class alike."""
         return iter(())
 
 

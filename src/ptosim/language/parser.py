@@ -1,9 +1,9 @@
-"""From the text of a `.pto` file to xDSL operations with positions. The verifier and the older spellings come after this."""
+"""From the text of a `.pto` file to xDSL operations with positions; older spellings and the verifier come after."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -85,7 +85,7 @@ def parse(source: Source) -> ParsedModule:
     return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports)
 
 
-def _at(parser: LocatedParser, kind: str, message: str, span: Span) -> PTOError:
+def _at(parser: LocatedParser, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:
     start = min(span.start, len(parser.source.text))
     return error(kind, message, parser.source.location(start, max(1, span.end - span.start)))
 
@@ -120,7 +120,7 @@ def _structure(text: str) -> Iterator[tuple[int, str]]:
 
 
 @contextmanager
-def _deep_recursion() -> Iterator[None]:
+def _deep_recursion() -> Generator[None]:
     """The nesting limit, not Python's recursion limit, decides how deep a file may be."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, DEEPEST_NESTING * _FRAMES_PER_LEVEL))

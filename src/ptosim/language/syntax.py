@@ -6,9 +6,9 @@ A form consists of
     , [ ] ( )   punctuation           word       a keyword
     { ... }     optional, present when its first operand or word is
 
-After the form every instruction may have an attribute dictionary (properties that the form does not place are written there) and a type
-list. Operands have the type they were defined with, so the type list is only compared with them; it may be short, may leave out offsets of
-type `index`, and may say `!pto.ptr` or `!pto.mask<G>` for a type that is to be worked out.
+After the form every instruction may have an attribute dictionary (for properties that the form does not place) and a
+type list. Operands have the type they were defined with, so the type list is only compared with them; it may be short, may
+leave out offsets of type `index`, and may say `!pto.ptr` or `!pto.mask<G>` for a type that is to be worked out.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Parsed:
     words: dict[str, str] = field(default_factory=dict[str, str])
 
 
-# --- parsing -----------------------------------------------------------------------------------------------------------------------------
+# --- parsing --------------------------------------------------------------------------------------
 
 
 def parse_form(parser: LocatedParser, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> Parsed:
@@ -239,7 +239,7 @@ def parse_listed_type(parser: LocatedParser) -> Attribute:
 def compare_types(
     parser: LocatedParser, listed: list[tuple[Attribute, Span]], operands: list[tuple[str, SSAValue]]
 ) -> None:
-    """Compare a type list with the operands it names. Offsets of type index may be left out, and the list may end early."""
+    """Compare a type list with the operands it names. It may leave out offsets of type index, and may end early."""
     remaining = iter(operands)
     for type_, span in listed:
         for role, value in remaining:
@@ -254,7 +254,7 @@ def compare_types(
             return
 
 
-# --- printing ----------------------------------------------------------------------------------------------------------------------------
+# --- printing -------------------------------------------------------------------------------------
 
 
 def print_form(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:

@@ -1,7 +1,7 @@
 """The types of the PTO dialect: pointers, vector registers, masks, alignment state and the low-precision elements.
 
-A type may be *open* while parsing: `!pto.ptr` without parameters and `!pto.mask<G>` stand for a type that `infer.py` works out from
-the uses. Everything after inference sees closed types only.
+A type may be *open* while parsing: `!pto.ptr` without parameters and `!pto.mask<G>` stand for a type that `infer.py`
+works out from the uses. Everything after inference sees closed types only.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ _SIGN_PREFIX = {Signedness.SIGNLESS: "", Signedness.SIGNED: "s", Signedness.UNSI
 def element_name(type_: Attribute) -> str | None:
     """The ISA's word for a scalar or element type, or None for a type that is neither."""
     if isinstance(type_, IntegerType):
-        return f"{_SIGN_PREFIX[type_.signedness.data]}i{type_.width.data}"
+        integer = cast("IntegerType", type_)
+        return f"{_SIGN_PREFIX[integer.signedness.data]}i{integer.width.data}"
     return _NAMED_ELEMENTS.get(type(type_))
 
 
@@ -141,7 +142,7 @@ def _is_element(type_: Attribute) -> bool:
 
 @irdl_attr_definition
 class PtrType(ParametrizedAttribute, TypeAttribute):
-    """`!pto.ptr<T, space>`: a byte address in a memory space, counted in elements of T by the instructions that take an offset."""
+    """`!pto.ptr<T, space>`: a byte address in a memory space; offsets from it count elements of T."""
 
     name = "pto.ptr"
     element: Attribute = param_def()

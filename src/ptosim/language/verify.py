@@ -37,7 +37,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     found = [*parsed.reports]
     for op in parsed.module.walk():
         found.extend(_diagnostic(parsed, op, problem) for problem in problems(op, target))
-    return sorted(found, key=lambda diagnostic: _place(diagnostic))
+    return sorted(found, key=_place)
 
 
 def problems(op: Operation, target: str) -> Iterator[Problem]:
