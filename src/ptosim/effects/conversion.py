@@ -1,0 +1,183 @@
+"""Which element types `pto.vcvt` converts into which, what each pair has to be told, and where the converted lanes go.
+
+How a single value is converted is the business of the engines; how the attributes are written, of the language. A
+signless integer converts as a signed one, so the matrix names only `siW` and `uiW`.
+
+Both registers have 256 bytes: a conversion that narrows fills every second (or fourth) lane of its result and leaves
+zeros between, one that widens takes every second (or fourth) lane of its source. `part` says which.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+from ptosim.effects.element import Element, element
+
+ROUNDINGS = ("R", "A", "F", "C", "Z", "O", "H")
+"""Nearest even, nearest with ties away from zero, down, up, toward zero, to odd, nearest with ties up."""
+SATURATIONS = ("SAT", "NOSAT")
+HALVES = ("EVEN", "ODD")
+QUARTERS = ("P0", "P1", "P2", "P3")
+
+# H is meant for 8-bit float targets; what it does elsewhere is not published.
+_ORDINARY = "RAFCZO"
+
+_PAIRED_NIBBLES = frozenset({"f4E1M2x2", "f4E2M1x2"})
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """One pair of the matrix. An attribute with an empty tuple of words must be absent."""
+
+    source: str
+    dest: str
+    roundings: tuple[str, ...]
+    saturations: tuple[str, ...]
+    parts: tuple[str, ...]
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of the attributes that must be there; no other may."""
+        words = {"rnd": self.roundings, "sat": self.saturations, "part": self.parts}
+        return tuple(name for name, allowed in words.items() if allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where the values of a result come from.
+
+    A value is a lane, except in the 4-bit formats, where a lane holds two of them (the low nibble first).
+    """
+
+    sources: tuple[int | None, ...]
+    """Per value of the result: the number of the source value it is converted from, or None for a zero."""
+    gates: tuple[int | None, ...]
+    """Per value of the result: the bit of the 256-bit predicate that decides it, namely that of its source lane."""
+
+
+_PAIRS: dict[str, str] = {
+    "f32 f16": "rnd sat part",
+    "f32 bf16": "rnd sat part",
+    "f32 si16": "rnd sat part",
+    "f32 si32": "rnd sat",
+    "f32 si64": "rnd sat part",
+    "f16 f32": "part",
+    "f16 si32": "rnd part",
+    "f16 si16": "rnd sat",
+    "f16 si8": "rnd sat part",
+    "f16 ui8": "rnd sat part",
+    "bf16 f16": "rnd sat",
+    "bf16 f32": "part",
+    "bf16 si32": "rnd sat part",
+    "ui8 f16": "part",
+    "ui8 ui16": "part",
+    "ui8 ui32": "part",
+    "si8 f16": "part",
+    "si8 si16": "part",
+    "si8 si32": "part",
+    "ui16 ui8": "sat part",
+    "ui16 ui32": "part",
+    "si16 f16": "rnd",
+    "si16 f32": "part",
+    "si16 ui8": "sat part",
+    "si16 ui32": "part",
+    "si16 si32": "part",
+    "ui32 ui8": "sat part",
+    "ui32 ui16": "sat part",
+    "ui32 si16": "sat part",
+    "si32 f32": "rnd",
+    "si32 ui8": "sat part",
+    "si32 ui16": "sat part",
+    "si32 si16": "sat part",
+    "si32 si64": "part",
+    "si64 f32": "rnd part",
+    "si64 si32": "sat part",
+    "f32 f8E4M3FN": "rnd sat part",
+    "f32 f8E5M2": "rnd sat part",
+    "f32 hif8": "rnd sat part",
+    "f16 f8E4M3FN": "rnd sat part",
+    "f16 f8E5M2": "rnd sat part",
+    "f16 hif8": "rnd sat part",
+    "bf16 f8E4M3FN": "rnd sat part",
+    "bf16 f8E5M2": "rnd sat part",
+    "bf16 f4E1M2x2": "rnd part",
+    "bf16 f4E2M1x2": "rnd part",
+    "f8E4M3FN f32": "part",
+    "f8E5M2 f32": "part",
+    "hif8 f32": "part",
+    "f4E1M2x2 bf16": "part",
+    "f4E2M1x2 bf16": "part",
+}
+
+_LOW_PRECISION_ROUNDINGS: dict[str, str] = {
+    "f32 f8E4M3FN": "RAHZ",
+    "f32 f8E5M2": "RAHZ",
+    "f32 hif8": "AH",
+    "f16 hif8": "AH",
+    "f16 f8E4M3FN": "RAFZC",
+    "f16 f8E5M2": "RAFZC",
+    "bf16 f8E4M3FN": "RAFZC",
+    "bf16 f8E5M2": "RAFZC",
+    "bf16 f4E1M2x2": "RAFZC",
+    "bf16 f4E2M1x2": "RAFZC",
+}
+
+
+def _conversion(pair: str, attributes: str) -> Conversion:
+    source, dest = pair.split()
+    words = attributes.split()
+    roundings = tuple(_LOW_PRECISION_ROUNDINGS.get(pair, _ORDINARY)) if "rnd" in words else ()
+    fewer, more = sorted((_units(source, dest), _units(dest, source)))
+    parts = (HALVES if more // fewer == 2 else QUARTERS) if "part" in words else ()
+    return Conversion(source, dest, roundings, SATURATIONS if "sat" in words else (), parts)
+
+
+def _values_per_lane(name: str) -> int:
+    return 2 if name in _PAIRED_NIBBLES else 1
+
+
+def _values_per_unit(source: str, dest: str) -> int:
+    """Values that move together: two when one side packs two of them into a lane."""
+    return max(_values_per_lane(source), _values_per_lane(dest))
+
+
+def _units(name: str, other: str) -> int:
+    """The units of a register that is converted from or to another type."""
+    return element(name).lanes * _values_per_lane(name) // _values_per_unit(name, other)
+
+
+CONVERSIONS: dict[tuple[str, str], Conversion] = {
+    (conversion.source, conversion.dest): conversion
+    for conversion in (_conversion(pair, attributes) for pair, attributes in _PAIRS.items())
+}
+
+
+def conversion(source: Element, dest: Element) -> Conversion | None:
+    """The entry of the matrix for two element types, or None where there is no such conversion."""
+    return CONVERSIONS.get((_signed(source.name), _signed(dest.name)))
+
+
+def _signed(name: str) -> str:
+    return f"s{name}" if name in ("i8", "i16", "i32", "i64") else name
+
+
+@cache
+def placement(pair: Conversion, part: str | None) -> Placement:
+    """The lane map of a conversion; `part` is None for one that keeps the width."""
+    units = _unit_sources(_units(pair.source, pair.dest), _units(pair.dest, pair.source), part)
+    group = range(_values_per_unit(pair.source, pair.dest))
+    sources = tuple(None if unit is None else unit * len(group) + within for unit in units for within in group)
+    return Placement(sources, tuple(_gate(pair.source, value) for value in sources))
+
+
+def _unit_sources(count: int, dest_count: int, part: str | None) -> list[int | None]:
+    """Per unit of the result, the unit of the source that it comes from."""
+    first = 0 if part is None else (HALVES if part in HALVES else QUARTERS).index(part)
+    if dest_count <= count:
+        step = count // dest_count
+        return [step * unit + first for unit in range(dest_count)]
+    step = dest_count // count
+    return [unit // step if unit % step == first else None for unit in range(dest_count)]
+
+
+def _gate(source: str, value: int | None) -> int | None:
+    return None if value is None else value // _values_per_lane(source) * element(source).mask_stride
