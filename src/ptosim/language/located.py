@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from xdsl.context import Context
+from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError
@@ -120,6 +121,24 @@ class LocatedParser(Parser):
         """Remember where an operand or word of the current operation was written."""
         if self._open:
             self._open[-1].roles[role] = span
+
+    def place_of(self, role: str) -> Span:
+        """Where an operand, word or attribute of the current operation was written, else the operation itself."""
+        position = self._open[-1]
+        return position.roles.get(role, position.name)
+
+    def _parse_attribute_entry(self) -> tuple[str, Attribute]:
+        start = self.span_here()
+        name = self.parse_optional_identifier_or_str_literal()
+        if name is None:
+            self.raise_error("expected the name of an attribute", start)
+        if self.parse_optional_punctuation("=") is None:
+            self.place(name, start)
+            return name, UnitAttr()
+        start = self.span_here()
+        value = self.parse_attribute()
+        self.place(name, Span(start.start, self._last_end, self.lexer.input))
+        return name, value
 
     def _defined(self, operand: UnresolvedOperand) -> SSAValue:
         values = self.ssa_values.get(operand.operand_name)

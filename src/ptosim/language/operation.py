@@ -317,12 +317,12 @@ class PTOOperation(Operation):
     @classmethod
     def parse_dictionary(cls, parser: LocatedParser) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
         """The attribute dictionary, split into free attributes and the properties of this class."""
-        start = parser.span_here()
         attributes = parser.parse_optional_attr_dict()
         properties = {name: attributes.pop(name) for name in cls.property_roles if name in attributes}
         for name, vocabulary in cls.words.items():
-            if isinstance(word := properties.get(name), StringAttr):
-                properties[name] = StringAttr(check_word(parser, name, word.data, vocabulary, start))
+            if (word := properties.get(name)) is not None:
+                text = word.data if isinstance(word, StringAttr) else str(word)
+                properties[name] = StringAttr(check_word(parser, name, text, vocabulary, parser.place_of(name)))
         return attributes, properties
 
     @classmethod
