@@ -47,8 +47,8 @@ def _horner(x: Lanes, coefficients: tuple[Lanes, ...]) -> Lanes:
 def exp(values: Lanes) -> Lanes:
     """e^x; overflows to +inf and underflows through the subnormals to +0."""
     x: Lanes = values.astype(np.float64)
-    np.maximum(x, _EXP_LOWEST, x)
-    np.minimum(x, _EXP_HIGHEST, x)
+    np.maximum(x, _EXP_LOWEST, out=x)
+    np.minimum(x, _EXP_HIGHEST, out=x)
     t: Lanes = x * _LOG2_E
     t += _ROUNDING_SHIFT
     n: Lanes = t - _ROUNDING_SHIFT

@@ -123,8 +123,6 @@ def fused_multiply_add(element: Element, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
     return canonical(total.astype(np.float16 if element.name == "f16" else np.float32))
 
 
-_EVEN_TO_ODD = np.array(1, np.int64)
-_SIGN_SHIFT = np.array(63, np.int64)
 _ZERO = np.array(0.0)
 
 
@@ -133,30 +131,27 @@ def _sum_to_odd(p: Lanes, c: Lanes) -> Lanes:
     s: Lanes = p + c
     b: Lanes = s - p
     error: Lanes = (p - (s - b)) + (c - b)
-    _step_to_odd(s.view(np.int64), error.view(np.int64), np.abs(error) > _ZERO)  # the error of an inf or NaN is NaN
+    _step_to_odd(s.view(np.int64), error.view(np.int64), error)
     return s
-
-
-def _step_to_odd(bits: Lanes, towards: Lanes, inexact: Lanes) -> None:
-    """Make the last bit of inexact results odd, in place, stepping away from zero where the signs of both agree."""
-    step: Lanes = bits ^ towards
-    step >>= _SIGN_SHIFT
-    step |= _EVEN_TO_ODD
-    step *= inexact
-    step *= (bits & _EVEN_TO_ODD) ^ _EVEN_TO_ODD
-    bits += step
 
 
 def f64_to_f32_odd(values: Lanes) -> Lanes:
     """Round double to f32, to odd: a following rounding to 16 bits is then as good as the only one. A NaN stays one."""
     rounded: Lanes = values.astype(np.float32)
-    back: Lanes = rounded.astype(np.float64)
-    bits = rounded.view(np.int32)
-    # If inexact take the odd neighbour. The nearest is at hand; if it is even, the other lies towards the value.
-    even: Lanes = (back != values) & ((bits & 1) == 0)
-    outwards: Lanes = np.abs(values) > np.abs(back)
-    bits += np.where(outwards, 1, -1).astype(np.int32) * even
+    error: Lanes = values - rounded
+    _step_to_odd(rounded.view(np.int32), error.astype(np.float32).view(np.int32), error)
     return rounded
+
+
+def _step_to_odd(bits: Lanes, error_bits: Lanes, error: Lanes) -> None:
+    """Turn the nearest float into the odd neighbour of the exact value, in place. Only inexact even results step: away
+    from zero where error and result agree in sign. An infinite or NaN operand makes the error NaN, and nothing steps."""
+    step: Lanes = bits ^ error_bits
+    step >>= 8 * bits.itemsize - 1
+    step |= 1
+    step *= np.abs(error) > _ZERO
+    step *= ~bits & 1
+    bits += step
 
 
 def tree_sum(values: Lanes) -> Lanes:
