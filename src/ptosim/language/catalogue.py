@@ -17,6 +17,7 @@ ROOMS = (
     "pointer",
     "scope",
     "sync",
+    "sync_semaphore",
     "dma",
     "vector_memory",
     "predicate",

@@ -246,7 +246,8 @@ class PTOOperation(Operation):
         return self.operands[start : start + sizes[index]]
 
     def attribute(self, role: str) -> Attribute | None:
-        return self.properties.get(role) or self.attributes.get(role)
+        found = self.properties.get(role)
+        return self.attributes.get(role) if found is None else found  # an integer attribute of zero counts as false
 
     def word(self, role: str) -> str | None:
         """The word of a property, or None where it is missing."""

@@ -1,1 +1,538 @@
-"""To come."""
+"""Synchronisation inside a core: flags, barriers, buffer ids, the fence of a vector scope, and cache maintenance.
+
+Signals between cores are in sync_semaphore.py. Whether a kernel orders what it must is for the sanitizer to say; here
+is only what a single instruction may look like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_integers, bounds, constants, in_range
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
+from ptosim.language.syntax import Vocabulary, parse_word
+
+# --- words ------------------------------------------------------------------------------------------------------------
+
+EVENT_TYPES = {
+    "TLOAD": "PIPE_MTE2",
+    "TSTORE_VEC": "PIPE_MTE3",
+    "TSTORE_ACC": "PIPE_FIX",
+    "TMOV_M2L": "PIPE_MTE1",
+    "TMOV_M2B": "PIPE_MTE1",
+    "TMOV_M2S": "PIPE_FIX",
+    "TMOV_M2V": "PIPE_V",
+    "TMOV_V2M": "PIPE_FIX",
+    "TMATMUL": "PIPE_M",
+    "TVEC": "PIPE_V",
+    "TVECWAIT_EVENT": "PIPE_V",
+}
+"""The pipe that each high-level operation class runs on."""
+
+_REAL_PIPES = tuple(f"PIPE_{pipe}" for pipe in Pipe if pipe is not Pipe.ALL)
+_ABSENT_PIPES = (
+    *("PIPE_MTE4", "PIPE_MTE5", "PIPE_V2", "PIPE_NUM", "PIPE_UNASSIGNED"),
+    *("VIRTUAL_PIPE_MTE2_L1A", "VIRTUAL_PIPE_MTE2_L1B"),
+)
+EVENT_IDS = 8
+BUFFER_IDS = 32
+
+PIPES = Vocabulary(_REAL_PIPES, bare="PIPE_ALL", illegal=("PIPE_ALL", *_ABSENT_PIPES))
+PIPES_OR_EVENT_TYPES = Vocabulary(_REAL_PIPES, EVENT_TYPES, illegal=("PIPE_ALL", *_ABSENT_PIPES))
+BARRIER_PIPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), bare="PIPE_ALL", printed="#pto.pipe<{}>", illegal=_ABSENT_PIPES)
+BARRIER_EVENT_TYPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), EVENT_TYPES, illegal=_ABSENT_PIPES)
+EVENTS = Vocabulary(
+    tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS)), illegal=tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS, 64))
+)
+MEMORY_BARRIERS = Vocabulary(
+    (
+        *("VV_ALL", "VST_VLD", "VLD_VST", "VST_VST"),
+        *("VS_ALL", "VST_LD", "VLD_ST", "VST_ST"),
+        *("SV_ALL", "ST_VLD", "LD_VST", "ST_VST"),
+        *("SS_ALL", "ST_LD", "LD_ST", "ST_ST"),
+    )
+)
+
+# --- pipes and cores --------------------------------------------------------------------------------------------------
+
+
+def pipe_of(op: PTOOperation, role: str) -> Pipe | None:
+    """The pipe that a word names, or None where the machine has no such pipe."""
+    word = op.word(role) or ""
+    return Pipe(word.removeprefix("PIPE_")) if word in BARRIER_PIPES.words else None
+
+
+def core_of(op: Operation) -> CoreKind | None:
+    """The kind of core that an operation is written for: by its section, else by the kind of its function or module."""
+    parent = op.parent_op()
+    while parent is not None:
+        if parent.name in _SECTIONS:
+            return _SECTIONS[parent.name]
+        if (kind := parent.attributes.get("pto.kernel_kind")) is not None:
+            return next((core for word, core in _KERNEL_KINDS.items() if word in str(kind)), None)
+        parent = parent.parent_op()
+    return None
+
+
+_SECTIONS = {"pto.section.vector": CoreKind.AIV, "pto.section.cube": CoreKind.AIC}
+_KERNEL_KINDS = {"vector": CoreKind.AIV, "cube": CoreKind.AIC}
+
+
+def concrete_pipe(op: PTOOperation, *roles: str) -> Iterator[Problem]:
+    """The words name pipes that the machine has, and not all of them at once."""
+    for role in roles:
+        if pipe_of(op, role) in (None, Pipe.ALL):
+            known = ", ".join(PIPES.words)
+            yield Problem(f"{op.name} needs one pipe, not {op.word(role)}; known: {known}", at=role, kind="wrong-pipe")
+
+
+def present_pipe(op: PTOOperation, role: str) -> Iterator[Problem]:
+    """The pipe is one that the core of this operation has."""
+    pipe, core = pipe_of(op, role), core_of(op)
+    if pipe in (None, Pipe.ALL) or core is None or pipe in PIPES_OF[core]:
+        return
+    pipes = ", ".join(PIPES_OF[core])
+    yield Problem(f"the {core} core has no pipe {pipe}; it has {pipes}", at=role, kind="wrong-pipe")
+
+
+# --- flags ------------------------------------------------------------------------------------------------------------
+
+
+class _FlagPair(PTOOperation):
+    """What every flag names: the pipe that sets and the pipe that waits."""
+
+    placement = "outside"
+    typed = False
+    source = Property()
+    destination = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        broken = list(concrete_pipe(self, "source", "destination"))
+        yield from broken
+        if broken:
+            return
+        if self.word("source") == self.word("destination"):
+            hint = "entries of one pipe are ordered by pto.barrier"
+            yield Problem(
+                f"{self.name} joins {self.word('source')} with itself", "destination", "wrong-pipe", hint=hint
+            )
+        elif not self._between_cores():
+            yield from present_pipe(self, "source")
+            yield from present_pipe(self, "destination")
+
+    def _between_cores(self) -> bool:
+        """Whether no core has both pipes: such a flag stands for an event between cores and is judged when run."""
+        pair = {pipe_of(self, "source"), pipe_of(self, "destination")}
+        return not any(pair <= set(pipes) for pipes in PIPES_OF.values())
+
+
+class _Flag(_FlagPair):
+    form = "[@source, @destination, @event]"
+    words = {"source": PIPES, "destination": PIPES, "event": EVENTS}
+    event = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        if self.word("event") not in EVENTS.words:
+            legal = ", ".join(EVENTS.words)
+            yield Problem(f"{self.word('event')} does not exist; known: {legal}", at="event", kind="id-range")
+
+
+class SetFlag(_Flag):
+    """Signal an event from a source pipe to a destination pipe.
+
+    An entry of the source pipe: it fires when everything issued to that pipe before it has completed; entries behind
+    it may start earlier. The key is the ordered triple (source, destination, id), ids EVENT_ID0 to EVENT_ID7 for each
+    ordered pair. Setting a key again before it was waited for is a double set.
+
+        pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+    """
+
+    name = "pto.set_flag"
+
+
+class WaitFlag(_Flag):
+    """Hold the destination pipe until the source pipe has signalled the event, and consume the signal.
+
+    Operands are in the order of pto.set_flag: source, destination, id. One wait takes exactly one set, so a wait in a
+    loop needs a set per iteration. Pipes other than the destination go on; with PIPE_S as the destination the scalar
+    unit itself stops.
+
+        pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+    """
+
+    name = "pto.wait_flag"
+
+
+class RecordEvent(_Flag):
+    """Older name of pto.set_flag, between operation classes instead of pipes.
+
+    TLOAD stands for PIPE_MTE2, TVEC for PIPE_V, TSTORE_VEC for PIPE_MTE3, TMATMUL for PIPE_M, and so on.
+
+        pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TVEC>, #pto.event<EVENT_ID0>]
+    """
+
+    name = "pto.record_event"
+    replaced_by = "pto.set_flag"
+    words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
+
+
+class WaitEvent(_Flag):
+    """Older name of pto.wait_flag, between operation classes instead of pipes.
+
+    pto.wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]
+    """
+
+    name = "pto.wait_event"
+    replaced_by = "pto.wait_flag"
+    words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
+
+
+class _DynamicFlag(_FlagPair):
+    form = "[@source, @destination, $event]"
+    words = {"source": PIPES, "destination": PIPES}
+    event = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_integers(self, "event")
+        yield from in_range(self, 0, EVENT_IDS - 1, "event", kind="id-range")
+
+
+class SetFlagDyn(_DynamicFlag):
+    """pto.set_flag with an event id that is computed.
+
+    pto.set_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
+    """
+
+    name = "pto.set_flag_dyn"
+
+
+class WaitFlagDyn(_DynamicFlag):
+    """pto.wait_flag with an event id that is computed.
+
+    pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
+    """
+
+    name = "pto.wait_flag_dyn"
+
+
+# --- barriers ---------------------------------------------------------------------------------------------------------
+
+
+class Barrier(PTOOperation):
+    """Later entries of a pipe start only when all earlier entries of that pipe have completed.
+
+    Needed where two copies of MTE2 or of MTE3 touch the same bytes: they start in order but may overlap. Other pipes
+    are not held. PIPE_ALL drains every pipe of this core and stops the scalar unit until then; kernels end with it.
+    It does not wait for other cores.
+
+        pto.barrier #pto.pipe<PIPE_ALL>
+    """
+
+    name = "pto.barrier"
+    form = "@pipe"
+    words = {"pipe": BARRIER_PIPES}
+    placement = "outside"
+    pipe = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if pipe_of(self, "pipe") is None:
+            known = ", ".join(BARRIER_PIPES.words)
+            yield Problem(f"{self.name} cannot drain {self.word('pipe')}; known: {known}", "pipe", "wrong-pipe")
+        yield from present_pipe(self, "pipe")
+
+
+class PipeBarrier(Barrier):
+    """Older name of pto.barrier.
+
+    pto.pipe_barrier "PIPE_MTE3"
+    """
+
+    name = "pto.pipe_barrier"
+    replaced_by = "pto.barrier"
+
+
+class BarrierSync(Barrier):
+    """Older name of pto.barrier, by operation class instead of pipe.
+
+    pto.barrier_sync[<TVEC>]
+    """
+
+    name = "pto.barrier_sync"
+    form = "[@pipe]"
+    replaced_by = "pto.barrier"
+    words = {"pipe": BARRIER_EVENT_TYPES}
+
+
+# --- buffer ids -------------------------------------------------------------------------------------------------------
+
+
+def parse_integer(parser: LocatedParser, role: str) -> IntegerAttr | None:
+    """An integer literal, if there is one."""
+    span = parser.span_here()
+    literal = parser.parse_optional_integer(allow_boolean=False)
+    if literal is None:
+        return None
+    parser.place(role, span)
+    return IntegerAttr(literal, i64)
+
+
+class _Buffer(PTOOperation):
+    """A pipe, a buffer id and a mode; id and mode are literals or operands."""
+
+    placement = "outside"
+    words = {"pipe": PIPES_OR_EVENT_TYPES}
+    pipe = Property()
+    id = OptionalOperand()
+    id_literal = OptionalProperty()
+    mode = OptionalOperand()
+    mode_literal = OptionalProperty()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        operands: dict[str, SSAValue] = {}
+        properties: dict[str, Attribute] = {}
+        bracket = parser.parse_optional_punctuation("[") is not None
+        if parser.at(MLIRTokenKind.PERCENT_IDENT):
+            operands["id"] = parser.parse_value("id")
+            parser.parse_punctuation(",")
+            properties["pipe"] = StringAttr(parse_word(parser, "pipe", cls.words["pipe"]))
+        else:
+            properties["pipe"] = StringAttr(parse_word(parser, "pipe", cls.words["pipe"]))
+            bracket = cls._close(parser, bracket)
+            parser.parse_punctuation(",")
+            cls._parse_number(parser, "id", operands, properties)
+        if parser.parse_optional_punctuation(",") is not None:
+            cls._parse_number(parser, "mode", operands, properties)
+        if bracket:
+            parser.parse_punctuation("]")
+        return cls.parse_rest(parser, operands, properties)
+
+    @classmethod
+    def _close(cls, parser: LocatedParser, bracket: bool) -> bool:
+        """A bracket may enclose all, or only the pipe; true while it is still open."""
+        return bracket and parser.parse_optional_punctuation("]") is None
+
+    @classmethod
+    def _parse_number(
+        cls, parser: LocatedParser, role: str, operands: dict[str, SSAValue], properties: dict[str, Attribute]
+    ) -> None:
+        literal = parse_integer(parser, role)
+        if literal is not None:
+            properties[f"{role}_literal"] = literal
+        else:
+            operands[role] = parser.parse_value(role)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f' "{self.word("pipe")}"')
+        values = [self._print_number(printer, role) for role in ("id", "mode")]
+        printer.print_op_attributes(self.attributes)
+        types = [value.type for value in values if value is not None]
+        if types:
+            printer.print_string(" : ")
+            printer.print_list(types, printer.print_attribute)
+
+    def _print_number(self, printer: Printer, role: str) -> SSAValue | None:
+        value: SSAValue | None = getattr(self, role)
+        if value is not None:
+            printer.print_string(", ")
+            printer.print_ssa_value(value)
+        elif (literal := self.integer(f"{role}_literal")) is not None:
+            printer.print_string(f", {literal}")
+        return value
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if target == "a2a3":
+            yield Problem(f"{self.name} exists on a5 only", kind="wrong-target", severity="warning")
+        broken = list(concrete_pipe(self, "pipe"))
+        yield from broken or present_pipe(self, "pipe")
+        yield from are_integers(self, "id", "mode")
+        yield from known_in_range(self, 0, BUFFER_IDS - 1, "id", "id-range")
+        yield from known_in_range(self, 0, None, "mode", "invalid")
+
+
+def known_in_range(op: PTOOperation, low: int, high: int | None, role: str, kind: str) -> Iterator[Problem]:
+    """A number that is a literal or an operand, as far as it is known, is in a range."""
+    literal = op.integer(f"{role}_literal")
+    for known in [value for _, value in constants(op, role)] if literal is None else [literal]:
+        if known < low or (high is not None and known > high):
+            yield Problem(f"{role} is {known}; it must be {bounds(low, high)}", at=role, kind=kind)
+
+
+class GetBuf(_Buffer):
+    """Acquire a buffer id for a pipe, which waits for the releases of that id that are earlier in the program.
+
+    Only releases on other pipes are waited for. 32 ids (0 to 31) are shared by all pipes of a core and start free, so
+    that a loop needs neither priming nor draining. Mode 0, the default, blocks; mode 1 never does. Each get needs its
+    rls on the same pipe with the same mode, and brackets of one id must not interleave.
+
+        pto.get_buf "PIPE_MTE2", 0, 0
+    """
+
+    name = "pto.get_buf"
+
+
+class RlsBuf(_Buffer):
+    """Release a buffer id: it happens when all earlier entries of the pipe have completed.
+
+    In mode 1 it waits for the earlier instructions of every pipe that are bracketed by the id.
+
+        pto.rls_buf "PIPE_MTE2", 0, 0
+    """
+
+    name = "pto.rls_buf"
+
+
+class GetBufDyn(_Buffer):
+    """Older name of pto.get_buf with a computed id.
+
+    pto.get_buf_dyn "PIPE_MTE2", %id, 0 : index
+    """
+
+    name = "pto.get_buf_dyn"
+    replaced_by = "pto.get_buf"
+
+
+class RlsBufDyn(_Buffer):
+    """Older name of pto.rls_buf with a computed id.
+
+    pto.rls_buf_dyn "PIPE_MTE2", %id, 0 : index
+    """
+
+    name = "pto.rls_buf_dyn"
+    replaced_by = "pto.rls_buf"
+
+
+# --- fences -----------------------------------------------------------------------------------------------------------
+
+
+class MemBar(PTOOperation):
+    """Order UB accesses of one vector scope that may alias: one class before completes before another after.
+
+    The hardware does not compare the addresses of accesses in flight. VST_VLD orders vector stores before vector
+    loads, VLD_VST loads before stores, VST_VST stores before stores, VV_ALL everything; with S or without V a side is
+    scalar (VST_LD, ST_VLD, ST_LD). It has no effect on copies and never replaces a flag.
+
+        pto.mem_bar "VST_VLD"
+    """
+
+    name = "pto.mem_bar"
+    form = "@order"
+    words = {"order": MEMORY_BARRIERS}
+    order = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        from ptosim.language.verify import enclosing_scope
+
+        if enclosing_scope(self) is None:
+            hint = "order pipes with pto.set_flag and pto.wait_flag"
+            yield Problem(
+                "pto.mem_bar has no effect outside a vector scope", kind="lint", severity="warning", hint=hint
+            )
+
+
+class Dsb(PTOOperation):
+    """The scalar unit waits until its own memory effects of a class are done: ALL, DDR, UB or SEQ.
+
+    pto.dsb "ALL"
+    """
+
+    name = "pto.dsb"
+    form = "@memory"
+    words = {"memory": Vocabulary(("ALL", "DDR", "UB", "SEQ"))}
+    placement = "outside"
+    memory = Property()
+
+
+class FenceBarrierAll(PTOOperation):
+    """Wait for all memory effects of this core on local memory, on GM, or on both.
+
+    pto.fence.barrier_all #pto.fence_scope<all>
+    """
+
+    name = "pto.fence.barrier_all"
+    form = "@scope"
+    words = {"scope": Vocabulary(("local_memory", "gm", "all"), printed="#pto.fence_scope<{}>")}
+    placement = "outside"
+    scope = Property()
+
+
+CACHE_LINES = Vocabulary(("SINGLE_CACHE_LINE", "ENTIRE_DATA_CACHE"))
+CACHE_SIDES = Vocabulary(("CACHELINE_ALL", "CACHELINE_UB", "CACHELINE_OUT", "CACHELINE_ATOMIC"))
+
+
+class Dcci(PTOOperation):
+    """Clean and invalidate the scalar data cache: the line of an address, or all of it.
+
+    Scalar stores to GM stay in the cache until then.
+
+        pto.dcci %p, "SINGLE_CACHE_LINE", "CACHELINE_OUT" : !pto.ptr<i32, gm>
+    """
+
+    name = "pto.dcci"
+    words = {"lines": CACHE_LINES, "side": CACHE_SIDES}
+    placement = "outside"
+    spaces = {"address": (Space.GM, Space.UB)}
+    address = Operand()
+    lines = Property()
+    side = OptionalProperty()
+
+    form = "$address, @lines{, @side}"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        address = parser.parse_value("address")
+        parser.parse_optional_punctuation(",")
+        properties = {"lines": StringAttr(parse_word(parser, "lines", CACHE_LINES))}
+        if parser.parse_optional_punctuation(",") is not None:
+            properties["side"] = StringAttr(parse_word(parser, "side", CACHE_SIDES))
+        return cls.parse_rest(parser, {"address": address}, properties)
+
+
+class CmoCacheInvalid(PTOOperation):
+    """Invalidate cached GM data: the line of an address, or everything.
+
+    pto.cmo.cacheinvalid all #pto.address_space<gm>
+    pto.cmo.cacheinvalid %p single_cache_line : !pto.ptr<i32, gm>
+    """
+
+    name = "pto.cmo.cacheinvalid"
+    placement = "outside"
+    spaces = {"address": (Space.GM,)}
+    address = OptionalOperand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        if not parser.at(MLIRTokenKind.PERCENT_IDENT):
+            parser.parse_keyword("all")
+            parse_word(parser, "memory", Vocabulary(("gm",)))
+            return cls.parse_rest(parser, {}, {})
+        address = parser.parse_value("address")
+        parser.parse_optional_punctuation(",")
+        parser.parse_keyword("single_cache_line")
+        return cls.parse_rest(parser, {"address": address}, {})
+
+    def print(self, printer: Printer) -> None:
+        if self.address is None:
+            printer.print_string(" all #pto.address_space<gm>")
+            printer.print_op_attributes(self.attributes)
+            return
+        printer.print_string(" ")
+        printer.print_ssa_value(self.address)
+        printer.print_string(" single_cache_line")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.address.type)

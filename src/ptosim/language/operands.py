@@ -1,0 +1,92 @@
+"""Verifier rules that instructions on pointers and scalars share, and what is known at load of the value of an operand.
+
+The space of a pointer is declared in `spaces` and checked for every operation alike; rules between registers are in
+vector.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i64
+from xdsl.ir import Attribute, SSAValue
+
+from ptosim.language.operation import Problem, PTOOperation
+from ptosim.language.types import PtrType, element_of
+
+
+def constant_of(value: SSAValue | None) -> int | None:
+    """The integer that a value is known to be, or None."""
+    if value is None or not isinstance(owner := value.owner, ConstantOp):
+        return None
+    attribute = cast("IntegerAttr[Any] | Attribute", owner.value)
+    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def constants(op: PTOOperation, role: str) -> Iterator[tuple[str, int]]:
+    """The known values of the operands that play a role, each with its place."""
+    for place, value in _placed(op, role):
+        if (known := constant_of(value)) is not None:
+            yield place, known
+
+
+def _placed(op: PTOOperation, role: str) -> Iterator[tuple[str, SSAValue]]:
+    variadic = role in op.variadic_roles
+    for index, value in enumerate(op.segment(role)):
+        yield nth(role, index) if variadic else role, value
+
+
+def nth(role: str, index: int) -> str:
+    """The place of one of the operands of a variadic role."""
+    return f"{role}[{index}]"
+
+
+def are_type(op: PTOOperation, type_: Attribute, *roles: str) -> Iterator[Problem]:
+    """The scalar operands of these roles have one given type."""
+    for role in roles:
+        for place, value in _placed(op, role):
+            if value.type != type_:
+                yield Problem(f"{place} must be {type_}, not {value.type}", at=place)
+
+
+def are_i64(op: PTOOperation, *roles: str) -> Iterator[Problem]:
+    return are_type(op, i64, *roles)
+
+
+def are_integers(op: PTOOperation, *roles: str) -> Iterator[Problem]:
+    """The operands of these roles are integers of any width, or `index`."""
+    for role in roles:
+        for place, value in _placed(op, role):
+            if not isinstance(value.type, IntegerType | IndexType):
+                yield Problem(f"{place} must be an integer, not {value.type}", at=place)
+
+
+def in_range(op: PTOOperation, low: int, high: int | None, *roles: str, kind: str = "invalid") -> Iterator[Problem]:
+    """The operands of these roles, as far as they are constants, are in a range; `high` None means no upper bound."""
+    for role in roles:
+        for place, known in constants(op, role):
+            if known < low or (high is not None and known > high):
+                yield Problem(f"{place} is {known}; it must be {bounds(low, high)}", at=place, kind=kind)
+
+
+def bounds(low: int, high: int | None) -> str:
+    if high is not None:
+        return f"{low}..{high}"
+    return "positive" if low == 1 else f"at least {low}"
+
+
+def same_width(op: PTOOperation, first: str = "source", second: str = "dest") -> Iterator[Problem]:
+    """Two pointers have elements of one byte width."""
+    one, other = getattr(op, first).type, getattr(op, second).type
+    if not (_is_closed(one) and _is_closed(other)):
+        return
+    if element_of(one).bytes != element_of(other).bytes:
+        yield Problem(
+            f"{second} has elements of type {other.element}, but {first} has {one.element}: widths differ", at=second
+        )
+
+
+def _is_closed(type_: Attribute) -> bool:
+    return isinstance(type_, PtrType) and not type_.is_open

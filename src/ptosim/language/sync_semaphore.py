@@ -1,0 +1,308 @@
+"""Synchronisation between cores: the semaphores of a cluster and of all blocks, and the barrier over all blocks.
+
+A semaphore's pipe may be absent on the core that executes it, and an id may be another core's: both are judged when
+run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.effects.names import Space
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_integers
+from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
+from ptosim.language.sync import PIPES, known_in_range, parse_integer
+from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
+
+SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
+
+
+class _Semaphore(PTOOperation):
+    """A pipe and an id, or (older) a core number that is ignored and an id."""
+
+    placement = "outside"
+    pipes: ClassVar[tuple[str, ...]] = SEMAPHORE_PIPES
+    alone: ClassVar[bool] = False
+    """Whether an id without a pipe or core is enough."""
+    pipe = OptionalProperty()
+    core = OptionalOperand()
+    id = OptionalOperand()
+    id_literal = OptionalProperty()
+
+    @classmethod
+    def ids(cls, target: str) -> int:
+        """How many ids there are."""
+        return 16 if target == "a2a3" else 32
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        operands: dict[str, SSAValue] = {}
+        properties: dict[str, Attribute] = {}
+        if not parser.at(MLIRTokenKind.PERCENT_IDENT):
+            properties["pipe"] = StringAttr(parse_word(parser, "pipe", PIPES))
+            parser.parse_punctuation(",", " before the semaphore id")
+            cls._parse_id(parser, operands, properties)
+            return cls.parse_rest(parser, operands, properties)
+        span = parser.span_here()
+        first = parser.parse_value("core")
+        if cls.alone and parser.parse_optional_punctuation(",") is None:
+            parser.place("id", span)
+            return cls.parse_rest(parser, {"id": first}, {})
+        if not cls.alone:
+            parser.parse_punctuation(",", " before the semaphore id")
+        operands["core"] = first
+        cls._parse_id(parser, operands, properties)
+        return cls.parse_rest(parser, operands, properties)
+
+    @classmethod
+    def _parse_id(cls, parser: LocatedParser, operands: dict[str, SSAValue], properties: dict[str, Attribute]) -> None:
+        literal = parse_integer(parser, "id")
+        if literal is not None:
+            properties["id_literal"] = literal
+        else:
+            operands["id"] = parser.parse_value("id")
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        if self.core is not None:
+            printer.print_ssa_value(self.core)
+            printer.print_string(", ")
+        elif self.pipe is not None:
+            printer.print_string(f"<{self.word('pipe')}>, ")
+        if self.id is not None:
+            printer.print_ssa_value(self.id)
+        else:
+            printer.print_string(str(self.integer("id_literal")))
+        mode = self.properties.get("ffts_mode")
+        printer.print_op_attributes(({"ffts_mode": mode} if mode is not None else {}) | self.attributes)
+        types = [value.type for value in self.operands]
+        if types and self.pipe is None:
+            printer.print_string(" : ")
+            printer.print_list(types, printer.print_attribute)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        pipe = self.word("pipe")
+        if pipe is not None and pipe not in self.pipes:
+            yield Problem(f"{self.name} takes {', '.join(self.pipes)}, not {pipe}", at="pipe", kind="wrong-pipe")
+        if self.core is not None:
+            message = "the first operand names no pipe and is ignored: the signal concerns all pipes of this core"
+            yield Problem(message, at="core", kind="lint", severity="warning", hint="write a pipe, such as <PIPE_V>")
+        yield from are_integers(self, "core", "id")
+        yield from known_in_range(self, 0, self.ids(target) - 1, "id", "id-range")
+
+
+class _SignalWithMode(_Semaphore):
+    modes: ClassVar[int] = 3
+    ffts_mode = OptionalProperty()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        if self.ffts_mode is None:
+            return
+        mode = self.integer("ffts_mode")
+        if mode is None or not 0 <= mode < self.modes:
+            legal = ", ".join(map(str, range(self.modes)))
+            yield Problem(f"ffts_mode of {self.name} must be {legal}, not {self.ffts_mode}")
+
+
+class SyncSet(_SignalWithMode):
+    """Signal a semaphore of the cluster, when all earlier entries of the named pipe have completed.
+
+    On a5 one set reaches one core: ids 0 to 15 on the cube core talk to AIV0, ids 16 to 31 to AIV1; a vector core
+    uses 0 to 15. On a2a3 a set of the cube core reaches both vector cores, ids are 0 to 15, and `ffts_mode` 0, 1 or 2
+    (default) chooses the cores that take part. A counter holds at most 15.
+
+        pto.sync.set <PIPE_FIX>, 17
+    """
+
+    name = "pto.sync.set"
+
+
+class SyncWait(_SignalWithMode):
+    """Wait for a semaphore of the cluster and consume one signal.
+
+    On a5 only the named pipe stalls; on a2a3 the scalar unit does, and a wait of the cube core needs a signal of both
+    vector cores.
+
+        pto.sync.wait <PIPE_MTE3>, 1
+    """
+
+    name = "pto.sync.wait"
+
+
+class _CrossBlock(_SignalWithMode):
+    modes = 1
+
+    @classmethod
+    def ids(cls, target: str) -> int:
+        return 16
+
+
+class SetCrossBlock(_CrossBlock):
+    """Signal a semaphore that all clusters share. Ids 0 to 15.
+
+    pto.set_cross_block <PIPE_MTE3>, 0
+    """
+
+    name = "pto.set_cross_block"
+
+
+class WaitCrossBlock(_CrossBlock):
+    """Wait until every core that takes part, in all clusters, has signalled the semaphore. Ids 0 to 15.
+
+    pto.wait_cross_block <PIPE_MTE2>, 0
+    """
+
+    name = "pto.wait_cross_block"
+
+
+class SetIntraBlock(_Semaphore):
+    """Signal one core of the cluster (a5), when all earlier entries of the named pipe have completed.
+
+    Seen from the cube core ids 0 to 15 reach AIV0 and 16 to 31 reach AIV1 (id + 16, not + 15); each vector core
+    signals with 0 to 15. There is no broadcast: signalling both vector cores takes two sets. The spelling with two
+    i64 operands names no pipe: it fires when all earlier work of the core is done.
+
+        pto.set_intra_block <PIPE_FIX>, 16
+    """
+
+    name = "pto.set_intra_block"
+    targets = ("a5",)
+
+
+class WaitIntraBlock(_Semaphore):
+    """Wait for a signal of another core of the cluster (a5). Only the named pipe stalls.
+
+    The cube core needs one wait for each vector core: id for AIV0, id + 16 for AIV1. With two i64 operands the whole
+    core stalls.
+
+        pto.wait_intra_block <PIPE_MTE3>, 1
+    """
+
+    name = "pto.wait_intra_block"
+    targets = ("a5",)
+
+
+class SetIntraCore(SetIntraBlock):
+    """Another name of pto.set_intra_block.
+
+    pto.set_intra_core <PIPE_FIX>, 16
+    """
+
+    name = "pto.set_intra_core"
+    replaced_by = "pto.set_intra_block"
+
+
+class WaitIntraCore(WaitIntraBlock):
+    """Older name of pto.wait_intra_block.
+
+    pto.wait_intra_core <PIPE_MTE3>, 1
+    """
+
+    name = "pto.wait_intra_core"
+    replaced_by = "pto.wait_intra_block"
+
+
+class SetCrossCore(_Semaphore):
+    """Signal the other cores of the cluster (a2a3).
+
+    The cube core reaches both vector cores, a vector core the cube core. Ids 0 to 15. With two i64 operands it fires
+    when all earlier work of the core is done.
+
+        pto.set_cross_core <PIPE_MTE3>, 0
+    """
+
+    name = "pto.set_cross_core"
+    targets = ("a2a3",)
+    pipes = (*SEMAPHORE_PIPES, "PIPE_M")
+
+
+class WaitFlagDev(_Semaphore):
+    """Wait for a signal of another core of the cluster (a2a3).
+
+    The scalar unit stalls, and with it everything not yet issued. On the cube core it takes a signal of both vector
+    cores.
+
+        pto.wait_flag_dev %id : i64
+    """
+
+    name = "pto.wait_flag_dev"
+    targets = ("a2a3",)
+    pipes = (*SEMAPHORE_PIPES, "PIPE_M")
+    alone = True
+
+
+class WaitCrossCore(WaitFlagDev):
+    """Another name of pto.wait_flag_dev.
+
+    pto.wait_cross_core %id : i64
+    """
+
+    name = "pto.wait_cross_core"
+    replaced_by = "pto.wait_flag_dev"
+
+
+SYNCALL_MODES = Vocabulary(("hard", "soft"))
+CORE_TYPES = Vocabulary(
+    ("aic", "aiv", "mix"), {"cube": "aic", "aic_only": "aic", "vector": "aiv", "aiv_only": "aiv", "all": "mix"}
+)
+
+
+class SyncAll(PTOOperation):
+    """Barrier over all blocks.
+
+    `core_type` says which kinds of core take part: aic, aiv or mix. The soft mode needs a GM workspace of at least 16
+    i32 for each core.
+
+        pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>
+    """
+
+    name = "pto.syncall"
+    placement = "outside"
+    spaces = {"workspace": (Space.GM,)}
+    workspace = OptionalOperand()
+    mode = Property()
+    core_type = Property()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        operands: dict[str, SSAValue] = {}
+        parser.parse_punctuation("(")
+        if parser.at(MLIRTokenKind.PERCENT_IDENT):
+            operands["workspace"] = parser.parse_value("workspace")
+            if parser.parse_optional_punctuation(":") is not None:
+                compare_types(parser, parse_types(parser), list(operands.items()))
+        parser.parse_punctuation(")")
+        parser.parse_keyword("mode")
+        parser.parse_punctuation("=")
+        mode = parse_word(parser, "mode", SYNCALL_MODES)
+        parser.parse_punctuation(",")
+        parser.parse_keyword("core_type")
+        parser.parse_punctuation("=")
+        core_type = parse_word(parser, "core_type", CORE_TYPES)
+        return cls.parse_rest(parser, operands, {"mode": StringAttr(mode), "core_type": StringAttr(core_type)})
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string("(")
+        if self.workspace is not None:
+            printer.print_ssa_value(self.workspace)
+        mode, core_type = self.word("mode"), self.word("core_type")
+        printer.print_string(f") mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{core_type}>")
+        printer.print_op_attributes(self.attributes)
+        if self.workspace is not None:
+            printer.print_string(" : ")
+            printer.print_attribute(self.workspace.type)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if self.word("mode") == "soft" and self.workspace is None:
+            yield Problem("soft pto.syncall needs a workspace in GM", at="mode")
