@@ -1,0 +1,435 @@
+"""Vector loads and stores: which byte goes where, how far an access reaches, how it must be aligned.
+
+The dist modes are static byte tables. What depends on operand values is a closed form in the operators that Python
+ints, NumPy arrays of int64 and IR values share. Extents are relative to the pointer of the access; its alignment is
+that of pointer plus lowest byte. Streams are in `stream`; doing an access is left to the engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from ptosim.effects.element import VECTOR_BYTES, Element, Granularity
+from ptosim.effects.names import Pipe, Space
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, Touch
+
+BLOCK_BYTES = 32
+BLOCKS = VECTOR_BYTES // BLOCK_BYTES
+
+Table = tuple[int, ...]
+
+NOTHING = -1
+"""In a load: this register byte becomes zero. In a store: this memory byte stays as it is."""
+
+ALWAYS = -1
+"""In the gates of a store: written whatever the mask says."""
+
+
+@dataclass(frozen=True)
+class LoadMode:
+    """How a load distributes memory over one or two registers."""
+
+    name: str
+    footprint: int
+    """Bytes read, from the address on."""
+    alignment: int
+    tables: tuple[Table, ...]
+    """Per result register: the memory byte that each of its 256 bytes comes from, or NOTHING."""
+    on_hardware: bool = True
+    """Whether current hardware has it; other modes are defined by the ISA text alone."""
+
+
+@dataclass(frozen=True)
+class StoreMode:
+    """How a store collects memory from one or two registers."""
+
+    name: str
+    footprint: int
+    """Bytes from the address to the end of the last one that may be written."""
+    alignment: int
+    source: Table
+    """Per byte of the footprint: the register byte it receives (from 256 on: of the second register), or NOTHING."""
+    gate: Table
+    """Per byte of the footprint: the predicate bit that enables it, or ALWAYS."""
+    granularity: Granularity | None = None
+    """The mask type it takes; None: the one of the element width."""
+    on_hardware: bool = True
+
+
+# --- loads ----------------------------------------------------------------------------------------
+
+
+def _units(size: int, order: Iterable[int]) -> Table:
+    """The byte table of a table of units of `size` bytes."""
+    return tuple(NOTHING if unit == NOTHING else unit * size + byte for unit in order for byte in range(size))
+
+
+def _load(name: str, footprint: int, size: int, *orders: Callable[[int], int], alignment: int = 32) -> LoadMode:
+    """A mode that fills unit j of result register r from unit `orders[r](j)` of memory; units have `size` bytes."""
+    tables = tuple(_units(size, map(order, range(VECTOR_BYTES // size))) for order in orders)
+    return LoadMode(name, footprint, alignment, tables, on_hardware=not name.startswith("SPLT"))
+
+
+def _first(_: int) -> int:
+    return 0
+
+
+def _same(unit: int) -> int:
+    return unit
+
+
+def _every(count: int, start: int = 0) -> Callable[[int], int]:
+    """Every count-th unit of memory."""
+    return lambda unit: count * unit + start
+
+
+def _each(times: int) -> Callable[[int], int]:
+    """Each unit of memory so many times in a row."""
+    return lambda unit: unit // times
+
+
+def _apart(distance: int) -> Callable[[int], int]:
+    """Each unit of memory followed by zeros up to `distance` units."""
+    return lambda unit: NOTHING if unit % distance else unit // distance
+
+
+def _bits(*sizes: int) -> Iterable[tuple[int, str]]:
+    return ((size, f"B{8 * size}") for size in sizes)
+
+
+def _named(modes: Iterable[LoadMode]) -> dict[str, LoadMode]:
+    return {mode.name: mode for mode in modes}
+
+
+LOAD_MODES = _named(
+    [
+        _load("NORM", 256, 1, _same),
+        *(_load(f"BRC_{bits}", size, size, _first, alignment=size) for size, bits in _bits(1, 2, 4)),
+        *(_load(f"US_{bits}", 128, size, _each(2)) for size, bits in _bits(1, 2)),
+        *(_load(f"DS_{bits}", 512, size, _every(2)) for size, bits in _bits(1, 2)),
+        *(_load(f"UNPK_{bits}", 128, size, _apart(2)) for size, bits in _bits(1, 2, 4)),
+        _load("BRC_BLK", 32, 32, _first),
+        _load("E2B_B16", 16, 2, _each(16), alignment=16),
+        _load("E2B_B32", 32, 4, _each(8)),
+        _load("UNPK4", 64, 1, _apart(4)),
+        _load("SPLT4CHN", 1024, 1, _every(4)),
+        *(_load(f"SPLT2CHN_{bits}", 512, size, _every(2)) for size, bits in _bits(1, 2)),
+        _load("DINTLV_B32", 512, 4, _every(2)),
+    ]
+)
+"""The dist modes of vlds. DINTLV_B32 is there the first half of what vldsx2 loads."""
+
+DUAL_LOAD_MODES = _named(
+    _load(name, 512, size, _every(2), _every(2, 1))
+    for name, size in (("BDINTLV", BLOCK_BYTES), ("DINTLV_B8", 1), ("DINTLV_B16", 2), ("DINTLV_B32", 4))
+)
+"""The dist modes of vldsx2."""
+
+
+def load_mode(dist: str | None) -> LoadMode:
+    """The mode of a vlds with this dist."""
+    return LOAD_MODES[dist or "NORM"]
+
+
+# --- stores ---------------------------------------------------------------------------------------
+
+
+def _in_place(size: int) -> StoreMode:
+    gate = tuple(byte // size * size for byte in range(VECTOR_BYTES))
+    return StoreMode(f"NORM_B{8 * size}", VECTOR_BYTES, 32, tuple(range(VECTOR_BYTES)), gate)
+
+
+def _first_unit(size: int) -> StoreMode:
+    return StoreMode(f"1PT_B{8 * size}", size, size, tuple(range(size)), (ALWAYS,) * size)
+
+
+def _packed(name: str, unit: int, kept: int, granularity: Granularity) -> StoreMode:
+    """The low `kept` bytes of each unit, side by side; the lowest predicate bit of a unit gates it."""
+    source = tuple(start + byte for start in range(0, VECTOR_BYTES, unit) for byte in range(kept))
+    gate = tuple(start for start in range(0, VECTOR_BYTES, unit) for _ in range(kept))
+    return StoreMode(name, len(source), 32, source, gate, granularity)
+
+
+def _interleaved(size: int) -> StoreMode:
+    pairs = ((unit, unit + VECTOR_BYTES // size) for unit in range(VECTOR_BYTES // size))
+    source = _units(size, (unit for pair in pairs for unit in pair))
+    return StoreMode(f"INTLV_B{8 * size}", len(source), 32, source, (ALWAYS,) * len(source))
+
+
+def _merged(name: str, size: int, planes: int, granularity: Granularity) -> StoreMode:
+    """Each 32-byte block holds its planes one after the other; unit i of every plane comes together in memory."""
+    units = BLOCK_BYTES // size
+    depth = units // planes
+    block = [plane * depth + unit for unit in range(depth) for plane in range(planes)]
+    source = _units(size, (start * units + unit for start in range(BLOCKS) for unit in block))
+    group = size * planes
+    gate = tuple(byte // group * group for byte in range(VECTOR_BYTES))
+    return StoreMode(name, VECTOR_BYTES, 32, source, gate, granularity, on_hardware=False)
+
+
+STORE_MODES = {
+    mode.name: mode
+    for mode in (
+        *map(_in_place, (1, 2, 4)),
+        *map(_first_unit, (1, 2, 4)),
+        _packed("PK_B16", 2, 1, "b16"),
+        _packed("PK_B32", 4, 2, "b32"),
+        _packed("PK_B64", 8, 4, "b32"),
+        _packed("PK4_B32", 4, 1, "b32"),
+        _merged("MRG4CHN_B8", 1, 4, "b32"),
+        _merged("MRG2CHN_B8", 1, 2, "b16"),
+        _merged("MRG2CHN_B16", 2, 2, "b32"),
+    )
+}
+"""The dist modes of vsts."""
+
+DUAL_STORE_MODES = {mode.name: mode for mode in map(_interleaved, (1, 2, 4))}
+"""The dist modes of vstsx2. The mask has no say in them."""
+
+_PLAIN_STORES = {size: _in_place(size) for size in (1, 2, 4, 8)}
+
+
+def store_mode(dist: str | None, element: Element) -> StoreMode:
+    """The mode of a vsts with this dist; without one a plain store of elements, 64-bit ones by every eighth bit."""
+    return STORE_MODES[dist] if dist is not None else _PLAIN_STORES[element.bytes]
+
+
+# --- fixed strides --------------------------------------------------------------------------------
+
+_STRIDES = {"STRIDE_S3_B16": (3, 2), "STRIDE_S4_B64": (4, 8), "STRIDE_S8_B32": (8, 4), "STRIDE_S2_B64": (2, 8)}
+"""Every how many units, and bytes of a unit. No page says which elements are meant: this takes the name literally."""
+
+
+def _strided_load(name: str, stride: int, size: int) -> LoadMode:
+    footprint = (VECTOR_BYTES // size - 1) * stride * size + size
+    return _load(name, footprint, size, _every(stride), alignment=size)
+
+
+def _strided_store(load: LoadMode) -> StoreMode:
+    source = [NOTHING] * load.footprint
+    for register_byte, memory_byte in enumerate(load.tables[0]):
+        source[memory_byte] = register_byte
+    return StoreMode(load.name, load.footprint, load.alignment, tuple(source), (ALWAYS,) * load.footprint)
+
+
+STRIDED_LOAD_MODES = _named(_strided_load(name, *stride) for name, stride in _STRIDES.items())
+"""The strides of vsld."""
+
+STRIDED_STORE_MODES = {name: _strided_store(mode) for name, mode in STRIDED_LOAD_MODES.items()}
+"""The strides of vsst."""
+
+# --- closed forms ---------------------------------------------------------------------------------
+
+
+def block_strides(operands: Any, static: Static) -> tuple[Any, Any]:
+    """Block and repeat stride of vsldb and vsstb, in blocks: two 16-bit operands or the halves of a control word."""
+    if "control" in static.present:
+        return (operands.control >> 16) & 0xFFFF, operands.control & 0xFFFF
+    return operands.block_stride & 0xFFFF, operands.repeat_stride & 0xFFFF
+
+
+def block_offsets(operands: Any, static: Static) -> tuple[Any, ...]:
+    """The byte offset of each of the 8 blocks of vsldb and vsstb from the pointer."""
+    block_stride, repeat_stride = block_strides(operands, static)
+    # With an updated base the repeat stride is what the base advances by, not part of the address.
+    first = 0 if "next" in static.present else repeat_stride * BLOCK_BYTES
+    return tuple(first + block_stride * (block * BLOCK_BYTES) for block in range(BLOCKS))
+
+
+def lane_offsets(operands: Any, static: Static) -> Any:
+    """The byte offset of each lane of a gather or scatter from the pointer; offsets count elements, without sign."""
+    pointer = "dest" if "dest" in static.present else "source"
+    return (operands.offsets & _unsigned(static.elements["offsets"])) * static.elements[pointer].bytes
+
+
+def gathered_block_offsets(operands: Any, static: Static) -> Any:
+    """The byte offset of each block of vgatherb from the pointer (lanes from 8 on have none)."""
+    return operands.offsets & _unsigned(static.elements["offsets"])
+
+
+def _unsigned(element: Element) -> int:
+    return (1 << element.bits) - 1
+
+
+SCATTER_SOURCE: dict[int, Table] = {size: tuple(range(0, VECTOR_BYTES, max(size, 2))) for size in (1, 2, 4)}
+"""By element bytes: the first register byte that each lane of vscatter stores. Bytes are taken from 16-bit slots."""
+
+# --- records --------------------------------------------------------------------------------------
+
+_Form = Callable[[Any], Extent]
+
+
+def _displacement(static: Static, base: str, size: int) -> _Form:
+    """`size` bytes at the offset, which counts elements; with an updated base at the base itself."""
+    unit = static.elements[base].bytes
+    if "next" in static.present:
+        return lambda operands: (0, size)
+    return lambda operands: (operands.offset * unit, operands.offset * unit + size)
+
+
+def _read_mode(static: Static, mode: LoadMode) -> tuple[Access, ...]:
+    extent = _displacement(static, "source", mode.footprint)
+    return (Access("read", Space.UB, "source", extent, mode.alignment, "used", map=mode),)
+
+
+def _write_mode(static: Static, mode: StoreMode) -> tuple[Access, ...]:
+    extent = _displacement(static, "dest", mode.footprint)
+    gated = "mask" in static.present and any(bit != ALWAYS for bit in mode.gate)
+    touch: Touch = "active" if gated else "always"
+    return (Access("write", Space.UB, "dest", extent, mode.alignment, touch, "mask" if gated else None, mode),)
+
+
+def _vlds(static: Static) -> tuple[Access, ...]:
+    return _read_mode(static, load_mode(static.words.get("dist")))
+
+
+def _vldsx2(static: Static) -> tuple[Access, ...]:
+    return _read_mode(static, DUAL_LOAD_MODES[static.words["dist"]])
+
+
+def _vsld(static: Static) -> tuple[Access, ...]:
+    return _read_mode(static, STRIDED_LOAD_MODES[static.words["stride"]])
+
+
+def _vsts(static: Static) -> tuple[Access, ...]:
+    return _write_mode(static, store_mode(static.words.get("dist"), static.elements["value"]))
+
+
+def _vstsx2(static: Static) -> tuple[Access, ...]:
+    return _write_mode(static, DUAL_STORE_MODES[static.words["dist"]])
+
+
+def _vsst(static: Static) -> tuple[Access, ...]:
+    return _write_mode(static, STRIDED_STORE_MODES[static.words["stride"]])
+
+
+def _block_extent(static: Static) -> _Form:
+    def extent(operands: Any) -> Extent:
+        offsets = block_offsets(operands, static)
+        return offsets[0], offsets[-1] + BLOCK_BYTES
+
+    return extent
+
+
+def _vsldb(static: Static) -> tuple[Access, ...]:
+    extent = _block_extent(static)
+    return (Access("read", Space.UB, "source", extent, BLOCK_BYTES, "active", "mask", block_offsets),)
+
+
+def _vsstb(static: Static) -> tuple[Access, ...]:
+    extent = _block_extent(static)
+    return (Access("write", Space.UB, "dest", extent, BLOCK_BYTES, "active", "mask", block_offsets),)
+
+
+def _mask(static: Static) -> str | None:
+    return "mask" if "mask" in static.present else None
+
+
+def _lane_extent(static: Static, size: int) -> _Form:
+    def extent(operands: Any) -> Extent:
+        low = lane_offsets(operands, static)
+        return low, low + size
+
+    return extent
+
+
+def _gather(static: Static) -> tuple[Access, ...]:
+    size = static.elements["source"].bytes
+    extent = _lane_extent(static, size)
+    return (Access("read", Space.UB, "source", extent, size, "active", _mask(static), lane_offsets),)
+
+
+def _vscatter(static: Static) -> tuple[Access, ...]:
+    size = static.elements["dest"].bytes
+    extent = _lane_extent(static, size)
+    return (Access("write", Space.UB, "dest", extent, size, "active", _mask(static), lane_offsets),)
+
+
+def _vgatherb(static: Static) -> tuple[Access, ...]:
+    def extent(operands: Any) -> Extent:
+        low = gathered_block_offsets(operands, static)
+        return low, low + BLOCK_BYTES
+
+    mask = _mask(static)
+    return (Access("read", Space.UB, "source", extent, BLOCK_BYTES, "active", mask, gathered_block_offsets),)
+
+
+def _unaligned_load(extent: _Form, static: Static) -> tuple[Access, ...]:
+    return (Access("read", Space.UB, "source", extent, static.elements["source"].bytes, "used"),)
+
+
+def _vldus(static: Static) -> tuple[Access, ...]:
+    return _unaligned_load(lambda operands: (0, VECTOR_BYTES), static)
+
+
+def _uvld(static: Static) -> tuple[Access, ...]:
+    return _unaligned_load(_displacement(static, "source", VECTOR_BYTES), static)
+
+
+def _appended(base: str, extent: _Form) -> tuple[Access, ...]:
+    """What a store adds to its stream. When it reaches memory, and with which earlier bytes, `stream.append` says."""
+    return (Access("write", Space.UB, base, extent),)
+
+
+def _vstus(static: Static) -> tuple[Access, ...]:
+    unit = static.elements["dest"].bytes
+    return _appended("dest", lambda operands: (0, operands.offset * unit))
+
+
+def _vstu(static: Static) -> tuple[Access, ...]:
+    if "base" in static.present:
+        return _appended("base", lambda operands: (0, VECTOR_BYTES))
+    unit = static.elements["dest"].bytes
+    return _appended("dest", lambda operands: (operands.offset * unit, operands.offset * unit + VECTOR_BYTES))
+
+
+def _vstur(static: Static) -> tuple[Access, ...]:
+    return _appended("dest", lambda operands: (operands.AR, operands.AR + operands.SQZN))
+
+
+def _flush(static: Static) -> tuple[Access, ...]:
+    """Whatever the stream still holds: `align` is a StoreStream and `dest` a byte address here."""
+
+    def extent(operands: Any) -> Extent:
+        return operands.align.start - operands.dest, operands.align.end - operands.dest
+
+    return _appended("dest", extent)
+
+
+def _record(
+    name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]], reads: str = "", writes: str = ""
+) -> Effects:
+    name = f"pto.{name}"
+    return Effects(name, Pipe.V, timing, Taint.MOVEMENT, accesses, tuple(reads.split()), tuple(writes.split()))
+
+
+EFFECTS = {
+    record.name: record
+    for record in (
+        _record("vlds", "load", _vlds),
+        _record("vldsx2", "load_pair", _vldsx2),
+        _record("vsld", "load", _vsld),
+        _record("vsldb", "load", _vsldb),
+        # Reads a block ahead, but what it reads counts only where vldus uses it.
+        _record("vldas", "load", lambda static: ()),
+        _record("vldus", "load", _vldus),
+        _record("uvld", "load", _uvld),
+        _record("vgather2", "gather", _gather),
+        _record("vgather2_bc", "gather", _gather),
+        _record("vgatherb", "gather_block", _vgatherb),
+        _record("vsts", "store", _vsts),
+        _record("vstsx2", "store_interleave", _vstsx2),
+        _record("vsst", "store", _vsst),
+        _record("vsstb", "store", _vsstb),
+        _record("vscatter", "scatter", _vscatter),
+        _record("init_align", "rename", lambda static: ()),
+        _record("vstus", "store", _vstus),
+        _record("vstu", "store", _vstu),
+        _record("vstur", "store", _vstur, reads="AR SQZN", writes="AR"),
+        _record("vsta", "store", _flush),
+        _record("vstas", "store", _flush),
+        _record("vstar", "store", _flush, reads="AR"),
+    )
+}
