@@ -1,0 +1,89 @@
+"""The block of 64-bit words through which compiled code and the run time meet; one per core that runs.
+
+Its address is the first argument of every compiled function, and both sides count in words of this page. Which
+instruction reads or writes a register is said where that instruction is lowered.
+"""
+
+from enum import IntEnum
+
+WORD_BYTES = 8
+LOOPS_RECORDED = 32  # indices of the outermost loops that an error carries
+
+
+class Status(IntEnum):
+    """What a compiled function returns: whether its caller may go on."""
+
+    DONE = 0
+    FAILED = 1  # the FAULT words say what happened
+    STOPPED = 2  # the stop word was set, or the scheduler ended the run
+
+
+class Word(IntEnum):
+    """Where each word of a context lies."""
+
+    STOP = 0  # address of a word that another thread sets when compiled code is to leave at its next loop iteration
+    STEPS = 1  # loop iterations that may still begin
+    CORE = 2  # the core's number, which it hands to the scheduler
+    BLOCK = 3
+    BLOCK_NUM = 4
+    SUBBLOCK = 5
+    SUBBLOCK_NUM = 6
+    ARGUMENTS = 7  # address of two words per parameter: GM base and bytes, or the bits of a scalar and 0
+    CORE_SYNC = 8  # addresses of the sync words of this core
+    CLUSTER_SYNC = 9  # and of its cluster, which belong to the machine floor
+    ISSUE = 10  # address of what takes an operation that cannot happen inline: (core, operation, captured) -> Status
+    UB = 11  # addresses of this core's memories; those of its cluster where a memory belongs to another core
+    L1 = 12
+    L0A = 13
+    L0B = 14
+    L0C = 15
+    BT = 16
+    FB = 17
+    UB_OF_AIV0 = 18  # what the cube core writes to across the cluster
+    UB_OF_AIV1 = 19
+    FAULT = 24  # number of the failing site
+    FAULT_VALUE = 25  # what that site found wrong: an address, a divisor, an id
+    FAULT_DEPTH = 26  # how many loops it was in,
+    FAULT_LOOPS = 27  # and their indices, outermost first
+    REGISTERS = 64  # CTRL, configuration and special registers, by `Register`
+
+
+class Register(IntEnum):
+    """Registers that outlive one instruction. All are reset at the start of a block."""
+
+    CTRL = 0
+    PAD = 1  # the pattern of set_mov_pad_val
+    OUTTOUB_LOOP1_SIZE = 2
+    OUTTOUB_LOOP2_SIZE = 3
+    OUTTOUB_LOOP1_SOURCE = 4
+    OUTTOUB_LOOP1_DESTINATION = 5
+    OUTTOUB_LOOP2_SOURCE = 6
+    OUTTOUB_LOOP2_DESTINATION = 7
+    UBTOOUT_LOOP1_SIZE = 8
+    UBTOOUT_LOOP2_SIZE = 9
+    UBTOOUT_LOOP1_SOURCE = 10
+    UBTOOUT_LOOP1_DESTINATION = 11
+    UBTOOUT_LOOP2_SOURCE = 12
+    UBTOOUT_LOOP2_DESTINATION = 13
+    OUTTOL1_LOOP1_SIZE = 14
+    OUTTOL1_LOOP2_SIZE = 15
+    OUTTOL1_LOOP1_SOURCE = 16
+    OUTTOL1_LOOP1_DESTINATION = 17
+    OUTTOL1_LOOP2_SOURCE = 18
+    OUTTOL1_LOOP2_DESTINATION = 19
+    AR = 20  # byte address accumulator of vstur and vstar
+    SQZN = 21  # bytes kept by the last vsqz or vusqz
+    VMS4_SR = 22  # finished counts of the last vmrgsort4
+
+
+# Bit 48 of CTRL (saturating conversions) is set at the start, loops have one pass, strides and pad pattern are 0.
+RESET: dict[Register, int] = {
+    Register.CTRL: 1 << 48,
+    **{register: 1 for register in Register if register.name.endswith("_SIZE")},
+}
+
+WORDS = 128  # the whole context
+
+
+def register_word(register: Register) -> int:
+    return Word.REGISTERS + register

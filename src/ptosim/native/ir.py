@@ -1,0 +1,376 @@
+"""LLVM IR as text: types, constants, and values whose operators append instructions to the function they belong to.
+
+A value behaves like a Python number, so that an expression written for ints works on it; integer constants are folded
+on the way. Integers are signed where it matters (`<`, `>>`); the unsigned forms have names. Floats follow IEEE, without
+fast-math flags. Blocks, loops and failures are in flow.py, lanes of registers in registers.py.
+"""
+
+import operator
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+Operand = Any  # a Value, or a Python number that becomes a constant of the other operand's type
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A first-class LLVM type: a scalar, or a vector of `lanes` scalars (0 stands for a scalar)."""
+
+    scalar: str
+    lanes: int = 0
+
+    def __str__(self) -> str:
+        return _type_text(self)
+
+    def vector(self, lanes: int) -> "Type":
+        return Type(self.scalar, lanes)
+
+    @property
+    def element(self) -> "Type":
+        return Type(self.scalar)
+
+    @property
+    def is_float(self) -> bool:
+        return self.scalar in _FLOAT_BITS
+
+    @property
+    def is_pointer(self) -> bool:
+        return self.scalar == "ptr"
+
+    @property
+    def bits(self) -> int:
+        """The width of a lane."""
+        return _FLOAT_BITS.get(self.scalar) or (64 if self.is_pointer else int(self.scalar[1:]))
+
+    @property
+    def mangled(self) -> str:
+        """The suffix that an overloaded intrinsic takes for this type."""
+        scalar = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64", "ptr": "p0"}.get(self.scalar)
+        return (f"v{self.lanes}" if self.lanes else "") + (scalar or self.scalar)
+
+
+_FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
+
+I1, I8, I16, I32, I64, I128, I256 = (Type(f"i{bits}") for bits in (1, 8, 16, 32, 64, 128, 256))
+F16, F32, F64 = Type("half"), Type("float"), Type("double")
+PTR = Type("ptr")
+
+
+@cache
+def _type_text(kind: Type) -> str:
+    return f"<{kind.lanes} x {kind.scalar}>" if kind.lanes else kind.scalar
+
+
+class Emitter(Protocol):
+    """Whatever takes instructions, which is a function under construction."""
+
+    def emit(self, kind: Type, instruction: str) -> "Value":
+        """Append an instruction that has a result."""
+        ...
+
+    def do(self, instruction: str) -> None:
+        """Append an instruction that has none."""
+        ...
+
+
+class Value:
+    """The result of an instruction, a parameter or a constant; `literal` is the number of a constant integer scalar."""
+
+    __slots__ = ("emitter", "kind", "literal", "text")
+
+    def __init__(self, emitter: Emitter, kind: Type, text: str, literal: int | None = None) -> None:
+        self.emitter = emitter
+        self.kind = kind
+        self.text = text
+        self.literal = literal
+
+    def __str__(self) -> str:
+        """The value as an operand with its type."""
+        return f"{self.kind} {self.text}"
+
+    def __repr__(self) -> str:
+        return f"Value({self})"
+
+    # ---- arithmetic -------------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Operand) -> "Value":
+        return _arithmetic("add", self, other)
+
+    def __radd__(self, other: Operand) -> "Value":
+        return _arithmetic("add", other, self)
+
+    def __sub__(self, other: Operand) -> "Value":
+        return _arithmetic("sub", self, other)
+
+    def __rsub__(self, other: Operand) -> "Value":
+        return _arithmetic("sub", other, self)
+
+    def __mul__(self, other: Operand) -> "Value":
+        return _arithmetic("mul", self, other)
+
+    def __rmul__(self, other: Operand) -> "Value":
+        return _arithmetic("mul", other, self)
+
+    def __truediv__(self, other: Operand) -> "Value":
+        if not self.kind.is_float:
+            raise TypeError(f"integers divide by sdiv or udiv, not {self} / {other}")
+        return _binary("fdiv", self, self.like(other))
+
+    def __neg__(self) -> "Value":
+        if self.kind.is_float:
+            return self.emitter.emit(self.kind, f"fneg {self}")
+        return 0 - self
+
+    def sdiv(self, other: Operand) -> "Value":
+        """Signed division; the divisor must be neither 0 nor, of the lowest integer, -1."""
+        return _binary("sdiv", self, self.like(other))
+
+    def srem(self, other: Operand) -> "Value":
+        return _binary("srem", self, self.like(other))
+
+    def udiv(self, other: Operand) -> "Value":
+        return _binary("udiv", self, self.like(other))
+
+    def urem(self, other: Operand) -> "Value":
+        return _binary("urem", self, self.like(other))
+
+    # ---- bits -------------------------------------------------------------------------------------------------------
+
+    def __and__(self, other: Operand) -> "Value":
+        return _binary("and", self, self.like(other))
+
+    def __rand__(self, other: Operand) -> "Value":
+        return _binary("and", self, self.like(other))
+
+    def __or__(self, other: Operand) -> "Value":
+        return _binary("or", self, self.like(other))
+
+    def __ror__(self, other: Operand) -> "Value":
+        return _binary("or", self, self.like(other))
+
+    def __xor__(self, other: Operand) -> "Value":
+        return _binary("xor", self, self.like(other))
+
+    def __rxor__(self, other: Operand) -> "Value":
+        return _binary("xor", self, self.like(other))
+
+    def __invert__(self) -> "Value":
+        return _binary("xor", self, self.like(-1))
+
+    def __lshift__(self, other: Operand) -> "Value":
+        return _binary("shl", self, self.like(other))
+
+    def __rlshift__(self, other: Operand) -> "Value":
+        return _binary("shl", self.like(other), self)
+
+    def __rshift__(self, other: Operand) -> "Value":
+        """The arithmetic shift, like Python's: rounds down."""
+        return _binary("ashr", self, self.like(other))
+
+    def __rrshift__(self, other: Operand) -> "Value":
+        return _binary("ashr", self.like(other), self)
+
+    def lshr(self, other: Operand) -> "Value":
+        return _binary("lshr", self, self.like(other))
+
+    # ---- comparison -------------------------------------------------------------------------------------------------
+
+    def compare(self, predicate: str, other: Operand) -> "Value":
+        """A comparison by LLVM's name: eq, ne, slt … ult …; oeq, olt …, uno of floats."""
+        return _compare(predicate, self, self.like(other))
+
+    def __eq__(self, other: Operand) -> "Value":  # pyright: ignore[reportIncompatibleMethodOverride] (an instruction)
+        return self.compare("oeq" if self.kind.is_float else "eq", other)
+
+    def __ne__(self, other: Operand) -> "Value":  # pyright: ignore[reportIncompatibleMethodOverride] (an instruction)
+        return self.compare("une" if self.kind.is_float else "ne", other)
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"{self} is known only when the kernel runs")
+
+    def __lt__(self, other: Operand) -> "Value":
+        return self.compare("olt" if self.kind.is_float else "slt", other)
+
+    def __le__(self, other: Operand) -> "Value":
+        return self.compare("ole" if self.kind.is_float else "sle", other)
+
+    def __gt__(self, other: Operand) -> "Value":
+        return self.compare("ogt" if self.kind.is_float else "sgt", other)
+
+    def __ge__(self, other: Operand) -> "Value":
+        return self.compare("oge" if self.kind.is_float else "sge", other)
+
+    def select(self, chosen: Operand, otherwise: Operand) -> "Value":
+        """This condition's choice of two values; at least one of them is a Value."""
+        model = chosen if isinstance(chosen, Value) else otherwise
+        chosen, otherwise = model.like(chosen), model.like(otherwise)
+        if self.literal is not None:
+            return chosen if self.literal else otherwise
+        if chosen.text == otherwise.text:
+            return chosen
+        return self.emitter.emit(chosen.kind, f"select {self}, {chosen}, {otherwise}")
+
+    # ---- conversion -------------------------------------------------------------------------------------------------
+
+    def like(self, other: Operand) -> "Value":
+        """The other operand as a value of this one's type."""
+        if not isinstance(other, Value):
+            return constant(self.emitter, self.kind, other)
+        if other.kind != self.kind:
+            raise TypeError(f"{other} meets {self}")
+        return other
+
+    def convert(self, instruction: str, scalar: Type) -> "Value":
+        """A conversion of every lane by LLVM's name: zext, sext, trunc, sitofp, fptrunc …"""
+        kind = scalar.vector(self.kind.lanes)
+        if kind == self.kind:
+            return self
+        if self.literal is not None and instruction in ("zext", "sext", "trunc") and not kind.is_float:
+            plain = self.literal & ((1 << self.kind.bits) - 1) if instruction == "zext" else self.literal
+            return constant(self.emitter, kind, plain)
+        return self.emitter.emit(kind, f"{instruction} {self} to {kind}")
+
+    def zext(self, scalar: Type) -> "Value":
+        return self.convert("zext", scalar)
+
+    def sext(self, scalar: Type) -> "Value":
+        return self.convert("sext", scalar)
+
+    def trunc(self, scalar: Type) -> "Value":
+        return self.convert("trunc", scalar)
+
+    def signed(self, scalar: Type) -> "Value":
+        """This integer at another width, whichever is wider, keeping its signed value where it fits."""
+        return self.convert("sext" if scalar.bits > self.kind.bits else "trunc", scalar)
+
+    def bitcast(self, kind: Type) -> "Value":
+        """The same bits as another type of the same size."""
+        return self if kind == self.kind else self.emitter.emit(kind, f"bitcast {self} to {kind}")
+
+    # ---- memory, for pointers ---------------------------------------------------------------------------------------
+
+    def at(self, offset: "Value | int") -> "Value":
+        """The address so many bytes further on."""
+        offset = offset if isinstance(offset, Value) else constant(self.emitter, I64, offset)
+        return self if offset.literal == 0 else self.emitter.emit(PTR, f"getelementptr i8, {self}, {offset}")
+
+    def load(self, kind: Type, align: int = 1) -> "Value":
+        return self.emitter.emit(kind, f"load {kind}, {self}, align {align}")
+
+    def load_shared(self, kind: Type) -> "Value":
+        """A load that another thread's store may precede at any time: it is never merged or moved out of a loop."""
+        return self.emitter.emit(kind, f"load atomic {kind}, {self} monotonic, align {kind.bits // 8}")
+
+    def store(self, value: "Value", align: int = 1, streaming: bool = False) -> None:
+        """A store; a streaming one (aligned to its size) passes by the caches."""
+        hint = ", !nontemporal !0" if streaming else ""
+        self.emitter.do(f"store {value}, {self}, align {align}{hint}")
+
+
+# ---- constants ------------------------------------------------------------------------------------------------------
+
+
+def constant(emitter: Emitter, kind: Type, number: float | Sequence[float]) -> Value:
+    """A constant: one number for a scalar or for all lanes of a vector, or a sequence with one number per lane."""
+    if isinstance(number, Sequence):
+        lanes = ", ".join(f"{kind.element} {scalar_text(kind.element, lane)}" for lane in number)
+        return Value(emitter, kind, f"<{lanes}>")
+    if not kind.lanes:
+        literal = wrap(int(number), kind.bits) if not kind.is_float and not kind.is_pointer else None
+        return Value(emitter, kind, scalar_text(kind, number), literal)
+    text = scalar_text(kind.element, number)
+    return Value(emitter, kind, "zeroinitializer" if text in ("0", "false") else f"splat ({kind.element} {text})")
+
+
+def poison(emitter: Emitter, kind: Type) -> Value:
+    """A value that nobody may look at."""
+    return Value(emitter, kind, "poison")
+
+
+def wrap(number: int, bits: int) -> int:
+    """The signed integer of that width which equals the number modulo 2^bits; a condition is 0 or 1."""
+    number &= (1 << bits) - 1
+    return number - (1 << bits) if bits > 1 and number >> (bits - 1) else number
+
+
+def scalar_text(kind: Type, number: float) -> str:
+    if kind == I1:
+        return "true" if int(number) & 1 else "false"
+    if kind.is_pointer:
+        return "null"
+    if not kind.is_float:
+        return str(wrap(int(number), kind.bits))
+    if kind == F16:
+        return f"0xH{struct.unpack('<H', struct.pack('<e', number))[0]:04X}"
+    if kind == F32:  # LLVM writes a float as the double of the same value, and refuses one that is not
+        number = struct.unpack("<f", struct.pack("<f", number))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
+
+
+# ---- the operators ---------------------------------------------------------------------------------------------------
+
+_FOLD: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "and": int.__and__,
+    "or": int.__or__,
+    "xor": int.__xor__,
+}
+_RIGHT_IDENTITY = {"add": 0, "sub": 0, "or": 0, "xor": 0, "shl": 0, "ashr": 0, "lshr": 0, "mul": 1, "and": -1}
+_COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor"})
+_ABSORBING = {"mul": 0, "and": 0}
+
+_FOLD_COMPARE: dict[str, Callable[[int, int], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "slt": operator.lt,
+    "sle": operator.le,
+    "sgt": operator.gt,
+    "sge": operator.ge,
+}
+
+
+def _arithmetic(name: str, left: Operand, right: Operand) -> Value:
+    """+, − or ×, where the product with a condition is a choice."""
+    if name == "mul":
+        for condition, factor in ((left, right), (right, left)):
+            if _is_condition(condition):
+                return _counted(condition, factor)
+    model: Value = left if isinstance(left, Value) else right
+    return _binary("f" + name if model.kind.is_float else name, model.like(left), model.like(right))
+
+
+def _is_condition(operand: Operand) -> bool:
+    return isinstance(operand, Value) and operand.kind == I1
+
+
+def _counted(condition: Value, factor: Operand) -> Value:
+    if not isinstance(factor, Value):
+        factor = constant(condition.emitter, I64, factor)
+    return condition.select(factor, factor.like(0))
+
+
+def _binary(name: str, left: Value, right: Value) -> Value:
+    if left.literal is not None and right.literal is not None and name in _FOLD:
+        return constant(left.emitter, left.kind, _FOLD[name](left.literal, right.literal))
+    if right.literal is None and left.literal is not None and name in _COMMUTATIVE:
+        left, right = right, left
+    if right.literal is not None:
+        if name in _RIGHT_IDENTITY and right.literal == wrap(_RIGHT_IDENTITY[name], right.kind.bits):
+            return left
+        if right.literal == _ABSORBING.get(name):
+            return right
+    return left.emitter.emit(left.kind, f"{name} {left}, {right.text}")
+
+
+def _compare(predicate: str, left: Value, right: Value) -> Value:
+    if left.literal is not None and right.literal is not None and predicate in _FOLD_COMPARE:
+        return constant(left.emitter, I1, _FOLD_COMPARE[predicate](left.literal, right.literal))
+    instruction = "fcmp" if left.kind.is_float else "icmp"
+    return left.emitter.emit(I1.vector(left.kind.lanes), f"{instruction} {predicate} {left}, {right.text}")

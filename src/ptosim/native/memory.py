@@ -1,0 +1,37 @@
+"""The on-chip memories of one core as host memory: zeroed, and laid out so that a confined address stays inside.
+
+What lies where in them is the kernel's business; GM is the caller's arrays and never passes through here.
+"""
+
+import ctypes
+import mmap
+
+# A store to UB and a load from GM whose addresses agree in their low 12 bits stall each other, and tiles of both tend
+# to begin at multiples of a page. Half a page and a line apart they do not meet.
+ALIAS_OFFSET = 2048 + 64
+
+# More than the longest stretch that one instruction touches behind its checked address (2020 bytes, vsld S8_B32).
+SLACK = 4096
+
+
+class Memory:
+    """`size` bytes of zeros that compiled code may address, and a power of two and `SLACK` that it cannot leave."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._pages = mmap.mmap(-1, ALIAS_OFFSET + (1 << (size - 1).bit_length()) + SLACK)
+        self._view = ctypes.c_char.from_buffer(self._pages)
+        self.address = ctypes.addressof(self._view) + ALIAS_OFFSET
+        self._clean = True
+
+    def clear(self) -> None:
+        """Zeros again. Nothing of what a failed access left behind the end can be seen, so that stays."""
+        if not self._clean:
+            ctypes.memset(self.address, 0, self.size)
+        self._clean = False
+
+    def read(self, address: int, count: int) -> bytes:
+        """Bytes for a report or a test."""
+        if not 0 <= address <= address + count <= self.size:
+            raise IndexError(f"bytes {address} to {address + count} of a memory of {self.size}")
+        return ctypes.string_at(self.address + address, count)
