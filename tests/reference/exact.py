@@ -80,17 +80,17 @@ def bf16_values(bits: Array) -> Array:
     return np.copysign(np.where(exponent == 255, special, finite), np.where(bits >> 15, -1.0, 1.0))
 
 
+@np.errstate(all="ignore")
 def some_f32(seed: int, count: int = 200_000) -> Array:
     """Random bit patterns, numbers of ordinary size, ties of every 16-bit format, and the edges."""
     random = np.random.default_rng(seed)
     patterns = random.integers(0, 1 << 32, count, dtype=np.uint64).astype(np.uint32).view(np.float32)
     ordinary = np.concatenate([random.normal(0, 10.0**k, count // 20) for k in range(-8, 12)]).astype(np.float32)
     f16_ties = ((all_f16()[1:].astype(np.float64) + all_f16()[:-1].astype(np.float64)) / 2).astype(np.float32)
+    bf16_ties = ((np.arange(1 << 16, dtype=np.uint32) << 16) | 0x8000).view(np.float32)
     halves = (np.arange(-70_000, 70_000) / 2).astype(np.float32)
-    with np.errstate(all="ignore"):
-        bf16_ties = ((np.arange(1 << 16, dtype=np.uint32) << 16) | 0x8000).view(np.float32)
-        around = np.array([65504, 65520, 65536, 448, 464, 480, 57344, 61440, 32768, 40960, 49152, 2**31, 2**63, 2**-23])
-        edges = np.concatenate([around, 1 / around, [0.0, np.inf, np.nan, 3.4028235e38, 1e-45, 1.1754944e-38]])
-        edges = np.concatenate([edges, -edges]).astype(np.float32)
-        near = [np.nextafter(edges, np.float32(s), dtype=np.float32) for s in (-np.inf, np.inf)]
-    return np.concatenate([patterns, ordinary, f16_ties, halves, bf16_ties, edges, *near])
+    around = np.array([65504, 65520, 65536, 448, 464, 480, 57344, 61440, 32768, 40960, 49152, 2**31, 2**63, 2**-23])
+    edges = np.concatenate([around, 1 / around, [0.0, np.inf, np.nan, 3.4028235e38, 1e-45, 1.1754944e-38]])
+    edges = np.concatenate([edges, -edges]).astype(np.float32)
+    near = [np.nextafter(edges, np.float32(s), dtype=np.float32) for s in (-np.inf, np.inf)]
+    return np.concatenate([patterns, ordinary, f16_ties, bf16_ties, halves, edges, *near])
