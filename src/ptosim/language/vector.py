@@ -1,18 +1,54 @@
-"""Verifier rules that instructions on vector registers share."""
+"""What instructions on vector registers share: the families they come in, and the rules about registers.
+
+An instruction of a family says which element types it takes and little else. Rules about pointers and plain scalars
+are in operands.py.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from xdsl.ir import Attribute
 
-from ptosim.language.operation import Problem, PTOOperation
-from ptosim.language.types import LowPrecisionType, MaskType, VregType, element_of, is_open, mask_for
+from ptosim.diagnostics import Severity
+from ptosim.effects.element import ELEMENTS
+from ptosim.language.operation import Operand, Problem, PTOOperation, Result
+from ptosim.language.types import MaskType, VregType, element_name, element_of, is_open, mask_for
+
+# --- element types --------------------------------------------------------------------------------
+
+
+def integers(*widths: int) -> frozenset[str]:
+    """Signless, signed and unsigned integers of these widths."""
+    return frozenset(f"{sign}i{width}" for width in widths for sign in ("", "s", "u"))
+
+
+F16_F32 = frozenset({"f16", "f32"})
+FLOATS = F16_F32 | {"bf16"}
+INTEGERS = integers(8, 16, 32, 64)
+UP_TO_32_BITS = integers(8, 16, 32) | FLOATS
+COMPUTED = INTEGERS | FLOATS
+"""Everything but the low-precision payloads, which can only be loaded, stored, moved and converted."""
+
+
+def listing(names: frozenset[str]) -> str:
+    """Element types in a fixed order, for messages."""
+    return ", ".join(name for name in ELEMENTS if name in names)
+
+
+# --- rules ----------------------------------------------------------------------------------------
 
 
 def type_of(op: PTOOperation, role: str) -> Attribute:
     """The type of an operand or result by its role."""
     return getattr(op, role).type
+
+
+def element_type(op: PTOOperation, role: str) -> str | None:
+    """The name of the element type of a register, or None where the role is played by something else."""
+    type_ = type_of(op, role)
+    return element_of(type_).name if isinstance(type_, VregType) else None
 
 
 def is_register(op: PTOOperation, role: str) -> Iterator[Problem]:
@@ -25,15 +61,24 @@ def same_types(op: PTOOperation, *roles: str) -> Iterator[Problem]:
     for role in roles:
         yield from is_register(op, role)
     first, *others = roles
+    expected = type_of(op, first)
     for role in others:
-        if type_of(op, role) != type_of(op, first):
-            yield Problem(f"{role} has type {type_of(op, role)}, but {first} has type {type_of(op, first)}", at=role)
+        type_ = type_of(op, role)
+        if type_ != expected and isinstance(type_, VregType) and isinstance(expected, VregType):
+            yield Problem(f"{role} has type {type_}, but {first} has type {expected}", at=role)
 
 
 def mask_matches(
-    op: PTOOperation, role: str, value_type: Attribute, expected: MaskType | None = None
+    op: PTOOperation,
+    role: str,
+    value_type: Attribute,
+    expected: MaskType | None = None,
+    severity: Severity = "error",
 ) -> Iterator[Problem]:
-    """A mask governs lanes of the width of the value (or has an explicitly expected granularity)."""
+    """A mask governs lanes of the width of the value (or has an explicitly expected granularity).
+
+    Without a granularity of their own, 64-bit lanes are usually governed by b32; anything else is only warned of.
+    """
     mask = type_of(op, role)
     if not isinstance(mask, MaskType):
         yield Problem(f"{role} must be a mask, not {mask}", at=role)
@@ -42,21 +87,112 @@ def mask_matches(
         if not isinstance(value_type, VregType):
             return
         expected = mask_for(value_type)
+        if element_of(value_type).bytes == 8:
+            severity = "warning"
     if mask != expected and not is_open(mask):
-        yield Problem(f"mask type {mask} does not match value vector type {value_type}; expected {expected}", at=role)
+        message = f"mask type {mask} does not match value vector type {value_type}; expected {expected}"
+        yield Problem(message, at=role, kind="invalid" if severity == "error" else "lint", severity=severity)
 
 
 def element_among(op: PTOOperation, role: str, names: frozenset[str]) -> Iterator[Problem]:
     """The elements of a register are of one of the named types."""
-    type_ = type_of(op, role)
-    if isinstance(type_, VregType) and element_of(type_).name not in names:
-        yield Problem(f"{op.name} does not take elements of type {type_.element}", at=role)
+    name = element_type(op, role)
+    if name is None or name in names:
+        return
+    low_precision = ELEMENTS[name].kind == "lowprecision"
+    message = f"{op.name} does not take elements of type {name}; it takes {listing(names)}"
+    yield Problem(message, at=role, hint="convert them with pto.vcvt first" if low_precision else None)
 
 
-def not_low_precision(op: PTOOperation, role: str) -> Iterator[Problem]:
-    """Low-precision elements can be loaded, stored, moved and converted, but not computed with."""
-    type_ = type_of(op, role)
-    if isinstance(type_, VregType) and (
-        isinstance(type_.element, LowPrecisionType) or element_of(type_).kind == "lowprecision"
-    ):
-        yield Problem(f"{op.name} does not compute with {type_.element}; convert it with pto.vcvt first", at=role)
+def element_documented(op: PTOOperation, role: str, names: frozenset[str]) -> Iterator[Problem]:
+    """The elements are of a type that the published list names; others are computed all the same."""
+    name = element_type(op, role)
+    if name is not None and name not in names:
+        message = f"{name} is not among the documented element types of {op.name}: {listing(names)}"
+        yield Problem(message, at=role, kind="lint", severity="warning")
+
+
+def compatible_scalar(op: PTOOperation, role: str, vector: str) -> Iterator[Problem]:
+    """A scalar that joins a vector is of its element type; an integer may leave out the sign."""
+    element, type_ = element_type(op, vector), type_of(op, role)
+    if element is None:
+        return
+    allowed = (element, element[1:]) if element in INTEGERS and element[0] in "su" else (element,)
+    if element_name(type_) not in allowed:
+        yield Problem(f"{role} has type {type_}, but the elements of {vector} need {' or '.join(allowed)}", at=role)
+
+
+# --- families -------------------------------------------------------------------------------------
+
+
+class VectorOperation(PTOOperation):
+    """An instruction on vector registers, inside a vector scope."""
+
+    placement = "inside"
+    alike: ClassVar[tuple[str, ...]] = ()
+    """Roles whose registers all have one type; the first of them decides about elements and mask."""
+    accepted: ClassVar[frozenset[str]] = COMPUTED
+    """Element types; any other is an error."""
+    documented: ClassVar[frozenset[str]] = COMPUTED
+    """Element types that the published lists name; an accepted type that they leave out is warned of."""
+    mask_severity: ClassVar[Severity] = "error"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_types(self, *self.alike)
+        first = self.alike[0]
+        name = element_type(self, first)
+        if name in self.accepted:
+            yield from element_documented(self, first, self.documented)
+        else:
+            yield from element_among(self, first, self.accepted)
+        if "mask" in self.operand_roles:
+            yield from mask_matches(self, "mask", type_of(self, first), severity=self.mask_severity)
+
+
+class Unary(VectorOperation):
+    """`%d = pto.OP %a, %mask : V, M -> V`."""
+
+    form = "$input, $mask"
+    alike = ("input", "result")
+    input = Operand()
+    mask = Operand()
+    result = Result()
+
+
+class Binary(VectorOperation):
+    """`%d = pto.OP %a, %b, %mask : V, V, M -> V`."""
+
+    form = "$lhs, $rhs, $mask"
+    alike = ("lhs", "rhs", "result")
+    lhs = Operand()
+    rhs = Operand()
+    mask = Operand()
+    result = Result()
+
+
+class VectorScalar(VectorOperation):
+    """`%d = pto.OP %a, %s, %mask : V, T, M -> V`. The dialect's own verifier does not look at the mask of these."""
+
+    form = "$input, $scalar, $mask"
+    alike = ("input", "result")
+    mask_severity = "warning"
+    input = Operand()
+    scalar = Operand()
+    mask = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from compatible_scalar(self, "scalar", "input")
+
+
+class MultiplyAdd(VectorOperation):
+    """`%d = pto.OP %acc, %a, %b, %mask : V, V, V, M -> V`."""
+
+    form = "$acc, $lhs, $rhs, $mask"
+    alike = ("acc", "lhs", "rhs", "result")
+    acc = Operand()
+    lhs = Operand()
+    rhs = Operand()
+    mask = Operand()
+    result = Result()

@@ -1,0 +1,384 @@
+"""Element-wise instructions: what they accept, what they warn of, what they reject, and where the diagnostic points."""
+
+import pytest
+
+from language.vector_kernel import accepts, example_kernel, printed, read, rejects, warns
+from ptosim.effects.element import ELEMENTS
+from ptosim.language import arithmetic
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+OPERATIONS = [operation for operation in operations() if operation.__module__ == arithmetic.__name__]
+
+UNARY = "vabs vneg vexp vln vsqrt vrelu".split()
+BINARY = "vadd vsub vmul vdiv vmax vmin vand vor vxor".split()
+WITH_SCALAR = "vadds vmuls vmaxs vmins".split()
+
+
+def unary(name: str, element: str, mask: str) -> str:
+    return f"%d = pto.{name} %v_{element}, %{mask} : V<{element}>, M<{mask}> -> V<{element}>"
+
+
+def binary(name: str, element: str, mask: str) -> str:
+    return (
+        f"%d = pto.{name} %v_{element}, %w_{element}, %{mask} : V<{element}>, V<{element}>, M<{mask}> -> V<{element}>"
+    )
+
+
+def scalar(name: str, element: str, type_: str, mask: str) -> str:
+    return f"%d = pto.{name} %v_{element}, %s_{type_}, %{mask} : V<{element}>, {type_}, M<{mask}> -> V<{element}>"
+
+
+def test_every_instruction_of_the_room_is_there():
+    names = {operation.name.removeprefix("pto.") for operation in OPERATIONS}
+    expected = {*UNARY, *BINARY, *WITH_SCALAR, *"vbr vdup vnot vshl vshr vshls vshrs vmadd".split()}
+    assert names == expected | {"vaddc", "vsubc", "vaddcs", "vsubcs"}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
+    module = read(example_kernel(operation))
+    once = printed(module)
+    assert operation.name in once
+    assert printed(read(once)) == once
+    assert module.warnings == []
+
+
+# --- element types --------------------------------------------------------------------------------
+
+MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
+ALL = {
+    **{f"{sign}i{width}": MASKS[width] for sign in ("", "s", "u") for width in (8, 16, 32, 64)},
+    "f16": "b16",
+    "bf16": "b16",
+    "f32": "b32",
+}
+INTEGERS = {name for name in ALL if "i" in name}
+FLOATS = {"f16", "bf16", "f32"}
+WIDE = {"i64", "si64", "ui64"}
+BYTES = {"i8", "si8", "ui8"}
+SIGNED_16_32 = {"i16", "si16", "i32", "si32"}
+
+# name: (types it rejects, types it warns of)
+TYPES: dict[str, tuple[set[str], set[str]]] = {
+    "vabs": (set(), WIDE | {"bf16"}),
+    "vneg": (set(), WIDE | {"bf16"}),
+    "vexp": (INTEGERS, {"bf16"}),
+    "vln": (INTEGERS, {"bf16"}),
+    "vsqrt": (INTEGERS, {"bf16"}),
+    "vrelu": (set(ALL) - {"i32", "si32", "f16", "f32"}, set()),
+    "vnot": (set(), FLOATS),
+    "vadd": (set(), WIDE),
+    "vsub": (set(), WIDE),
+    "vmul": (set(), WIDE | BYTES),
+    "vdiv": (INTEGERS - SIGNED_16_32, {"bf16"}),
+    "vmax": (set(), WIDE),
+    "vmin": (set(), WIDE),
+    "vand": (set(), set()),
+    "vor": (set(), set()),
+    "vxor": (set(), set()),
+    "vshl": (FLOATS, WIDE),
+    "vshr": (FLOATS, WIDE),
+    "vadds": (set(), WIDE),
+    "vmuls": (set(), WIDE | BYTES),
+    "vmaxs": (set(), WIDE),
+    "vmins": (set(), WIDE),
+    "vshls": (FLOATS, WIDE),
+    "vshrs": (FLOATS, WIDE),
+    "vmadd": (INTEGERS, set()),
+}
+
+
+def written(name: str, element: str, mask: str) -> str:
+    if name in (*UNARY, "vnot"):
+        return unary(name, element, mask)
+    if name in WITH_SCALAR:
+        return scalar(name, element, element, mask)
+    if name in ("vshls", "vshrs"):
+        return scalar(name, element, "i16", mask)
+    v = f"V<{element}>"
+    if name in ("vshl", "vshr"):
+        count = f"i{ELEMENTS[element].bits}"
+        return f"%d = pto.{name} %v_{element}, %w_{count}, %{mask} : {v}, V<{count}>, M<{mask}> -> {v}"
+    if name == "vmadd":
+        return f"%d = pto.vmadd %v_{element}, %w_{element}, %u_{element}, %{mask} : {v}, {v}, {v}, M<{mask}> -> {v}"
+    return binary(name, element, mask)
+
+
+@pytest.mark.parametrize("element", ALL)
+@pytest.mark.parametrize("name", TYPES)
+def test_element_types(name: str, element: str):
+    rejected, warned = TYPES[name]
+    body = written(name, element, ALL[element])
+    marked = body.replace("%v_", "^%v_", 1)
+    if element in rejected:
+        rejects(marked, f"pto.{name} does not take elements of type {element}; it takes {all_but(rejected)}")
+    elif element in warned:
+        taken = all_but(rejected | warned)
+        warns(marked, f"{element} is not among the documented element types of pto.{name}: {taken}")
+    else:
+        accepts(body)
+
+
+ORDER = "i8 i16 i32 i64 si8 si16 si32 si64 ui8 ui16 ui32 ui64 f16 bf16 f32".split()
+
+
+def all_but(without: set[str]) -> str:
+    return ", ".join(element for element in ORDER if element not in without)
+
+
+LOW_PRECISION = {"f8E4M3FN": "b8", "f8E5M2": "b8", "hif8": "b8", "f4E1M2x2": "b8", "bf16x2": "b32", "hif8x2": "b16"}
+
+
+@pytest.mark.parametrize("element", LOW_PRECISION)
+@pytest.mark.parametrize("name", ["vabs", "vneg", "vadd", "vmul", "vmax"])
+def test_low_precision_is_not_computed_with(name: str, element: str):
+    body = written(name, element, LOW_PRECISION[element]).replace("%v_", "^%v_", 1)
+    rejects(body, f"pto.{name} does not take elements of type {element}; it takes {all_but(set())}")
+
+
+@pytest.mark.parametrize("name", ["vand", "vor", "vxor"])
+def test_bitwise_takes_8_bit_payloads_but_not_pairs(name: str):
+    accepts(binary(name, "f8E4M3FN", "b8"))
+    accepts(binary(name, "hif8", "b8"))
+    accepts(binary(name, "f4E2M1x2", "b8"))
+    taken = all_but(set()) + ", f8E4M3FN, f8E5M2, f8E8M0, hif8, f4E1M2x2, f4E2M1x2"
+    message = f"pto.{name} does not take elements of type {{}}; it takes {taken}"
+    rejects(binary(name, "bf16x2", "b32").replace("%v_", "^%v_", 1), message.format("bf16x2"))
+    rejects(binary(name, "hif8x2", "b16").replace("%v_", "^%v_", 1), message.format("hif8x2"))
+
+
+# --- operands and results of one type -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_a_unary_result_has_the_type_of_the_input(name: str):
+    rejects(
+        f"%d = ^pto.{name} %v_f32, %b32 : V<f32>, M<b32> -> V<i32>",
+        "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
+    )
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary_operands_have_one_type(name: str):
+    rejects(
+        f"%d = pto.{name} %v_f32, ^%w_i32, %b32 : V<f32>, V<i32>, M<b32> -> V<f32>",
+        "rhs has type !pto.vreg<64xi32>, but lhs has type !pto.vreg<64xf32>",
+    )
+
+
+def test_an_operand_must_be_a_register():
+    rejects(
+        "%d = pto.vabs ^%b32_in, %b32 : M<b32>, M<b32> -> V<f32>",
+        "input must be a vector register, not !pto.mask<b32>",
+    )
+
+
+def test_a_mask_must_be_a_mask():
+    rejects("%d = pto.vabs %v_f32, ^%w_f32 : V<f32>, V<f32> -> V<f32>", "mask must be a mask, not !pto.vreg<64xf32>")
+
+
+# --- masks ----------------------------------------------------------------------------------------
+
+CHECKED = [*UNARY, *BINARY, "vmadd"]
+CHECKED.remove("vneg")
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_the_mask_matches_the_width(name: str):
+    accepts(written(name, "f32", "b32"))
+    rejects(
+        written(name, "f32", "b16").replace("%b16", "^%b16", 1),
+        "mask type !pto.mask<b16> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>",
+    )
+
+
+@pytest.mark.parametrize("name", ["vneg", *WITH_SCALAR, "vshls", "vshrs"])
+def test_some_masks_are_only_warned_of(name: str):
+    accepts(written(name, "i16", "b16"))
+    warns(
+        written(name, "i16", "b32").replace("%b32", "^%b32", 1),
+        "mask type !pto.mask<b32> does not match value vector type !pto.vreg<128xi16>; expected !pto.mask<b16>",
+    )
+
+
+def test_masks_of_64_bit_lanes_are_only_warned_of():
+    accepts("%d = pto.vand %v_i64, %w_i64, %b32 : V<i64>, V<i64>, M<b32> -> V<i64>")
+    warns(
+        "%d = pto.vand %v_i64, %w_i64, ^%b8 : V<i64>, V<i64>, M<b8> -> V<i64>",
+        "mask type !pto.mask<b8> does not match value vector type !pto.vreg<32xi64>; expected !pto.mask<b32>",
+    )
+
+
+# --- scalars --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "element, type_",
+    [("i16", "i16"), ("si16", "si16"), ("si16", "i16"), ("ui16", "ui16"), ("ui16", "i16"), ("f32", "f32")],
+)
+@pytest.mark.parametrize("name", WITH_SCALAR)
+def test_a_compatible_scalar(name: str, element: str, type_: str):
+    accepts(scalar(name, element, type_, ALL[element]))
+
+
+@pytest.mark.parametrize(
+    "element, type_, needed",
+    [
+        ("ui16", "i32", "ui16 or i16"),
+        ("ui16", "si16", "ui16 or i16"),
+        ("si16", "ui16", "si16 or i16"),
+        ("i16", "si16", "i16"),
+        ("f32", "i32", "f32"),
+        ("f32", "f16", "f32"),
+        ("i32", "index", "i32"),
+    ],
+)
+@pytest.mark.parametrize("name", WITH_SCALAR)
+def test_an_incompatible_scalar(name: str, element: str, type_: str, needed: str):
+    rejects(
+        scalar(name, element, type_, ALL[element]).replace("%s_", "^%s_", 1),
+        f"scalar has type {type_}, but the elements of input need {needed}",
+    )
+
+
+# --- broadcast ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "element, type_", [("f32", "f32"), ("si8", "i8"), ("ui8", "i8"), ("ui8", "ui8"), ("bf16", "bf16")]
+)
+def test_vbr(element: str, type_: str):
+    accepts(f"%d = pto.vbr %s_{type_} : {type_} -> V<{element}>")
+
+
+def test_vbr_needs_a_compatible_scalar():
+    message = "input has type {}, but the elements of result need {}"
+    rejects("%d = pto.vbr ^%s_i32 : i32 -> V<f32>", message.format("i32", "f32"))
+    rejects("%d = pto.vbr ^%s_si8 : si8 -> V<ui8>", message.format("si8", "ui8 or i8"))
+    rejects("%d = pto.vbr ^%v_f32 : V<f32> -> V<f32>", message.format("!pto.vreg<64xf32>", "f32"))
+
+
+def test_vbr_has_no_64_bit_form():
+    taken = all_but(WIDE)
+    rejects("%d = ^pto.vbr %s_i64 : i64 -> V<i64>", f"pto.vbr does not take elements of type i64; it takes {taken}")
+
+
+def test_vdup_of_a_scalar_and_of_a_lane():
+    accepts("%d = pto.vdup %s_f32, %b32 : f32, M<b32> -> V<f32>")
+    accepts("%d = pto.vdup %s_i8, %b8 : i8, M<b8> -> V<ui8>")
+    accepts("%d = pto.vdup %v_f32, %b32 : V<f32>, M<b32> -> V<f32>")
+    accepts('%d = pto.vdup %v_f32, %b32 {position = "LOWEST"} : V<f32>, M<b32> -> V<f32>')
+
+
+def test_the_position_of_vdup_is_printed():
+    module = read(example_kernel(arithmetic.VDup))
+    assert '{position = "HIGHEST"}' in printed(module)
+
+
+def test_vdup_rejects():
+    rejects(
+        '%d = pto.vdup %s_f32, %b32 {position = ^"LOWEST"} : f32, M<b32> -> V<f32>',
+        "position chooses a lane of a register, but the input is a scalar",
+    )
+    rejects(
+        '%d = pto.vdup %v_f32, %b32 {position = ^"MIDDLE"} : V<f32>, M<b32> -> V<f32>',
+        "unknown position 'MIDDLE'; known: LOWEST, HIGHEST",
+        kind="syntax",
+    )
+    rejects(
+        "%d = pto.vdup ^%v_i32, %b32 : V<i32>, M<b32> -> V<f32>",
+        "input has type !pto.vreg<64xi32>, but result has type !pto.vreg<64xf32>",
+    )
+    rejects(
+        "%d = pto.vdup ^%s_i32, %b32 : i32, M<b32> -> V<f32>", "input has type i32, but the elements of result need f32"
+    )
+    rejects(
+        "%d = pto.vdup %s_f32, ^%b8 : f32, M<b8> -> V<f32>",
+        "mask type !pto.mask<b8> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>",
+    )
+    rejects(
+        "%d = ^pto.vdup %s_i64, %b32 : i64, M<b32> -> V<i64>",
+        f"pto.vdup does not take elements of type i64; it takes {all_but(WIDE)}",
+    )
+
+
+# --- shifts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["vshl", "vshr"])
+def test_shift_counts_of_any_sign(name: str):
+    accepts(f"%d = pto.{name} %v_ui16, %w_si16, %b16 : V<ui16>, V<si16>, M<b16> -> V<ui16>")
+    accepts(f"%d = pto.{name} %v_si32, %w_ui32, %b32 : V<si32>, V<ui32>, M<b32> -> V<si32>")
+    rejects(
+        f"%d = pto.{name} %v_ui16, ^%w_ui32, %b16 : V<ui16>, V<ui32>, M<b16> -> V<ui16>",
+        "rhs counts in ui32, but the lanes of lhs are ui16",
+    )
+    rejects(
+        f"%d = pto.{name} %v_i32, ^%w_f32, %b32 : V<i32>, V<f32>, M<b32> -> V<i32>",
+        f"pto.{name} does not take elements of type f32; it takes {all_but(FLOATS)}",
+    )
+    rejects(
+        f"%d = pto.{name} ^%v_f32, %w_i32, %b32 : V<f32>, V<i32>, M<b32> -> V<f32>",
+        f"pto.{name} does not take elements of type f32; it takes {all_but(FLOATS)}",
+    )
+    rejects(
+        f"%d = ^pto.{name} %v_i32, %w_i32, %b32 : V<i32>, V<i32>, M<b32> -> V<ui32>",
+        "result has type !pto.vreg<64xui32>, but lhs has type !pto.vreg<64xi32>",
+    )
+
+
+@pytest.mark.parametrize("name", ["vshls", "vshrs"])
+@pytest.mark.parametrize("type_", ["i32", "ui16", "si16", "index"])
+def test_a_scalar_shift_count_is_i16(name: str, type_: str):
+    accepts(scalar(name, "i32", "i16", "b32"))
+    rejects(scalar(name, "i32", type_, "b32").replace("%s_", "^%s_", 1), f"scalar must be i16, not {type_}")
+
+
+# --- carry ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element", ["i32", "si32", "ui32"])
+@pytest.mark.parametrize("name", ["vaddc", "vsubc"])
+def test_carry(name: str, element: str):
+    v = f"V<{element}>"
+    accepts(f"%d, %c = pto.{name} %v_{element}, %w_{element}, %b32 : {v}, {v}, M<b32> -> {v}, M<b32>")
+
+
+@pytest.mark.parametrize("name", ["vaddc", "vsubc"])
+def test_carry_is_for_32_bit_integers_alone(name: str):
+    message = f"pto.{name} does not take elements of type {{}}; it takes i32, si32, ui32"
+    text = f"%d, %c = pto.{name} ^%v_{{0}}, %w_{{0}}, %{{1}} : V<{{0}}>, V<{{0}}>, M<{{1}}> -> V<{{0}}>, M<{{1}}>"
+    rejects(text.format("f32", "b32"), message.format("f32"))
+    rejects(text.format("i16", "b16"), message.format("i16"))
+    rejects(
+        f"%d, %c = pto.{name} %v_i32, ^%w_ui32, %b32 : V<i32>, V<ui32>, M<b32> -> V<i32>, M<b32>",
+        "rhs has type !pto.vreg<64xui32>, but lhs has type !pto.vreg<64xi32>",
+    )
+
+
+@pytest.mark.parametrize("name", ["vaddcs", "vsubcs"])
+def test_carry_in(name: str):
+    text = "%d, %c = pto.{} %v_ui32, %w_ui32, %{}, %{} : V<ui32>, V<ui32>, M<{}>, M<{}> -> V<ui32>, M<{}>"
+    accepts(text.format(name, "b32_in", "b32", "b32", "b32", "b32"))
+    message = "mask type !pto.mask<{}> does not match value vector type !pto.vreg<64xui32>; expected !pto.mask<b32>"
+    body = text.format(name, "b16", "b32", "b16", "b32", "b32").replace("%b16", "^%b16", 1)
+    rejects(body, message.format("b16"))
+    body = text.format(name, "b32", "b8", "b32", "b8", "b32").replace("%b8", "^%b8", 1)
+    rejects(body, message.format("b8"))
+    body = text.format(name, "b32_in", "b32", "b32", "b32", "b16").replace("pto.", "^pto.", 1)
+    rejects(body, message.format("b16"))
+
+
+# --- placement and unknown names ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["vabs", "vadds", "vadd"])
+def test_outside_a_scope(name: str):
+    body = written(name, "f32", "b32").replace("pto.", "^pto.", 1)
+    rejects(body, f"pto.{name} must be inside a vector scope", scope=False)
+
+
+@pytest.mark.parametrize("name", "vsubs vands vors vxors vrec vrsqrt vbcnt vcls vmov".split())
+def test_names_of_other_manuals_are_unknown(name: str):
+    rejects(unary(name, "f32", "b32").replace("pto.", "^pto.", 1), f"unknown operation 'pto.{name}'...", kind="syntax")
