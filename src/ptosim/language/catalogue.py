@@ -19,6 +19,8 @@ ROOMS = (
     "sync",
     "sync_semaphore",
     "dma",
+    "dma_registers",
+    "dma_grouped",
     "vector_memory",
     "predicate",
     "arithmetic",

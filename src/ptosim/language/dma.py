@@ -1,1 +1,305 @@
-"""To come."""
+"""Copies between memories, in the spelling with positional operands.
+
+The registers that they read are in dma_registers.py, the spelling with clauses is in dma_grouped.py; what L0, bias
+table and fixpipe buffer receive is in the cube rooms. Alignment, bounds and overlap depend on addresses and are
+judged when run; here are types, field widths and constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import i1
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from ptosim.effects.names import Space
+from ptosim.language.clauses import parse_operand_list, print_clause_types
+from ptosim.language.dma_registers import COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, row_strides
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
+from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation
+
+SHORT_LIMIT = (1 << 16) - 1
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+
+def burst_sizes(op: PTOOperation, count_limit: int = COUNT_LIMIT, length_limit: int = COUNT_LIMIT) -> Iterator[Problem]:
+    """Row count and row length fit their fields; older descriptions of the fields have 16 bits."""
+    for role, limit in (("n_burst", count_limit), ("len_burst", length_limit)):
+        yield from in_range(op, 0, limit, role)
+        for place, known in constants(op, role):
+            if known == 0:
+                yield Problem(f"{role} is 0: the copy does nothing", place, "lint", "warning")
+            if SHORT_LIMIT < known <= limit:
+                yield Problem(f"{role} is {known}; some machines have 16 bits for it", place, "lint", "warning")
+
+
+def whole_blocks(op: PTOOperation, target: str, *roles: str) -> Iterator[Problem]:
+    """On a2a3 a copy between GM and UB without padding counts in 32-byte blocks."""
+    if target != "a2a3":
+        return
+    for role in roles:
+        for place, known in constants(op, role):
+            if known % 32:
+                message = f"{role} is {known}; without padding it must be a multiple of 32 on a2a3"
+                yield Problem(message, place, "misaligned")
+
+
+# --- copies -----------------------------------------------------------------------------------------------------------
+
+
+class _RowCopy(PTOOperation):
+    """Two pointers and a fixed number of scalars; older kernels have two more, which mean nothing."""
+
+    placement = "outside"
+    scalars: ClassVar[tuple[str, ...]] = ()
+    source = Operand()
+    dest = Operand()
+    valid_rows = OptionalOperand()
+    valid_cols = OptionalOperand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        found = parse_operand_list(parser)
+        short = ("source", "dest", *cls.scalars)
+        long = ("source", "dest", "valid_rows", "valid_cols", *cls.scalars)
+        roles = short if len(found) == len(short) else long
+        if len(found) != len(roles):
+            message = f"{cls.name} takes {len(short)} operands: {', '.join(short)}; found {len(found)}"
+            parser.raise_error(message, found[-1][1])
+        for role, (_, span) in zip(roles, found, strict=True):
+            parser.place(role, span)
+        return cls.parse_rest(parser, {role: value for role, (value, _) in zip(roles, found, strict=True)}, {})
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list(self.operands, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        print_clause_types(printer, [("", self.operands)])
+
+
+class CopyGmToUbuf(_RowCopy):
+    """Copy rows from GM to UB (pipe MTE2), inside the two hardware loops of the outtoub registers.
+
+    `n_burst` rows of `len_burst` bytes; strides are in bytes from row start to row start, the UB one a multiple of
+    32. With `data_select` true each UB row is padded with the value of pto.set_mov_pad_val up to the UB stride,
+    `left_padding` and `right_padding` counting elements. `sid` and `l2_cache_ctl` have no effect on the result.
+
+        pto.copy_gm_to_ubuf %gm, %ub, %sid, %n_burst, %len_burst, %left_padding, %right_padding, %data_select,
+            %l2_cache_ctl, %source_stride, %dest_stride
+            : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64
+    """
+
+    name = "pto.copy_gm_to_ubuf"
+    scalars = (
+        *("sid", "n_burst", "len_burst", "left_padding", "right_padding", "data_select", "l2_cache_ctl"),
+        *("source_stride", "dest_stride"),
+    )
+    spaces = {"source": (Space.GM,), "dest": (Space.UB,)}
+    sid = Operand()
+    n_burst = Operand()
+    len_burst = Operand()
+    left_padding = Operand()
+    right_padding = Operand()
+    data_select = Operand()
+    l2_cache_ctl = Operand()
+    source_stride = Operand()
+    dest_stride = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, "valid_rows", "valid_cols", *(role for role in self.scalars if role != "data_select"))
+        yield from are_type(self, i1, "data_select")
+        yield from burst_sizes(self)
+        yield from row_strides(self, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+        yield from in_range(self, 0, 255, "left_padding", "right_padding")
+        yield from in_range(self, 0, 15, "sid", "l2_cache_ctl")
+        if any(known == 0 for _, known in constants(self, "data_select")):
+            yield from whole_blocks(self, target, "len_burst")
+
+
+class CopyUbufToGm(_RowCopy):
+    """Copy rows from UB to GM (pipe MTE3), inside the two hardware loops of the ubtoout registers.
+
+    The destination stride comes before the source stride. Exactly `len_burst` bytes of each row are read and written,
+    so that padding stays behind. `reserved` is 0. With an atomic type set the bytes are combined with GM instead of
+    overwriting it.
+
+        pto.copy_ubuf_to_gm %ub, %gm, %sid, %n_burst, %len_burst, %reserved, %dest_stride, %source_stride
+            : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.copy_ubuf_to_gm"
+    scalars = ("sid", "n_burst", "len_burst", "reserved", "dest_stride", "source_stride")
+    spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
+    sid = Operand()
+    n_burst = Operand()
+    len_burst = Operand()
+    reserved = Operand()
+    dest_stride = Operand()
+    source_stride = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, "valid_rows", "valid_cols", *self.scalars)
+        yield from burst_sizes(self)
+        yield from row_strides(self, UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+        yield from in_range(self, 0, 15, "sid", "reserved")
+        yield from whole_blocks(self, target, "len_burst")
+
+
+class _BlockCopy(PTOOperation):
+    """Rows of 32-byte blocks with gaps between them."""
+
+    placement = "outside"
+    form = "$source, $dest, $sid, $n_burst, $len_burst, $source_gap, $dest_gap"
+    count_limit: ClassVar[int] = SHORT_LIMIT
+    streams: ClassVar[int] = 16
+    source = Operand()
+    dest = Operand()
+    sid = Operand()
+    n_burst = Operand()
+    len_burst = Operand()
+    source_gap = Operand()
+    dest_gap = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, "sid", "n_burst", "len_burst", "source_gap", "dest_gap")
+        yield from burst_sizes(self, self.count_limit, SHORT_LIMIT)
+        yield from in_range(self, 0, SHORT_LIMIT, "source_gap", "dest_gap")
+        yield from in_range(self, 0, self.streams - 1, "sid")
+
+
+class CopyUbufToUbuf(_BlockCopy):
+    """Copy rows within UB (pipe V).
+
+    Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next. Overlapping
+    source and destination have no defined order.
+
+        pto.copy_ubuf_to_ubuf %source, %dest, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
+            : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.copy_ubuf_to_ubuf"
+    spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
+
+
+class CopyUbufToCbuf(_BlockCopy):
+    """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
+
+    Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ.
+
+        pto.copy_ubuf_to_cbuf %ub, %l1, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
+            : !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.copy_ubuf_to_cbuf"
+    targets = ("a5",)
+    count_limit = 4095
+    spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
+
+
+class CopyCbufToUbuf(_BlockCopy):
+    """Copy rows from L1 to the UB of one vector core (issued by the cube core, pipe MTE1, a5).
+
+    `sid` selects the vector core: 0 is AIV0, 1 is AIV1. Length and gaps count 32-byte blocks.
+
+        pto.copy_cbuf_to_ubuf %l1, %ub, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
+            : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.copy_cbuf_to_ubuf"
+    targets = ("a5",)
+    count_limit = 4095
+    streams = 2
+    spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
+
+
+class CopyGmToCbuf(PTOOperation):
+    """Copy rows from GM to L1 (pipe MTE2), inside the two hardware loops of the outtol1 registers.
+
+    Length and strides are in bytes, strides from row start to row start.
+
+        pto.copy_gm_to_cbuf %gm, %l1, %n_burst, %len_burst, %source_stride, %dest_stride
+            : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64
+    """
+
+    name = "pto.copy_gm_to_cbuf"
+    form = "$source, $dest, $n_burst, $len_burst, $source_stride, $dest_stride"
+    placement = "outside"
+    spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
+    source = Operand()
+    dest = Operand()
+    n_burst = Operand()
+    len_burst = Operand()
+    source_stride = Operand()
+    dest_stride = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, "n_burst", "len_burst", "source_stride", "dest_stride")
+        yield from burst_sizes(self)
+        yield from row_strides(self, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+
+
+class _LayoutCopy(PTOOperation):
+    """A layout-converting copy whose destination strides are in the register of pto.set_mte2_nz_para."""
+
+    form = "$source, $dest, $sid, $inner_stride, $l2_cache_ctl, $n, $d, $outer_stride, $small_c0"
+    placement = "outside"
+    spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
+    source = Operand()
+    dest = Operand()
+    sid = Operand()
+    inner_stride = Operand()
+    l2_cache_ctl = Operand()
+    n = Operand()
+    d = Operand()
+    outer_stride = Operand()
+    small_c0 = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, "sid", "inner_stride", "l2_cache_ctl", "n", "d", "outer_stride")
+        yield from are_type(self, i1, "small_c0")
+        yield from layout_sizes(self)
+
+
+def layout_sizes(op: PTOOperation) -> Iterator[Problem]:
+    """The scalars that both spellings of the layout-converting copy have."""
+    yield from in_range(op, 0, None, "n", "d", "inner_stride", "outer_stride")
+    yield from in_range(op, 0, 15, "l2_cache_ctl")
+    small = any(known != 0 for _, known in constants(op, "small_c0"))
+    for place, known in constants(op, "d"):
+        if small and known > 4:
+            yield Problem(f"d is {known}; with small_c0 it must be at most 4", at=place)
+
+
+class CopyGmToCbufMultiNd2Nz(_LayoutCopy):
+    """Copy a row-major matrix from GM into NZ order in L1 (pipe MTE2).
+
+    The older spelling of pto.mte_gm_l1_frac nd2nz. Groups and destination strides come from pto.set_mte2_nz_para.
+    Source strides are in bytes.
+
+        pto.copy_gm_to_cbuf_multi_nd2nz %gm, %l1, %sid, %inner, %l2, %n, %d, %outer, %small_c0
+            : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1
+    """
+
+    name = "pto.copy_gm_to_cbuf_multi_nd2nz"
+
+
+class CopyGmToCbufMultiDn2Nz(_LayoutCopy):
+    """Copy a column-major matrix from GM into NZ order in L1 (pipe MTE2).
+
+    The older spelling of pto.mte_gm_l1_frac dn2nz.
+
+    pto.copy_gm_to_cbuf_multi_dn2nz %gm, %l1, %sid, %inner, %l2, %n, %d, %outer, %small_c0
+        : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1
+    """
+
+    name = "pto.copy_gm_to_cbuf_multi_dn2nz"

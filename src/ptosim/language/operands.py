@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.language.operation import Problem, PTOOperation
-from ptosim.language.types import PtrType, element_of
+from ptosim.language.types import PtrType, element_name, element_of
 
 
 def constant_of(value: SSAValue | None) -> int | None:
@@ -78,15 +78,14 @@ def bounds(low: int, high: int | None) -> str:
 
 
 def same_width(op: PTOOperation, first: str = "source", second: str = "dest") -> Iterator[Problem]:
-    """Two pointers have elements of one byte width."""
-    one, other = getattr(op, first).type, getattr(op, second).type
-    if not (_is_closed(one) and _is_closed(other)):
-        return
-    if element_of(one).bytes != element_of(other).bytes:
-        yield Problem(
-            f"{second} has elements of type {other.element}, but {first} has {one.element}: widths differ", at=second
-        )
+    """Two pointers have elements of one byte width; a scalar counts as its own element."""
+    one, other = _element(getattr(op, first).type), _element(getattr(op, second).type)
+    if one is not None and other is not None and element_of(one).bytes != element_of(other).bytes:
+        yield Problem(f"{second} has elements of {other}, but {first} has {one}: their widths differ", at=second)
 
 
-def _is_closed(type_: Attribute) -> bool:
-    return isinstance(type_, PtrType) and not type_.is_open
+def _element(type_: Attribute) -> Attribute | None:
+    """The element type of a pointer, or a scalar type; None for a pointer that is still open and for anything else."""
+    if isinstance(type_, PtrType):
+        return None if type_.is_open else type_.element
+    return type_ if element_name(type_) is not None else None

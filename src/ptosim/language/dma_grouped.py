@@ -1,0 +1,472 @@
+"""Copies between memories in the current spelling, with clauses such as `nburst(...) loop(...)`, and the filling of L1.
+
+They carry their own counts and strides and leave the registers of dma.py alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import StringAttr, i1, i32
+from xdsl.ir import SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from ptosim.effects.names import Space
+from ptosim.language.clauses import (
+    ClauseOrder,
+    Written,
+    by_role,
+    parse_clause_types,
+    parse_group,
+    parse_leading,
+    print_clause_types,
+    print_group,
+    transposed,
+)
+from ptosim.language.dma import SHORT_LIMIT, burst_sizes, layout_sizes, whole_blocks
+from ptosim.language.dma_registers import COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, is_pad_type, row_strides
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_i64, are_type, constants, in_range, nth, same_width
+from ptosim.language.operation import (
+    Operand,
+    OptionalOperand,
+    Problem,
+    Property,
+    PTOOperation,
+    VariadicOperand,
+)
+from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.types import PtrType, element_of
+
+LOOPS = ("loop", "loop1", "loop2")
+
+
+class _Grouped(PTOOperation):
+    """Leading operands, `nburst(...)`, and the clauses that the class has."""
+
+    placement = "outside"
+    leading: ClassVar[tuple[str, ...]] = ("source", "dest", "len_burst")
+    steps: ClassVar[tuple[str, str]] = ("source_stride", "dest_stride")
+    slots: ClassVar[Sequence[Sequence[str]]] = (("nburst",),)
+    source = Operand()
+    dest = Operand()
+    len_burst = Operand()
+    n_burst = Operand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        written: Written = []
+        parse_leading(parser, written, *cls.leading)
+        order = ClauseOrder(parser, cls.slots, frozenset(LOOPS))
+        loops = 0
+        parser.parse_optional_punctuation(",")
+        while (word := order.next()) is not None:
+            if word in LOOPS:
+                roles = ("loop_counts", "loop_source_strides", "loop_dest_strides")
+                parse_group(parser, written, *(nth(role, loops) for role in roles))
+                loops += 1
+            else:
+                cls.parse_clause(parser, word, written)
+            parser.parse_optional_punctuation(",")
+        operands = by_role(written)
+        if "n_burst" not in operands:
+            parser.raise_error(f"expected 'nburst(n_burst, {', '.join(cls.steps)})' of {cls.name}")
+        attributes, properties = cls.parse_dictionary(parser)
+        parse_clause_types(parser, written, (*LOOPS, "pad"))
+        return cls.make(operands, (), properties, attributes)
+
+    @classmethod
+    def parse_clause(cls, parser: LocatedParser, word: str, written: Written) -> None:
+        if word == "nburst":
+            parse_group(parser, written, "n_burst", *cls.steps)
+        elif word == "l2_cache_ctl":
+            parse_group(parser, written, "l2_cache_ctl")
+
+    def print(self, printer: Printer) -> None:
+        leading = [value for role in self.leading for value in self.segment(role)]
+        printer.print_string(" ")
+        printer.print_list(leading, printer.print_ssa_value)
+        groups = list(self.groups())
+        for word, values in groups:
+            print_group(printer, word, values)
+        printer.print_op_attributes(self.attributes)
+        print_clause_types(printer, [("", leading), *((w if w in (*LOOPS, "pad") else "", v) for w, v in groups)])
+
+    def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
+        """The clauses as they are printed."""
+        yield "nburst", [value for role in ("n_burst", *self.steps) for value in self.segment(role)]
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, "len_burst", "n_burst", *self.steps)
+
+
+class _Strided(_Grouped):
+    """Byte lengths and start-to-start strides, with loops around the rows."""
+
+    slots = (("nburst",), LOOPS)
+    limits: ClassVar[tuple[int, int]] = (GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+    source_stride = Operand()
+    dest_stride = Operand()
+    loop_counts = VariadicOperand()
+    loop_source_strides = VariadicOperand()
+    loop_dest_strides = VariadicOperand()
+
+    def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
+        yield from super().groups()
+        for group in transposed(self.loop_counts, self.loop_source_strides, self.loop_dest_strides):
+            yield "loop", group
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from burst_sizes(self)
+        yield from row_strides(self, *self.limits)
+        yield from loop_sizes(self, *self.limits)
+
+
+def loop_sizes(op: PTOOperation, source_limit: int, dest_limit: int) -> Iterator[Problem]:
+    yield from are_i64(op, "loop_counts", "loop_source_strides", "loop_dest_strides")
+    yield from in_range(op, 0, COUNT_LIMIT, "loop_counts")
+    yield from in_range(op, 0, source_limit, "loop_source_strides")
+    yield from in_range(op, 0, dest_limit, "loop_dest_strides")
+
+
+class MteGmUb(_Strided):
+    """Copy rows from GM to UB (pipe MTE2).
+
+    `nburst(count, source stride, destination stride)` rows of `len_burst` bytes; strides are in bytes from row start
+    to row start, those of UB multiples of 32. Each `loop(count, source stride, destination stride)` repeats all
+    before it. `pad(value, left, right)` fills each row with a value up to the destination stride; left and right
+    count elements. `l2_cache_ctl` has no effect on the result.
+
+        pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %gm_stride, %ub_stride) loop(%c, %gm_step, %ub_step)
+            pad(%v, %left, %right)
+            : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, loop i64, i64, i64, pad f32, i64, i64
+    """
+
+    name = "pto.mte_gm_ub"
+    leading = ("source", "dest", "l2_cache_ctl", "len_burst")
+    slots = (("nburst",), LOOPS, ("pad",))
+    spaces = {"source": (Space.GM,), "dest": (Space.UB,)}
+    l2_cache_ctl = Operand()
+    pad_value = OptionalOperand()
+    left_padding = OptionalOperand()
+    right_padding = OptionalOperand()
+
+    @classmethod
+    def parse_clause(cls, parser: LocatedParser, word: str, written: Written) -> None:
+        if word != "pad":
+            super().parse_clause(parser, word, written)
+            return
+        parser.parse_punctuation("(")
+        parse_leading(parser, written, "pad_value")
+        if parser.parse_optional_punctuation(",") is not None:
+            written.append(("left_padding", parser.parse_value("left_padding")))
+            parser.parse_punctuation(",", ": left and right padding are given together")
+            written.append(("right_padding", parser.parse_value("right_padding")))
+        parser.parse_punctuation(")")
+
+    def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
+        yield from super().groups()
+        yield "pad", [value for role in ("pad_value", "left_padding", "right_padding") for value in self.segment(role)]
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_i64(self, "l2_cache_ctl", "left_padding", "right_padding")
+        yield from in_range(self, 0, 15, "l2_cache_ctl")
+        yield from in_range(self, 0, 255, "left_padding", "right_padding")
+        if self.pad_value is None:
+            yield from whole_blocks(self, target, "len_burst")
+            return
+        broken = list(is_pad_type(self, "pad_value"))
+        yield from broken or same_width(self, "dest", "pad_value")
+
+
+class MteUbGm(_Strided):
+    """Copy rows from UB to GM (pipe MTE3).
+
+    As pto.mte_gm_ub with the source in UB; inside every group the source comes before the destination. Exactly
+    `len_burst` bytes of each row are read and written. With an atomic type set the bytes are combined with GM instead
+    of overwriting it.
+
+        pto.mte_ub_gm %ub, %gm, %len nburst(%n, %ub_stride, %gm_stride)
+            : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+    """
+
+    name = "pto.mte_ub_gm"
+    slots = (("nburst",), ("l2_cache_ctl",), LOOPS)
+    limits = (UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+    spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
+    l2_cache_ctl = OptionalOperand()
+
+    def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
+        nburst, *loops = super().groups()
+        yield from (nburst, ("l2_cache_ctl", self.segment("l2_cache_ctl")), *loops)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_i64(self, "l2_cache_ctl")
+        yield from in_range(self, 0, 15, "l2_cache_ctl")
+        yield from whole_blocks(self, target, "len_burst")
+
+
+class MteGmL1(_Strided):
+    """Copy rows from GM to L1 (pipe MTE2), bytes as they are.
+
+    Length and strides are in bytes, strides from row start to row start.
+
+        pto.mte_gm_l1 %gm, %l1, %len nburst(%n, %gm_stride, %l1_stride)
+            : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64
+    """
+
+    name = "pto.mte_gm_l1"
+    spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
+
+
+class _Blocks(_Grouped):
+    """Lengths and gaps in 32-byte blocks."""
+
+    steps = ("source_gap", "dest_gap")
+    source_gap = Operand()
+    dest_gap = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from burst_sizes(self, SHORT_LIMIT, SHORT_LIMIT)
+        yield from in_range(self, 0, SHORT_LIMIT, "source_gap", "dest_gap")
+
+
+class MteUbUb(_Blocks):
+    """Copy rows within UB (pipe V).
+
+    Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next.
+
+        pto.mte_ub_ub %source, %dest, %len nburst(%n, %source_gap, %dest_gap)
+            : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64
+    """
+
+    name = "pto.mte_ub_ub"
+    spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
+
+
+class MteUbL1(_Blocks):
+    """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
+
+    Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ.
+
+        pto.mte_ub_l1 %ub, %l1, %len nburst(%n, %source_gap, %dest_gap)
+            : !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64
+    """
+
+    name = "pto.mte_ub_l1"
+    targets = ("a5",)
+    spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
+
+
+class MteL1Ub(_Blocks):
+    """Copy rows from L1 to the UB of AIV0 (issued by the cube core, pipe MTE1, a5).
+
+    Length and gaps count 32-byte blocks, not bytes; the strides of `loop` are bytes, the last loop outermost.
+    pto.copy_cbuf_to_ubuf reaches AIV1.
+
+        pto.mte_l1_ub %l1, %ub, %len nburst(%n, %source_gap, %dest_gap)
+            : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64
+    """
+
+    name = "pto.mte_l1_ub"
+    targets = ("a5",)
+    slots = (("nburst",), LOOPS)
+    spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
+    loop_counts = VariadicOperand()
+    loop_source_strides = VariadicOperand()
+    loop_dest_strides = VariadicOperand()
+
+    def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
+        yield from super().groups()
+        for group in transposed(self.loop_counts, self.loop_source_strides, self.loop_dest_strides):
+            yield "loop", group
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from loop_sizes(self, UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+
+
+# --- layout conversion and filling ------------------------------------------------------------------------------------
+
+LAYOUTS = Vocabulary(("nd2nz", "dn2nz"), printed="{}")
+
+
+class MteGmL1Frac(PTOOperation):
+    """Copy a matrix from GM into NZ order in L1 (pipe MTE2).
+
+    Columns come in groups of 32 bytes, each group holding all rows. `shape(n, d)`: n rows of d elements. nd2nz reads
+    them row-major, `src_layout(inner, outer)` being the byte strides of a row and of a group; dn2nz column-major,
+    inner being the byte stride of a column. `dst_group(groups, l2, l3, l4)`: row, column-group and group strides in
+    32-byte units; usually 1, 1, rows rounded up to 16, 0. Lanes behind the last column become 0; rows behind the last
+    are not written. `ctrl(l2_cache_ctl, small_c0)`.
+
+        pto.mte_gm_l1_frac %gm, %l1, nd2nz, shape(%n, %d), src_layout(%inner), dst_group(%groups, %l2, %l3, %l4),
+            ctrl(%cache, %small) : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, nd2nz, shape i64, i64, src_layout(i64),
+            dst_group i64, i64, i64, i64, ctrl i64, i1
+    """
+
+    name = "pto.mte_gm_l1_frac"
+    words = {"layout": LAYOUTS}
+    placement = "outside"
+    spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
+    source = Operand()
+    dest = Operand()
+    layout = Property()
+    n = Operand()
+    d = Operand()
+    inner_stride = Operand()
+    outer_stride = OptionalOperand()
+    groups = Operand()
+    loop2_stride = Operand()
+    loop3_stride = Operand()
+    loop4_stride = Operand()
+    l2_cache_ctl = Operand()
+    small_c0 = Operand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        written: Written = []
+        parse_leading(parser, written, "source", "dest")
+        parser.parse_punctuation(",")
+        layout = parse_word(parser, "layout", LAYOUTS)
+        cls._parse_clause(parser, "shape")
+        parse_group(parser, written, "n", "d")
+        cls._parse_clause(parser, "src_layout")
+        cls._parse_source_layout(parser, written)
+        cls._parse_clause(parser, "dst_group")
+        parse_group(parser, written, "groups", "loop2_stride", "loop3_stride", "loop4_stride")
+        cls._parse_clause(parser, "ctrl")
+        parse_group(parser, written, "l2_cache_ctl", "small_c0")
+        attributes, properties = cls.parse_dictionary(parser)
+        cls._parse_types(parser, written, layout)
+        return cls.make(by_role(written), (), {**properties, "layout": StringAttr(layout)}, attributes)
+
+    @classmethod
+    def _parse_clause(cls, parser: LocatedParser, word: str) -> None:
+        parser.parse_optional_punctuation(",")
+        parser.parse_keyword(word, " in pto.mte_gm_l1_frac: shape, src_layout, dst_group and ctrl follow in this order")
+
+    @classmethod
+    def _parse_source_layout(cls, parser: LocatedParser, written: Written) -> None:
+        parser.parse_punctuation("(")
+        parse_leading(parser, written, "inner_stride")
+        if parser.parse_optional_punctuation(",") is not None:
+            parse_leading(parser, written, "outer_stride")
+        parser.parse_punctuation(")")
+
+    @classmethod
+    def _parse_types(cls, parser: LocatedParser, written: Written, layout: str) -> None:
+        words = (*LAYOUTS.words, "shape", "src_layout", "dst_group", "ctrl")
+        for word, span in parse_clause_types(parser, written, words):
+            if word in LAYOUTS.words and word != layout:
+                parser.report(f"the layout is {layout}, but the type list says {word}", span)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_list([self.source, self.dest], printer.print_ssa_value)
+        printer.print_string(f", {self.word('layout')}")
+        clauses = [(word, [v for role in roles for v in self.segment(role)]) for word, roles in _FRAC_CLAUSES.items()]
+        for word, values in clauses:
+            printer.print_string(",")
+            print_group(printer, word, values)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list([self.source.type, self.dest.type], printer.print_attribute)
+        printer.print_string(f", {self.word('layout')}")
+        for word, values in clauses:
+            bracket = word == "src_layout"
+            printer.print_string(f", {word}" + ("(" if bracket else " "))
+            printer.print_list([value.type for value in values], printer.print_attribute)
+            printer.print_string(")" if bracket else "")
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, *(role for roles in _FRAC_CLAUSES.values() for role in roles if role != "small_c0"))
+        yield from are_type(self, i1, "small_c0")
+        yield from layout_sizes(self)
+        yield from in_range(self, 1, None, "groups")
+        yield from in_range(self, 0, None, "loop2_stride", "loop3_stride", "loop4_stride")
+
+
+_FRAC_CLAUSES = {
+    "shape": ("n", "d"),
+    "src_layout": ("inner_stride", "outer_stride"),
+    "dst_group": ("groups", "loop2_stride", "loop3_stride", "loop4_stride"),
+    "ctrl": ("l2_cache_ctl", "small_c0"),
+}
+
+FILL_LIMIT = 32767
+
+
+class _Fill(PTOOperation):
+    placement = "outside"
+    spaces = {"dest": (Space.L1,)}
+    dest = Operand()
+    value = Operand()
+    repeat = Operand()
+    blocks = Operand()
+    gap = Operand()
+    fill_word_bits = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if self.integer("fill_word_bits") not in (16, 32):
+            yield Problem(f"{self.name} needs {{fill_word_bits = 16}} or 32, not {self.attribute('fill_word_bits')}")
+        yield from are_type(self, i32, "value")
+        yield from are_i64(self, "repeat", "blocks", "gap")
+        yield from in_range(self, 0, FILL_LIMIT, "repeat", "blocks", "gap")
+
+
+class RawFillL1(_Fill):
+    """Fill L1 with a 16- or 32-bit word (pipe MTE2): `repeat` runs of `blocks` x 32 bytes.
+
+    `gap` x 32 bytes between the runs are left alone. `byte_offset` is a multiple of 32; repeat, blocks and gap are at
+    most 32767.
+
+        pto.raw_fill_l1 %l1, %byte_offset, %value, %repeat, %blocks, %gap {fill_word_bits = 32 : i64}
+            : !pto.ptr<f32, l1>, i64, i32, i64, i64, i64
+    """
+
+    name = "pto.raw_fill_l1"
+    form = "$dest, $byte_offset, $value, $repeat, $blocks, $gap"
+    byte_offset = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_i64(self, "byte_offset")
+        yield from in_range(self, 0, None, "byte_offset")
+        for place, known in constants(self, "byte_offset"):
+            if known >= 0 and known % 32:
+                yield Problem(f"byte_offset is {known}; it must be a multiple of 32", at=place)
+
+
+class CreateCbufMatrix(_Fill):
+    """Fill L1 with a 16- or 32-bit word (pipe MTE2), from the pointer on.
+
+    The elements of the pointer are ui16 or ui32, of the width of the word.
+
+        pto.create_cbuf_matrix %l1, %value, %repeat, %blocks, %gap {fill_word_bits = 16 : i64}
+            : !pto.ptr<ui16, l1>, i32, i64, i64, i64
+    """
+
+    name = "pto.create_cbuf_matrix"
+    form = "$dest, $value, $repeat, $blocks, $gap"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        type_, bits = self.dest.type, self.integer("fill_word_bits")
+        if not isinstance(type_, PtrType) or type_.is_open:
+            return
+        element = element_of(type_)
+        if element.name not in ("ui16", "ui32"):
+            yield Problem(f"dest must have elements of type ui16 or ui32, not {type_.element}", at="dest")
+        elif bits in (16, 32) and element.bits != bits:
+            yield Problem(f"dest has elements of {element.bits} bits, but fill_word_bits is {bits}", at="dest")

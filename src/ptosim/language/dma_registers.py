@@ -1,0 +1,297 @@
+"""The registers that copies read when they are issued: hardware loops, pad value, and how stores to GM combine.
+
+They keep their values until written again. The copies with clauses (dma_grouped.py) carry their own and leave these
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from ptosim.language.operands import are_i64, in_range
+from ptosim.language.operation import Operand, Problem, PTOOperation
+from ptosim.language.types import element_name
+
+COUNT_LIMIT = (1 << 21) - 1
+GM_STRIDE_LIMIT = (1 << 40) - 1
+UB_STRIDE_LIMIT = (1 << 21) - 1
+PAD_TYPES = ("i8", "i16", "i32", "f16", "bf16", "f32")
+
+
+def is_pad_type(op: PTOOperation, role: str) -> Iterator[Problem]:
+    """A pad value has one of the types of which a pattern can be made."""
+    type_ = getattr(op, role).type
+    if element_name(type_) not in PAD_TYPES:
+        yield Problem(f"a pad value must be one of {', '.join(PAD_TYPES)}, not {type_}", at=role)
+
+
+def row_strides(op: PTOOperation, source_limit: int, dest_limit: int) -> Iterator[Problem]:
+    """Strides fit the fields of their sides."""
+    yield from in_range(op, 0, source_limit, "source_stride")
+    yield from in_range(op, 0, dest_limit, "dest_stride")
+
+
+class _Register(PTOOperation):
+    placement = "outside"
+
+
+class _LoopSize(_Register):
+    form = "$loop1, $loop2"
+    loop1 = Operand()
+    loop2 = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "loop1", "loop2")
+        yield from in_range(self, 1, COUNT_LIMIT, "loop1", "loop2")
+
+
+class _LoopStride(_Register):
+    form = "$source_stride, $dest_stride"
+    limits: ClassVar[tuple[int, int]] = (GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+    source_stride = Operand()
+    dest_stride = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "source_stride", "dest_stride")
+        yield from row_strides(self, *self.limits)
+
+
+class _PackedRegister(_Register):
+    form = "$packed"
+    packed = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "packed")
+
+
+class SetLoopSizeOutToUB(_LoopSize):
+    """Set how often the two hardware loops around a GM to UB copy run: inner loop1, outer loop2.
+
+    The register keeps its value and affects every later pto.copy_gm_to_ubuf; without loops both must be 1, as at the
+    start. 21 bits each. The copy captures the registers when it is issued.
+
+        pto.set_loop_size_outtoub %loop1, %loop2 : i64, i64
+    """
+
+    name = "pto.set_loop_size_outtoub"
+
+
+class SetLoop1StrideOutToUB(_LoopStride):
+    """Set how far GM source and UB destination advance per step of the inner loop of pto.copy_gm_to_ubuf, in bytes.
+
+    40 bits for GM, 21 for UB. Kept until written again; 0 at the start.
+
+        pto.set_loop1_stride_outtoub %source_stride, %dest_stride : i64, i64
+    """
+
+    name = "pto.set_loop1_stride_outtoub"
+
+
+class SetLoop2StrideOutToUB(_LoopStride):
+    """Set how far GM source and UB destination advance per step of the outer loop of pto.copy_gm_to_ubuf, in bytes.
+
+    pto.set_loop2_stride_outtoub %source_stride, %dest_stride : i64, i64
+    """
+
+    name = "pto.set_loop2_stride_outtoub"
+
+
+class SetLoopSizeUBToOut(_LoopSize):
+    """Set how often the two hardware loops around a UB to GM copy run: inner loop1, outer loop2.
+
+    A register set of its own, read by pto.copy_ubuf_to_gm.
+
+        pto.set_loop_size_ubtoout %loop1, %loop2 : i64, i64
+    """
+
+    name = "pto.set_loop_size_ubtoout"
+
+
+class SetLoop1StrideUBToOut(_LoopStride):
+    """Set how far UB source and GM destination advance per step of the inner loop of pto.copy_ubuf_to_gm, in bytes.
+
+    pto.set_loop1_stride_ubtoout %source_stride, %dest_stride : i64, i64
+    """
+
+    name = "pto.set_loop1_stride_ubtoout"
+    limits = (UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+
+
+class SetLoop2StrideUBToOut(_LoopStride):
+    """Set how far UB source and GM destination advance per step of the outer loop of pto.copy_ubuf_to_gm, in bytes.
+
+    pto.set_loop2_stride_ubtoout %source_stride, %dest_stride : i64, i64
+    """
+
+    name = "pto.set_loop2_stride_ubtoout"
+    limits = (UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+
+
+class SetLoopSizeOutToL1(_PackedRegister):
+    """Set the loop counts of GM to L1 copies: bits 20:0 inner loop1, bits 41:21 outer loop2.
+
+    pto.set_loop_size_outtol1 %packed : i64
+    """
+
+    name = "pto.set_loop_size_outtol1"
+
+
+class SetLoop1StrideOutToL1(_PackedRegister):
+    """Set the inner loop strides of GM to L1 copies in bytes: bits 39:0 source, bits 63:40 destination.
+
+    pto.set_loop1_stride_outtol1 %packed : i64
+    """
+
+    name = "pto.set_loop1_stride_outtol1"
+
+
+class SetLoop2StrideOutToL1(_PackedRegister):
+    """Set the outer loop strides of GM to L1 copies in bytes: bits 39:0 source, bits 63:40 destination.
+
+    pto.set_loop2_stride_outtol1 %packed : i64
+    """
+
+    name = "pto.set_loop2_stride_outtol1"
+
+
+class SetMte2NzPara(_PackedRegister):
+    """Set the destination layout of pto.copy_gm_to_cbuf_multi_nd2nz and _dn2nz.
+
+    Bits 15:0 groups, 31:16 loop2 stride, 47:32 loop3 stride, 63:48 loop4 stride, the strides in 32-byte units.
+
+        pto.set_mte2_nz_para %packed : i64
+    """
+
+    name = "pto.set_mte2_nz_para"
+
+
+class SetStoreAtomicCfg(_PackedRegister):
+    """Write a raw atomic configuration word. It has no effect here; use pto.set_atomic_add and its companions.
+
+    pto.set_store_atomic_cfg %packed : i64
+    """
+
+    name = "pto.set_store_atomic_cfg"
+
+
+class SetMovPadVal(_Register):
+    """Set the bit pattern with which GM to UB copies pad their rows.
+
+    The value is i8, i16, i32, f16, bf16 or f32; its pattern is repeated in the width of the destination's elements. 0
+    at the start.
+
+        pto.set_mov_pad_val %value : f32
+    """
+
+    name = "pto.set_mov_pad_val"
+    form = "$value"
+    value = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from is_pad_type(self, "value")
+
+
+class SetPadValOutToL1(SetMovPadVal):
+    """Set the pad pattern of GM to L1 copies.
+
+    pto.set_pad_val_outtol1 %value : f16
+    """
+
+    name = "pto.set_pad_val_outtol1"
+
+
+class _Atomic(_Register):
+    """A field of CTRL that turns stores to GM into atomic updates."""
+
+
+class SetAtomicNone(_Atomic):
+    """Stores to GM overwrite again: atomic operation and type are cleared.
+
+    pto.set_atomic_none
+    """
+
+    name = "pto.set_atomic_none"
+
+
+class SetAtomicAdd(_Atomic):
+    """Later UB to GM and L0C to GM stores add to GM, once a type is set, until pto.set_atomic_none.
+
+    The mode is captured when the store is issued; operation and type are set independently.
+
+        pto.set_atomic_add
+    """
+
+    name = "pto.set_atomic_add"
+
+
+class SetAtomicMax(_Atomic):
+    """Later stores to GM keep the maximum of GM and the stored value, once a type is set.
+
+    pto.set_atomic_max
+    """
+
+    name = "pto.set_atomic_max"
+
+
+class SetAtomicMin(_Atomic):
+    """Later stores to GM keep the minimum of GM and the stored value, once a type is set.
+
+    pto.set_atomic_min
+    """
+
+    name = "pto.set_atomic_min"
+
+
+class SetAtomicF32(_Atomic):
+    """Later stores to GM are atomic in f32. Sums round to nearest even.
+
+    pto.set_atomic_f32
+    """
+
+    name = "pto.set_atomic_f32"
+
+
+class SetAtomicF16(_Atomic):
+    """Later stores to GM are atomic in f16.
+
+    pto.set_atomic_f16
+    """
+
+    name = "pto.set_atomic_f16"
+
+
+class SetAtomicBF16(_Atomic):
+    """Later stores to GM are atomic in bf16.
+
+    pto.set_atomic_bf16
+    """
+
+    name = "pto.set_atomic_bf16"
+
+
+class SetAtomicS32(_Atomic):
+    """Later stores to GM are atomic in s32.
+
+    pto.set_atomic_s32
+    """
+
+    name = "pto.set_atomic_s32"
+
+
+class SetAtomicS16(_Atomic):
+    """Later stores to GM are atomic in s16.
+
+    pto.set_atomic_s16
+    """
+
+    name = "pto.set_atomic_s16"
+
+
+class SetAtomicS8(_Atomic):
+    """Later stores to GM are atomic in s8.
+
+    pto.set_atomic_s8
+    """
+
+    name = "pto.set_atomic_s8"
