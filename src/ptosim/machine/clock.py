@@ -1,0 +1,112 @@
+"""Completed prefixes: what is known to have ended when an entry starts.
+
+A clock maps an index, one per (core, pipe), to a number: at least so many entries of that pipe, from its first, have
+ended. Sets, releases and barriers always drain a prefix, so one number per pipe says it all. The scalar unit has two
+indices: its steps (loads, waits), which every issue carries, and its stores, which end at some later time and are known
+to others only through dsb, barrier ALL or a set_flag of S. Clocks of other blocks lack the index, which reads as 0.
+
+Clocks are never changed once an entry holds them, so entries and pipes share them. They are computed when entries
+execute, not when they are issued, because entries queued behind a set are not covered by it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptosim.effects.names import Pipe
+from ptosim.machine.entry import Clock, Entry, Kind
+from ptosim.machine.sync import PIPES, SLOT
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+
+STORES = 7  # the slot that no pipe uses
+
+
+def clock_index(core: Core, pipe: Pipe) -> int:
+    return core.index * PIPES + SLOT[pipe]
+
+
+def entry_index(entry: Entry) -> int:
+    """The index under which the end of this entry is counted."""
+    if entry.kind is Kind.STORE:
+        return entry.core.index * PIPES + STORES
+    return entry.core.index * PIPES + SLOT.get(entry.pipe, SLOT[Pipe.S])
+
+
+def ordered(first: Entry, second: Entry) -> bool:
+    """Whether the end of `first` is known before the start of `second`. Of two accesses, one a write, neither of which
+    is ordered before the other, the bytes are in a race."""
+    return second.clock is not None and second.clock.get(entry_index(first), 0) > first.n
+
+
+def join(clock: Clock, other: Clock) -> None:
+    for index, number in other.items():
+        if number > clock.get(index, 0):
+            clock[index] = number
+
+
+class Clocks:
+    """What the pipes of one core know."""
+
+    __slots__ = ("base", "core", "known")
+
+    def __init__(self, core: Core) -> None:
+        self.core = core
+        self.base = core.index * PIPES
+        self.known: list[Clock] = [{} for _ in range(PIPES)]
+
+    def capture(self) -> tuple[Clock, int]:
+        """What an entry inherits from the scalar unit that issues it."""
+        return self.known[0], self.core.steps
+
+    def start(self, entry: Entry) -> None:
+        """An entry of a pipe begins; a set or release is reached and begins to gather what it will tell."""
+        assert entry.captured is not None
+        inherited, steps = entry.captured
+        slot = SLOT[entry.pipe]
+        clock = dict(self.known[slot])
+        join(clock, inherited)
+        if steps > clock.get(self.base, 0):
+            clock[self.base] = steps
+        for token in entry.consumed:
+            if token.clock is not None:
+                join(clock, token.clock)
+        if entry.core.queues[entry.pipe].serial or entry.kind is Kind.BARRIER:
+            clock[self.base + slot] = entry.n
+        self.known[slot] = clock
+        if entry.kind in (Kind.SET, Kind.RELEASE):
+            clock = {**clock, self.base + slot: entry.n}
+        entry.clock = clock
+
+    def fire(self, entry: Entry) -> None:
+        """A set or release that speaks for other pipes too has seen them end."""
+        if not entry.needs:
+            return
+        clock = dict(entry.clock or {})
+        for needed in entry.needs:
+            join(clock, needed.clock or {})
+            join(clock, {entry_index(needed): needed.n + 1})
+        entry.clock = clock
+
+    def step(self, entry: Entry) -> None:
+        """The scalar unit executes: it knows its own steps and stores, and learns what it has waited for."""
+        known = self.known[0]
+        for token in entry.consumed:
+            if token.clock is not None:
+                known = dict(known)
+                join(known, token.clock)
+        if entry.kind is Kind.BARRIER and entry.pipe is Pipe.ALL:
+            known = self._all_ended(known)
+        elif entry.kind is Kind.FENCE:
+            known = {**known, self.base + STORES: self.core.stores}
+        self.known[0] = known
+        entry.clock = {**known, self.base: self.core.steps, self.base + STORES: self.core.stores}
+
+    def _all_ended(self, known: Clock) -> Clock:
+        known = dict(known)
+        for pipe, queue in self.core.queues.items():
+            join(known, self.known[SLOT[pipe]])
+            known[self.base + SLOT[pipe]] = queue.issued
+        known[self.base + STORES] = self.core.stores
+        return known

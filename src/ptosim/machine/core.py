@@ -1,0 +1,391 @@
+"""A core as its scalar code sees it: one method per instruction that is an entry of a pipe.
+
+In the "program" schedule with nothing stalled each method is a few words of arithmetic (the inline path of `sync`).
+Otherwise it makes an entry and hands it to the schedule. Illegal operands raise PTOError, or are reported when the
+run is observed, and the instruction is then left out.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ptosim.diagnostics import PTOError
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.machine.entry import Entry, Key, Kind, Site
+from ptosim.machine.launch import Place
+from ptosim.machine.queue import PipeQueue, fire, take
+from ptosim.machine.semaphores import Cluster, Grid, Illegal, Signal, set_signal, wait_signal
+from ptosim.machine.sync import (
+    BUFFER_IDS,
+    CLUSTER_SLOW,
+    DONE,
+    EVENT_IDS,
+    ISSUED,
+    OPEN,
+    SLOW,
+    Counter,
+    Form,
+    buffer_word,
+    flag_word,
+)
+from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
+
+if TYPE_CHECKING:
+    from ptosim.machine.observer import Observer
+    from ptosim.target.profile import Target
+
+
+class Schedule(Protocol):
+    """When things happen. `Scheduler` hands one to every core."""
+
+    def issue(self, queue: PipeQueue, entry: Entry) -> None:
+        """The SU appends an entry to a pipe."""
+        ...
+
+    def block(self, core: Core, entry: Entry) -> None:
+        """The SU stops at this entry; returns once it may go on."""
+        ...
+
+    def drain(self, woken: list[PipeQueue]) -> None:
+        """Something that the SU did by itself has set these stalled pipes free."""
+        ...
+
+
+class Core:
+    """One core for the length of one block."""
+
+    def __init__(
+        self,
+        place: Place,
+        index: int,
+        words: array[int],
+        cluster: Cluster,
+        schedule: Schedule,
+        observer: Observer | None,
+    ) -> None:
+        self.name = place.name
+        self.role = place.role
+        self.kind = place.kind
+        self.block = place.block
+        self.subblock = place.subblock
+        self.block_num = place.block_num
+        self.subblock_num = place.subblock_num
+        self.index = index  # unique in the launch
+        self.target: Target = cluster.target
+        self.cluster = cluster
+        self.grid: Grid
+        self.words = words
+        self.cluster_words = cluster.words
+        self.queues = {pipe: PipeQueue(self, pipe) for pipe in PIPES_OF[place.kind] if pipe is not Pipe.S}
+        self.schedule = schedule
+        self.observer = observer
+
+        # For the engine, in observed runs.
+        self.loops: list[int] = []
+        self.operations = 0
+        self.current: Entry | None = None
+
+        # Where the SU stands, for the scheduler.
+        self.started = False
+        self.ended = False
+        self.waiting: Entry | None = None
+        self.full: PipeQueue | None = None  # it has no room for `waiting`
+        self.baton = threading.Semaphore(0)
+
+        self.steps = 0
+        self.stores = 0
+        self.markers: list[Entry] = []  # sets that speak for all pipes and have not fired
+        self._flags: dict[int, Counter] = {}
+        self._released: dict[tuple[Pipe, int], Entry] = {}  # the latest release of a buffer on a pipe
+        self.tracker = Tracker(self, observer) if observer else None
+
+    def counters(self) -> list[Counter]:
+        """The flags that any instruction off the inline path has named."""
+        return list(self._flags.values())
+
+    # ---- work
+
+    def work(
+        self,
+        pipe: Pipe,
+        site: Site,
+        start: Callable[[], Any],
+        finish: Callable[[Any], None] | None = None,
+        facts: Any = None,
+    ) -> None:
+        """An entry that computes or copies: `start` reads (or does everything), `finish` writes what it returned."""
+        if pipe not in self.queues:
+            return self._illegal(site, "wrong-pipe", self._absent(pipe))
+        if self.words[SLOW] == 0:
+            payload = start()
+            if finish is not None:
+                finish(payload)
+            return
+        entry = Entry(site, pipe, self, Kind.WORK)
+        entry.start, entry.finish, entry.facts = start, finish, facts
+        self._issue(entry)
+
+    # ---- flags
+
+    def set_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
+        if not self._flag_exists(site, src, dst, event):
+            return
+        if self.words[SLOW] == 0:
+            self.words[flag_word(src, dst, event)] += 1
+            return
+        self._issue(self._flag_entry(Kind.SET, site, src, src, dst, event))
+
+    def wait_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
+        if not self._flag_exists(site, src, dst, event):
+            return
+        word = flag_word(src, dst, event)
+        if self.words[SLOW] == 0 and self.words[word] > 0:
+            self.words[word] -= 1
+            return
+        self._issue(self._flag_entry(Kind.WAIT, site, dst, src, dst, event))
+
+    def _flag_entry(self, kind: Kind, site: Site, pipe: Pipe, src: Pipe, dst: Pipe, event: int) -> Entry:
+        word = flag_word(src, dst, event)
+        counter = self._flags.get(word)
+        if counter is None:
+            counter = self._flags[word] = Counter(self.words, word, Key("flag", event, src, dst, (event,)), self)
+        entry = Entry(site, pipe, self, kind, counter.key)
+        entry.counters = (counter,)
+        return entry
+
+    def _flag_exists(self, site: Site, src: Pipe, dst: Pipe, event: int) -> bool:
+        own = self.queues
+        if src is not dst and (src in own or src is Pipe.S) and (dst in own or dst is Pipe.S):
+            ids = min(self.target.sync.event_ids, EVENT_IDS)
+            if 0 <= event < ids:
+                return True
+            self._illegal(
+                site, "id-range", f"event {event} does not exist: ids are 0 to {ids - 1} for each pair of pipes"
+            )
+        elif Pipe.ALL in (src, dst):
+            self._illegal(
+                site, "wrong-pipe", "PIPE_ALL cannot be an end of a flag; barrier PIPE_ALL waits for all pipes"
+            )
+        elif src is dst:
+            self._illegal(site, "wrong-pipe", f"a flag from {src} to itself: barrier PIPE_{src} orders one pipe")
+        elif any(src in pipes and dst in pipes for pipes in PIPES_OF.values()):
+            self._illegal(site, "wrong-pipe", self._absent(src if not self._has(src) else dst))
+        else:
+            message = f"a flag from {src} to {dst}: no core has both, and flags do not reach another core"
+            self._illegal(site, "unsupported", message)
+        return False
+
+    # ---- buffers
+
+    def get_buffer(self, site: Site, pipe: Pipe, buffer: int, mode: int = 0) -> None:
+        if not self._buffer_exists(site, pipe, buffer):
+            return
+        words = self.words
+        if words[SLOW] == 0:
+            words[buffer_word(OPEN, pipe, buffer)] = 1 + mode
+            return
+        entry = self._buffer_entry(Kind.GET, site, pipe, buffer, mode)
+        if mode == 0:
+            others = [other for other in (Pipe.S, *self.queues) if other is not pipe]
+            issued = [(other, words[buffer_word(ISSUED, other, buffer)]) for other in others]
+            entry.snapshot = tuple((buffer_word(DONE, other, buffer), count) for other, count in issued if count)
+            if self.tracker:
+                releases = [self._released.get((other, buffer)) for other in others]
+                entry.consumed = tuple(release for release in releases if release)
+        self._issue(entry)
+        words[buffer_word(OPEN, pipe, buffer)] = 1 + mode
+
+    def release_buffer(self, site: Site, pipe: Pipe, buffer: int, mode: int = 0) -> None:
+        if not self._buffer_exists(site, pipe, buffer):
+            return
+        words = self.words
+        words[buffer_word(ISSUED, pipe, buffer)] += 1
+        if words[SLOW] == 0:
+            words[buffer_word(DONE, pipe, buffer)] += 1
+            words[buffer_word(OPEN, pipe, buffer)] = 0
+            return
+        entry = self._buffer_entry(Kind.RELEASE, site, pipe, buffer, mode)
+        if mode == 1:
+            self._need(entry, [self._last_in_bracket(queue, buffer) for queue in self.queues.values()])
+        self._issue(entry)
+        self._released[pipe, buffer] = entry
+        words[buffer_word(OPEN, pipe, buffer)] = 0
+
+    def _buffer_entry(self, kind: Kind, site: Site, pipe: Pipe, buffer: int, mode: int) -> Entry:
+        entry = Entry(site, pipe, self, kind, Key("buffer", buffer, written=(buffer,)))
+        entry.mode = mode
+        return entry
+
+    def _last_in_bracket(self, queue: PipeQueue, buffer: int) -> Entry | None:
+        """The last entry issued to a pipe between a get and a release of this buffer."""
+        if self.words[buffer_word(OPEN, queue.pipe, buffer)]:
+            return queue.last
+        return self._released.get((queue.pipe, buffer))
+
+    def _buffer_exists(self, site: Site, pipe: Pipe, buffer: int) -> bool:
+        ids = min(self.target.sync.buffer_ids, BUFFER_IDS)
+        if not self._has(pipe):
+            self._illegal(site, "wrong-pipe", self._absent(pipe))
+        elif not 0 <= buffer < ids:
+            self._illegal(site, "id-range", f"buffer {buffer} does not exist: ids are 0 to {ids - 1}")
+        else:
+            return True
+        return False
+
+    # ---- barriers
+
+    def barrier(self, site: Site, pipe: Pipe) -> None:
+        if pipe is not Pipe.ALL and not self._has(pipe):
+            return self._illegal(site, "wrong-pipe", self._absent(pipe))
+        if self.words[SLOW]:
+            self._issue(Entry(site, pipe, self, Kind.BARRIER))
+
+    def dsb(self, site: Site) -> None:
+        """Scalar stores have ended. (Results do not depend on it: S sees its stores, and they take effect at once.)"""
+        if self.tracker:
+            self._issue(Entry(site, Pipe.S, self, Kind.FENCE))
+
+    # ---- semaphores
+
+    def semaphore_set(self, site: Site, pipe: Pipe, number: int, form: Form = Form.SYNC) -> None:
+        """`pipe` is ALL for the forms that name none: they fire when everything issued so far has ended."""
+        signal = self._signal(site, pipe, number, form, set_signal)
+        if signal is None:
+            return
+        inline = self.words[SLOW] == 0 and self.cluster_words[CLUSTER_SLOW] == 0 and signal.rendezvous is None
+        if inline and all(counter.value < counter.limit for counter in signal.counters):
+            for counter in signal.counters:
+                counter.words[counter.index] += 1
+            return
+        self._issue(self._set_entry(site, pipe, signal))
+
+    def semaphore_wait(self, site: Site, pipe: Pipe, number: int, form: Form = Form.SYNC) -> None:
+        """Holds the pipe, or the SU where the target or a form without a pipe says so."""
+        signal = self._signal(site, pipe, number, form, wait_signal)
+        if signal is None:
+            return
+        if self.words[SLOW] == 0 and all(counter.value > 0 for counter in signal.counters):
+            for counter in signal.counters:
+                counter.words[counter.index] -= 1
+            return
+        whole_core = pipe is Pipe.ALL or self.target.sync.inter_core_wait == "core"
+        self._issue(self._wait_entry(site, Pipe.S if whole_core else pipe, signal))
+
+    def syncall(self, site: Site, kinds: frozenset[CoreKind]) -> None:
+        """All cores of these kinds, of all blocks: each drains its pipes and goes on when all have come."""
+        if self.kind not in kinds:
+            return
+        self.barrier(site, Pipe.ALL)
+        meeting = self.grid.syncall(kinds)
+        self._issue(self._set_entry(site, Pipe.ALL, Signal(meeting.key, (meeting.arrived[self],), meeting)))
+        self._issue(self._wait_entry(site, Pipe.S, Signal(meeting.key, (meeting.ready[self],))))
+
+    def _signal(
+        self, site: Site, pipe: Pipe, number: int, form: Form, resolve: Callable[[Core, int, Form], Signal | Illegal]
+    ) -> Signal | None:
+        if pipe is not Pipe.ALL and pipe not in self.queues:
+            return self._illegal(site, "wrong-pipe", self._absent(pipe))
+        signal = resolve(self, number, form)
+        if isinstance(signal, Signal):
+            return signal
+        return self._illegal(site, *signal)
+
+    def _set_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
+        entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, Kind.SET, signal.key)
+        entry.counters, entry.rendezvous = signal.counters, signal.rendezvous
+        if pipe is Pipe.ALL:
+            self._need(entry, [queue.last for queue in self.queues.values()])
+        return entry
+
+    def _wait_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
+        entry = Entry(site, pipe, self, Kind.WAIT, signal.key)
+        entry.counters = signal.counters
+        return entry
+
+    def overflow(self, entry: Entry, counter: Counter) -> None:
+        self._complain(entry, "semaphore-overflow", overflow_message(counter.key))
+
+    # ---- the scalar unit's own accesses, in observed runs
+
+    def scalar_load(self, site: Site) -> Entry:
+        return self._issue(Entry(site, Pipe.S, self, Kind.LOAD))
+
+    def scalar_store(self, site: Site) -> Entry:
+        return self._issue(Entry(site, Pipe.S, self, Kind.STORE))
+
+    # ---- issuing
+
+    def _issue(self, entry: Entry) -> Entry:
+        queue = self.queues.get(entry.pipe)
+        if queue is None:
+            self._step(entry)
+            return entry
+        queue.number(entry)
+        if self.tracker:
+            self.tracker.issue(entry)
+        self.schedule.issue(queue, entry)
+        return entry
+
+    def _step(self, entry: Entry) -> None:
+        """The scalar unit itself executes an entry, and waits if it must."""
+        tracker = self.tracker
+        if entry.kind is Kind.STORE:
+            entry.n = self.stores
+            self.stores += 1
+        else:
+            entry.n = self.steps
+            self.steps += 1
+        if tracker:
+            tracker.issue(entry)
+        self.schedule.block(self, entry)
+        if entry.kind is Kind.WAIT:
+            take(entry)
+        if tracker:
+            tracker.step(entry)
+        if entry.kind not in (Kind.SET, Kind.RELEASE):
+            return
+        if entry.missing:
+            self.markers.append(entry)
+            return
+        woken: list[PipeQueue] = []
+        fire(entry, woken)
+        self.schedule.drain(woken)
+
+    def _need(self, marker: Entry, others: list[Entry | None]) -> None:
+        """The marker fires only when other pipes have ended these entries and all before them."""
+        marker.needs = tuple(other for other in others if other and other.pipe is not marker.pipe)
+        for other in marker.needs:
+            queue = self.queues[other.pipe]
+            if other.n >= queue.prefix:
+                marker.missing += 1
+                queue.watchers.append((other.n, marker))
+
+    def release_marker(self, marker: Entry, woken: list[PipeQueue]) -> None:
+        """The other pipes have got as far as the marker needs."""
+        if marker.pipe in self.queues:
+            self.queues[marker.pipe].settle(woken)
+        else:
+            self.markers.remove(marker)
+            fire(marker, woken)
+
+    # ---- complaints
+
+    def _has(self, pipe: Pipe) -> bool:
+        return pipe is Pipe.S or pipe in self.queues
+
+    def _absent(self, pipe: Pipe) -> str:
+        return f"{self.role} has no pipe {pipe}: its pipes are {', '.join((Pipe.S, *self.queues))}"
+
+    def _illegal(self, site: Site, kind: str, message: str, hint: str | None = None) -> None:
+        entry = Entry(site, site.pipe, self, Kind.FENCE)
+        entry.loops = tuple(self.loops)
+        self._complain(entry, kind, message, hint)
+
+    def _complain(self, entry: Entry, kind: str, message: str, hint: str | None = None) -> None:
+        diagnostic = diagnostic_at(entry, kind, message, hint=hint)
+        if self.observer is None:
+            raise PTOError(diagnostic)
+        self.observer.report(diagnostic, entry)

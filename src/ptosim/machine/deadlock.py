@@ -1,0 +1,273 @@
+"""When nothing can go on: which pipes and scalar units stand where, what would release them, and why it does not come.
+
+The analysis is plain data (`Deadlock`), which a check turns into findings; `diagnostics` words it. A blocked head
+depends on the heads that hold back its release. Heads that depend on each other in a circle are a deadlock; a wait that
+nothing queued and nothing reachable will ever release is unmatched; every other head only follows from one of these
+roots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ptosim.diagnostics import Diagnostic, PTOError, Related
+from ptosim.effects.names import Pipe
+from ptosim.machine.entry import Entry, Key, Kind
+from ptosim.machine.graph import bottom_components, reaching
+from ptosim.machine.queue import PipeQueue
+from ptosim.machine.sync import DONE, QUEUE_LIMIT, Counter, buffer_word
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+
+Reachable = Callable[["Core", Key], bool]
+
+SHOWN = 20  # lines of notes; a grid may have thousands of blocked heads
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What would release a blocked head: a set or release that is queued, or one that a stopped SU would still
+    issue."""
+
+    entry: Entry | None  # None: not issued yet
+    core: Core
+    pipe: Pipe  # where it is queued; S where it is not issued yet
+    behind: tuple[int, ...]  # the heads, by position in `Deadlock.heads`, that hold it back
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A pipe, or the scalar unit (pipe S), and the instruction it stands at."""
+
+    core: Core
+    pipe: Pipe
+    entry: Entry
+    key: Key | None
+    counter: int | None  # the count it waits on, where there is one
+    full: PipeQueue | None  # the SU stands because this queue is full
+    unmatched: bool  # one of the things it needs will never come
+    releases: tuple[Release, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One cause: a circle, in the order of dependence, or a single unmatched wait; and what else stands because of
+    it."""
+
+    kind: str  # "deadlock" or "unmatched-wait"
+    heads: tuple[Blocked, ...]
+    followers: tuple[Blocked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    heads: tuple[Blocked, ...]
+    roots: tuple[Root, ...]
+
+    def error(self) -> PTOError:
+        return PTOError(*diagnostics(self))
+
+
+def analyse(cores: list[Core], reachable: Reachable | None) -> Deadlock:
+    """Look at a machine in which no pipe and no scalar unit can go on."""
+    places = {place: position for position, place in enumerate(_places(cores))}
+    search = _Search(cores, places, reachable or (lambda core, key: False))
+    heads = tuple(search.head(core, pipe) for core, pipe in places)
+    edges = [[] if head.unmatched else _behind(head) for head in heads]
+    roots: list[Root] = []
+    claimed: set[int] = set()
+    for component in bottom_components(edges):
+        claimed.update(component)
+        followers = [node for node in reaching(edges, component) if node not in claimed]
+        claimed.update(followers)
+        kind = "unmatched-wait" if heads[component[0]].unmatched else "deadlock"
+        roots.append(Root(kind, tuple(heads[node] for node in component), tuple(heads[node] for node in followers)))
+    return Deadlock(heads, tuple(roots))
+
+
+def _places(cores: list[Core]) -> Iterator[tuple[Core, Pipe]]:
+    """Everything that stands: a scalar unit that has returned does not."""
+    for core in cores:
+        if core.waiting and core.waiting.kind is not Kind.DRAIN:
+            yield core, Pipe.S
+        for pipe, queue in core.queues.items():
+            if queue.entries:
+                yield core, pipe
+
+
+def _behind(head: Blocked) -> list[int]:
+    return sorted({position for release in head.releases for position in release.behind})
+
+
+class _Search:
+    """Finds, for each head, what would release it."""
+
+    def __init__(self, cores: list[Core], places: dict[tuple[Core, Pipe], int], reachable: Reachable) -> None:
+        self.cores = cores
+        self.places = places
+        self.reachable = reachable
+
+    def head(self, core: Core, pipe: Pipe) -> Blocked:
+        if pipe is not Pipe.S:
+            return self._blocked(core, pipe, core.queues[pipe].entries[0], None)
+        assert core.waiting is not None
+        return self._blocked(core, pipe, core.waiting, core.full)
+
+    def _blocked(self, core: Core, pipe: Pipe, entry: Entry, full: PipeQueue | None) -> Blocked:
+        counter: int | None = None
+        key = entry.key
+        if full:
+            groups = [[Release(None, core, full.pipe, self._heads(core, [full.pipe]))]]
+        elif entry.kind is Kind.WAIT:
+            lacking = [one for one in entry.counters if one.value == 0]
+            groups = [self._setters(one, core) for one in lacking]
+            counter = 0
+            key = lacking[0].key
+        elif entry.kind is Kind.GET:
+            groups = [self._releases(core, entry)]
+        else:
+            groups = [self._drains(core, entry)]
+        releases = tuple(release for group in groups for release in group)
+        return Blocked(core, pipe, entry, key, counter, full, not all(groups), releases)
+
+    def _heads(self, core: Core, pipes: list[Pipe]) -> tuple[int, ...]:
+        return tuple(self.places[core, pipe] for pipe in pipes if (core, pipe) in self.places)
+
+    def _setters(self, counter: Counter, waiting: Core) -> list[Release]:
+        """Queued sets of a counter; where there are none, cores that may still issue one."""
+        found: list[Release] = []
+        for core in self._setting_cores(counter, waiting):
+            queued = [release for release in self._queued(core) if release.entry and _sets(release.entry, counter)]
+            found += queued
+            stopped = (core, Pipe.S) in self.places
+            if not queued and stopped and self.reachable(core, counter.key):
+                found.append(Release(None, core, Pipe.S, self._heads(core, [Pipe.S])))
+        return found
+
+    def _setting_cores(self, counter: Counter, waiting: Core) -> list[Core]:
+        if counter.rendezvous:
+            return counter.rendezvous.absent
+        if counter.key.mechanism == "flag":
+            return [waiting]
+        setter = waiting.cluster.member(counter.key.source)
+        return [setter] if setter else []
+
+    def _queued(self, core: Core) -> Iterator[Release]:
+        """Every set and release of a core that has been issued and has not happened."""
+        for pipe, queue in core.queues.items():
+            held = [needed.pipe for entry in queue.unended.values() for needed in entry.needs]
+            for entry in queue.unended.values():
+                yield Release(entry, core, pipe, self._heads(core, held))
+            for entry in queue.entries:
+                yield Release(entry, core, pipe, self._heads(core, [pipe]))
+        for entry in core.markers:
+            yield Release(entry, core, Pipe.S, self._heads(core, [needed.pipe for needed in entry.needs]))
+
+    def _releases(self, core: Core, entry: Entry) -> list[Release]:
+        assert entry.key is not None
+        buffer = entry.key.id
+        late = {word for word, needed in entry.snapshot if core.words[word] < needed}
+        return [
+            release
+            for release in self._queued(core)
+            if release.entry
+            and release.entry.kind is Kind.RELEASE
+            and release.entry.key == entry.key
+            and buffer_word(DONE, release.pipe, buffer) in late
+        ]
+
+    def _drains(self, core: Core, entry: Entry) -> list[Release]:
+        """What a barrier waits for: pipes that are not empty, and markers that others hold back."""
+        pipes = [entry.pipe] if entry.pipe in core.queues else list(core.queues)
+        found: list[Release] = []
+        for pipe in pipes:
+            queue = core.queues[pipe]
+            held = [needed.pipe for marker in queue.unended.values() for needed in marker.needs]
+            if queue.entries and queue.entries[0] is not entry:
+                held.append(pipe)
+            if held:
+                found.append(Release(None, core, pipe, self._heads(core, held)))
+        return found
+
+
+def _sets(entry: Entry, counter: Counter) -> bool:
+    if entry.kind is not Kind.SET:
+        return False
+    return entry.rendezvous is counter.rendezvous if counter.rendezvous else counter in entry.counters
+
+
+# ---- in words -------------------------------------------------------------------------------------------------------
+
+
+def diagnostics(deadlock: Deadlock) -> list[Diagnostic]:
+    """One per root: the circle or the unmatched wait, then what stands because of it, each with what would release
+    it."""
+    return [_diagnostic(deadlock, root) for root in deadlock.roots]
+
+
+def _diagnostic(deadlock: Deadlock, root: Root) -> Diagnostic:
+    first = root.heads[0]
+    notes = [describe(deadlock, head) for head in (*root.heads, *root.followers)]
+    if len(notes) > SHOWN:
+        notes[SHOWN:] = [f"and {len(notes) - SHOWN} more"]
+    return Diagnostic(
+        root.kind,
+        "error",
+        _message(root),
+        first.entry.site.location,
+        label=f"{first.pipe} of {first.core.name} stands here",
+        related=tuple(
+            Related(head.entry.site.location, f"{head.pipe} of {head.core.name} stands here")
+            for head in root.heads[1:SHOWN]
+            if head.entry.site.location
+        ),
+        notes=tuple(notes),
+        core=first.core.name,
+        pipe=str(first.pipe),
+        block=first.core.block,
+        loops=first.entry.loops,
+    )
+
+
+def _message(root: Root) -> str:
+    first = root.heads[0]
+    if root.kind == "unmatched-wait":
+        return f"{first.pipe} waits for {first.key}, and nothing is left that would set it"
+    if len(root.heads) == 1:
+        return f"{first.pipe} waits for something that comes only after it"
+    names = [f"{head.core.name} {head.pipe}" for head in root.heads[:SHOWN]]
+    return f"{', '.join(names)} wait for each other"
+
+
+def describe(deadlock: Deadlock, head: Blocked) -> str:
+    """One blocked head: where it stands, at which count, and what would release it."""
+    if head.full:
+        what = f"the queue of {head.full.pipe} is full ({QUEUE_LIMIT} entries)"
+    elif head.key is None:
+        what = f"waits until {'all pipes are' if head.entry.pipe is Pipe.ALL else f'{head.pipe} is'} empty"
+    elif head.counter is None:
+        what = f"waits for the release of {head.key}"
+    else:
+        what = f"waits for {head.key}, count {head.counter}"
+    if head.unmatched:
+        cause = "nothing that is queued or can still be reached sets it"
+    else:
+        cause = "; ".join(_cause(deadlock, release) for release in head.releases)
+    return f"{head.core.name} {head.pipe}: {head.entry.site}: {what}: {cause}"
+
+
+def _cause(deadlock: Deadlock, release: Release) -> str:
+    behind = ", ".join(dict.fromkeys(_place(deadlock.heads[position]) for position in release.behind))
+    if release.entry:
+        where = f"queued on {release.core.name} {release.pipe}" if release.pipe is not Pipe.S else "pending"
+        return f"{release.entry.site} is {where} behind {behind}"
+    if release.pipe is Pipe.S:
+        return f"{release.core.name} would set it after {behind}"
+    return f"{release.pipe} stands at {behind}"
+
+
+def _place(head: Blocked) -> str:
+    return str(head.entry.site)

@@ -1,0 +1,133 @@
+"""What stands in a pipe's queue: the entry, the operation it came from, and the key it synchronises on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from ptosim.diagnostics import Location
+from ptosim.effects.names import Pipe
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+    from ptosim.machine.sync import Counter, Rendezvous
+
+Clock = dict[int, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """The operation of the kernel that entries come from; one object per operation, compared by identity."""
+
+    name: str
+    location: Location | None = None
+    pipe: Pipe = Pipe.S
+    scope: Location | None = None  # the vector scope around it
+
+    @property
+    def line(self) -> int | None:
+        return self.location.line if self.location else None
+
+    def __str__(self) -> str:
+        return f"{self.name} (line {self.line})" if self.location else self.name
+
+
+class Kind(Enum):
+    """What an entry does when its pipe reaches it."""
+
+    WORK = "work"
+    SET = "set"
+    WAIT = "wait"
+    GET = "get"
+    RELEASE = "release"
+    BARRIER = "barrier"
+    LOAD = "load"  # the last four are steps of the scalar unit
+    STORE = "store"
+    FENCE = "fence"
+    DRAIN = "drain"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The name under which a set and a wait find each other.
+
+    `source` and `destination` are pipes for a flag and ends of the signal ("aic", "aiv0", "all aiv") for a semaphore.
+    `written` are the ids by which the setting core may spell it: the AIC writes 16 + id for AIV1.
+    """
+
+    mechanism: str  # "flag", "buffer", "semaphore", "cross-block" or "syncall"
+    id: int
+    source: str = ""
+    destination: str = ""
+    written: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        if self.mechanism == "syncall":
+            return f"syncall of {self.source}"
+        ends = f" {self.source} -> {self.destination}" if self.source else ""
+        spelled = [str(number) for number in self.written if number != self.id]
+        also = f" ({', '.join(spelled)} on {self.source})" if spelled else ""
+        return f"{self.mechanism}{ends} id {self.id}{also}"
+
+
+class Entry:
+    """One instruction on its way through a pipe. Numbers count from 0 per pipe; `data` is the observer's."""
+
+    __slots__ = (
+        "captured",
+        "clock",
+        "consumed",
+        "core",
+        "counters",
+        "data",
+        "facts",
+        "finish",
+        "key",
+        "kind",
+        "loops",
+        "missing",
+        "mode",
+        "n",
+        "needs",
+        "operations",
+        "payload",
+        "pipe",
+        "rendezvous",
+        "site",
+        "snapshot",
+        "start",
+    )
+
+    def __init__(self, site: Site, pipe: Pipe, core: Core, kind: Kind, key: Key | None = None) -> None:
+        self.site = site
+        self.pipe = pipe
+        self.core = core
+        self.kind = kind
+        self.key = key
+        self.n = 0
+        self.mode = 0  # of GET and RELEASE
+        self.start: Callable[[], Any] | None = None
+        self.finish: Callable[[Any], None] | None = None
+        self.facts: Any = None  # what the engine said about the work when it issued it
+        self.payload: Any = None  # what `start` returned; dropped after the end has been observed
+        self.counters: tuple[Counter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each
+        self.rendezvous: Rendezvous | None = None  # a SET that is an arrival at a barrier of several cores
+        self.snapshot: tuple[tuple[int, int], ...] = ()  # GET: (word of DONE, releases that must have happened)
+        self.needs: tuple[Entry, ...] = ()  # SET, RELEASE: entries of other pipes up to which all must have ended
+        self.missing = 0  # how many of those pipes have not got so far
+        # In observed runs only:
+        self.loops: tuple[int, ...] = ()
+        self.operations = 0
+        self.captured: tuple[Clock, int] | None = None  # clock and steps of the SU when it issued the entry
+        self.clock: Clock | None = None  # completed prefixes when it started; of a SET or RELEASE: what it tells
+        self.consumed: tuple[Entry, ...] = ()  # sets that a WAIT consumed, releases that a GET waited for
+        self.data: Any = None
+
+    @property
+    def line(self) -> int | None:
+        return self.site.line
+
+    def __repr__(self) -> str:
+        return f"<{self.core.name} {self.pipe} {self.n}: {self.site}>"

@@ -1,0 +1,144 @@
+"""What a run tells those who watch it. `sanitize` and `timing` implement `Observer`; `Silent` is the one that does
+nothing.
+
+Without an observer none of this is called and no entry is numbered. The scheduler calls the first group, the engine's
+memory and register machinery the second. Events of one pipe come in its own order; `issue` events of one core in
+program order. An observer must keep no entry for good: entries know their clock and, through `consumed`, one generation
+of sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ptosim.diagnostics import Diagnostic, PTOError
+from ptosim.effects.names import Space
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+    from ptosim.machine.deadlock import Deadlock
+    from ptosim.machine.entry import Entry, Site
+
+Use = Literal["mask", "address", "condition", "operand"]
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The bytes of one access: pieces of `width` bytes at `starts`, an integer or a one-dimensional array of them.
+
+    `owner` is the core whose memory it is (the UB of AIV1 may be written by the AIC); None for GM. A GM address is the
+    integer form of a GM pointer. Taint and data are arrays of one byte per byte touched, piece after piece; taint is
+    None when clean.
+    """
+
+    space: Space
+    owner: Core | None
+    starts: Any
+    width: int
+
+
+class Observer(Protocol):
+    """The whole of what can be observed. Derive from `Silent` and override what you need."""
+
+    wants_clocks: bool
+
+    # ---- from the scheduler
+
+    def begin(self, core: Core) -> None:
+        """The SU of this core is about to run its program."""
+        ...
+
+    def issue(self, entry: Entry) -> None:
+        """The SU has appended the entry to its pipe: number, loop indices and facts are known."""
+        ...
+
+    def start(self, entry: Entry) -> None:
+        """The pipe begins with it, after any wait: clock and consumed sets are known. Steps of the SU start at once."""
+        ...
+
+    def end(self, entry: Entry) -> None:
+        """It has ended; a set has fired. `payload` is still there."""
+        ...
+
+    def finish(self, core: Core) -> None:
+        """The SU has returned and every pipe of the core is empty."""
+        ...
+
+    def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
+        """A rule of the synchronisation protocol was broken by this entry, which is then ignored or let through."""
+        ...
+
+    def deadlock(self, deadlock: Deadlock) -> None:
+        """Nothing can go on. The run ends when this returns."""
+        ...
+
+    # ---- from the engine
+
+    def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
+        """Bytes are about to be read; returns their taint or None. `by_use`: lanes of an unmasked vector load, which
+        count only if they are used."""
+        ...
+
+    def store(
+        self,
+        entry: Entry,
+        site: Site,
+        footprint: Footprint,
+        data: Any,
+        before: Any,
+        taint: Any = None,
+        atomic: str | None = None,
+    ) -> None:
+        """Bytes are about to become `data`; `before` are the present ones. `atomic` names operation and type ("add
+        f32")."""
+        ...
+
+    def fence(self, entry: Entry, site: Site, kind: str) -> None:
+        """A mem_bar of this kind inside the vector scope."""
+        ...
+
+    def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None:
+        """A tainted value decides a mask, an address or a branch, or enters a matrix product within its bounds."""
+        ...
+
+
+class Silent:
+    """An observer that overlooks everything but errors, which stop the run as they do without one."""
+
+    wants_clocks = False
+
+    def begin(self, core: Core) -> None: ...
+
+    def issue(self, entry: Entry) -> None: ...
+
+    def start(self, entry: Entry) -> None: ...
+
+    def end(self, entry: Entry) -> None: ...
+
+    def finish(self, core: Core) -> None: ...
+
+    def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
+        if diagnostic.severity == "error":
+            raise PTOError(diagnostic)
+
+    def deadlock(self, deadlock: Deadlock) -> None:
+        raise deadlock.error()
+
+    def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
+        return None
+
+    def store(
+        self,
+        entry: Entry,
+        site: Site,
+        footprint: Footprint,
+        data: Any,
+        before: Any,
+        taint: Any = None,
+        atomic: str | None = None,
+    ) -> None: ...
+
+    def fence(self, entry: Entry, site: Site, kind: str) -> None: ...
+
+    def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None: ...

@@ -1,0 +1,218 @@
+"""A pipe: entries begin in the order in which they were issued, and what a set needs to fire is a completed prefix.
+
+A set or release is a marker: once the pipe reaches it, later entries may begin, and it fires when everything before it
+in its pipe has ended (and, for the forms that speak for several pipes, when those have got far enough). When entries
+begin is for the schedules to decide; this module knows only whether they may.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ptosim.effects.names import SERIAL_PIPES, Pipe
+from ptosim.machine.entry import Entry, Kind
+from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Counter, buffer_word
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+
+
+class PipeQueue:
+    """One pipe of one core. `issued`, `reached` and `prefix` are numbers of entries, counted from the start of the
+    block."""
+
+    __slots__ = (
+        "core",
+        "draining",
+        "entries",
+        "issued",
+        "last",
+        "pipe",
+        "reached",
+        "serial",
+        "stalled",
+        "unended",
+        "watchers",
+    )
+
+    def __init__(self, core: Core, pipe: Pipe) -> None:
+        self.core = core
+        self.pipe = pipe
+        self.serial = pipe in SERIAL_PIPES
+        self.entries: deque[Entry] = deque()  # not yet begun
+        self.issued = 0
+        self.reached = 0
+        self.unended: dict[int, Entry] = {}  # begun or, for markers, reached; in order of their numbers
+        self.watchers: list[tuple[int, Entry]] = []  # markers that need the prefix to exceed a number
+        self.last: Entry | None = None  # issued most recently
+        self.stalled = False  # "program" schedule: the head is an unsatisfied wait
+        self.draining = False
+
+    @property
+    def prefix(self) -> int:
+        """So many entries, from the first, have ended."""
+        return next(iter(self.unended)) if self.unended else self.reached
+
+    @property
+    def idle(self) -> bool:
+        return not self.entries and not self.unended
+
+    @property
+    def full(self) -> bool:
+        return len(self.entries) >= QUEUE_LIMIT
+
+    @property
+    def ready(self) -> bool:
+        """The first entry may begin."""
+        return bool(self.entries) and may_begin(self.entries[0])
+
+    def number(self, entry: Entry) -> None:
+        entry.n = self.issued
+        self.issued += 1
+        self.last = entry
+
+    def stall(self) -> None:
+        self.stalled = True
+        self.core.words[SLOW] += 1
+        self.core.cluster_words[CLUSTER_SLOW] += 1
+
+    def resume(self) -> None:
+        self.stalled = False
+        self.core.words[SLOW] -= 1
+        self.core.cluster_words[CLUSTER_SLOW] -= 1
+
+    def begin(self, entry: Entry, woken: list[PipeQueue], overlap: bool = False) -> None:
+        """Carry out an entry that may begin. With `overlap`, work with a second half stays open until `end`."""
+        self.reached = entry.n + 1
+        tracker = self.core.tracker
+        if entry.kind in (Kind.SET, Kind.RELEASE):
+            self.unended[entry.n] = entry
+            if tracker:
+                tracker.start(entry)
+            self.settle(woken)
+            return
+        if entry.kind is Kind.WAIT:
+            take(entry)
+        if tracker:
+            tracker.start(entry)
+        if entry.kind is Kind.WORK:
+            _first_half(entry)
+            if overlap and entry.finish is not None:
+                self.unended[entry.n] = entry
+                return
+            _second_half(entry)
+        if tracker:
+            tracker.end(entry)
+        self.settle(woken)
+
+    def end(self, entry: Entry, woken: list[PipeQueue]) -> None:
+        """The second half of work that was begun with `overlap`."""
+        _second_half(entry)
+        del self.unended[entry.n]
+        if self.core.tracker:
+            self.core.tracker.end(entry)
+        self.settle(woken)
+
+    def settle(self, woken: list[PipeQueue]) -> None:
+        """Fire the markers whose prefix is complete; `woken` collects the stalled pipes that this sets free."""
+        while True:
+            self._notify(woken)
+            first = next(iter(self.unended.values()), None)
+            if first is None or first.missing or first.kind not in (Kind.SET, Kind.RELEASE):
+                break
+            del self.unended[first.n]
+            fire(first, woken)
+        if self.stalled and self.ready:  # at a barrier of its own
+            woken.append(self)
+
+    def _notify(self, woken: list[PipeQueue]) -> None:
+        if not self.watchers:
+            return
+        prefix = self.prefix
+        due = [marker for number, marker in self.watchers if number < prefix]
+        self.watchers = [watcher for watcher in self.watchers if watcher[0] >= prefix]
+        for marker in due:
+            marker.missing -= 1
+            if marker.missing == 0:
+                marker.core.release_marker(marker, woken)
+
+
+def may_begin(entry: Entry) -> bool:
+    """Whether the pipe, or the scalar unit, that stands at this entry may go on."""
+    match entry.kind:
+        case Kind.WAIT:
+            return all(counter.value > 0 for counter in entry.counters)
+        case Kind.GET:
+            words = entry.core.words
+            return all(words[word] >= needed for word, needed in entry.snapshot)
+        case Kind.BARRIER if entry.pipe is not Pipe.S and entry.pipe is not Pipe.ALL:
+            return entry.core.queues[entry.pipe].prefix == entry.n
+        case Kind.BARRIER | Kind.DRAIN:
+            return entry.pipe is Pipe.S or all(queue.idle for queue in entry.core.queues.values())
+        case _:
+            return True
+
+
+def take(entry: Entry) -> None:
+    """A wait that may begin consumes one set of each of its counters, the oldest first."""
+    tracker = entry.core.tracker
+    if tracker:
+        tracker.take(entry)
+    for counter in entry.counters:
+        counter.words[counter.index] -= 1
+
+
+def fire(entry: Entry, woken: list[PipeQueue]) -> None:
+    """A set or release takes effect."""
+    core = entry.core
+    tracker = core.tracker
+    if tracker:
+        tracker.fire(entry)
+    if entry.kind is Kind.RELEASE:
+        assert entry.key is not None
+        core.words[buffer_word(DONE, entry.pipe, entry.key.id)] += 1
+        woken += [queue for queue in core.queues.values() if queue.stalled and queue.ready]
+        return
+    for counter in entry.counters:
+        raise_counter(counter, entry, (entry,), woken)
+    rendezvous = entry.rendezvous
+    if rendezvous and rendezvous.complete:
+        sets: tuple[Entry, ...] = ()
+        for counter in rendezvous.arrived.values():
+            counter.words[counter.index] -= 1
+            if tracker:
+                sets += counter.pending.popleft()
+        for counter in rendezvous.ready.values():
+            raise_counter(counter, entry, sets, woken)
+
+
+def raise_counter(counter: Counter, entry: Entry, sets: tuple[Entry, ...], woken: list[PipeQueue]) -> None:
+    tracker = entry.core.tracker
+    if counter.limit and counter.value >= counter.limit and not (tracker and tracker.wants_clocks):
+        entry.core.overflow(entry, counter)
+    if tracker:
+        tracker.set(counter, entry, sets)
+    counter.words[counter.index] += 1
+    if counter.core:
+        woken += [queue for queue in counter.core.queues.values() if queue.stalled and queue.ready]
+
+
+def _first_half(entry: Entry) -> None:
+    assert entry.start is not None
+    core = entry.core
+    if core.tracker is None:
+        entry.payload = entry.start()
+        return
+    core.current = entry
+    entry.payload = entry.start()
+    core.current = None
+
+
+def _second_half(entry: Entry) -> None:
+    if entry.finish is None:
+        return
+    core = entry.core
+    core.current = entry if core.tracker else None
+    entry.finish(entry.payload)
+    core.current = None

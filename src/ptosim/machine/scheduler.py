@@ -1,0 +1,231 @@
+"""Running blocks: the cores of a block, or of all blocks, under one schedule.
+
+A block with one core runs in the caller's thread, because such a core never passes the turn. Where cores interact each
+SU program has a host thread of its own, exactly one of which holds the turn, and the caller only waits, in short
+pieces, so that Ctrl-C is heard. Which blocks may run apart, and on which threads, is for the engines to say.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from collections.abc import Callable, Iterable
+
+from ptosim.diagnostics import PTOError
+from ptosim.effects.names import Pipe
+from ptosim.machine.core import Core
+from ptosim.machine.deadlock import Reachable, analyse
+from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.launch import SHAPES, Launch
+from ptosim.machine.observer import Observer
+from ptosim.machine.schedules import make_schedule
+from ptosim.machine.semaphores import Cluster, Grid
+from ptosim.machine.sync import CORE_WORDS, SLOW, clear, zero_words
+from ptosim.target.profile import Target
+
+Program = Callable[[Core], None]
+
+PAUSE = 0.05  # seconds between two looks at the stop word
+PATIENCE = 1.0  # seconds that threads get to unwind after a stop
+
+_RETURN = Site("return")
+
+
+class Stop:
+    """A request to end runs early, shared by all who work on one call of a kernel. Compiled code polls `word[0]`."""
+
+    def __init__(self) -> None:
+        self.word = array("q", [0])
+
+    def request(self) -> None:
+        self.word[0] = 1
+
+    @property
+    def requested(self) -> bool:
+        return self.word[0] != 0
+
+
+class Stopped(Exception):
+    """Unwinds a program that is not to go on: a stop was requested, or another core has failed."""
+
+
+class Scheduler:
+    """Runs the blocks of a launch, one at a time or all together. Not for use by several threads."""
+
+    def __init__(
+        self,
+        target: Target,
+        launch: Launch,
+        program: Program,
+        *,
+        schedule: str = "program",
+        observer: Observer | None = None,
+        reachable: Reachable | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        self.target = target
+        self.launch = launch
+        self.program = program
+        self.observer = observer
+        self.reachable = reachable
+        self.stop = stop or Stop()
+        self.cores: list[Core] = []
+        self.schedule = make_schedule(schedule, self)
+        self._queued = schedule != "program"
+        self._words: dict[tuple[int, int], array[int]] = {}
+        self._clusters: dict[int, Cluster] = {}
+        self._failure: BaseException | None = None
+        self._aborted = False
+        self._deadlocked = False
+        self._done = threading.Event()
+
+    @property
+    def stopping(self) -> bool:
+        return self.stop.requested
+
+    def run_block(self, block: int) -> None:
+        """Run one block that does not interact with others."""
+        self._run([block])
+
+    def run_grid(self) -> None:
+        """Run all blocks at once: the kernel synchronises across blocks."""
+        self._run(range(self.launch.blocks))
+
+    # ---- building
+
+    def _run(self, blocks: Iterable[int]) -> None:
+        self.cores = []
+        clusters: list[Cluster] = []
+        for position, block in enumerate(blocks):
+            clusters.append(self._cluster(position, block))
+            self.cores += clusters[-1].cores
+        grid = Grid(self.cores, self.target.sync.semaphore_limit)
+        for core in self.cores:
+            core.grid = grid
+        self._failure, self._aborted, self._deadlocked = None, False, False
+        self._run_here() if len(self.cores) == 1 else self._run_threads()
+        if self._failure:
+            raise self._failure
+        if self._aborted and not self._deadlocked:
+            raise Stopped
+        if self.observer and not self._deadlocked:
+            self._report_leftovers(clusters, grid)
+
+    def _cluster(self, position: int, block: int) -> Cluster:
+        """The cores of a block, new; the words behind them stay where they are from block to block."""
+        cluster = self._clusters.setdefault(position, Cluster(self.target))
+        width = len(SHAPES[self.launch.kind])
+        cores: list[Core] = []
+        for number, place in enumerate(self.launch.places(block)):
+            words = self._words.get((position, number))
+            if words is None:
+                words = self._words[position, number] = zero_words(CORE_WORDS)
+            clear(words)
+            words[SLOW] = 1 if self.observer or self._queued else 0
+            cores.append(Core(place, block * width + number, words, cluster, self.schedule, self.observer))
+        cluster.reset(cores)
+        return cluster
+
+    def _report_leftovers(self, clusters: list[Cluster], grid: Grid) -> None:
+        counters = [counter for core in self.cores for counter in core.counters()]
+        counters += [counter for cluster in clusters for counter in cluster.counters()]
+        for counter in counters + grid.counters():
+            if counter.value > 0:
+                tracker = counter.pending[-1][-1].core.tracker
+                assert tracker is not None
+                tracker.leftover(counter)
+
+    # ---- running
+
+    def _program(self, core: Core) -> None:
+        core.started = True
+        if self.observer:
+            self.observer.begin(core)
+        self.program(core)
+        self.schedule.block(core, Entry(_RETURN, Pipe.ALL, core, Kind.DRAIN))
+        core.ended = True
+        if core.tracker:
+            core.tracker.finish()
+
+    def _run_here(self) -> None:
+        try:
+            self._program(self.cores[0])
+        except Stopped:
+            self._aborted = True
+
+    def _run_threads(self) -> None:
+        self._done.clear()
+        threads: list[threading.Thread] = []
+        self._threads = threads
+        self._start(self.cores[0])
+        try:
+            while not self._done.wait(PAUSE):
+                if self.stopping:
+                    self._abort()
+        except BaseException:  # Ctrl-C: unwind the programs before it goes on
+            self.stop.request()
+            self._abort()
+            self._join(threads)
+            raise
+        self._join(threads)
+
+    def _join(self, threads: list[threading.Thread]) -> None:
+        for thread in threads:
+            thread.join(PATIENCE)
+
+    def _start(self, core: Core) -> None:
+        core.started = True
+        thread = threading.Thread(target=self._thread, args=(core,), name=core.name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    def _thread(self, core: Core) -> None:
+        try:
+            self._program(core)
+            receiver = self.schedule.after(core)
+            if receiver is None:
+                self._done.set()
+            else:
+                self._pass_turn(receiver)
+        except Stopped:
+            self._abort()
+        except BaseException as failure:
+            if self._failure is None:
+                self._failure = failure
+            self._abort()
+
+    def _abort(self) -> None:
+        """No core gets the turn any more; those that wait for it unwind."""
+        self._aborted = True
+        for core in self.cores:
+            core.baton.release()
+        self._done.set()
+
+    def _pass_turn(self, receiver: Core) -> None:
+        if receiver.started:
+            receiver.baton.release()
+        else:
+            self._start(receiver)
+
+    # ---- what the schedule asks
+
+    def give(self, holder: Core, receiver: Core) -> None:
+        if self.stopping:
+            raise Stopped
+        if receiver is holder:
+            return
+        self._pass_turn(receiver)
+        holder.baton.acquire()
+        if self._aborted:
+            raise Stopped
+
+    def stuck(self) -> Exception:
+        deadlock = analyse(self.cores, self.reachable)
+        if self.observer is None:
+            return deadlock.error()
+        self._deadlocked = True
+        try:
+            self.observer.deadlock(deadlock)
+        except PTOError as problem:
+            return problem
+        return Stopped()

@@ -1,0 +1,237 @@
+"""When entries happen: in program order, at random, or with one pipe as late as possible.
+
+`ProgramSchedule` is the meaning that both engines share. A core executes each entry when its SU issues it. At an
+unsatisfied wait the turn passes to the next core, in cyclic order, that can go on. If none can, the first in that order
+whose wait holds only a pipe marks the pipe stalled and goes on, queueing the entries of that pipe. A set that satisfies
+the head of a stalled pipe drains its queue at once, depth first, before anything else goes on.
+
+`QueuedSchedule` puts every entry in its queue; scalar units and pipes are actors, one of which is picked for each step.
+Copies of MTE2 and MTE3 read when they begin and write when they end, and those in flight end in any order; other work
+is one step.
+
+Both are driven by whichever scalar unit holds the turn. They change hands through `Turns`; threads belong to
+`scheduler`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from ptosim.diagnostics import error
+from ptosim.effects.names import Pipe
+from ptosim.machine.entry import Entry, Kind
+from ptosim.machine.queue import PipeQueue, may_begin
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+
+IN_FLIGHT = 16  # copies of one pipe that may be open at a time
+
+
+class Turns(Protocol):
+    """What a schedule asks of the one who runs the scalar units."""
+
+    cores: list[Core]
+
+    def give(self, holder: Core, receiver: Core) -> None:
+        """Hand the turn over; returns when it comes back (at once if both are the same)."""
+        ...
+
+    def stuck(self) -> Exception:
+        """Nothing can go on: what to raise."""
+        ...
+
+
+def can_go_on(core: Core) -> bool:
+    """Whether the SU of a core could use the turn."""
+    if core.ended or core.waiting is None:
+        return not core.ended
+    return not core.full.full if core.full else may_begin(core.waiting)
+
+
+class ProgramSchedule:
+    def __init__(self, turns: Turns) -> None:
+        self.turns = turns
+
+    def issue(self, queue: PipeQueue, entry: Entry) -> None:
+        core = queue.core
+        while queue.full:
+            self._suspend(core, entry, queue)
+        if not queue.stalled:
+            if not may_begin(entry):
+                self._suspend(core, entry, None)
+            if may_begin(entry):
+                woken: list[PipeQueue] = []
+                queue.begin(entry, woken)
+                self.drain(woken)
+                return
+            queue.stall()
+        queue.entries.append(entry)
+
+    def block(self, core: Core, entry: Entry) -> None:
+        if not may_begin(entry):
+            self._suspend(core, entry, None)
+
+    def drain(self, woken: list[PipeQueue]) -> None:
+        """Empty the queues that were set free, and first those that this sets free in turn."""
+        pending = woken[::-1]
+        while pending:
+            queue = pending[-1]
+            queue.draining = True
+            if queue.stalled and queue.ready:
+                freed: list[PipeQueue] = []
+                queue.begin(queue.entries.popleft(), freed)
+                if not queue.entries:
+                    queue.resume()
+                pending += [other for other in reversed(freed) if not other.draining]
+            else:
+                queue.draining = False
+                pending.pop()
+
+    def after(self, core: Core) -> Core | None:
+        """Who goes on when this core has ended; None when all have."""
+        return self._next(core) if any(not other.ended for other in self.turns.cores) else None
+
+    def _suspend(self, core: Core, entry: Entry, full: PipeQueue | None) -> None:
+        core.waiting, core.full = entry, full
+        self.turns.give(core, self._next(core))
+        core.waiting = core.full = None
+
+    def _next(self, core: Core) -> Core:
+        cores = self.turns.cores
+        first = cores.index(core) + 1
+        order = cores[first:] + cores[:first]
+        for other in order:
+            if can_go_on(other):
+                return other
+        for other in order:
+            if not other.ended and other.waiting and not other.full and other.waiting.pipe in other.queues:
+                return other
+        raise self.turns.stuck()
+
+
+class Actor:
+    """Something that can take the next step: a scalar unit, or a pipe that begins or ends an entry."""
+
+    __slots__ = ("core", "ends", "pipe")
+
+    def __init__(self, core: Core, pipe: Pipe, ends: bool = False) -> None:
+        self.core = core
+        self.pipe = pipe  # S: the scalar unit
+        self.ends = ends
+
+
+Pick = Callable[[list[Actor]], Actor]
+PickEnd = Callable[[list[Entry]], Entry]
+
+
+class QueuedSchedule:
+    def __init__(self, turns: Turns, pick: Pick, pick_end: PickEnd) -> None:
+        self.turns = turns
+        self.pick = pick
+        self.pick_end = pick_end
+
+    def issue(self, queue: PipeQueue, entry: Entry) -> None:
+        core = queue.core
+        if queue.full:
+            core.waiting, core.full = entry, queue
+            self._advance(core)
+            core.waiting = core.full = None
+        queue.entries.append(entry)
+        self._advance(core)
+
+    def block(self, core: Core, entry: Entry) -> None:
+        core.waiting = entry
+        self._advance(core)
+        core.waiting = None
+
+    def drain(self, woken: list[PipeQueue]) -> None:
+        """Pipes that were set free are actors like any other."""
+
+    def after(self, core: Core) -> Core | None:
+        return self._until_scalar_unit()
+
+    def _advance(self, core: Core) -> None:
+        """Let things happen until the SU of this core is picked."""
+        receiver = self._until_scalar_unit()
+        if receiver is None:
+            raise self.turns.stuck()
+        self.turns.give(core, receiver)
+
+    def _until_scalar_unit(self) -> Core | None:
+        """Step the pipes until a scalar unit is picked; None when all have ended."""
+        while True:
+            actors = list(self._actors())
+            if not actors:
+                if all(core.ended for core in self.turns.cores):
+                    return None
+                raise self.turns.stuck()
+            actor = self.pick(actors)
+            if actor.pipe is Pipe.S:
+                return actor.core
+            queue = actor.core.queues[actor.pipe]
+            if actor.ends:
+                queue.end(self.pick_end(_in_flight(queue)), [])
+            else:
+                queue.begin(queue.entries.popleft(), [], overlap=not queue.serial)
+
+    def _actors(self) -> Iterator[Actor]:
+        for core in self.turns.cores:
+            if can_go_on(core):
+                yield Actor(core, Pipe.S)
+            for pipe, queue in core.queues.items():
+                open_copies = _in_flight(queue)
+                if queue.ready and len(open_copies) < IN_FLIGHT:
+                    yield Actor(core, pipe)
+                if open_copies:
+                    yield Actor(core, pipe, ends=True)
+
+
+def _in_flight(queue: PipeQueue) -> list[Entry]:
+    return [entry for entry in queue.unended.values() if entry.kind is Kind.WORK]
+
+
+def random_schedule(turns: Turns, seed: int) -> QueuedSchedule:
+    """Every scalar unit and pipe has a speed of its own, drawn once, so that some run far ahead of others."""
+    source = random.Random(seed)
+    speeds: dict[tuple[str, Pipe, bool], int] = {}
+
+    def pick(actors: list[Actor]) -> Actor:
+        weights = [
+            speeds.setdefault((actor.core.name, actor.pipe, actor.ends), 4 ** source.randrange(4)) for actor in actors
+        ]
+        return source.choices(actors, weights)[0]
+
+    return QueuedSchedule(turns, pick, source.choice)
+
+
+def delayed_schedule(turns: Turns, delayed: Pipe) -> QueuedSchedule:
+    """The pipe moves only when nothing else can; its copies then end in reverse, as late as they can."""
+
+    def pick(actors: list[Actor]) -> Actor:
+        return min(actors, key=_lateness)
+
+    def _lateness(actor: Actor) -> tuple[bool, bool, bool]:
+        late = actor.pipe is delayed
+        return late, actor.pipe is Pipe.S, actor.ends is late
+
+    def pick_end(open_copies: list[Entry]) -> Entry:
+        return open_copies[-1] if open_copies[0].pipe is delayed else open_copies[0]
+
+    return QueuedSchedule(turns, pick, pick_end)
+
+
+def make_schedule(name: str, turns: Turns) -> ProgramSchedule | QueuedSchedule:
+    """The schedule of this name: program, random:SEED or delay:PIPE."""
+    kind, _, value = name.partition(":")
+    if name == "program":
+        return ProgramSchedule(turns)
+    if kind == "random" and value.isdecimal():
+        return random_schedule(turns, int(value))
+    if kind == "delay" and value in set(Pipe) - {Pipe.ALL}:
+        return delayed_schedule(turns, Pipe(value))
+    pipes = ", ".join(pipe for pipe in Pipe if pipe is not Pipe.ALL)
+    hint = f"schedules are program, random:SEED and delay:PIPE with PIPE one of {pipes}"
+    raise error("argument", f"there is no schedule '{name}'", hint=hint)

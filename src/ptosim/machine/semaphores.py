@@ -1,0 +1,208 @@
+"""Which counters a semaphore instruction touches, seen from the core that executes it.
+
+    A5 (direct signals)                                    A2A3 (broadcast and reduce)
+    AIC set f           to_aiv[0][f] += 1                  AIC set f     to_aiv[0][f] += 1; to_aiv[1][f] += 1
+    AIC set 16 + f      to_aiv[1][f] += 1
+    AIVk wait f         to_aiv[k][f] -= 1 when above 0     AIVk wait f   to_aiv[k][f] -= 1 when above 0
+    AIVk set f          to_aic[k][f] += 1                  AIVk set f    to_aic[k][f] += 1
+    AIC wait f, 16 + f  to_aic[0][f], to_aic[1][f] -= 1    AIC wait f    both to_aic[.][f] -= 1 when both are above 0
+AIV1 may also say 16 + f for f. The vector pair and the cross-block forms are rendezvous: every member must have set
+before any wait passes; members are the two vector cores of a cluster, or all cores of one kind of the launch.
+
+A set and a wait meet only when they name the same form. What a wait holds, a pipe or the whole core, is for `core`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from ptosim.effects.names import CoreKind
+from ptosim.machine.entry import Key
+from ptosim.machine.sync import (
+    CLUSTER_WORDS,
+    SEMAPHORE_IDS,
+    TO_AIC,
+    TO_AIV,
+    Counter,
+    Form,
+    Rendezvous,
+    clear,
+    zero_words,
+)
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+    from ptosim.target.profile import Target
+
+
+class Cluster:
+    """The cores of one block and the semaphores between them."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self.words = zero_words(CLUSTER_WORDS)
+        self.cores: list[Core] = []
+        self._counters: dict[int, Counter] = {}
+        self._pairs: dict[int, Rendezvous] = {}
+
+    def reset(self, cores: list[Core]) -> None:
+        clear(self.words)
+        self.cores = cores
+        self._counters.clear()
+        self._pairs.clear()
+
+    def member(self, role: str) -> Core | None:
+        return next((core for core in self.cores if core.role == role), None)
+
+    def to_aiv(self, k: int, f: int) -> Counter:
+        index = TO_AIV + k * SEMAPHORE_IDS + f
+        return self._counters.get(index) or self._counter(index, f, "aic", f"aiv{k}", (f + k * self._offset,))
+
+    def to_aic(self, k: int, f: int) -> Counter:
+        index = TO_AIC + k * SEMAPHORE_IDS + f
+        written = (f, f + self._offset) if k == 1 and self._offset else (f,)
+        return self._counters.get(index) or self._counter(index, f, f"aiv{k}", "aic", written)
+
+    def pair(self, f: int) -> Rendezvous:
+        if f not in self._pairs:
+            members = [core for core in self.cores if core.kind is CoreKind.AIV]
+            key = Key("semaphore", f, "both aiv", "both aiv", (f,))
+            self._pairs[f] = Rendezvous(key, members, self.target.sync.semaphore_limit)
+        return self._pairs[f]
+
+    @property
+    def _offset(self) -> int:
+        """From the id that means AIV0 to the one that means AIV1; 0 where ids do not name a vector core."""
+        return self.target.sync.subblock_sem_offset if self.target.sync.inter_core_signal == "direct" else 0
+
+    def _counter(self, index: int, f: int, source: str, destination: str, written: tuple[int, ...]) -> Counter:
+        key = Key("semaphore", f, source, destination, written)
+        limit = self.target.sync.semaphore_limit
+        self._counters[index] = Counter(self.words, index, key, self.member(destination), limit)
+        return self._counters[index]
+
+    def counters(self) -> list[Counter]:
+        """Those that any instruction has named so far."""
+        pairs = [counter for pair in self._pairs.values() for counter in pair.counters()]
+        return [*self._counters.values(), *pairs]
+
+
+class Grid:
+    """What all cores under one scheduler share: rendezvous across blocks."""
+
+    def __init__(self, cores: list[Core], limit: int) -> None:
+        self.cores = cores
+        self.limit = limit
+        self._rendezvous: dict[Key, Rendezvous] = {}
+
+    def cross_block(self, kind: CoreKind, f: int) -> Rendezvous:
+        return self._meet(Key("cross-block", f, f"all {kind}", f"all {kind}", (f,)), frozenset({kind}))
+
+    def syncall(self, kinds: frozenset[CoreKind]) -> Rendezvous:
+        names = " and ".join(sorted(kinds))
+        return self._meet(Key("syncall", 0, f"all {names}", f"all {names}"), kinds)
+
+    def _meet(self, key: Key, kinds: frozenset[CoreKind]) -> Rendezvous:
+        if key not in self._rendezvous:
+            members = [core for core in self.cores if core.kind in kinds]
+            self._rendezvous[key] = Rendezvous(key, members, self.limit)
+        return self._rendezvous[key]
+
+    def counters(self) -> list[Counter]:
+        return [counter for meeting in self._rendezvous.values() for counter in meeting.counters()]
+
+
+MEETINGS = (Form.VECTOR_PAIR, Form.CROSS_BLOCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """The counters of one semaphore instruction."""
+
+    key: Key
+    counters: tuple[Counter, ...]
+    rendezvous: Rendezvous | None = None
+
+
+class Illegal(NamedTuple):
+    """Why the core cannot mean anything by an instruction."""
+
+    kind: str
+    message: str
+    hint: str | None = None
+
+
+def set_signal(core: Core, number: int, form: Form) -> Signal | Illegal:
+    """What a set with this id raises."""
+    ids = _decode(core, number, form)
+    if isinstance(ids, Illegal):
+        return ids
+    f, k = ids
+    if form in MEETINGS:
+        meeting = _meeting(core, f, form)
+        return Signal(meeting.key, (meeting.arrived[core],), meeting)
+    if core.kind is CoreKind.AIV:
+        return _one(core.cluster.to_aic(core.subblock, f))
+    if _direct(core):
+        return _one(core.cluster.to_aiv(k, f))
+    return Signal(Key("semaphore", f, "aic", "both aiv", (f,)), (core.cluster.to_aiv(0, f), core.cluster.to_aiv(1, f)))
+
+
+def wait_signal(core: Core, number: int, form: Form) -> Signal | Illegal:
+    """What a wait with this id needs and takes."""
+    ids = _decode(core, number, form)
+    if isinstance(ids, Illegal):
+        return ids
+    f, k = ids
+    if form in MEETINGS:
+        meeting = _meeting(core, f, form)
+        return Signal(meeting.key, (meeting.ready[core],))
+    if core.kind is CoreKind.AIV:
+        return _one(core.cluster.to_aiv(core.subblock, f))
+    if _direct(core):
+        return _one(core.cluster.to_aic(k, f))
+    return Signal(Key("semaphore", f, "both aiv", "aic", (f,)), (core.cluster.to_aic(0, f), core.cluster.to_aic(1, f)))
+
+
+def _one(counter: Counter) -> Signal:
+    return Signal(counter.key, (counter,))
+
+
+def _direct(core: Core) -> bool:
+    return core.target.sync.inter_core_signal == "direct"
+
+
+def _meeting(core: Core, f: int, form: Form) -> Rendezvous:
+    return core.cluster.pair(f) if form is Form.VECTOR_PAIR else core.grid.cross_block(core.kind, f)
+
+
+def _decode(core: Core, number: int, form: Form) -> tuple[int, int] | Illegal:
+    """The id without the part that names a vector core, and the vector core that it names on the AIC."""
+    if form is (Form.CROSS_CORE if _direct(core) else Form.INTRA_BLOCK):
+        return Illegal("wrong-target", f"{core.target.name} has no {form} semaphores")
+    if form is Form.VECTOR_PAIR and core.kind is CoreKind.AIC:
+        return Illegal("wrong-pipe", "ffts_mode 1 joins the two vector cores; this is the cube core")
+    legal = _legal_ids(core, form)
+    k, f = divmod(number, core.target.sync.subblock_sem_offset) if _names_core(core, form) else (0, number)
+    if number not in legal or k > 1 or f >= SEMAPHORE_IDS:
+        message = f"semaphore {number} does not exist on {core.role}: ids are {legal.start} to {legal.stop - 1}"
+        return Illegal("id-range", message, _hint(core, number))
+    return f, k
+
+
+def _legal_ids(core: Core, form: Form) -> range:
+    sync = core.target.sync
+    return range(sync.semaphores if _names_core(core, form) else min(sync.vector_semaphores, SEMAPHORE_IDS))
+
+
+def _names_core(core: Core, form: Form) -> bool:
+    """Whether ids from the offset on mean AIV1: on the AIC, and on AIV1 itself, which may use the AIC's numbers."""
+    return _direct(core) and form not in MEETINGS and (core.kind is CoreKind.AIC or core.subblock == 1)
+
+
+def _hint(core: Core, number: int) -> str | None:
+    offset = core.target.sync.subblock_sem_offset
+    if _direct(core) and core.kind is CoreKind.AIV and offset <= number < 2 * offset:
+        return f"a vector core counts from 0: what the cube core calls {number} is {number - offset} on aiv1"
+    return None

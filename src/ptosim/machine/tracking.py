@@ -1,0 +1,212 @@
+"""The book-keeping of an observed run: loop indices, clocks, which set released which wait, rules of the protocol.
+
+It stands between the pipes and the observer and exists only when there is one. What it remembers per key is bounded, so
+that memory does not grow with the number of steps.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ptosim.diagnostics import Diagnostic, Related, Severity
+from ptosim.effects.names import Pipe
+from ptosim.machine.clock import Clocks, ordered
+from ptosim.machine.entry import Entry, Key, Kind
+from ptosim.machine.sync import OPEN, SEMAPHORE_LIMIT, Counter, buffer_word
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+    from ptosim.machine.observer import Observer
+
+
+class Tracker:
+    """Watches one core."""
+
+    __slots__ = ("brackets", "clocks", "core", "observer", "wants_clocks")
+
+    def __init__(self, core: Core, observer: Observer) -> None:
+        self.core = core
+        self.observer = observer
+        self.wants_clocks = observer.wants_clocks
+        self.clocks = Clocks(core) if observer.wants_clocks else None
+        self.brackets: dict[tuple[Pipe, int], Entry] = {}  # the get of each open bracket
+
+    # ---- what happens to entries
+
+    def issue(self, entry: Entry) -> None:
+        entry.loops = tuple(self.core.loops)
+        entry.operations = self.core.operations
+        if self.clocks:
+            entry.captured = self.clocks.capture()
+        if entry.kind is Kind.GET:
+            self._open_bracket(entry)
+        elif entry.kind is Kind.RELEASE:
+            self._close_bracket(entry)
+        self.observer.issue(entry)
+
+    def start(self, entry: Entry) -> None:
+        if self.clocks:
+            self.clocks.start(entry)
+        if entry.kind is Kind.WAIT:
+            self._took(entry)
+        self.observer.start(entry)
+
+    def end(self, entry: Entry) -> None:
+        self.observer.end(entry)
+        entry.payload = entry.start = entry.finish = None
+
+    def fire(self, entry: Entry) -> None:
+        if self.clocks:
+            self.clocks.fire(entry)
+        self.observer.end(entry)
+        entry.needs = ()
+
+    def step(self, entry: Entry) -> None:
+        """A step of the scalar unit, which is issued, starts and ends at once (a store ends later, but nobody sees
+        when)."""
+        if self.clocks:
+            self.clocks.step(entry)
+        if entry.kind is Kind.WAIT:
+            self._took(entry)
+        self.observer.start(entry)
+        if entry.kind not in (Kind.SET, Kind.RELEASE):
+            self.observer.end(entry)
+
+    # ---- sets and waits
+
+    def take(self, entry: Entry) -> None:
+        for counter in entry.counters:
+            entry.consumed += counter.pending.popleft()
+
+    def _took(self, entry: Entry) -> None:
+        """A wait has consumed: its clock is known now."""
+        for counter in entry.counters:
+            history = counter.history
+            if self.clocks:
+                self._in_order(entry, history.last_wait, counter.key, "waits")
+                history.unordered_waits.append(entry)
+                if len(history.unordered_waits) > SEMAPHORE_LIMIT + 1:
+                    history.unordered_waits.popleft()
+            history.last_wait = entry
+
+    def set(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
+        """A set is about to raise this counter."""
+        history = counter.history
+        if self.clocks:
+            if counter.key.mechanism == "flag":
+                self._double_set(counter, entry)
+            else:
+                self._in_order(entry, history.last_set, counter.key, "sets")
+                self._overflow(counter, entry, sets)
+        counter.pending.append(sets)
+        history.last_set = entry
+
+    def _double_set(self, counter: Counter, entry: Entry) -> None:
+        history = counter.history
+        if counter.pending:
+            earlier = counter.pending[-1][-1]
+            self.report(
+                "double-set",
+                f"sets {counter.key} again before the earlier set has been consumed",
+                entry,
+                (earlier, "set here and not yet waited for"),
+                severity="warning",
+            )
+        elif history.last_wait and not ordered(history.last_wait, entry):
+            self.report(
+                "double-set",
+                f"may set {counter.key} again before the wait for the earlier set: nothing orders it after that wait",
+                entry,
+                (history.last_wait, "the wait that consumes the earlier set"),
+                severity="warning",
+            )
+
+    def _overflow(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
+        waits = counter.history.unordered_waits
+        while waits and any(ordered(waits[0], one) for one in sets):
+            waits.popleft()
+        if len(counter.pending) + len(waits) >= SEMAPHORE_LIMIT:
+            self.report("semaphore-overflow", overflow_message(counter.key), entry)
+
+    def _in_order(self, entry: Entry, earlier: Entry | None, key: Key, plural: str) -> None:
+        if earlier is None or (earlier.core is entry.core and earlier.pipe is entry.pipe) or ordered(earlier, entry):
+            return
+        self.report("race", f"two {plural} of {key} are in no order", entry, (earlier, "the other one"))
+
+    # ---- buffer brackets, in program order
+
+    def _open_bracket(self, entry: Entry) -> None:
+        assert entry.key is not None
+        buffer = entry.key.id
+        for pipe in (Pipe.S, *self.core.queues):
+            if self.core.words[buffer_word(OPEN, pipe, buffer)] == 0:
+                continue
+            other = self.brackets[pipe, buffer]
+            if pipe is entry.pipe:
+                message = f"gets buffer {buffer} on {pipe} a second time before releasing it"
+            else:
+                message = (
+                    f"gets buffer {buffer} on {entry.pipe} while {pipe} holds it: brackets of one id must not overlap"
+                )
+            self.report("buffer-misuse", message, entry, (other, f"{pipe} gets it here"))
+        self.brackets[entry.pipe, buffer] = entry
+
+    def _close_bracket(self, entry: Entry) -> None:
+        assert entry.key is not None
+        buffer = entry.key.id
+        opened = self.core.words[buffer_word(OPEN, entry.pipe, buffer)]
+        if opened == 0:
+            self.report("buffer-misuse", f"releases buffer {buffer} on {entry.pipe}, which does not hold it", entry)
+        elif opened != 1 + entry.mode:
+            message = f"releases buffer {buffer} in mode {entry.mode}, but it was got in mode {opened - 1}"
+            self.report("buffer-misuse", message, entry, (self.brackets[entry.pipe, buffer], "got here"))
+        self.brackets.pop((entry.pipe, buffer), None)
+
+    # ---- the end
+
+    def finish(self) -> None:
+        for (pipe, buffer), entry in self.brackets.items():
+            self.report("buffer-misuse", f"gets buffer {buffer} on {pipe} and never releases it", entry)
+        self.observer.finish(self.core)
+
+    def leftover(self, counter: Counter) -> None:
+        """After the last core of the block: what is still pending survives into the next kernel."""
+        if counter.value == 0:
+            return
+        entry = counter.pending[-1][-1]
+        times = "" if counter.value == 1 else f", {counter.value} times"
+        message = f"{counter.key} is still set at the end{times}: nothing waits for it"
+        self.report("undrained", message, entry, severity="warning")
+
+    def report(
+        self, kind: str, message: str, entry: Entry, *related: tuple[Entry, str], severity: Severity = "error"
+    ) -> None:
+        self.observer.report(diagnostic_at(entry, kind, message, related, severity), entry)
+
+
+def overflow_message(key: Key) -> str:
+    return f"more than {SEMAPHORE_LIMIT} sets of {key} may be outstanding: the counter has 4 bits"
+
+
+def diagnostic_at(
+    entry: Entry,
+    kind: str,
+    message: str,
+    related: tuple[tuple[Entry, str], ...] = (),
+    severity: Severity = "error",
+    hint: str | None = None,
+) -> Diagnostic:
+    """A diagnostic at the operation of this entry."""
+    others = tuple(Related(other.site.location, role) for other, role in related if other.site.location)
+    return Diagnostic(
+        kind,
+        severity,
+        message,
+        entry.site.location,
+        related=others,
+        hint=hint,
+        core=entry.core.name,
+        pipe=str(entry.pipe),
+        block=entry.core.block,
+        loops=entry.loops,
+    )
