@@ -1,0 +1,280 @@
+"""Conversions: the whole matrix of pairs, the attribute contract, rounding, ramps and retyping."""
+
+import pytest
+
+from language.vector_kernel import accepts, example_kernel, kernel, printed, read, rejects
+from ptosim.language import conversion
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+OPERATIONS = [operation for operation in operations() if operation.__module__ == conversion.__name__]
+
+
+def test_every_instruction_of_the_room_is_there():
+    names = {operation.name for operation in OPERATIONS}
+    assert names == {f"pto.{name}" for name in "vcvt vtrc vci vbitcast vmulscvt".split()}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
+    module = read(example_kernel(operation))
+    once = printed(module)
+    assert operation.name in once
+    assert printed(read(once)) == once
+    assert module.warnings == []
+
+
+# --- vcvt -----------------------------------------------------------------------------------------
+
+# What each pair must be told: attribute names, and in the last word the family of its parts.
+MATRIX = {
+    "rnd sat EVEN": "f32>f16 f32>bf16 f32>si16 f32>si64 f16>si8 f16>ui8 bf16>si32",
+    "rnd sat": "f32>si32 f16>si16 bf16>f16",
+    "rnd EVEN": "f16>si32 si64>f32",
+    "rnd": "si16>f16 si32>f32",
+    "sat EVEN": "ui32>ui16 ui32>si16 si64>si32 ui16>ui8 si16>ui8 si32>ui16 si32>si16",
+    "sat P0": "ui32>ui8 si32>ui8",
+    "EVEN": "f16>f32 bf16>f32 ui8>f16 ui8>ui16 si8>f16 si8>si16 ui16>ui32 si16>f32 si16>ui32 si16>si32 si32>si64",
+    "P0": "ui8>ui32 si8>si32 f8E4M3FN>f32 f8E5M2>f32 hif8>f32 f4E1M2x2>bf16 f4E2M1x2>bf16",
+    "rnd sat P0": "f32>f8E4M3FN f32>f8E5M2 f32>hif8",
+    "rnd sat EVEN ": "f16>f8E4M3FN f16>f8E5M2 f16>hif8 bf16>f8E4M3FN bf16>f8E5M2",
+    "rnd P0": "bf16>f4E1M2x2 bf16>f4E2M1x2",
+}
+PAIRS = {tuple(pair.split(">")): told.split() for told, pairs in MATRIX.items() for pair in pairs.split()}
+WIDTH_MASK = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
+BITS = {
+    **{f"{sign}i{width}": width for sign in ("", "s", "u") for width in (8, 16, 32, 64)},
+    **dict.fromkeys(("f8E4M3FN", "f8E5M2", "hif8", "f8E8M0", "f4E1M2x2", "f4E2M1x2"), 8),
+    "f16": 16,
+    "bf16": 16,
+    "f32": 32,
+}
+
+
+def words_of(told: list[str], rnd: str = "A") -> dict[str, str]:
+    """The attributes of a pair; A is a rounding that every pair knows."""
+    values = {"rnd": ("rnd", rnd), "sat": ("sat", "SAT"), "EVEN": ("part", "EVEN"), "P0": ("part", "P0")}
+    return dict(values[word] for word in told)
+
+
+def vcvt(source: str, dest: str, words: dict[str, str], mask: str | None = None) -> str:
+    mask = mask or WIDTH_MASK[BITS[source]]
+    attributes = ", ".join(f'{name} = "{word}"' for name, word in words.items())
+    return f"%d = pto.vcvt %v_{source}, %{mask} {{{attributes}}} : V<{source}>, M<{mask}> -> V<{dest}>"
+
+
+def test_the_matrix_is_transcribed_in_full():
+    assert len(PAIRS) == 51
+
+
+@pytest.mark.parametrize("source, dest", PAIRS)
+def test_a_pair_takes_exactly_its_attributes(source: str, dest: str):
+    words = words_of(PAIRS[source, dest])
+    accepts(vcvt(source, dest, words))
+    for name in words:
+        fewer = {other: word for other, word in words.items() if other != name}
+        body = vcvt(source, dest, fewer).replace("pto.vcvt", "^pto.vcvt")
+        rejects(body, f"pto.vcvt from {source} to {dest} needs {name}: one of ...")
+    for name, word in {"rnd": "R", "sat": "SAT", "part": "EVEN"}.items():
+        if name not in words:
+            body = vcvt(source, dest, {**words, name: word}).replace(f"{name} = ", f"{name} = ^")
+            rejects(body, f"pto.vcvt from {source} to {dest} takes {' and '.join(words)}, but no {name}")
+
+
+@pytest.mark.parametrize("source, dest", [pair for pair, told in PAIRS.items() if {"EVEN", "P0"} & set(told)])
+def test_the_family_of_parts(source: str, dest: str):
+    words = words_of(PAIRS[source, dest])
+    family, other = (["EVEN", "ODD"], "P1") if words["part"] == "EVEN" else (["P0", "P1", "P2", "P3"], "ODD")
+    for part in family:
+        accepts(vcvt(source, dest, words | {"part": part}))
+    body = vcvt(source, dest, words | {"part": other}).replace("part = ", "part = ^")
+    rejects(body, f"pto.vcvt from {source} to {dest} has no part '{other}'; known: {', '.join(family)}")
+
+
+@pytest.mark.parametrize("source", BITS)
+def test_other_pairs_do_not_convert(source: str):
+    signed = f"s{source}" if source.startswith("i") else source
+    for dest in BITS:
+        if (signed, f"s{dest}" if dest.startswith("i") else dest) not in PAIRS:
+            body = vcvt(source, dest, {}).replace("%v_", "^%v_", 1).replace(" {}", "")
+            rejects(body, f"pto.vcvt does not convert {source} to {dest}; ...")
+
+
+def test_the_message_names_what_there_is():
+    rejects(
+        "%d = pto.vcvt ^%v_i64, %b32 : V<i64>, M<b32> -> V<i16>",
+        "pto.vcvt does not convert i64 to i16; from i64 it converts to f32, si32",
+    )
+    rejects(
+        "%d = pto.vcvt ^%v_ui64, %b32 : V<ui64>, M<b32> -> V<f32>",
+        "pto.vcvt does not convert ui64 to f32; it converts nothing from ui64",
+    )
+
+
+def test_signless_integers_convert_as_signed_ones():
+    accepts(vcvt("i32", "i16", {"sat": "SAT", "part": "EVEN"}))
+    accepts(vcvt("i16", "si32", {"part": "ODD"}))
+
+
+ROUNDINGS = {
+    ("f32", "f16"): "RAFCZO",
+    ("si32", "f32"): "RAFCZO",
+    ("f32", "f8E4M3FN"): "RAHZ",
+    ("f32", "hif8"): "AH",
+    ("f16", "f8E5M2"): "RAFZC",
+    ("f16", "hif8"): "AH",
+    ("bf16", "f8E4M3FN"): "RAFZC",
+    ("bf16", "f4E2M1x2"): "RAFZC",
+}
+
+
+@pytest.mark.parametrize("source, dest", ROUNDINGS)
+def test_the_roundings_of_a_pair(source: str, dest: str):
+    known = ROUNDINGS[source, dest]
+    for rounding in "RAFCZOH":
+        body = vcvt(source, dest, words_of(PAIRS[source, dest], rounding))
+        if rounding in known:
+            accepts(body)
+        else:
+            message = f"pto.vcvt from {source} to {dest} has no rnd '{rounding}'; known: {', '.join(known)}"
+            rejects(body.replace("rnd = ", "rnd = ^"), message)
+
+
+def test_older_words_and_names_are_printed_as_the_current_ones():
+    body = vcvt("f32", "f16", {"round_mode": "ROUND_R", "sat": "RS_DISABLE", "part": "PART_ODD"})
+    accepts(body)
+    text = printed(read(kernel(body)))
+    assert '{rnd = "R", sat = "NOSAT", part = "ODD"}' in text
+    assert "round_mode" not in text
+
+
+def test_unknown_words_are_reported_at_the_word():
+    known = {"rnd": "R, A, F, C, Z, O, H", "sat": "SAT, NOSAT", "part": "EVEN, ODD, P0, P1, P2, P3"}
+    for name, words in known.items():
+        body = vcvt("f32", "f16", words_of(PAIRS["f32", "f16"]) | {name: "X"}).replace(f"{name} = ", f"{name} = ^")
+        rejects(body, f"unknown {name} 'X'; known: {words}", kind="syntax")
+    body = vcvt("f32", "f16", {"sat": "SAT", "part": "EVEN", "round_mode": "X"})
+    rejects(body.replace("round_mode = ", "round_mode = ^"), f"unknown rnd 'X'; known: {known['rnd']}", kind="syntax")
+
+
+def test_rnd_and_round_mode_exclude_each_other():
+    body = vcvt("si32", "f32", {"rnd": "R", "round_mode": "R"}).replace("round_mode = ", "round_mode = ^")
+    rejects(body, "round_mode is an older name of rnd; give one of them", kind="syntax")
+
+
+@pytest.mark.parametrize("source, dest", [("f16", "f32"), ("f32", "f16"), ("si8", "si32"), ("si64", "f32")])
+def test_the_mask_has_the_granularity_of_the_source(source: str, dest: str):
+    words, right = words_of(PAIRS[source, dest]), WIDTH_MASK[BITS[source]]
+    for mask in ("b8", "b16", "b32"):
+        if mask == right:
+            accepts(vcvt(source, dest, words, mask))
+        else:
+            lanes = 2048 // BITS[source]
+            rejects(
+                vcvt(source, dest, words, mask).replace(f"%{mask}", f"^%{mask}", 1),
+                f"mask type !pto.mask<{mask}> does not match value vector type !pto.vreg<{lanes}x{source}>; "
+                f"expected !pto.mask<{right}>",
+            )
+
+
+def test_vcvt_converts_registers():
+    rejects(
+        '%d = pto.vcvt ^%s_f32, %b32 {part = "EVEN"} : f32, M<b32> -> V<f16>',
+        "input must be a vector register, not f32",
+    )
+
+
+# --- vtrc -----------------------------------------------------------------------------------------
+
+
+def vtrc(element: str, mask: str, word: str) -> str:
+    return f"%d = pto.vtrc %v_{element}, %{mask}, {word} : V<{element}>, M<{mask}> -> V<{element}>"
+
+
+@pytest.mark.parametrize("element, mask", [("f16", "b16"), ("bf16", "b16"), ("f32", "b32")])
+@pytest.mark.parametrize("word", ['"R"', '"A"', '"F"', '"C"', '"Z"', "R", '"ROUND_Z"', "ROUND_A"])
+def test_vtrc(element: str, mask: str, word: str):
+    accepts(vtrc(element, mask, word))
+
+
+@pytest.mark.parametrize("word", ["O", "H", "ROUND_O"])
+def test_vtrc_has_no_rounding_to_odd(word: str):
+    rejects(vtrc("f32", "b32", f'^"{word}"'), f"unknown rnd '{word}'; known: R, A, F, C, Z", kind="syntax")
+
+
+def test_vtrc_rejects():
+    rejects(
+        vtrc("i32", "b32", '"R"').replace("%v_", "^%v_"),
+        "pto.vtrc does not take elements of type i32; it takes f16, bf16, f32",
+    )
+    rejects(
+        '%d = ^pto.vtrc %v_f32, %b32, "R" : V<f32>, M<b32> -> V<i32>',
+        "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
+    )
+    rejects(
+        vtrc("f32", "b16", '"R"').replace("%b16", "^%b16", 1),
+        "mask type !pto.mask<b16> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>",
+    )
+
+
+# --- vci, vbitcast, vmulscvt ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element, base", [("i32", "i32"), ("si8", "i8"), ("ui16", "i16"), ("f16", "f16")])
+def test_vci(element: str, base: str):
+    accepts(f"%d = pto.vci %s_{base} : {base} -> V<{element}>")
+    accepts(f'%d = pto.vci %s_{base} {{order = "DESC"}} : {base} -> V<{element}>')
+
+
+def test_vci_rejects():
+    taken = "i8, i16, i32, si8, si16, si32, ui8, ui16, ui32, f16, f32"
+    for element in ("i64", "bf16"):
+        message = f"pto.vci does not take elements of type {element}; it takes {taken}"
+        rejects(f"%d = ^pto.vci %s_{element} : {element} -> V<{element}>", message)
+    rejects("%d = pto.vci ^%s_f32 : f32 -> V<i32>", "base has type f32, but the elements of result need i32")
+    rejects("%d = pto.vci ^%s_i16 : i16 -> V<si8>", "base has type i16, but the elements of result need si8 or i8")
+    rejects(
+        '%d = pto.vci %s_i32 {order = ^"UP"} : i32 -> V<i32>', "unknown order 'UP'; known: ASC, DESC", kind="syntax"
+    )
+
+
+@pytest.mark.parametrize("source, dest", [("f32", "i16"), ("i64", "ui8"), ("f8E4M3FN", "f32"), ("bf16x2", "bf16")])
+def test_vbitcast(source: str, dest: str):
+    accepts(f"%d = pto.vbitcast %v_{source} : V<{source}> -> V<{dest}>")
+
+
+def test_vbitcast_rejects():
+    rejects("%d = pto.vbitcast ^%s_f32 : f32 -> V<f32>", "input must be a vector register, not f32")
+    rejects("%d = ^pto.vbitcast %v_f32 : V<f32> -> i32", "result must be a vector register, not i32")
+    rejects(
+        "%d = pto.vbitcast %v_f32 : V<f32> -> !pto.vreg<^64xf16>",
+        "!pto.vreg<64xf16> is 128 bytes; a vector register is exactly 256 bytes",
+        kind="syntax",
+    )
+
+
+def vmulscvt(words: str = '"A", "EVEN"') -> str:
+    return f"%d = pto.vmulscvt %v_f32, %s_f32, %b32, {words} : V<f32>, f32, M<b32> -> V<f16>"
+
+
+def test_vmulscvt():
+    accepts(vmulscvt())
+    accepts(vmulscvt('"A", "ODD"'))
+    rejects(vmulscvt('^"R", "ODD"'), "unknown rnd 'R'; known: A", kind="syntax")
+    rejects(vmulscvt('"A", ^"P0"'), "unknown part 'P0'; known: EVEN, ODD", kind="syntax")
+    rejects(
+        '%d = pto.vmulscvt ^%v_f16, %s_f32, %b16, "A", "EVEN" : V<f16>, f32, M<b16> -> V<f16>',
+        "pto.vmulscvt does not take elements of type f16; it takes f32",
+    )
+    rejects(
+        '%d = pto.vmulscvt %v_f32, ^%s_f16, %b32, "A", "EVEN" : V<f32>, f16, M<b32> -> V<f16>',
+        "scalar must be f32, not f16",
+    )
+    rejects(
+        '%d = ^pto.vmulscvt %v_f32, %s_f32, %b32, "A", "EVEN" : V<f32>, f32, M<b32> -> V<bf16>',
+        "pto.vmulscvt does not take elements of type bf16; it takes f16",
+    )
+    rejects(
+        '%d = pto.vmulscvt %v_f32, %s_f32, ^%b16, "A", "EVEN" : V<f32>, f32, M<b16> -> V<f16>',
+        "mask type !pto.mask<b16> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>",
+    )
