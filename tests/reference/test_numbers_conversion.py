@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from ptosim.effects.element import element
-from ptosim.reference.rounding import BF16, F16, F32, BinaryFormat, round_integral, round_significand
+from ptosim.effects.float_format import BF16, F16, F32, BinaryFormat
+from ptosim.reference.rounding import round_integral, round_significand
 from ptosim.reference.value_conversion import conversion, truncation
 from reference import exact
 
@@ -36,7 +37,7 @@ def lanes_of(values: list[float], name: str) -> exact.Array:
 
 
 def convert(values: list[float], source: str, destination: str, rnd: str = "R", sat: str = "SAT") -> exact.Array:
-    return conversion(element(source), element(destination), rnd, sat)(lanes_of(values, source))  # type: ignore[arg-type]
+    return conversion(element(source), element(destination), rnd, sat)(lanes_of(values, source))
 
 
 @np.errstate(all="ignore")
@@ -70,7 +71,7 @@ TABLE = {
 @pytest.mark.parametrize("rnd", exact.MODES)
 def test_modes(rnd: str) -> None:
     values = np.array([2.5, -2.5, 1.4, -1.4], np.float32)
-    assert tuple(round_integral(values, rnd)) == TABLE[rnd]  # type: ignore[arg-type]
+    assert tuple(round_integral(values, rnd)) == TABLE[rnd]
     assert tuple(exact.round_by(values.astype(np.float64), rnd)) == TABLE[rnd]
 
 
@@ -83,7 +84,7 @@ def test_half_away_next_to_a_half() -> None:
 @pytest.mark.parametrize("source", SOURCES)
 def test_truncation(source: str, rnd: str) -> None:
     lanes, values = SOURCES[source]
-    result = truncation(element(source), rnd)(lanes)  # type: ignore[arg-type]
+    result = truncation(element(source), rnd)(lanes)
     assert result.dtype == lanes.dtype
     got = exact.bf16_values(result) if source == "bf16" else result.astype(np.float64)
     finite = np.isfinite(values)
@@ -131,7 +132,7 @@ def integers_by_rule(values: exact.Array, rnd: str, sat: str, name: str) -> list
 def test_float_to_integer(source: str, name: str, rnd: str, sat: str) -> None:
     lanes, values = SOURCES[source]
     step = 5 if source == "f32" else 1
-    result = conversion(element(source), element(name), rnd, sat)(lanes[::step])  # type: ignore[arg-type]
+    result = conversion(element(source), element(name), rnd, sat)(lanes[::step])
     assert result.tolist() == integers_by_rule(values[::step], rnd, sat, name)
 
 
@@ -197,7 +198,7 @@ def some_integers(name: str) -> list[int]:
 def test_integer_to_float(name: str, destination: str, rnd: str) -> None:
     integers = some_integers(name)
     lanes = np.array(integers, f"i{element(name).bytes}")
-    result = conversion(element(name), element(destination), rnd)(lanes)  # type: ignore[arg-type]
+    result = conversion(element(name), element(destination), rnd)(lanes)
     assert result.dtype == {"f16": np.float16, "f32": np.float32}[destination]
     assert result.tolist() == [rounded_integer(v, exact.FORMATS[destination][0], rnd) for v in integers]
 
@@ -251,7 +252,7 @@ def test_integer_narrowing(source: str, name: str, sat: str) -> None:
     low, high = RANGES[name]
     around = [v + d for v in (0, low, high, lowest, highest, 300, -300, 70000, -70000) for d in (-2, -1, 0, 1, 2)]
     values = [v for v in around if lowest <= v <= highest]
-    result = conversion(element(source), element(name), sat=sat)(  # type: ignore[arg-type]
+    result = conversion(element(source), element(name), sat=sat)(
         np.array(values, ("u" if unsigned else "i") + str(bits // 8))
     )
     expected = [min(max(v, low), high) if sat == "SAT" else (v - low) % (high - low + 1) + low for v in values]
@@ -283,7 +284,7 @@ def directed_to_infinity(values: exact.Array, rnd: str) -> exact.Array:
 @pytest.mark.parametrize(("source", "name"), [("f32", "f16"), ("f32", "bf16"), ("bf16", "f16")])
 def test_float_to_narrower_float(source: str, name: str, rnd: str, sat: str) -> None:
     lanes, values = SOURCES[source]
-    result = conversion(element(source), element(name), rnd, sat)(lanes)  # type: ignore[arg-type]
+    result = conversion(element(source), element(name), rnd, sat)(lanes)
     got = exact.bf16_values(result) if name == "bf16" else result.astype(np.float64)
     fraction, lowest, highest = exact.FORMATS[name]
     largest = (2 - 2.0**-fraction) * 2.0**highest
@@ -305,7 +306,7 @@ def test_round_significand(name: str, form: BinaryFormat, rnd: str) -> None:
     values = SOURCES["f32"][0]
     values = values[np.abs(values) < {"f16": 65000, "bf16": 3e38}[name]]
     bits = values.view(np.int32)
-    codes = round_significand(bits & 0x7FFFFFFF, (bits >> 31) & 1, F32, form, rnd)  # type: ignore[arg-type]
+    codes = round_significand(bits & 0x7FFFFFFF, (bits >> 31) & 1, F32, form, rnd)
     lanes = codes.astype(np.uint16)
     got = exact.bf16_values(lanes) if name == "bf16" else lanes.view(np.float16).astype(np.float64)
     fraction, lowest, _ = exact.FORMATS[name]

@@ -25,7 +25,7 @@ def convert(values: list[float], name: str, rnd: str = "R", sat: str = "SAT", so
     lanes = np.array(values, np.float32)
     if source == "bf16":
         lanes = lanes.astype(ml_dtypes.bfloat16).view(np.uint16)
-    return conversion(element(source), element(name), rnd, sat)(lanes).tolist()  # type: ignore[arg-type]
+    return conversion(element(source), element(name), rnd, sat)(lanes).tolist()
 
 
 # ---- decoding --------------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_four_bit_pairs() -> None:
 @pytest.mark.parametrize("rnd", "RAFCZH")
 def test_every_code_round_trips(name: str, rnd: str) -> None:
     codes = np.arange(len(DECODING[name]), dtype=np.uint8)
-    back = conversion(element("f32"), element(name), rnd, "NOSAT")(DECODING[name])  # type: ignore[arg-type]
+    back = conversion(element("f32"), element(name), rnd, "NOSAT")(DECODING[name])
     numbers = ~np.isnan(DECODING[name])
     assert (back[numbers] == codes[numbers]).all()
 
@@ -184,7 +184,7 @@ def check_magnitudes(name: str, codes: exact.Array, values: exact.Array, rounded
 def test_rounding_of_every_pattern(name: str, source: str, rnd: str) -> None:
     lanes, values = SOURCES[source]
     fraction, lowest, largest = GRIDS[name]
-    codes = conversion(element(source), element(name), rnd, "SAT")(lanes)  # type: ignore[arg-type]
+    codes = conversion(element(source), element(name), rnd, "SAT")(lanes)
     assert (codes[np.isnan(values)] == 0).all()
     number = ~np.isnan(values)
     rounded = np.clip(exact.round_to_grid(values, rnd, fraction, lowest), -largest, largest)
@@ -198,7 +198,7 @@ def test_overflow_without_saturation(name: str, source: str, rnd: str) -> None:
     lanes, values = SOURCES[source]
     fraction, lowest, largest = GRIDS[name]
     exceptional = {"f8E4M3FN": NAN, "f8E5M2": INF}[name]
-    codes = conversion(element(source), element(name), rnd, "NOSAT")(lanes)  # type: ignore[arg-type]
+    codes = conversion(element(source), element(name), rnd, "NOSAT")(lanes)
     rounded = exact.round_to_grid(values, rnd, fraction, lowest)
     beyond = np.abs(rounded) > largest
     overflow = np.isinf(values) | (beyond & may_overflow(values, rnd))
@@ -211,7 +211,7 @@ def test_overflow_without_saturation(name: str, source: str, rnd: str) -> None:
 @pytest.mark.parametrize("source", SOURCES)
 def test_hif8_rounding(source: str, rnd: str, sat: str) -> None:
     lanes, values = SOURCES[source]
-    codes = conversion(element(source), element("hif8"), rnd, sat)(lanes)  # type: ignore[arg-type]
+    codes = conversion(element(source), element("hif8"), rnd, sat)(lanes)
     exponent = np.frexp(np.where(np.isfinite(values), values, 1.0))[1] - 1
     size = np.abs(exponent)
     fraction = np.select([size <= 3, size <= 7, size <= 15], [3, 2, 1], 0)

@@ -6,14 +6,11 @@ and NaN is decided in `value_conversion`; formats of 8 and 4 bits are rounded by
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
+from ptosim.effects.float_format import BinaryFormat
 from ptosim.reference.numbers import Lanes
-
-Rounding = Literal["R", "A", "F", "C", "Z", "O", "H"]
 
 
 def _half_away(x: Lanes) -> Lanes:
@@ -30,7 +27,7 @@ def _to_odd(x: Lanes) -> Lanes:
     return cut + np.copysign(lost_from_even.astype(np.float64), x)
 
 
-_TO_INTEGRAL: dict[Rounding, Callable[[Lanes], Lanes]] = {
+_TO_INTEGRAL: dict[str, Callable[[Lanes], Lanes]] = {
     "R": np.rint,
     "A": _half_away,
     "F": np.floor,
@@ -41,32 +38,14 @@ _TO_INTEGRAL: dict[Rounding, Callable[[Lanes], Lanes]] = {
 }
 
 
-def round_integral(values: Lanes, mode: Rounding) -> Lanes:
+def round_integral(values: Lanes, mode: str) -> Lanes:
     """The integral value next to each f16 or f32 value by that mode, as double: exact, and room for the half added by A
     and H. Infinities and NaNs pass; a result of zero keeps the sign in every mode that `vtrc` knows."""
     return _TO_INTEGRAL[mode](values.astype(np.float64))
 
 
-@dataclass(frozen=True, slots=True)
-class BinaryFormat:
-    """An IEEE-like format: sign, exponent, fraction. An all-ones exponent is infinity or NaN."""
-
-    fraction: int
-    bias: int
-
-    @property
-    def infinity(self) -> int:
-        return (2 * self.bias + 1) << self.fraction
-
-
-F64 = BinaryFormat(52, 1023)
-F32 = BinaryFormat(23, 127)
-F16 = BinaryFormat(10, 15)
-BF16 = BinaryFormat(7, 127)
-
-
 def round_significand(
-    magnitude: Lanes, negative: Lanes, source: BinaryFormat, destination: BinaryFormat, mode: Rounding
+    magnitude: Lanes, negative: Lanes, source: BinaryFormat, destination: BinaryFormat, mode: str
 ) -> Lanes:
     """Round magnitudes, given as the bits of a wider format without their sign, to bits of a narrower format.
 
@@ -82,7 +61,7 @@ def round_significand(
     return (base << destination.fraction) + _shift_right(significand, lost, negative, mode)
 
 
-def _shift_right(x: Lanes, count: Lanes, negative: Lanes, mode: Rounding) -> Lanes:
+def _shift_right(x: Lanes, count: Lanes, negative: Lanes, mode: str) -> Lanes:
     """x >> count, rounded by mode as the magnitude of a number with that sign."""
     half: Lanes = np.left_shift(1, count - 1)
     match mode:
@@ -100,4 +79,6 @@ def _shift_right(x: Lanes, count: Lanes, negative: Lanes, mode: Rounding) -> Lan
             return (x >> count) | ((x & (half + half - 1)) != 0)
         case "Z":
             pass
+        case _:
+            raise ValueError(f"no rounding mode {mode}")
     return x >> count

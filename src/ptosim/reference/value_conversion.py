@@ -6,24 +6,25 @@ one code per lane, in the low nibble.
 """
 
 from collections.abc import Callable
-from typing import Literal
 
 import numpy as np
 
 from ptosim.effects.element import Element
+from ptosim.effects.float_format import BF16, F16, F32, F64, FOUR_BITS, BinaryFormat
 from ptosim.reference import narrow_formats
 from ptosim.reference.numbers import Lanes, canonical, dtype_of, f32_to_bf16, f64_to_f32_odd, narrow, widen
-from ptosim.reference.rounding import BF16, F16, F32, F64, BinaryFormat, Rounding, round_integral, round_significand
+from ptosim.reference.rounding import round_integral, round_significand
 
-Saturation = Literal["SAT", "NOSAT"]
 Conversion = Callable[[Lanes], Lanes]
 
 _NARROW_FLOATS = {"f16": F16, "bf16": BF16}
-_FOUR_BITS = ("f4E1M2x2", "f4E2M1x2")
 
 
-def conversion(source: Element, destination: Element, rnd: Rounding = "R", sat: Saturation = "SAT") -> Conversion:
-    """How a value of `source` becomes one of `destination`. A pair without the attribute leaves it at its default."""
+def conversion(source: Element, destination: Element, rnd: str = "R", sat: str = "SAT") -> Conversion:
+    """How a value of `source` becomes one of `destination`, by rounding mode R A F C Z O H and SAT or NOSAT.
+
+    A pair of types that has no such attribute leaves it at its default.
+    """
     if source.is_integer and destination.is_integer:
         return _integer_to_integer(source, destination, sat)
     if source.is_integer:
@@ -41,7 +42,7 @@ def conversion(source: Element, destination: Element, rnd: Rounding = "R", sat: 
     return _float_to_narrower(source, destination, rnd, sat)
 
 
-def truncation(element: Element, rnd: Rounding) -> Conversion:
+def truncation(element: Element, rnd: str) -> Conversion:
     """Rounding to an integral value of the same float type (`vtrc`); a zero result keeps the sign of its operand."""
 
     def truncate(lanes: Lanes) -> Lanes:
@@ -57,7 +58,7 @@ def _range(element: Element) -> tuple[int, int]:
     return -(1 << (element.bits - 1)), (1 << (element.bits - 1)) - 1
 
 
-def _integer_to_integer(source: Element, destination: Element, sat: Saturation) -> Conversion:
+def _integer_to_integer(source: Element, destination: Element, sat: str) -> Conversion:
     dtype = dtype_of(destination)
     if destination.bits > source.bits or sat == "NOSAT":
         return lambda lanes: lanes.astype(dtype)  # sign- or zero-extends, or keeps the low bits
@@ -66,7 +67,7 @@ def _integer_to_integer(source: Element, destination: Element, sat: Saturation) 
     return lambda lanes: np.minimum(np.maximum(lanes, least), greatest).astype(dtype)
 
 
-def _float_to_integer(source: Element, destination: Element, rnd: Rounding, sat: Saturation) -> Conversion:
+def _float_to_integer(source: Element, destination: Element, rnd: str, sat: str) -> Conversion:
     dtype = dtype_of(destination)
     if destination.bits == 64:
         return lambda lanes: _to_64_bits(round_integral(widen(source, lanes), rnd), destination)
@@ -93,7 +94,7 @@ def _to_64_bits(integral: Lanes, destination: Element) -> Lanes:
     return result
 
 
-def _integer_to_float(destination: Element, rnd: Rounding) -> Conversion:
+def _integer_to_float(destination: Element, rnd: str) -> Conversion:
     dtype = dtype_of(destination)
     if destination.name == "bf16":
         return lambda lanes: f32_to_bf16(f64_to_f32_odd(_to_double_with_sticky_bit(lanes)))
@@ -118,20 +119,15 @@ def _to_double_with_sticky_bit(integers: Lanes) -> Lanes:
     return np.where(integers < 0, -double, double)
 
 
-def _rounded_bits(bits: Lanes, source: BinaryFormat, destination: BinaryFormat, rnd: Rounding) -> Lanes:
+def _rounded_bits(bits: Lanes, source: BinaryFormat, destination: BinaryFormat, rnd: str) -> Lanes:
     """Round signed patterns of one format to another, for values that cannot overflow."""
     sign = 8 * bits.itemsize - 1
     negative: Lanes = (bits >> sign) & 1
     rounded = round_significand(bits & ((1 << sign) - 1), negative, source, destination, rnd)
-    return rounded | (negative << _width(destination))
+    return rounded | (negative << destination.width)
 
 
-def _width(form: BinaryFormat) -> int:
-    """Bits of a format below its sign."""
-    return form.infinity.bit_length()
-
-
-def _float_to_narrower(source: Element, destination: Element, rnd: Rounding, sat: Saturation) -> Conversion:
+def _float_to_narrower(source: Element, destination: Element, rnd: str, sat: str) -> Conversion:
     form = _NARROW_FLOATS[destination.name]
     dtype = dtype_of(destination)
     if rnd == "R":
@@ -143,8 +139,8 @@ def _float_to_narrower(source: Element, destination: Element, rnd: Rounding, sat
         magnitude: Lanes = bits & 0x7FFFFFFF
         rounded = round_significand(magnitude, negative, F32, form, rnd)
         limit = _limit(form, rnd, sat, magnitude, negative)
-        result: Lanes = np.minimum(rounded, limit) | (negative << _width(form))
-        result[magnitude > F32.infinity] = 0 if sat == "SAT" else form.infinity + _quiet(form)
+        result: Lanes = np.minimum(rounded, limit) | (negative << form.width)
+        result[magnitude > F32.infinity] = 0 if sat == "SAT" else form.nan
         return result.astype(np.uint16).view(dtype)
 
     return convert
@@ -157,11 +153,7 @@ def _double_to_narrower(destination: Element) -> Conversion:
     return lambda lanes: canonical(lanes.astype(dtype_of(destination)))
 
 
-def _quiet(form: BinaryFormat) -> int:
-    return 1 << (form.fraction - 1)
-
-
-def _limit(form: BinaryFormat, rnd: Rounding, sat: Saturation, magnitude: Lanes, negative: Lanes) -> Lanes:
+def _limit(form: BinaryFormat, rnd: str, sat: str, magnitude: Lanes, negative: Lanes) -> Lanes:
     """The largest magnitude each lane may take. A finite value that is rounded towards zero never becomes infinite."""
     largest = form.infinity - 1
     if sat == "SAT":
@@ -170,7 +162,7 @@ def _limit(form: BinaryFormat, rnd: Rounding, sat: Saturation, magnitude: Lanes,
     return form.infinity - (magnitude < F32.infinity) * towards_zero
 
 
-def _to_nearest_even(source: Element, destination: Element, form: BinaryFormat, sat: Saturation) -> Conversion:
+def _to_nearest_even(source: Element, destination: Element, form: BinaryFormat, sat: str) -> Conversion:
     if sat == "NOSAT":
         return lambda lanes: narrow(destination, widen(source, lanes))
     # The largest finite value as f32; clamping to it before rounding ends where clamping after would.
@@ -194,7 +186,7 @@ def _decode(source: Element, destination: Element) -> Conversion:
     return lambda lanes: table[lanes]
 
 
-def _encode(source: Element, destination: Element, rnd: Rounding, sat: Saturation) -> Conversion:
-    saturate = sat == "SAT" or destination.name in _FOUR_BITS
+def _encode(source: Element, destination: Element, rnd: str, sat: str) -> Conversion:
+    saturate = sat == "SAT" or destination.name in FOUR_BITS
     encode = narrow_formats.encoding(destination.name, rnd, saturate)
     return lambda lanes: encode(widen(source, lanes))
