@@ -1,0 +1,203 @@
+"""The border between a kernel and the caller's arrays: one value per parameter, each array a bounded run of bytes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.diagnostics import PTOError, error
+from ptosim.effects.element import Element, element
+from ptosim.machine.memory import pointer
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel: its name and its type as written, such as `!pto.ptr<f32, gm>` or `i32`."""
+
+    name: str
+    type: str
+
+    @property
+    def is_pointer(self) -> bool:
+        return self.type.startswith("!pto.ptr")
+
+    @property
+    def element(self) -> Element:
+        """The element of a pointer, or the type of a scalar."""
+        name = self.type
+        if self.is_pointer:
+            name = name.removeprefix("!pto.ptr<").partition(",")[0]
+        return element(name.removeprefix("!pto."))
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a launch works on: the value of each parameter (for an array, its GM pointer), and the buffers."""
+
+    values: tuple[Any, ...]
+    buffers: tuple[Bytes, ...]
+    names: tuple[str, ...]
+    """The parameters behind each buffer; arguments that share memory are one buffer."""
+
+    def copied(self) -> Arguments:
+        """The same launch on copies of the buffers."""
+        return Arguments(self.values, tuple(buffer.copy() for buffer in self.buffers), self.names)
+
+
+def bind(signature: Sequence[Parameter], given: Sequence[Any]) -> Arguments:
+    """Fit the caller's arguments to the parameters, or say which one does not fit and why."""
+    if len(given) != len(signature):
+        names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
+        raise error("argument", f"the kernel takes {len(signature)} arguments ({names}), but {len(given)} were given")
+    for index, parameter in enumerate(signature):
+        if parameter.is_pointer and not parameter.type.endswith(", gm>"):
+            raise _wrong(index, parameter, "a kernel can only be launched with pointers to gm")
+    arrays = {
+        index: _bytes(index, parameter, value)
+        for index, (parameter, value) in enumerate(zip(signature, given, strict=True))
+        if parameter.is_pointer
+    }
+    buffers, places = _buffers(arrays)
+    names = ["" for _ in buffers]
+    values: list[Any] = []
+    for index, (parameter, value) in enumerate(zip(signature, given, strict=True)):
+        if index in places:
+            buffer, offset = places[index]
+            names[buffer] = f"{names[buffer]}, {parameter.name}" if names[buffer] else parameter.name
+            values.append(pointer(buffer, offset))
+        else:
+            values.append(_scalar(index, parameter, value))
+    return Arguments(tuple(values), tuple(buffers), tuple(names))
+
+
+def _wrong(index: int, parameter: Parameter, reason: str) -> PTOError:
+    return error("argument", f"argument {index} ({parameter.name}: {parameter.type}): {reason}")
+
+
+# --- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def _bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
+    array = _array(index, parameter, value)
+    if not array.flags.c_contiguous:
+        raise _wrong(
+            index, parameter, "the array is not C-contiguous; pass np.ascontiguousarray(x) and copy the result back"
+        )
+    if not array.flags.writeable:
+        raise _wrong(index, parameter, "the array is read-only; kernels work in place, pass a writable copy")
+    if array.dtype.hasobject:
+        raise _wrong(index, parameter, "the array holds Python objects")
+    if array.dtype.itemsize != parameter.element.bytes:
+        width = parameter.element.bytes
+        raise _wrong(
+            index, parameter, f"elements of {array.dtype} have {array.dtype.itemsize} bytes, the pointer's have {width}"
+        )
+    return array.reshape(-1).view(np.uint8)
+
+
+def _array(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:
+    """A view of the caller's memory; anything that would have to be copied is refused."""
+    if isinstance(value, np.ndarray):
+        return value
+    if hasattr(value, "__array_interface__"):
+        return np.asarray(value)
+    if hasattr(value, "__dlpack__"):
+        try:
+            return np.from_dlpack(value)
+        except (BufferError, RuntimeError, TypeError, ValueError) as reason:
+            raise _wrong(index, parameter, f"the tensor cannot be shared with NumPy: {reason}") from None
+    try:
+        return np.asarray(memoryview(value))
+    except TypeError:
+        kind = type(value).__name__
+        raise _wrong(index, parameter, f"expected an array (NumPy, buffer protocol, DLPack), not {kind}") from None
+
+
+def _buffers(arrays: dict[int, Bytes]) -> tuple[list[Bytes], dict[int, tuple[int, int]]]:
+    """Join arrays that share memory into one buffer; gives each argument its buffer and its offset in it."""
+    spans = {index: (_address(array), _address(array) + len(array)) for index, array in arrays.items()}
+    buffers: list[Bytes] = []
+    places: dict[int, tuple[int, int]] = {}
+    joined: list[tuple[int, int, list[int]]] = []
+    for index, (low, high) in spans.items():
+        members = [index]
+        apart: list[tuple[int, int, list[int]]] = []
+        for other_low, other_high, others in joined:
+            if low < other_high and other_low < high:
+                low, high, members = min(low, other_low), max(high, other_high), others + members
+            else:
+                apart.append((other_low, other_high, others))
+        joined = [*apart, (low, high, members)]
+    for low, high, members in sorted(joined, key=lambda span: min(span[2])):
+        places |= {member: (len(buffers), spans[member][0] - low) for member in members}
+        buffers.append(_span([arrays[member] for member in members], low, high))
+    return buffers, places
+
+
+def _address(array: Bytes) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def _span(arrays: list[Bytes], low: int, high: int) -> Bytes:
+    """One view over memory that these arrays cover without a gap."""
+    if len(arrays) == 1:
+        return arrays[0]
+    import ctypes
+
+    view = np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low), np.uint8)
+    return _Keeping(view, arrays)
+
+
+class _Keeping(np.ndarray[Any, Any]):
+    """An array that keeps the owners of its memory alive."""
+
+    owners: list[Bytes]
+
+    def __new__(cls, view: Bytes, owners: list[Bytes]) -> _Keeping:
+        self = view.view(cls)
+        self.owners = owners
+        return self
+
+
+# --- scalars ----------------------------------------------------------------------------------------------------------
+
+
+def _scalar(index: int, parameter: Parameter, value: Any) -> int | float:
+    kind = parameter.element
+    if kind.is_float:
+        if not isinstance(value, int | float | np.number):
+            raise _wrong(index, parameter, f"expected a number, not {type(value).__name__}")
+        return _rounded(float(value), kind.name)
+    if isinstance(value, float | np.floating) or not hasattr(value, "__index__"):
+        raise _wrong(index, parameter, f"expected an integer, not {type(value).__name__}")
+    number = value.__index__()
+    low, high = -(1 << (kind.bits - 1)), (1 << kind.bits) - 1
+    if not (min(low, 0) if kind.kind == "signed" else 0) <= number <= high:
+        raise _wrong(index, parameter, f"{number} does not fit {kind.bits} bits")
+    if kind.kind == "signed" and kind.bits > 1 and number > -low - 1:
+        number -= 1 << kind.bits
+    return number
+
+
+def _rounded(value: float, name: str) -> float:
+    """The nearest number of a float type."""
+    if name == "f64":
+        return value
+    with np.errstate(all="ignore"):
+        if name == "f16":
+            return float(np.float16(value))
+        single = np.float32(value)
+    if name == "f32":
+        return float(single)
+    if single != single:
+        return float(single)
+    (bits,) = struct.unpack("<I", struct.pack("<f", single))
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
+    return struct.unpack("<f", struct.pack("<I", bits))[0]

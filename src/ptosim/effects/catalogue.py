@@ -1,0 +1,40 @@
+"""Every effects record by operation name: the rooms of this floor, put together."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+from ptosim.effects.record import Effects
+
+ROOMS = (
+    "scalar",
+    "control",
+    "pointer",
+    "scope",
+    "sync",
+    "dma",
+    "vector_memory",
+    "predicate",
+    "arithmetic",
+    "conversion",
+    "reduction",
+    "compare",
+    "rearrange",
+    "sfu",
+    "system",
+    "cube_load",
+    "mad",
+    "fixpipe",
+)
+
+
+@cache
+def effects() -> dict[str, Effects]:
+    """All records. A room is a module with a dictionary `EFFECTS`."""
+    records: dict[str, Effects] = {}
+    for room in ROOMS:
+        if find_spec(f"ptosim.effects.{room}") is not None:
+            records |= getattr(import_module(f"ptosim.effects.{room}"), "EFFECTS", {})
+    return records

@@ -1,0 +1,99 @@
+"""The effects record: what one instruction touches, said once for engines, sanitizer, timing, verifier and `ptosim isa`.
+
+A record is keyed by operation name and speaks of operands by role. What depends on how an operation is written (its dist, whether it has a
+post-update result) is a function of `Static`; what depends on operand values is a closed form over `operands`, any object with the values
+as attributes by role: Python ints, NumPy arrays or values of the native engine's IR (effects/geometry.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from ptosim.effects.element import Element
+from ptosim.effects.names import Pipe, Space
+
+
+class Taint(StrEnum):
+    """How an undefined or racy byte of an operand reaches the results."""
+
+    NONE = "none"
+    ELEMENTWISE = "element-wise"
+    """Lane to lane."""
+    MOVEMENT = "movement"
+    """As the bytes move."""
+    REDUCTION = "reduction"
+    """Every active lane of a group reaches the lane of its result."""
+    ALL_TO_ALL = "all-to-all"
+    """Any byte reaches every byte."""
+
+
+@dataclass(frozen=True)
+class Static:
+    """What is known of an operation before it runs."""
+
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    integers: Mapping[str, int] = field(default_factory=dict[str, int])
+    elements: Mapping[str, Element] = field(default_factory=dict[str, Element])
+    """The element type of each operand and result that has one: registers, pointers, scalars."""
+    mask_strides: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Predicate bits per lane of each mask."""
+    present: frozenset[str] = frozenset()
+    """The operands and results that are written."""
+    target: str = "a5"
+
+
+Extent = tuple[Any, Any]
+"""Lowest byte, and one past the highest, relative to the pointer."""
+
+Touch = Literal["always", "active", "used"]
+"""Which bytes count as accessed: all of them, those of active lanes, or (unmasked vector loads) those that are later used."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """One memory access of an instruction."""
+
+    direction: Literal["read", "write"]
+    space: Space
+    base: str
+    """The role of the pointer."""
+    extent: Callable[[Any], Extent]
+    alignment: int = 1
+    touch: Touch = "always"
+    mask: str | None = None
+    """The role of the mask that gates it."""
+    map: Any = None
+    """The static byte map (a mode of effects/vector_memory.py, effects/predicate.py), where there is one."""
+
+
+def _no_accesses(static: Static) -> tuple[Access, ...]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Effects:
+    """The record of one instruction."""
+
+    name: str
+    pipe: Pipe
+    """The pipe whose queue it enters; V inside a scope, S for what the scalar unit does itself."""
+    timing: str
+    """The timing class that every target file prices."""
+    taint: Taint = Taint.NONE
+    accesses: Callable[[Static], tuple[Access, ...]] = _no_accesses
+    reads: tuple[str, ...] = ()
+    """Special registers read (AR, SQZN, VMS4_SR, CTRL, ...)."""
+    writes: tuple[str, ...] = ()
+    """Special registers written."""
+
+
+def table(pipe: Pipe, taint: Taint, classes: Mapping[str, str]) -> dict[str, Effects]:
+    """Records of instructions without memory accesses: names grouped by timing class."""
+    return {
+        f"pto.{name}": Effects(f"pto.{name}", pipe, timing, taint)
+        for timing, names in classes.items()
+        for name in names.split()
+    }

@@ -1,0 +1,285 @@
+"""A core as instructions see it: memories, special registers, and the way to its pipes.
+
+Every access to memory goes through here, so that bounds, alignment and the observer are dealt with once. The value of a
+GM pointer is an integer that names an argument and an offset (machine/memory.py); on-chip addresses are plain bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.effects.names import Space
+from ptosim.machine.core import Core as MachineCore
+from ptosim.machine.entry import Site
+from ptosim.machine.memory import decode
+from ptosim.machine.observer import Footprint
+from ptosim.machine.scheduler import Stop, Stopped
+from ptosim.reference.fault import Fault
+
+Bytes = NDArray[np.uint8]
+Starts = NDArray[np.int64]
+Combine = Callable[[Bytes, Bytes], Bytes]
+
+CTRL_AT_RESET = 1 << 48
+
+
+@dataclass(frozen=True)
+class Config:
+    """The configuration registers. A write makes a new value, so an issued copy keeps the one it was issued with."""
+
+    words: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def with_word(self, name: str, value: Any) -> Config:
+        return replace(self, words={**self.words, name: value})
+
+    def get(self, name: str, default: Any) -> Any:
+        return self.words.get(name, default)
+
+
+@dataclass(frozen=True)
+class GlobalMemory:
+    """The arguments of a launch as bytes."""
+
+    buffers: tuple[Bytes, ...]
+    names: tuple[str, ...]
+    drop: bool
+    """Reads outside give zero and writes outside are dropped, instead of being errors."""
+
+
+_NOTHING: Bytes = np.zeros(0, np.uint8)
+
+
+def _pieces(memory: Bytes, offsets: Starts, width: int) -> Bytes:
+    """The pieces as one array: a view where they are equally spaced, a copy otherwise."""
+    if len(offsets) < 2:
+        return memory[offsets[0] : offsets[0] + width][np.newaxis] if len(offsets) else memory[:0].reshape(0, width)
+    stride = int(offsets[1] - offsets[0])
+    if (np.diff(offsets) == stride).all():
+        return np.lib.stride_tricks.as_strided(memory[offsets[0] :], (len(offsets), width), (stride, 1))
+    return memory[offsets[:, np.newaxis] + np.arange(width)]
+
+
+def _may_assign_at_once(offsets: Starts, width: int) -> bool:
+    """Equally spaced pieces that do not overlap; otherwise the order of the rows matters or there is no view."""
+    if len(offsets) < 2:
+        return True
+    steps = np.diff(offsets)
+    return bool((steps == steps[0]).all()) and abs(int(steps[0])) >= width
+
+
+class Core:
+    """One core of a running block."""
+
+    def __init__(
+        self,
+        machine: MachineCore,
+        cluster: Mapping[str, Mapping[Space, Bytes]],
+        global_memory: GlobalMemory,
+        max_steps: int,
+        target: str,
+        stop: Stop,
+    ) -> None:
+        self.machine = machine
+        self.cluster = cluster
+        self.memories = cluster[machine.role]
+        self.global_memory = global_memory
+        self.target = target
+        self.stop = stop
+        self.polls = len(machine.cluster.cores) > 1
+        """Whether loops look at `stop`: a core alone runs on the main thread, where an interrupt arrives by itself."""
+        self.config = Config()
+        self.ctrl = CTRL_AT_RESET
+        self.special: dict[str, int] = {"AR": 0, "SQZN": 0, "VMS4_SR": 0}
+        self.steps_left = max_steps
+        self.max_steps = max_steps
+        self.site: Site | None = None
+
+    # --- the scalar unit ----------------------------------------------------------------------------------------------
+
+    def loop(self, lower: int, upper: int, step: int) -> Iterator[int] | range:
+        """The indices of an scf.for, counted against max_steps."""
+        if step <= 0:
+            raise Fault("arithmetic", f"the step of a loop must be positive, not {step}")
+        indices = range(lower, upper, step)
+        self.steps_left -= len(indices)
+        if self.steps_left < 0:
+            raise Fault("limit", f"more than {self.max_steps} loop iterations in one block (max_steps)")
+        return self._polled(indices) if self.polls else indices
+
+    def _polled(self, indices: range) -> Iterator[int]:
+        for index in indices:
+            if self.stop.requested:
+                raise Stopped
+            yield index
+
+    def iterate(self) -> None:
+        """One round of an scf.while."""
+        self.steps_left -= 1
+        if self.steps_left < 0:
+            raise Fault("limit", f"more than {self.max_steps} loop iterations in one block (max_steps)")
+        if self.stop.requested:
+            raise Stopped
+
+    def missing_function(self, name: str) -> None:
+        raise Fault("unsupported", f"@{name} is only declared; there is no body to run")
+
+    # --- issuing ------------------------------------------------------------------------------------------------------
+
+    def issue(self, site: Site, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Queue an instruction of a serial pipe with its operands."""
+        self.machine.work(site.pipe, site, partial(function, *arguments))
+
+    def transfer(self, site: Site, function: Callable[..., Iterator[None]], arguments: tuple[Any, ...]) -> None:
+        """Queue a copy: it reads when it starts and writes when it ends."""
+        steps = function(*arguments)
+        self.machine.work(site.pipe, site, partial(next, steps), lambda _: next(steps, None))
+
+    def launch(self, site: Site, function: Callable[..., None], captured: tuple[Any, ...]) -> None:
+        """Queue a vector scope with the values it captures."""
+        self.machine.work(site.pipe, site, partial(function, self, *captured))
+
+    # --- memory ------------------------------------------------------------------------------------------------------
+    #
+    # `at` names another core of the cluster ("aiv1") whose memory is meant. What a read returns may be a view: copy what
+    # must outlive the instruction.
+
+    def read(
+        self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
+    ) -> Bytes:
+        """`width` bytes of a memory. `by_use`: an unmasked vector load, whose lanes count only if they are used."""
+        memory, offset, inside = self._window("reads", space, start, width, alignment, at)
+        if inside:
+            return memory[offset : offset + width]
+        data = np.zeros(width, np.uint8)
+        low, high = _clip(memory, offset, width)
+        data[low:high] = memory[offset + low : offset + high]
+        return data
+
+    def write(
+        self,
+        space: Space,
+        start: int,
+        data: Bytes,
+        alignment: int = 1,
+        active: NDArray[np.bool_] | None = None,
+        at: str | None = None,
+    ) -> None:
+        """Store bytes, or those of them that `active` selects."""
+        memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
+        if not inside:
+            low, high = _clip(memory, offset, len(data))
+            data, offset = data[low:high], offset + low
+            active = None if active is None else active[low:high]
+        window = memory[offset : offset + len(data)]
+        if active is None:
+            window[:] = data
+        else:
+            np.copyto(window, data, where=active)
+
+    def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
+        """Pieces of `width` bytes at these addresses, one row each, as a copy."""
+        memory, offsets, inside = self._windows("reads", space, starts, width, alignment, at)
+        if inside:
+            return _pieces(memory, offsets, width).copy()
+        rows = np.zeros((len(starts), width), np.uint8)
+        for row, offset in zip(rows, offsets, strict=True):
+            low, high = _clip(memory, int(offset), width)
+            row[low:high] = memory[offset + low : offset + high]
+        return rows
+
+    def write_pieces(
+        self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
+    ) -> None:
+        """Store one row of `data` at each address, in order."""
+        width = data.shape[1]
+        memory, offsets, inside = self._windows("writes", space, starts, width, alignment, at)
+        if inside and _may_assign_at_once(offsets, width):
+            _pieces(memory, offsets, width)[...] = data
+            return
+        for offset, row in zip(offsets, data, strict=True):
+            low, high = _clip(memory, int(offset), width)
+            memory[offset + low : offset + high] = row[low:high]
+
+    def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
+        """Atomically combine one row of `data` into the bytes at each address, in order. `name` is "add f32" or the like."""
+        width = data.shape[1]
+        memory, offsets, _ = self._windows("writes", space, starts, width, 1, None)
+        for offset, row in zip(offsets, data, strict=True):
+            low, high = _clip(memory, int(offset), width)
+            window = memory[offset + low : offset + high]
+            window[:] = combine(window, row[low:high])
+
+    def pattern(self, data: Bytes) -> Bytes:
+        """Bytes that come from no memory, such as padding: named so that a replay can tell them from copied ones."""
+        return data
+
+    def fence(self, site: Site, kind: str) -> None:
+        """A mem_bar: execution is in program order anyway."""
+
+    # --- checks ------------------------------------------------------------------------------------------------------
+
+    def _window(
+        self, verb: str, space: Space, start: int, width: int, alignment: int, at: str | None
+    ) -> tuple[Bytes, int, bool]:
+        """The memory of an access, the offset in it, and whether all of it lies inside."""
+        if alignment > 1 and start % alignment:
+            self.violation("misaligned", f"{verb} {space} at {start}, which is not a multiple of {alignment}")
+        if space is not Space.GM:
+            memory = self.cluster[at][space] if at else self.memories[space]
+            if 0 <= start and start + width <= len(memory):
+                return memory, start, True
+            self.violation(
+                "out-of-bounds", _outside(verb, space.value, len(memory), start, width), (start, start + width)
+            )
+            return memory, start, False
+        argument, offset = decode(start)
+        buffers = self.global_memory.buffers
+        if not 0 <= argument < len(buffers):
+            self.violation("out-of-bounds", f"{verb} {width} bytes of GM through a pointer that comes from no argument")
+            return _NOTHING, 0, False
+        memory = buffers[argument]
+        if 0 <= offset and offset + width <= len(memory):
+            return memory, offset, True
+        if not self.global_memory.drop:
+            name = f"argument {argument} (%{self.global_memory.names[argument]})"
+            self.violation("out-of-bounds", _outside(verb, name, len(memory), offset, width), (offset, offset + width))
+        return memory, offset, False
+
+    def _windows(
+        self, verb: str, space: Space, starts: Starts, width: int, alignment: int, at: str | None
+    ) -> tuple[Bytes, Starts, bool]:
+        """The memory of a piecewise access and the offsets in it, checked as a whole."""
+        if not len(starts):
+            return _NOTHING, starts, True
+        low, high = int(starts.min()), int(starts.max())
+        if alignment > 1 and (odd := starts % alignment).any():
+            first = int(starts[odd != 0][0])
+            self.violation("misaligned", f"{verb} {space} at {first}, which is not a multiple of {alignment}")
+        memory, first, inside = self._window(verb, space, low, high - low + width, 1, at)
+        return memory, starts - (low - first), inside
+
+    def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
+        """An access that breaks a rule ends the run; an observed one goes on as if the bytes outside did not exist."""
+        raise Fault(kind, message, bytes=extent)
+
+    def footprint(self, space: Space, starts: Any, width: int, at: str | None = None) -> Footprint:
+        """An access in the words of the machine's observers."""
+        owner = self.machine if at is None else self.machine.cluster.member(at)
+        return Footprint(space, None if space is Space.GM else owner, starts, width)
+
+
+def _outside(verb: str, name: str, size: int, start: int, width: int) -> str:
+    first = start if start < 0 else max(start, size)
+    return f"{verb} bytes {start} to {start + width - 1} of {name}, which has {size} bytes: the first byte outside is {first}"
+
+
+def _clip(memory: Bytes, offset: int, width: int) -> tuple[int, int]:
+    """Which part of an access lies inside the memory."""
+    low = min(max(0, -offset), width)
+    return low, max(low, min(width, len(memory) - offset))

@@ -1,0 +1,15 @@
+"""An error of the kernel, met while it runs. Instructions raise it without a place; the engine knows which one it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Fault(Exception):
+    """What went wrong: a kind of DESIGN's table, a message, further fields of the diagnostic."""
+
+    def __init__(self, kind: str, message: str, **fields: Any) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.fields = fields

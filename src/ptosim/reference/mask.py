@@ -1,0 +1,59 @@
+"""Predicate registers of the reference engine: one 256-bit image, seen in lanes of 1, 2, 4 or 8 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bits = NDArray[np.bool_]
+
+BITS = 256
+
+
+class Mask:
+    """An immutable predicate. Only the lowest bit of a lane decides; bit-level instructions carry the others along."""
+
+    __slots__ = ("_lanes", "bits")
+
+    def __init__(self, bits: Bits) -> None:
+        self.bits = bits
+        self._lanes: dict[int, tuple[Bits, bool]] = {}
+
+    def lanes(self, stride: int) -> Bits:
+        """Which lanes of `stride` bits are active."""
+        return self._view(stride)[0]
+
+    def is_full(self, stride: int) -> bool:
+        return self._view(stride)[1]
+
+    def _view(self, stride: int) -> tuple[Bits, bool]:
+        view = self._lanes.get(stride)
+        if view is None:
+            lanes = self.bits[::stride]
+            view = self._lanes[stride] = (lanes, bool(lanes.all()))
+        return view
+
+    def zero_inactive(self, values: NDArray[Any]) -> NDArray[Any]:
+        """The values with all-zero bits in inactive lanes."""
+        lanes, full = self._view(values.itemsize)
+        if full:
+            return values
+        kept = values.copy()
+        kept.view(_UNSIGNED[values.itemsize])[~lanes] = 0
+        return kept
+
+
+_UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+
+
+def of_lanes(lanes: Bits, stride: int) -> Mask:
+    """The predicate whose lanes of `stride` bits are these, all other bits clear."""
+    bits = np.zeros(BITS, np.bool_)
+    bits[::stride] = lanes
+    return Mask(bits)
+
+
+FULL = {stride: of_lanes(np.ones(BITS // stride, np.bool_), stride) for stride in (1, 2, 4, 8)}
+"""All lanes active, by bits per lane."""

@@ -1,0 +1,72 @@
+"""How the meaning of an instruction is written down: a function whose parameter names say what it wants.
+
+    @semantics(VAdd)
+    def vadd(lhs: Lanes, rhs: Lanes, element: Element) -> Lanes:
+        return ...
+
+A parameter is the role of an operand (its value), the name of a property (its word or integer, None when absent), or
+
+    core            the core it runs on (reference/core.py): memories, special registers
+    active          which lanes the mask `mask` enables, in lanes of the first register operand (else of the result)
+    element         the element type of the first register operand (else pointer, scalar, result)
+    result_element  the element type of the result
+    static          effects.record.Static of the operation
+    config, ctrl    the configuration registers and CTRL as they were when the instruction was issued
+    site            machine.entry.Site, for instructions that talk to the machine
+
+or a key of what `bind(static)` returned when the kernel was translated. An instruction with a role `mask` whose function
+asks for neither `mask` nor `active` is zeroing: inactive lanes of its register results become zero afterwards. Functions
+must not change their arguments.
+
+An instruction outside vector scopes whose effects record names a pipe other than S is queued there. A copy on MTE2 or MTE3
+is a generator function that yields once, after it has read and before it writes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ptosim.effects.record import Static
+
+SPECIAL = ("core", "active", "element", "result_element", "static", "config", "ctrl", "site")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Bind = Callable[[Static], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Semantics:
+    """The function of an instruction and what it asks for."""
+
+    function: Callable[..., Any]
+    parameters: tuple[str, ...]
+    bind: Bind | None = None
+
+    @property
+    def is_transfer(self) -> bool:
+        """Whether it reads at its start and writes at its end."""
+        return inspect.isgeneratorfunction(self.function)
+
+
+SEMANTICS: dict[str, Semantics] = {}
+"""By operation name. Filled when the rooms are imported (reference/catalogue.py), never changed afterwards."""
+
+
+def define(name: str, function: Callable[..., Any], bind: Bind | None = None) -> None:
+    """Enter a function, for rooms that are tables."""
+    assert name not in SEMANTICS, f"{name} is defined twice"
+    SEMANTICS[name] = Semantics(function, tuple(inspect.signature(function).parameters), bind)
+
+
+def semantics(*operations: Any, bind: Bind | None = None) -> Callable[[Function], Function]:
+    """Say that a function is the meaning of these operation classes."""
+
+    def enter(function: Function) -> Function:
+        for operation in operations:
+            define(operation.name, function, bind)
+        return function
+
+    return enter

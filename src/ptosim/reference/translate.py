@@ -1,0 +1,569 @@
+"""A kernel becomes Python: a function per program and per vector scope, a line per operation, real loops and branches.
+
+Interpretation is paid here, once. A line calls the function of the instruction (reference/semantics.py) on local variables;
+a scope is a function of the values it captures, which the scalar unit launches; other instructions of a pipe are issued to
+it with their operands. Each line of the text remembers its operation, so that a fault in it can be placed at no cost.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, cast
+
+from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ptosim.diagnostics import error
+from ptosim.effects.catalogue import effects
+from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.record import Static
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import PTOOperation
+from ptosim.language.static import static_of
+from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
+from ptosim.language.verify import enclosing_scope, is_scope
+from ptosim.machine.entry import Site
+from ptosim.reference.catalogue import semantics_of
+from ptosim.reference.mask import FULL
+from ptosim.reference.observed import MASK_WIDTH, Observed
+from ptosim.reference.semantics import Semantics
+
+_serial = count()
+
+DEEPEST = 12
+"""Loops nested in one Python function; CPython stops at 20 blocks, so deeper regions become functions of their own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """The translated program of one kind of core."""
+
+    program: Callable[..., None]
+    """program(core, *arguments)"""
+    sites: dict[int, Site]
+    """Line of the Python text -> operation."""
+    filename: str
+    text: str
+
+
+def translate(module: VerifiedModule, entry: func.FuncOp, kind: CoreKind, observed: bool = False) -> Code:
+    """The program that a core of this kind runs for an entry function; `observed` for a run with an observer."""
+    return _Translator(module, kind, observed).translate(entry)
+
+
+@dataclass
+class _Function:
+    """A Python function being written."""
+
+    name: str
+    parameters: list[str]
+    lines: list[tuple[int, str, Operation | None]] = field(default_factory=list[tuple[int, str, Operation | None]])
+
+
+class _Translator:
+    def __init__(self, module: VerifiedModule, kind: CoreKind, observed: bool) -> None:
+        self.module = module
+        self.kind = kind
+        self.observed = observed
+        self.namespace: dict[str, Any] = {}
+        self.names: dict[SSAValue, str] = {}
+        self.functions: dict[tuple[Any, bool], _Function] = {}
+        self.sites: dict[Operation, Site] = {}
+        self.in_scope = False
+        self.out: _Function = _Function("", [])
+        self.depth = 0
+        self.current: Operation | None = None
+
+    # --- the whole ----------------------------------------------------------------------------------------------------
+
+    def translate(self, entry: func.FuncOp) -> Code:
+        name = self.function(entry)
+        text, lines = self._text()
+        filename = f"<ptosim {next(_serial)}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+        exec(compile(text, filename, "exec"), self.namespace)
+        sites = {line: self.site(op) for line, op in lines.items()}
+        return Code(self.namespace[name], sites, filename, text)
+
+    def _text(self) -> tuple[str, dict[int, Operation]]:
+        out: list[str] = []
+        places: dict[int, Operation] = {}
+        for function in self.functions.values():
+            out.append(f"def {function.name}({', '.join(('core', *function.parameters))}):")
+            for depth, line, op in function.lines or [(0, "pass", None)]:
+                out.append("    " * (depth + 1) + line)
+                if op is not None:
+                    places[len(out)] = op
+        return "\n".join(out) + "\n", places
+
+    # --- functions ----------------------------------------------------------------------------------------------------
+
+    def function(self, op: func.FuncOp) -> str:
+        """The Python function of a PTO function; helpers are translated once for scopes and once for scalar code."""
+        key = (op, self.in_scope)
+        if key not in self.functions:
+            block = op.body.block
+            name = f"{op.sym_name.data}_{'scope' if self.in_scope else 'su'}_{len(self.functions)}".replace(
+                ".", "_"
+            ).replace("$", "_")
+            with self._writing(key, name, self.expand(block.args)):
+                self.block(block)
+        return self.functions[key].name
+
+    def _writing(self, key: tuple[Any, bool], name: str, parameters: list[str]) -> _Writing:
+        return _Writing(self, key, _Function(name, parameters))
+
+    def scope(self, op: Operation, body: Callable[[], None]) -> tuple[str, list[str]]:
+        """The function of a vector scope, and the names of the values it captures."""
+        captured = [name for value in captures(op) if (name := self.name(value))[0] == "r"]
+        key = (op, True)
+        was, self.in_scope = self.in_scope, True
+        with self._writing(key, f"scope_{len(self.functions)}", captured):
+            body()
+        self.in_scope = was
+        return self.functions[key].name, captured
+
+    # --- text ---------------------------------------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        self.out.lines.append((self.depth, text, self.current))
+
+    def name(self, value: SSAValue) -> str:
+        if value not in self.names:
+            self.names[value] = f"r{len(self.names)}"
+        return self.names[value]
+
+    def taint(self, value: SSAValue) -> str:
+        """The variable beside a register, mask or align value that holds its taint in observed runs."""
+        return f"t{self.name(value)[1:]}"
+
+    def expand(self, values: Iterable[SSAValue]) -> list[str]:
+        """The variables of values; in observed runs the taint of vector values goes with them."""
+        names: list[str] = []
+        for value in values:
+            names.append(self.name(value))
+            if self.observed and is_vector_state(value.type):
+                names.append(self.taint(value))
+        return names
+
+    def constant(self, value: Any, prefix: str = "c") -> str:
+        """A name for a Python object used by the text."""
+        name = f"{prefix}{len(self.namespace)}"
+        self.namespace[name] = value
+        return name
+
+    def site(self, op: Operation) -> Site:
+        if op not in self.sites:
+            record = effects().get(op.name)
+            scope = enclosing_scope(op)
+            self.sites[op] = Site(
+                op.name,
+                self.module.parsed.location(op),
+                record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
+                self.module.parsed.location(scope) if scope is not None else None,
+            )
+        return self.sites[op]
+
+    # --- operations ---------------------------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            self.operation(op)
+
+    def operation(self, op: Operation) -> None:
+        before, self.current = self.current, op
+        structured = _STRUCTURED.get(op.name)
+        if structured is not None and not (is_scope(op) and not self.in_scope):
+            structured(self, op)
+        elif is_scope(op):
+            self._launch(op)
+        else:
+            self._instruction(op)
+        self.current = before
+
+    def _launch(self, op: Operation) -> None:
+        name, captured = self.scope(op, lambda: _SCOPE_BODIES[op.name](self, op))
+        arguments = ", ".join(captured) + ("," if len(captured) == 1 else "")
+        self.line(f"core.launch({self.constant(self.site(op), 'site')}, {name}, ({arguments}))")
+
+    def _instruction(self, op: Operation) -> None:
+        meaning = semantics_of(op.name)
+        if meaning is None:
+            raise error("unsupported", f"{op.name} is not simulated yet", self.module.parsed.location(op))
+        arguments = self._arguments(op, meaning, static_of(op, self.module.target))
+        queued = self.site(op).pipe is not Pipe.S and not self.in_scope
+        if self.observed and (queued or self.in_scope or self._accesses(op)):
+            self._observed(op, meaning, arguments, queued)
+        elif queued:
+            site, method = self.constant(self.site(op), "site"), "transfer" if meaning.is_transfer else "issue"
+            self.line(f"core.{method}({site}, {self.constant(meaning.function, 'k')}, {_tuple(arguments)})")
+        else:
+            self._call_function(op, meaning, arguments)
+
+    def _call_function(self, op: Operation, meaning: Semantics, arguments: list[str]) -> None:
+        call = f"{self.constant(meaning.function, 'k')}({', '.join(arguments)})"
+        results = [self.name(result) for result in op.results]
+        self.line(f"{', '.join(results)} = {call}" if results else call)
+        if (mask := zeroing_mask(op, meaning)) is not None:
+            for result in op.results:
+                if isinstance(result.type, VregType):
+                    self.line(f"{self.name(result)} = {self.name(mask)}.zero_inactive({self.name(result)})")
+
+    # --- observed runs ------------------------------------------------------------------------------------------------
+
+    def _accesses(self, op: Operation) -> bool:
+        """Whether an operation touches memory."""
+        record = effects().get(op.name)
+        return record is not None and bool(record.accesses(static_of(op, self.module.target)))
+
+    def _observed(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool) -> None:
+        observed = self.constant(observed_operation(op, meaning, self.site(op)), "o")
+        if queued:
+            method = "transfer_observed" if meaning.is_transfer else "issue_observed"
+            self.line(f"core.{method}({observed}, {_tuple(arguments)})")
+            return
+        results = ", ".join(self.name(result) for result in op.results)
+        if not self.in_scope:
+            call = f"core.scalar({observed}, {_tuple(arguments)})"
+            self.line(f"{results} = {call}" if results else call)
+            return
+        taints = self._taints(op, meaning)
+        if self._accesses(op):
+            tainted = ", ".join(self.taint(result) for result in op.results)
+            call = f"core.perform({observed}, {_tuple(arguments)}, {_tuple(taints)})"
+            self.line(f"{_group(results)}, {_group(tainted)} = {call}" if results else call)
+            return
+        self._call_function(op, meaning, arguments)
+        vector_results = [result for result in op.results if is_vector_state(result.type)]
+        if vector_results:
+            self._spread(op, observed, meaning, arguments, taints)
+
+    def _spread(
+        self, op: Operation, observed: str, meaning: Semantics, arguments: list[str], taints: list[str]
+    ) -> None:
+        """After a register operation: the results are tainted as the operands are, which they almost never are."""
+        targets = ", ".join(self.taint(result) for result in op.results)
+        clean = ", ".join("None" for _ in op.results)
+        suspects = sorted({taint for taint in taints if taint != "None"})
+        if not suspects:
+            self.line(f"{targets} = {clean}")
+            return
+        mask = zeroing_mask(op, meaning)
+        extended = [*arguments, *([self.name(mask)] if mask is not None else [])]
+        condition = (
+            " is ".join((*suspects, "None"))
+            if len(suspects) == 1
+            else " and ".join(f"{name} is None" for name in suspects)
+        )
+        spread = f"core.spread({observed}, {_tuple(extended)}, {_tuple(taints)})"
+        self.line(f"{targets} = {_group(clean)} if {condition} else {spread}")
+
+    def _taints(self, op: Operation, meaning: Semantics) -> list[str]:
+        """The taint of each argument, and at the end that of the mask that clears inactive lanes."""
+        roles = list(meaning.parameters)
+        if zeroing_mask(op, meaning) is not None:
+            roles.append("mask")
+        return [self._taint_of(op, role) for role in roles]
+
+    def _taint_of(self, op: Operation, role: str) -> str:
+        if role == "active":
+            role = "mask"
+        if not isinstance(op, PTOOperation) or role not in op.operand_roles or role in op.variadic_roles:
+            return "None"
+        values = [value for value in op.segment(role) if is_vector_state(value.type)]
+        return self.taint(values[0]) if values else "None"
+
+    def _arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
+        bound = meaning.bind(static) if meaning.bind is not None else {}
+        return [self._argument(op, parameter, static, bound) for parameter in meaning.parameters]
+
+    def _argument(self, op: Operation, parameter: str, static: Static, bound: Any) -> str:
+        if parameter in bound:
+            return self._literal(bound[parameter])
+        if isinstance(op, PTOOperation):
+            if parameter in op.variadic_roles:
+                return "(" + "".join(f"{self.name(value)}, " for value in op.segment(parameter)) + ")"
+            if parameter in op.operand_roles:
+                values = op.segment(parameter)
+                return self.name(values[0]) if values else "None"
+            if parameter in op.property_roles:
+                return repr(static.words.get(parameter, static.integers.get(parameter)))
+        match parameter:
+            case "core":
+                return "core"
+            case "config":
+                return "core.config"
+            case "ctrl":
+                return "core.ctrl"
+            case "static":
+                return self.constant(static, "static")
+            case "site":
+                return self.constant(self.site(op), "site")
+            case "element" | "result_element":
+                return self.constant(_element(op, parameter), "e")
+            case "active":
+                return self._active(op)
+        index = int(parameter[1:]) if parameter[0] == "x" and parameter[1:].isdigit() else getattr(op, parameter, None)
+        if isinstance(index, int):
+            return self.name(op.operands[index])
+        assert isinstance(index, SSAValue), f"{op.name} has no {parameter}"
+        return self.name(index)
+
+    def _active(self, op: Operation) -> str:
+        assert isinstance(op, PTOOperation)
+        stride = _element(op, "element").bytes
+        masks = op.segment("mask")
+        return f"{self.name(masks[0])}.lanes({stride})" if masks else self.constant(FULL[stride].lanes(stride))
+
+    def _literal(self, value: Any) -> str:
+        return repr(value) if isinstance(value, int | str | bool | None) else self.constant(value)
+
+    # --- structured control flow --------------------------------------------------------------------------------------
+
+    def region(self, region: Region) -> None:
+        """The body of a loop or branch, one level deeper."""
+        self.depth += 1
+        before = len(self.out.lines)
+        for block in region.blocks:
+            self.block(block)
+        if len(self.out.lines) == before:
+            self.line("pass")
+        self.depth -= 1
+
+    def assign(self, targets: Sequence[SSAValue], values: Sequence[SSAValue]) -> None:
+        """Simultaneous assignment."""
+        left, right = ", ".join(self.expand(targets)), ", ".join(self.expand(values))
+        if left and left != right:
+            self.line(f"{left} = {right}")
+
+
+@dataclass
+class _Writing:
+    """Switches the translator to another Python function for a while."""
+
+    translator: _Translator
+    key: tuple[Any, bool]
+    function: _Function
+
+    def __enter__(self) -> None:
+        t = self.translator
+        t.functions[self.key] = self.function
+        self.saved = (t.out, t.depth, t.current)
+        t.out, t.depth = self.function, 0
+
+    def __exit__(self, *_: object) -> None:
+        self.translator.out, self.translator.depth, self.translator.current = self.saved
+
+
+def _tuple(items: list[str]) -> str:
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def _group(names: str) -> str:
+    return f"({names})" if "," in names else names
+
+
+def zeroing_mask(op: Operation, meaning: Semantics) -> SSAValue | None:
+    """The mask that clears inactive result lanes, where the function of the instruction does not deal with it."""
+    if (
+        not isinstance(op, PTOOperation)
+        or "mask" not in op.operand_roles
+        or {"mask", "active"} & set(meaning.parameters)
+    ):
+        return None
+    return next(iter(op.segment("mask")), None)
+
+
+def observed_operation(op: Operation, meaning: Semantics, site: Site) -> Observed:
+    """What an observed core has to know about an operation."""
+    widths = tuple(_width(op, parameter) for parameter in meaning.parameters)
+    mask = zeroing_mask(op, meaning)
+    return Observed(
+        site,
+        meaning.function,
+        meaning.parameters,
+        effects().get(op.name),
+        tuple(_width_of(result) for result in op.results),
+        widths + ((MASK_WIDTH,) if mask is not None else ()),
+        len(widths) if mask is not None else None,
+    )
+
+
+def _width(op: Operation, role: str) -> int:
+    role = "mask" if role == "active" else role
+    if not isinstance(op, PTOOperation) or role not in op.operand_roles:
+        return 0
+    return next((_width_of(value) for value in op.segment(role)), 0)
+
+
+def _width_of(value: SSAValue) -> int:
+    if isinstance(value.type, VregType):
+        return element_of(value.type).bytes
+    return MASK_WIDTH if isinstance(value.type, MaskType) else 0
+
+
+def captures(op: Operation) -> list[SSAValue]:
+    """The values that a scope uses from outside, in order of first use."""
+    inside = {value for inner in op.walk() for value in inner.results}
+    inside |= {arg for inner in op.walk() for region in inner.regions for block in region.blocks for arg in block.args}
+    found: dict[SSAValue, None] = {}
+    for inner in op.walk():
+        for operand in inner.operands:
+            if operand not in inside:
+                found[operand] = None
+    return list(found)
+
+
+def _element(op: Operation, which: str) -> Any:
+    candidates: Iterator[SSAValue] = iter((*op.results,) if which == "result_element" else (*op.operands, *op.results))
+    types = [value.type for value in candidates]
+    registers = [type_ for type_ in types if isinstance(type_, VregType)]
+    others = [type_ for type_ in types if not isinstance(type_, MaskType)]
+    return element_of((registers or others)[0])
+
+
+def _for(t: _Translator, op: Operation) -> None:
+    assert isinstance(op, scf.ForOp)
+    block = op.body.block
+    index, *carried = block.args
+    t.assign(carried, op.iter_args)
+    t.line(f"for {t.name(index)} in core.loop({t.name(op.lb)}, {t.name(op.ub)}, {t.name(op.step)}):")
+    t.region(op.body)
+    yielded = block.last_op
+    t.depth += 1
+    t.assign(carried, yielded.operands if isinstance(yielded, scf.YieldOp) else ())
+    t.depth -= 1
+    for result, value in zip(op.results, carried, strict=True):
+        t.names[result] = t.name(value)  # after the loop the carried variable holds its result
+
+
+def _if(t: _Translator, op: Operation) -> None:
+    assert isinstance(op, scf.IfOp)
+    t.line(f"if core.branch({t.name(op.cond)}):" if t.observed else f"if {t.name(op.cond)}:")
+    _branch(t, op, op.true_region)
+    if op.false_region.blocks:
+        t.line("else:")
+        _branch(t, op, op.false_region)
+
+
+def _branch(t: _Translator, op: Operation, region: Region) -> None:
+    t.region(region)
+    last = region.block.last_op
+    t.depth += 1
+    t.assign(op.results, last.operands if isinstance(last, scf.YieldOp) else ())
+    t.depth -= 1
+
+
+def _while(t: _Translator, op: Operation) -> None:
+    assert isinstance(op, scf.WhileOp)
+    before, after = op.before_region.block, op.after_region.block
+    t.assign(before.args, op.arguments)
+    t.line("while True:")
+    t.region(op.before_region)
+    condition = before.last_op
+    assert isinstance(condition, scf.ConditionOp)
+    t.depth += 1
+    t.assign(op.results, condition.arguments)
+    t.line(f"if not {t.name(condition.condition)}:")
+    t.line("    break")
+    t.line("core.iterate()")
+    t.assign(after.args, condition.arguments)
+    t.depth -= 1
+    t.region(op.after_region)
+    yielded = after.last_op
+    t.depth += 1
+    t.assign(before.args, yielded.operands if isinstance(yielded, scf.YieldOp) else ())
+    t.depth -= 1
+
+
+def _call(t: _Translator, op: Operation) -> None:
+    assert isinstance(op, func.CallOp)
+    callee = _callee(op)
+    results = ", ".join(t.expand(op.results))
+    arguments = ", ".join(["core", *t.expand(op.operands)])
+    if callee is None or not callee.body.blocks:
+        t.line(f"core.missing_function({op.callee.string_value()!r})")
+        t.line(f"{results} = " + ", ".join(["None"] * len(op.results)) if results else "pass")
+        return
+    name = t.function(callee)
+    t.line(f"{results} = {name}({arguments})" if results else f"{name}({arguments})")
+
+
+def _callee(op: func.CallOp) -> func.FuncOp | None:
+    parent = op.parent_op()
+    while parent is not None:
+        for region in parent.regions:
+            for block in region.blocks:
+                for candidate in block.ops:
+                    if isinstance(candidate, func.FuncOp) and candidate.sym_name.data == op.callee.string_value():
+                        return candidate
+        parent = parent.parent_op()
+    return None
+
+
+def _return(t: _Translator, op: Operation) -> None:
+    if op.operands:
+        t.line("return " + ", ".join(t.expand(op.operands)))
+
+
+def _section(t: _Translator, op: Operation) -> None:
+    if op.name == f"pto.section.{'cube' if t.kind is CoreKind.AIC else 'vector'}":
+        for block in op.regions[0].blocks:
+            t.block(block)
+
+
+def _constant(t: _Translator, op: Operation) -> None:
+    assert isinstance(op, arith.ConstantOp)
+    value = scalar_constant(op)
+    t.names[op.result] = f"({value!r})" if isinstance(value, int) else t.constant(value)
+
+
+def scalar_constant(op: arith.ConstantOp) -> int | float:
+    """The number of an arith.constant, as scalar code holds it: integers signed, floats rounded to their type."""
+    value = op.value
+    if isinstance(value, IntegerAttr):
+        number = cast("IntegerAttr[Any]", value).value.data
+        bits = element_of(op.result.type).bits
+        number &= (1 << bits) - 1
+        return number - (1 << bits) if bits > 1 and number >> (bits - 1) else number
+    return cast("FloatAttr[Any]", value).value.data
+
+
+def _skip(t: _Translator, op: Operation) -> None:
+    """Terminators of regions: their parent reads them."""
+
+
+_STRUCTURED: dict[str, Callable[[_Translator, Operation], None]] = {
+    "arith.constant": _constant,
+    "scf.for": _for,
+    "scf.if": _if,
+    "scf.while": _while,
+    "scf.yield": _skip,
+    "scf.condition": _skip,
+    "func.call": _call,
+    "func.return": _return,
+    "pto.section.cube": _section,
+    "pto.section.vector": _section,
+}
+
+
+def _vecscope_body(t: _Translator, op: Operation) -> None:
+    for block in op.regions[0].blocks:
+        t.block(block)
+
+
+def _strict_body(t: _Translator, op: Operation) -> None:
+    for block in op.regions[0].blocks:
+        t.assign(block.args, op.operands)
+        t.block(block)
+
+
+_SCOPE_BODIES: dict[str, Callable[[_Translator, Operation], None]] = {
+    "pto.vecscope": _vecscope_body,
+    "pto.strict_vecscope": _strict_body,
+    "scf.for": _for,
+}
