@@ -1,4 +1,4 @@
-"""The float formats as data: where their bits are and what their codes mean. Converting lanes is left to the engines."""
+"""The float formats as data: where their bits are, what their codes mean. Converting lanes is left to the engines."""
 
 from dataclasses import dataclass
 
