@@ -15,26 +15,14 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.names import Space
+from ptosim.language.burst import SHORT_LIMIT, burst_sizes
 from ptosim.language.clauses import parse_operand_list, print_clause_types
-from ptosim.language.dma_registers import COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, row_strides
+from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, row_strides
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
 from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation
 
-SHORT_LIMIT = (1 << 16) - 1
-
 # --- rules ------------------------------------------------------------------------------------------------------------
-
-
-def burst_sizes(op: PTOOperation, count_limit: int = COUNT_LIMIT, length_limit: int = COUNT_LIMIT) -> Iterator[Problem]:
-    """Row count and row length fit their fields; older descriptions of the fields have 16 bits."""
-    for role, limit in (("n_burst", count_limit), ("len_burst", length_limit)):
-        yield from in_range(op, 0, limit, role)
-        for place, known in constants(op, role):
-            if known == 0:
-                yield Problem(f"{role} is 0: the copy does nothing", place, "lint", "warning")
-            if SHORT_LIMIT < known <= limit:
-                yield Problem(f"{role} is {known}; some machines have 16 bits for it", place, "lint", "warning")
 
 
 def whole_blocks(op: PTOOperation, target: str, *roles: str) -> Iterator[Problem]:

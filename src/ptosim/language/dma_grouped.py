@@ -14,21 +14,20 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.names import Space
+from ptosim.language.burst import COUNT_LIMIT, LOOPS, BlockCopy, GroupedCopy, burst_sizes
 from ptosim.language.clauses import (
-    ClauseOrder,
     Written,
     by_role,
     parse_clause_types,
     parse_group,
     parse_leading,
-    print_clause_types,
     print_group,
     transposed,
 )
-from ptosim.language.dma import SHORT_LIMIT, burst_sizes, layout_sizes, whole_blocks
-from ptosim.language.dma_registers import COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, is_pad_type, row_strides
+from ptosim.language.dma import layout_sizes, whole_blocks
+from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, is_pad_type, row_strides
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, are_type, constants, in_range, nth, same_width
+from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -40,71 +39,8 @@ from ptosim.language.operation import (
 from ptosim.language.syntax import Vocabulary, parse_word
 from ptosim.language.types import PtrType, element_of
 
-LOOPS = ("loop", "loop1", "loop2")
 
-
-class _Grouped(PTOOperation):
-    """Leading operands, `nburst(...)`, and the clauses that the class has."""
-
-    placement = "outside"
-    leading: ClassVar[tuple[str, ...]] = ("source", "dest", "len_burst")
-    steps: ClassVar[tuple[str, str]] = ("source_stride", "dest_stride")
-    slots: ClassVar[Sequence[Sequence[str]]] = (("nburst",),)
-    source = Operand()
-    dest = Operand()
-    len_burst = Operand()
-    n_burst = Operand()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
-        written: Written = []
-        parse_leading(parser, written, *cls.leading)
-        order = ClauseOrder(parser, cls.slots, frozenset(LOOPS))
-        loops = 0
-        parser.parse_optional_punctuation(",")
-        while (word := order.next()) is not None:
-            if word in LOOPS:
-                roles = ("loop_counts", "loop_source_strides", "loop_dest_strides")
-                parse_group(parser, written, *(nth(role, loops) for role in roles))
-                loops += 1
-            else:
-                cls.parse_clause(parser, word, written)
-            parser.parse_optional_punctuation(",")
-        operands = by_role(written)
-        if "n_burst" not in operands:
-            parser.raise_error(f"expected 'nburst(n_burst, {', '.join(cls.steps)})' of {cls.name}")
-        attributes, properties = cls.parse_dictionary(parser)
-        parse_clause_types(parser, written, (*LOOPS, "pad"))
-        return cls.make(operands, (), properties, attributes)
-
-    @classmethod
-    def parse_clause(cls, parser: LocatedParser, word: str, written: Written) -> None:
-        if word == "nburst":
-            parse_group(parser, written, "n_burst", *cls.steps)
-        elif word == "l2_cache_ctl":
-            parse_group(parser, written, "l2_cache_ctl")
-
-    def print(self, printer: Printer) -> None:
-        leading = [value for role in self.leading for value in self.segment(role)]
-        printer.print_string(" ")
-        printer.print_list(leading, printer.print_ssa_value)
-        groups = list(self.groups())
-        for word, values in groups:
-            print_group(printer, word, values)
-        printer.print_op_attributes(self.attributes)
-        print_clause_types(printer, [("", leading), *((w if w in (*LOOPS, "pad") else "", v) for w, v in groups)])
-
-    def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
-        """The clauses as they are printed."""
-        yield "nburst", [value for role in ("n_burst", *self.steps) for value in self.segment(role)]
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from same_width(self)
-        yield from are_i64(self, "len_burst", "n_burst", *self.steps)
-
-
-class _Strided(_Grouped):
+class _Strided(GroupedCopy):
     """Byte lengths and start-to-start strides, with loops around the rows."""
 
     slots = (("nburst",), LOOPS)
@@ -122,6 +58,7 @@ class _Strided(_Grouped):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
+        yield from same_width(self)
         yield from burst_sizes(self)
         yield from row_strides(self, *self.limits)
         yield from loop_sizes(self, *self.limits)
@@ -226,20 +163,13 @@ class MteGmL1(_Strided):
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
 
 
-class _Blocks(_Grouped):
-    """Lengths and gaps in 32-byte blocks."""
-
-    steps = ("source_gap", "dest_gap")
-    source_gap = Operand()
-    dest_gap = Operand()
-
+class _UnifiedBufferBlocks(BlockCopy):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from burst_sizes(self, SHORT_LIMIT, SHORT_LIMIT)
-        yield from in_range(self, 0, SHORT_LIMIT, "source_gap", "dest_gap")
+        yield from same_width(self)
 
 
-class MteUbUb(_Blocks):
+class MteUbUb(_UnifiedBufferBlocks):
     """Copy rows within UB (pipe V).
 
     Length and gaps count 32-byte blocks; a gap lies between the end of a row and the start of the next.
@@ -252,7 +182,7 @@ class MteUbUb(_Blocks):
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
 
-class MteUbL1(_Blocks):
+class MteUbL1(_UnifiedBufferBlocks):
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
 
     Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ.
@@ -266,7 +196,7 @@ class MteUbL1(_Blocks):
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
-class MteL1Ub(_Blocks):
+class MteL1Ub(_UnifiedBufferBlocks):
     """Copy rows from L1 to the UB of AIV0 (issued by the cube core, pipe MTE1, a5).
 
     Length and gaps count 32-byte blocks, not bytes; the strides of `loop` are bytes, the last loop outermost.

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from ptosim.language.burst import COUNT_LIMIT
 from ptosim.language.operands import are_i64, in_range
 from ptosim.language.operation import Operand, Problem, PTOOperation
 from ptosim.language.types import element_name
 
-COUNT_LIMIT = (1 << 21) - 1
 GM_STRIDE_LIMIT = (1 << 40) - 1
 UB_STRIDE_LIMIT = (1 << 21) - 1
 PAD_TYPES = ("i8", "i16", "i32", "f16", "bf16", "f32")

@@ -9,20 +9,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ptosim.language.operation import Problem, PTOOperation
-from ptosim.language.types import PtrType, element_name, element_of
+from ptosim.language.types import PtrType, element_name, element_of, same_type
 
 
 def constant_of(value: SSAValue | None) -> int | None:
     """The integer that a value is known to be, or None."""
-    if value is None or not isinstance(owner := value.owner, ConstantOp):
+    owner = value.owner if value is not None else None
+    if not isinstance(owner, Operation) or owner.name != "arith.constant":
         return None
-    attribute = cast("IntegerAttr[Any] | Attribute", owner.value)
-    return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+    known: object = getattr(owner, "value", None)
+    if isinstance(known, IntegerAttr):
+        known = cast("IntegerAttr[Any]", known).value.data
+    return known if isinstance(known, int) else None
+
+
+def constant_address(value: SSAValue) -> int | None:
+    """The address of a pointer that is cast from a constant, or None."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name != "pto.castptr":
+        return None
+    return constant_of(owner.operands[0])
 
 
 def constants(op: PTOOperation, role: str) -> Iterator[tuple[str, int]]:
@@ -89,3 +99,18 @@ def _element(type_: Attribute) -> Attribute | None:
     if isinstance(type_, PtrType):
         return None if type_.is_open else type_.element
     return type_ if element_name(type_) is not None else None
+
+
+def same_pointer(op: PTOOperation, updated: str, base: str) -> Iterator[Problem]:
+    """The updated pointer that an operation may return has the type of its base."""
+    result, pointer = getattr(op, updated), getattr(op, base)
+    if result is not None and not same_type(result.type, pointer.type):
+        message = f"requires updated base result to match base type: {updated} is {result.type}, {base} {pointer.type}"
+        yield Problem(message)
+
+
+def updated_base(op: PTOOperation, base: str, result: str = "next") -> Iterator[Problem]:
+    """The pointer that a post-update form gives has the type of the one it comes from."""
+    updated = getattr(op, result)
+    if updated is not None and not same_type(updated.type, expected := getattr(op, base).type):
+        yield Problem(f"{op.name} requires updated base result to match base type {expected}, not {updated.type}")

@@ -18,7 +18,15 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_integers, bounds, constants, in_range
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
+from ptosim.language.operation import (
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    Problem,
+    Property,
+    PTOOperation,
+    enclosing_scope,
+)
 from ptosim.language.syntax import Vocabulary, parse_word
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -357,6 +365,8 @@ class _Buffer(PTOOperation):
             yield Problem(f"{self.name} exists on a5 only", kind="wrong-target", severity="warning")
         broken = list(concrete_pipe(self, "pipe"))
         yield from broken or present_pipe(self, "pipe")
+        if self.id is None and self.id_literal is None:
+            yield Problem(f"{self.name} needs a buffer id")
         yield from are_integers(self, "id", "mode")
         yield from known_in_range(self, 0, BUFFER_IDS - 1, "id", "id-range")
         yield from known_in_range(self, 0, None, "mode", "invalid")
@@ -433,8 +443,6 @@ class MemBar(PTOOperation):
     order = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        from ptosim.language.verify import enclosing_scope
-
         if enclosing_scope(self) is None:
             hint = "order pipes with pto.set_flag and pto.wait_flag"
             yield Problem(

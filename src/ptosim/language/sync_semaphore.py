@@ -82,8 +82,8 @@ class _Semaphore(PTOOperation):
             printer.print_ssa_value(self.id)
         else:
             printer.print_string(str(self.integer("id_literal")))
-        mode = self.properties.get("ffts_mode")
-        printer.print_op_attributes(({"ffts_mode": mode} if mode is not None else {}) | self.attributes)
+        mode = self.attribute("ffts_mode")
+        printer.print_op_attributes({**({"ffts_mode": mode} if mode is not None else {}), **self.attributes})
         types = [value.type for value in self.operands]
         if types and self.pipe is None:
             printer.print_string(" : ")
@@ -96,6 +96,8 @@ class _Semaphore(PTOOperation):
         if self.core is not None:
             message = "the first operand names no pipe and is ignored: the signal concerns all pipes of this core"
             yield Problem(message, at="core", kind="lint", severity="warning", hint="write a pipe, such as <PIPE_V>")
+        if self.id is None and self.id_literal is None:
+            yield Problem(f"{self.name} needs a semaphore id")
         yield from are_integers(self, "core", "id")
         yield from known_in_range(self, 0, self.ids(target) - 1, "id", "id-range")
 

@@ -1,0 +1,115 @@
+"""Copies of rows: the clause `nburst(count, source, destination)` and what it may say, for every copy that has rows.
+
+The copies themselves are in the rooms, dma and cube_load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Self
+
+from xdsl.ir import SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from ptosim.language.clauses import (
+    ClauseOrder,
+    Written,
+    by_role,
+    parse_clause_types,
+    parse_group,
+    parse_leading,
+    print_clause_types,
+    print_group,
+)
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_i64, constants, in_range, nth
+from ptosim.language.operation import Operand, Problem, PTOOperation
+
+COUNT_LIMIT = (1 << 21) - 1
+SHORT_LIMIT = (1 << 16) - 1
+LOOPS = ("loop", "loop1", "loop2")
+
+
+def burst_sizes(op: PTOOperation, count_limit: int = COUNT_LIMIT, length_limit: int = COUNT_LIMIT) -> Iterator[Problem]:
+    """Row count and row length fit their fields; older descriptions of the fields have 16 bits."""
+    for role, limit in (("n_burst", count_limit), ("len_burst", length_limit)):
+        yield from in_range(op, 0, limit, role)
+        for place, known in constants(op, role):
+            if known == 0:
+                yield Problem(f"{role} is 0: the copy does nothing", place, "lint", "warning")
+            if SHORT_LIMIT < known <= limit:
+                yield Problem(f"{role} is {known}; some machines have 16 bits for it", place, "lint", "warning")
+
+
+class GroupedCopy(PTOOperation):
+    """Leading operands, `nburst(...)`, and the clauses that the class has."""
+
+    placement = "outside"
+    leading: ClassVar[tuple[str, ...]] = ("source", "dest", "len_burst")
+    steps: ClassVar[tuple[str, str]] = ("source_stride", "dest_stride")
+    slots: ClassVar[Sequence[Sequence[str]]] = (("nburst",),)
+    source = Operand()
+    dest = Operand()
+    len_burst = Operand()
+    n_burst = Operand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        written: Written = []
+        parse_leading(parser, written, *cls.leading)
+        order = ClauseOrder(parser, cls.slots, frozenset(LOOPS))
+        loops = 0
+        parser.parse_optional_punctuation(",")
+        while (word := order.next()) is not None:
+            if word in LOOPS:
+                roles = ("loop_counts", "loop_source_strides", "loop_dest_strides")
+                parse_group(parser, written, *(nth(role, loops) for role in roles))
+                loops += 1
+            else:
+                cls.parse_clause(parser, word, written)
+            parser.parse_optional_punctuation(",")
+        operands = by_role(written)
+        if "n_burst" not in operands:
+            parser.raise_error(f"expected 'nburst(n_burst, {', '.join(cls.steps)})' of {cls.name}")
+        attributes, properties = cls.parse_dictionary(parser)
+        parse_clause_types(parser, written, (*LOOPS, "pad"))
+        return cls.make(operands, (), properties, attributes)
+
+    @classmethod
+    def parse_clause(cls, parser: LocatedParser, word: str, written: Written) -> None:
+        if word == "nburst":
+            parse_group(parser, written, "n_burst", *cls.steps)
+        elif word == "l2_cache_ctl":
+            parse_group(parser, written, "l2_cache_ctl")
+
+    def print(self, printer: Printer) -> None:
+        leading = [value for role in self.leading for value in self.segment(role)]
+        printer.print_string(" ")
+        printer.print_list(leading, printer.print_ssa_value)
+        groups = list(self.groups())
+        for word, values in groups:
+            print_group(printer, word, values)
+        printer.print_op_attributes(self.attributes)
+        print_clause_types(printer, [("", leading), *((w if w in (*LOOPS, "pad") else "", v) for w, v in groups)])
+
+    def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
+        """The clauses as they are printed."""
+        yield "nburst", [value for role in ("n_burst", *self.steps) for value in self.segment(role)]
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "len_burst", "n_burst", *self.steps)
+
+
+class BlockCopy(GroupedCopy):
+    """Lengths and gaps in 32-byte blocks."""
+
+    steps = ("source_gap", "dest_gap")
+    source_gap = Operand()
+    dest_gap = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from burst_sizes(self, SHORT_LIMIT, SHORT_LIMIT)
+        yield from in_range(self, 0, SHORT_LIMIT, "source_gap", "dest_gap")
