@@ -202,19 +202,33 @@ def test_as_many_iterations_as_allowed_and_not_one_more():
     needed = 3 + 3 * 5
     assert bench.run(3, 5, steps=needed).number() == 15
     assert bench.run(3, 5, steps=needed).words[Word.STEPS] == 0
-    outcome = bench.run(3, 5, steps=needed - 1)
-    assert (outcome.status, outcome.fault) == (Status.FAILED, (8, 0, [2, 3]))
-    assert bench.run(3, 5, steps=12).fault == (7, 0, [1])
-    assert bench.run(3, 5, steps=0).fault == (7, 0, [])
+    outcome = bench.run(3, 5, steps=needed - 1)  # a loop counts as a whole when it begins
+    assert (outcome.status, outcome.fault) == (Status.FAILED, (8, 0, [2]))
+    assert bench.run(3, 5, steps=7).fault == (8, 0, [0])
+    assert bench.run(3, 5, steps=2).fault == (7, 0, [])
     assert bench.run(0, 5, steps=0).status is Status.DONE
+    assert bench.run(3, 0, steps=3).status is Status.DONE
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, HIGH])
+def test_the_iterations_of_any_range_are_counted(step: int):
+    bench = Bench(lambda f, _m, low, high, by: [f.for_loop(low, high, by, [], lambda _i, _c: [], 3)][:0], 3)
+    for low, high in [(0, 1), (0, 20), (-7, 14), (5, 5), (6, 5), (HIGH - 20, HIGH)]:
+        iterations = len(range(low, high, step))
+        assert bench.run(low, high, step, steps=50).words[Word.STEPS] == 50 - iterations
+        if iterations:
+            assert bench.run(low, high, step, steps=iterations - 1).fault[0] == 3
+    assert bench.run(-HIGH - 1, HIGH, step, steps=1).fault[0] == 3
 
 
 def test_an_endless_loop_meets_the_limit():
     def build(function: Function, _memory: Value, number: Value) -> Sequence[Value]:
         return function.while_loop([number], lambda c: (c[0] > 0, c), lambda c: c, site=4)
 
-    outcome = Bench(build, 1).run(1, steps=1000)
+    bench = Bench(build, 1)
+    outcome = bench.run(1, steps=1000)
     assert (outcome.status, outcome.fault[0]) == (Status.FAILED, 4)
+    assert bench.run(0, steps=0).status is Status.DONE
 
 
 def test_the_stop_word_ends_a_loop_that_is_not_counted():

@@ -176,22 +176,25 @@ class Function:
     ) -> list[Value]:
         """`body` for each index from `lower` up to `upper` by a positive `step`; what its last call returned.
 
-        The iterations count against max_steps, with `site` as the place that reports it, unless there is none.
+        All its iterations count against max_steps when it begins, with `site` as the place that reports it; those of a
+        loop without a site do not count.
         """
         upper, step = lower.like(upper), lower.like(step)
         entered = lower < upper
-        self._expect_iteration(entered, site)
+        if site is not None:
+            # exact as unsigned numbers, however far apart the bounds are
+            self._count(entered * ((upper - lower - 1).udiv(step).zext(I64) + 1), site)
+        self.settle(poll=True)
         before, inside, done = self._label, self._fresh("loop"), self._fresh("done")
         self.do(f"br {entered}, label %{inside}, label %{done}")
         self._start(inside)
         index, *entering = (self._phi(value.kind) for value in (lower, *carried))
         with self._region(index):
-            self._count_iteration(site)
             following = list(body(index, entering))
             # the distance left is exact even where index + step would wrap
             more = (upper - index).compare("ugt", step)
             following_index = index + step
-            self._expect_iteration(more, site)
+            self.settle(poll=True)
         latch = self._label
         self.do(f"br {more}, label %{inside}, label %{done}")
         for phi, first, next_ in zip((index, *entering), (lower, *carried), (following_index, *following), strict=True):
@@ -214,11 +217,12 @@ class Function:
         entering = [self._phi(value.kind) for value in carried]
         self._known.append({})
         going_on, handed = before(entering)
-        self._expect_iteration(going_on, site)
+        if site is not None:
+            self._count(going_on * 1, site)
+        self.settle(poll=True)
         self.do(f"br {going_on}, label %{inside}, label %{done}")
         self._start(inside)
         with self._region():
-            self._count_iteration(site)
             following = after(list(handed))
             self.settle()
         self.do(f"br label %{head}")
@@ -339,15 +343,11 @@ class Function:
     def _extract(self, kind: Type, aggregate: str, text: str, number: int) -> Value:
         return self.emit(kind, f"extractvalue {aggregate} {text}, {number}")
 
-    def _expect_iteration(self, coming: Value, site: int | None) -> None:
-        """The test before an iteration that may come: earlier failures, the stop word, and whether a step is left."""
-        if site is not None:
-            self.check(coming & (self._steps.load(I64, 8) == 0), site)
-        self.settle(poll=True)
-
-    def _count_iteration(self, site: int | None) -> None:
-        if site is not None:
-            self._steps.store(self._steps.load(I64, 8) - 1, 8)
+    def _count(self, iterations: Value, site: int) -> None:
+        """Take so many, an unsigned number, from the steps that are left."""
+        left = self._steps.load(I64, 8)
+        self.check(iterations.compare("ugt", left), site)
+        self._steps.store(left - iterations, 8)
 
     def _store_steps(self) -> None:
         self.word(Word.STEPS).store(self._steps.load(I64, 8), 8)

@@ -132,7 +132,8 @@ class Value:
         return _binary("srem", self, self.like(other))
 
     def udiv(self, other: Operand) -> "Value":
-        return _binary("udiv", self, self.like(other))
+        other = self.like(other)
+        return self if other.literal == 1 else _binary("udiv", self, other)
 
     def urem(self, other: Operand) -> "Value":
         return _binary("urem", self, self.like(other))

@@ -1,156 +1,140 @@
-"""Compiled code at work: contexts, independent blocks on worker threads, and how a run ends.
+"""Running a linked kernel: its blocks on worker threads, the main thread free to hear Ctrl-C, the lowest error raised.
 
-Nothing here knows an instruction. What to run and with which memories is in `Launch`; what a failing site means is in
-the table that came with the object.
+Every worker has a scheduler of the machine floor, contexts and memories of its own. Blocks that synchronise with each
+other run together under one scheduler. Nothing here knows an instruction.
 """
 
-import ctypes
 import itertools
 import os
 import threading
-from array import array
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
-from ptosim.native.context import RESET, WORDS, Status, Word, register_word
-from ptosim.native.memory import Memory
+from ptosim.diagnostics import PTOError
+from ptosim.machine.core import Core as MachineCore
+from ptosim.machine.deadlock import Reachable
+from ptosim.machine.launch import Launch
+from ptosim.machine.scheduler import Scheduler, Stop, Stopped
+from ptosim.native.cores import Cluster, Invocation, Tables
 
-WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting, so that Ctrl-C is answered
-
-_Entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One call of a kernel."""
-
-    address: int  # of the compiled function, which takes a context
-    grid: int
-    arguments: Sequence[tuple[int, int]]  # GM base and bytes, or the bits of a scalar and 0, per parameter
-    memories: Mapping[Word, int] = field(default_factory=dict[Word, int])  # bytes of each on-chip memory
-    max_steps: int = 10**9
+WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting
 
 
-@dataclass(frozen=True)
-class Fault:
-    """Why a block failed: the site's number, the value it found wrong, and the loop indices, outermost first."""
+def run_apart(invocation: Invocation, threads: int | None = None, reachable: Reachable | None = None) -> None:
+    """All blocks, each by itself, handed out in ascending order to so many threads (None: one per processor).
 
-    block: int
-    site: int
-    value: int
-    loops: tuple[int, ...]
-
-
-class Core:
-    """One context with its memories; compiled code runs on it for one block after the other."""
-
-    def __init__(self, launch: Launch, arguments: array[int], number: int = 0) -> None:
-        self._launch = launch
-        self._entry = _Entry(launch.address)
-        self._words = array("q", bytes(8 * WORDS))
-        self._memories = {word: Memory(size) for word, size in launch.memories.items()}
-        self._words[Word.ARGUMENTS] = arguments.buffer_info()[0]
-        self._words[Word.CORE] = number
-        self._words[Word.BLOCK_NUM] = launch.grid
-        self._words[Word.SUBBLOCK_NUM] = 1
-        for word, memory in self._memories.items():
-            self._words[word] = memory.address
-        self.address = self._words.buffer_info()[0]
-
-    def run(self, block: int) -> Status:
-        """One block from its beginning, with memories and registers as they are at the start."""
-        words = self._words
-        words[Word.BLOCK] = block
-        words[Word.STEPS] = self._launch.max_steps
-        for memory in self._memories.values():
-            memory.clear()
-        words[Word.REGISTERS :] = array("q", bytes(8 * (WORDS - Word.REGISTERS)))
-        for register, value in RESET.items():
-            words[register_word(register)] = value
-        return Status(self._entry(self.address))
-
-    def stop(self) -> None:
-        """From any thread: the code leaves at its next loop iteration."""
-        self._words[Word.STOP] = 1
-
-    def fault(self) -> Fault:
-        words = self._words
-        loops = words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + words[Word.FAULT_DEPTH]]
-        return Fault(words[Word.BLOCK], words[Word.FAULT], words[Word.FAULT_VALUE], tuple(loops))
-
-
-def run_blocks(launch: Launch, threads: int | None = None) -> Fault | None:
-    """All blocks, handed out in ascending order to so many threads (None: one per processor); the lowest block's fault.
-
-    Once a block fails, higher ones are stopped and no more begin; lower ones go on, because one of them may fail too.
+    Once a block fails, higher ones are stopped and no more begin; lower ones go on, because one of them may fail too,
+    and the error of the lowest is raised.
     """
-    count = min(threads or os.cpu_count() or 1, launch.grid)
-    return _Workers(launch, max(count, 1)).run()
+    count = max(1, min(threads or os.cpu_count() or 1, invocation.grid))
+    _Workers(invocation, [_Worker(invocation, reachable) for _ in range(count)]).run()
+
+
+def run_together(invocation: Invocation, reachable: Reachable | None = None) -> None:
+    """All blocks under one scheduler: the kernel synchronises across them."""
+    worker = _Worker(invocation, reachable, together=True)
+    _wait_for([threading.Thread(target=worker.run_grid, daemon=True)], worker.stop.request)
+    if worker.problem is not None:
+        raise worker.problem
+
+
+class _Worker:
+    """A scheduler with the cores that it drives."""
+
+    def __init__(self, invocation: Invocation, reachable: Reachable | None, together: bool = False) -> None:
+        self._invocation = invocation
+        self._tables = Tables(invocation)
+        self._launch = Launch(invocation.executable.kind, invocation.grid)
+        self._together = together
+        self._clusters: dict[int, Cluster] = {}
+        self.stop = Stop()
+        self.problem: BaseException | None = None
+        self._scheduler = Scheduler(invocation.target, self._launch, self._program, reachable=reachable, stop=self.stop)
+
+    def run_block(self, block: int) -> None:
+        self._cluster(block).reset()
+        self._scheduler.run_block(block)
+
+    def run_grid(self) -> None:
+        try:
+            for block in range(self._invocation.grid):
+                self._cluster(block).reset()
+            self._scheduler.run_grid()
+        except BaseException as problem:
+            self.problem = problem
+
+    def _program(self, machine: MachineCore) -> None:
+        self._cluster(machine.block).cores[machine.role].run(machine)
+
+    def _cluster(self, block: int) -> Cluster:
+        """The cluster that a block runs on: always the same one, unless blocks run together."""
+        number = block if self._together else 0
+        if number not in self._clusters:
+            roles = [place.role for place in self._launch.places(block)]
+            self._clusters[number] = Cluster(self._invocation, self._tables, self.stop, roles)
+        return self._clusters[number]
 
 
 class _Workers:
-    def __init__(self, launch: Launch, count: int) -> None:
-        self._launch = launch
-        self._arguments = argument_words(launch.arguments)
-        self._cores = [Core(launch, self._arguments, number) for number in range(count)]
-        self._running = [-1] * count  # the block each worker is in
-        self._blocks = itertools.count()  # next() is atomic
-        self._lock = threading.Lock()
-        self._fault: Fault | None = None
-        self._problem: BaseException | None = None
+    """Workers that share the blocks of one invocation."""
 
-    def run(self) -> Fault | None:
-        workers = [threading.Thread(target=self._work, args=(number,)) for number in range(len(self._cores))]
-        for worker in workers:
-            worker.start()
-        try:
-            for worker in workers:
-                while worker.is_alive():
-                    worker.join(WAKE_SECONDS)
-        except BaseException:
-            self._stop_above(-1)
-            for worker in workers:
-                worker.join()
-            raise
-        if self._problem is not None:
-            raise self._problem
-        return self._fault
+    def __init__(self, invocation: Invocation, workers: list[_Worker]) -> None:
+        self._grid = invocation.grid
+        self._workers = workers
+        self._running = [-1] * len(workers)  # the block that each is in
+        self._blocks = itertools.count()
+        self._lock = threading.Lock()
+        self._over = False
+        self._errors: dict[int, BaseException] = {}  # by block
+
+    def run(self) -> None:
+        numbers = range(len(self._workers))
+        _wait_for([threading.Thread(target=self._work, args=(number,), daemon=True) for number in numbers], self._stop)
+        if self._errors:
+            raise self._errors[min(self._errors)]
 
     def _work(self, number: int) -> None:
-        try:
-            core = self._cores[number]
-            while (block := self._begin(number)) is not None:
-                if core.run(block) is Status.FAILED:
-                    self._failed(core.fault())
-        except BaseException as problem:
-            self._problem = problem
-            self._stop_above(-1)
+        while (block := self._begin(number)) is not None:
+            try:
+                self._workers[number].run_block(block)
+            except Stopped:
+                return
+            except PTOError as error:
+                self._fail(block, error)
+            except BaseException as problem:  # a defect of this program: it goes before all else
+                self._fail(-1, problem)
 
     def _begin(self, number: int) -> int | None:
-        """The next block for this worker, unless the run is over."""
+        """The next block for this worker, or none if the run is over."""
         with self._lock:
             block = next(self._blocks)
-            over = block >= self._launch.grid or self._fault is not None or self._problem is not None
-            self._running[number] = -1 if over else block
-        return None if over else block
+            if self._over or block >= self._grid:
+                return None
+            self._running[number] = block
+            return block
 
-    def _failed(self, fault: Fault) -> None:
+    def _fail(self, block: int, error: BaseException) -> None:
         with self._lock:
-            if self._fault is None or fault.block < self._fault.block:
-                self._fault = fault
-        self._stop_above(fault.block)
+            self._errors[block] = error
+        self._stop(above=block)
 
-    def _stop_above(self, block: int) -> None:
+    def _stop(self, above: int = -1) -> None:
         with self._lock:
-            for core, running in zip(self._cores, self._running, strict=True):
-                if running > block:
-                    core.stop()
+            self._over = True
+            for worker, running in zip(self._workers, self._running, strict=True):
+                if running > above:
+                    worker.stop.request()
 
 
-def argument_words(arguments: Sequence[tuple[int, int]]) -> array[int]:
-    """The table that ARGUMENTS points to; scalars go in as the signed word with their bits."""
-    return array("q", [_signed(word) for pair in arguments for word in pair])
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 64) if word >> 63 else word
+def _wait_for(threads: list[threading.Thread], stop: Callable[[], None]) -> None:
+    """Start the threads and wait for their end in short pieces; whatever interrupts the waiting stops them first."""
+    for thread in threads:
+        thread.start()
+    try:
+        for thread in threads:
+            while thread.is_alive():
+                thread.join(WAKE_SECONDS)
+    except BaseException:
+        stop()
+        for thread in threads:
+            thread.join()
+        raise

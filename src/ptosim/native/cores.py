@@ -1,0 +1,184 @@
+"""The cores of a cluster as compiled code meets them: contexts, memories, and the way back into the scheduler.
+
+Contexts and memories are made once and serve one block after the other. What a failing site means is known to whoever
+compiled the kernel (`Executable.explain`).
+"""
+
+import ctypes
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ptosim.diagnostics import PTOError
+from ptosim.effects.names import CoreKind, Space
+from ptosim.machine.core import Core as MachineCore
+from ptosim.machine.launch import KernelKind
+from ptosim.machine.scheduler import Stop, Stopped
+from ptosim.native.context import LOOPS_RECORDED, RESET, WORD_BYTES, WORDS, Status, Word, register_word
+from ptosim.native.memory import Memory
+from ptosim.native.operations import Operation
+from ptosim.target.profile import Target
+
+_Program = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_Entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_Issue = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_void_p)
+
+OF_CLUSTER = {Space.L1: Word.L1}  # seen by every core
+OF_CUBE = {Space.L0A: Word.L0A, Space.L0B: Word.L0B, Space.L0C: Word.L0C, Space.BT: Word.BT, Space.FB: Word.FB}
+OF_VECTOR = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why compiled code failed: the site's number, the value it found wrong, and the loop indices, outermost first."""
+
+    core: str
+    block: int
+    site: int
+    value: int
+    loops: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A linked kernel: addresses, the operations that may be queued, and what its failures mean."""
+
+    kind: KernelKind
+    programs: Mapping[CoreKind, int]  # the scalar code of each kind of core; takes a context
+    explain: Callable[[Fault], PTOError]
+    operations: Sequence[Operation] = ()
+    entries: Mapping[int, int] = field(default_factory=dict[int, int])  # by number of the operation that issues them
+    spaces: frozenset[Space] = frozenset({Space.UB})  # the on-chip memories that it uses
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """One call of a kernel. Whoever makes it keeps the buffers alive and in place."""
+
+    executable: Executable
+    target: Target
+    grid: int
+    arguments: Sequence[int]  # one word per parameter: a GM pointer in its integer form, or the bits of a scalar
+    buffers: Sequence[tuple[int, int]]  # address and bytes of each buffer that the pointers name
+    max_steps: int = 10**9
+
+
+class Tables:
+    """What all contexts of an invocation point to."""
+
+    def __init__(self, invocation: Invocation) -> None:
+        self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
+        self._buffers = array("q", [0, 0] + [_signed(word) for pair in invocation.buffers for word in pair])
+        self.words = {
+            Word.BLOCK_NUM: invocation.grid,
+            Word.ARGUMENTS: self._arguments.buffer_info()[0],
+            Word.BUFFERS: self._buffers.buffer_info()[0],
+            Word.BUFFER_NUM: len(invocation.buffers),
+        }
+
+
+class Cluster:
+    """The memories and cores behind one block at a time, by their names in the cluster: aic, aiv0, aiv1."""
+
+    def __init__(self, invocation: Invocation, tables: Tables, stop: Stop, roles: Sequence[str]) -> None:
+        size = invocation.target.memory
+        used = invocation.executable.spaces
+        shared = {word: Memory(size[space]) for space, word in (OF_CLUSTER | OF_CUBE).items() if space in used}
+        self._ub = {role: Memory(size[Space.UB]) for role in roles if role != "aic" and Space.UB in used}
+        self._memories = [*shared.values(), *self._ub.values()]
+        addresses = {word: memory.address for word, memory in shared.items()}
+        addresses |= {OF_VECTOR[role]: memory.address for role, memory in self._ub.items()}
+        self.cores = {role: Core(invocation, tables, stop, self._visible(role, addresses)) for role in roles}
+
+    def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:
+        own = {Word.UB: self._ub[role].address} if role in self._ub else {}
+        return {**addresses, **own}
+
+    def reset(self) -> None:
+        """Before a block: all memories are zero. (Cores write each other's, so none may be cleared later.)"""
+        for memory in self._memories:
+            memory.clear()
+
+
+class Core:
+    """One context, and the compiled scalar code running on it."""
+
+    def __init__(self, invocation: Invocation, tables: Tables, stop: Stop, memories: Mapping[Word, int]) -> None:
+        self._invocation = invocation
+        self._executable = invocation.executable
+        self._entries = {number: _Entry(address) for number, address in self._executable.entries.items()}
+        self._issue = _Issue(self._issued)  # kept alive here
+        self._words = array("q", bytes(WORD_BYTES * WORDS))
+        self._machine: MachineCore | None = None
+        self._problem: BaseException | None = None
+        self._keep = (tables, stop)
+        for word, content in {
+            **tables.words,
+            **memories,
+            Word.STOP: stop.word.buffer_info()[0],
+            Word.ISSUE: ctypes.cast(self._issue, ctypes.c_void_p).value or 0,
+        }.items():
+            self._words[word] = _signed(content)
+        self.address = self._words.buffer_info()[0]
+
+    def run(self, machine: MachineCore) -> None:
+        """The scalar program of this core, from its beginning; returns when it has returned."""
+        self._machine = machine
+        self._reset(machine)
+        program = _Program(self._executable.programs[machine.kind])
+        self._conclude(program(self.address))
+
+    def _reset(self, machine: MachineCore) -> None:
+        words = self._words
+        words[Word.STEPS] = min(self._invocation.max_steps, (1 << 63) - 1)
+        words[Word.BLOCK] = machine.block
+        words[Word.SUBBLOCK] = machine.subblock
+        words[Word.SUBBLOCK_NUM] = machine.subblock_num
+        words[Word.CORE_SYNC] = machine.words.buffer_info()[0]
+        words[Word.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
+        words[Word.REGISTERS :] = array("q", bytes(WORD_BYTES * (WORDS - Word.REGISTERS)))
+        for register, value in RESET.items():
+            words[register_word(register)] = value
+
+    def _conclude(self, status: int) -> None:
+        """Go on, or raise what ended the run."""
+        if status == Status.DONE:
+            return
+        problem, self._problem = self._problem, None
+        if problem is not None:
+            raise problem
+        if status == Status.FAILED:
+            raise self._executable.explain(self._fault())
+        raise Stopped
+
+    def _fault(self) -> Fault:
+        assert self._machine is not None
+        words = self._words
+        depth = min(words[Word.FAULT_DEPTH], LOOPS_RECORDED)
+        loops = tuple(words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + depth])
+        return Fault(self._machine.name, self._machine.block, words[Word.FAULT], words[Word.FAULT_VALUE], loops)
+
+    # ---- called by compiled code
+
+    def _issued(self, number: int, captured: int) -> int:
+        """Nothing may be raised into compiled code: a problem waits until that has returned."""
+        try:
+            self._hand_over(number, captured)
+        except BaseException as problem:
+            self._problem = problem
+            return Status.STOPPED
+        return Status.DONE
+
+    def _hand_over(self, number: int, captured: int) -> None:
+        assert self._machine is not None
+        operation = self._executable.operations[number]
+        words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
+        operation.hand_over(self._machine, words, lambda: self._start(number, words))
+
+    def _start(self, number: int, words: "array[int]") -> None:
+        """The entry of an operation, which may run on the thread of another core that set it free."""
+        self._conclude(self._entries[number](self.address, words.buffer_info()[0]))
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >> 63 else word

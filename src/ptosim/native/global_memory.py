@@ -1,0 +1,45 @@
+"""From a GM pointer to host memory: which buffer it names, whether the bytes behind it lie in that buffer, and where.
+
+A GM pointer is an integer, the buffer's number in its upper 16 bits and a signed offset below (machine/memory.py). Any
+integer may come along as one; those that name no buffer meet an empty one.
+"""
+
+from dataclasses import dataclass
+
+from ptosim.machine.memory import OFFSET_BITS
+from ptosim.native.context import WORD_BYTES, Word
+from ptosim.native.flow import Function
+from ptosim.native.ir import I64, PTR, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A byte of a buffer, or near it: the buffer's host address and size, and the signed offset."""
+
+    base: Value
+    size: Value
+    offset: Value
+
+
+def locate(function: Function, pointer: Value) -> Place:
+    """What a GM pointer names."""
+    # half a buffer's range is added so that an offset below 0 still belongs to its buffer
+    number = (pointer + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS)
+    known = number.compare("ule", function.word(Word.BUFFER_NUM).load(I64, WORD_BYTES))
+    number = known.select(number, 0)
+    table = function.word(Word.BUFFERS).load(PTR, WORD_BYTES).at(number * (2 * WORD_BYTES))
+    base, size = table.load(PTR, WORD_BYTES), table.at(WORD_BYTES).load(I64, WORD_BYTES)
+    return Place(base, size, pointer - (number << OFFSET_BITS))
+
+
+def leaves_buffer(place: Place, low: Value | int, high: Value | int) -> Value:
+    """Whether bytes from `low` up to `high`, counted from the place and both below 2^48, are not all in its buffer."""
+    return (place.offset + low < 0) | (place.offset + high > place.size)
+
+
+def host_address(function: Function, pointer: Value, extent: Value | int, site: int) -> Value:
+    """The host address of `extent` bytes behind a GM pointer. Where they are not all in one buffer the kernel fails."""
+    place = locate(function, pointer)
+    function.check(leaves_buffer(place, 0, extent), site, pointer)
+    function.settle()  # there is no harmless address to go to instead
+    return place.base.at(place.offset)

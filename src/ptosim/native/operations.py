@@ -1,0 +1,87 @@
+"""Operations that compiled code may hand to the scheduler, as plain data that survives in the cache.
+
+Each names a method of the machine floor's `Core`, the arguments known at compile time, and where in the kernel it
+stands. Arguments known only at run time come as captured words.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ptosim.diagnostics import Location, Source
+from ptosim.effects.names import CoreKind, Pipe
+from ptosim.machine.core import Core
+from ptosim.machine.entry import Site
+from ptosim.machine.sync import Form
+
+Known = str | int | None  # None: the next captured word
+
+
+def core_kinds(names: str) -> frozenset[CoreKind]:
+    return frozenset(CoreKind(name) for name in names.split())
+
+
+# What each method takes after the site; `work` takes all captured words itself.
+METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
+    "work": (),
+    "set_flag": (Pipe, Pipe, int),
+    "wait_flag": (Pipe, Pipe, int),
+    "get_buffer": (Pipe, int, int),
+    "release_buffer": (Pipe, int, int),
+    "barrier": (Pipe,),
+    "dsb": (),
+    "semaphore_set": (Pipe, int, Form),
+    "semaphore_wait": (Pipe, int, Form),
+    "syncall": (core_kinds,),
+}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation of the kernel, by number: a method, its arguments, and how many words it captures after the loop
+    indices around it."""
+
+    method: str
+    site: Site
+    arguments: tuple[Known, ...] = ()
+    loops: int = 0
+    captured: int = 0
+
+    @property
+    def words(self) -> int:
+        return self.loops + self.captured
+
+    def hand_over(self, core: Core, words: Sequence[int], start: Callable[[], None]) -> None:
+        """Give it to the core; `start` is what its entry does when the pipe reaches it."""
+        core.loops[:] = words[: self.loops]
+        if self.method == "work":
+            core.work(self.site.pipe, self.site, start)
+            return
+        captured = iter(words[self.loops :])
+        known = [next(captured) if argument is None else argument for argument in self.arguments]
+        converted = [convert(argument) for convert, argument in zip(METHODS[self.method], known, strict=True)]
+        getattr(core, self.method)(self.site, *converted)
+
+    def to_json(self) -> list[Any]:
+        place, scope = self.site.location, self.site.scope
+        return [
+            self.method,
+            self.site.name,
+            self.site.pipe,
+            list(self.arguments),
+            self.loops,
+            self.captured,
+            [place.line, place.column, place.length] if place else None,
+            [scope.line, scope.column, scope.length] if scope else None,
+        ]
+
+
+def operation_from_json(record: Sequence[Any], source: Source) -> Operation:
+    """The operation again, its places in a source that has the same text."""
+    method, name, pipe, arguments, loops, captured, place, scope = record
+    site = Site(name, _location(place, source), Pipe(pipe), _location(scope, source))
+    return Operation(method, site, tuple(arguments), loops, captured)
+
+
+def _location(place: Sequence[int] | None, source: Source) -> Location | None:
+    return Location(source.name, *place, source=source) if place else None
