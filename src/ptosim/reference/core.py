@@ -232,7 +232,7 @@ class Core:
             self.violation("misaligned", f"{verb} {space} at {start}, which is not a multiple of {alignment}")
         if space is not Space.GM:
             memory = self.cluster[at][space] if at else self.memories[space]
-            if 0 <= start and start + width <= len(memory):
+            if start >= 0 and start + width <= len(memory):
                 return memory, start, True
             self.violation(
                 "out-of-bounds", _outside(verb, space.value, len(memory), start, width), (start, start + width)
@@ -244,7 +244,7 @@ class Core:
             self.violation("out-of-bounds", f"{verb} {width} bytes of GM through a pointer that comes from no argument")
             return _NOTHING, 0, False
         memory = buffers[argument]
-        if 0 <= offset and offset + width <= len(memory):
+        if offset >= 0 and offset + width <= len(memory):
             return memory, offset, True
         if not self.global_memory.drop:
             name = f"argument {argument} (%{self.global_memory.names[argument]})"

@@ -9,10 +9,10 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import func
 
 from ptosim.diagnostics import PTOError, error
 from ptosim.effects.names import CoreKind, Space
+from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Key, Site
@@ -40,7 +40,7 @@ class Programs:
 
 
 def prepare(
-    module: VerifiedModule, kind: KernelKind, entries: Mapping[CoreKind, func.FuncOp], observed: bool = False
+    module: VerifiedModule, kind: KernelKind, entries: Mapping[CoreKind, Function], observed: bool = False
 ) -> Programs:
     """Translate a kernel for the cores it runs on."""
     return Programs(kind, {core: translate(module, entry, core, observed) for core, entry in entries.items()})

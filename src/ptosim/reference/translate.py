@@ -8,24 +8,24 @@ it with their operands. Each line of the text remembers its operation, so that a
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
-from xdsl.dialects import arith, func, scf
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
+from ptosim.language.control import Condition, For, If, While, Yield
+from ptosim.language.function import Call, Function, callee_of
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import PTOOperation
+from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
+from ptosim.language.scalar import Constant
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
-from ptosim.language.verify import enclosing_scope, is_scope
 from ptosim.machine.entry import Site
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.mask import FULL
@@ -50,7 +50,7 @@ class Code:
     text: str
 
 
-def translate(module: VerifiedModule, entry: func.FuncOp, kind: CoreKind, observed: bool = False) -> Code:
+def translate(module: VerifiedModule, entry: Function, kind: CoreKind, observed: bool = False) -> Code:
     """The program that a core of this kind runs for an entry function; `observed` for a run with an observer."""
     return _Translator(module, kind, observed).translate(entry)
 
@@ -80,7 +80,7 @@ class _Translator:
 
     # --- the whole ----------------------------------------------------------------------------------------------------
 
-    def translate(self, entry: func.FuncOp) -> Code:
+    def translate(self, entry: Function) -> Code:
         name = self.function(entry)
         text, lines = self._text()
         filename = f"<ptosim {next(_serial)}>"
@@ -102,14 +102,14 @@ class _Translator:
 
     # --- functions ----------------------------------------------------------------------------------------------------
 
-    def function(self, op: func.FuncOp) -> str:
+    def function(self, op: Function) -> str:
         """The Python function of a PTO function; helpers are translated once for scopes and once for scalar code."""
         key = (op, self.in_scope)
         if key not in self.functions:
             block = op.body.block
-            name = f"{op.sym_name.data}_{'scope' if self.in_scope else 'su'}_{len(self.functions)}".replace(
-                ".", "_"
-            ).replace("$", "_")
+            name = f"{op.symbol}_{'scope' if self.in_scope else 'su'}_{len(self.functions)}".replace(".", "_").replace(
+                "$", "_"
+            )
             with self._writing(key, name, self.expand(block.args)):
                 self.block(block)
         return self.functions[key].name
@@ -278,27 +278,27 @@ class _Translator:
         return self.taint(values[0]) if values else "None"
 
     def _arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
-        bound = meaning.bind(static) if meaning.bind is not None else {}
+        bound: Mapping[str, Any] = meaning.bind(static) if meaning.bind is not None else {}
         return [self._argument(op, parameter, static, bound) for parameter in meaning.parameters]
 
-    def _argument(self, op: Operation, parameter: str, static: Static, bound: Any) -> str:
+    def _argument(self, op: Operation, parameter: str, static: Static, bound: Mapping[str, Any]) -> str:
         if parameter in bound:
             return self._literal(bound[parameter])
-        if isinstance(op, PTOOperation):
-            if parameter in op.variadic_roles:
-                return "(" + "".join(f"{self.name(value)}, " for value in op.segment(parameter)) + ")"
-            if parameter in op.operand_roles:
-                values = op.segment(parameter)
-                return self.name(values[0]) if values else "None"
-            if parameter in op.property_roles:
-                return repr(static.words.get(parameter, static.integers.get(parameter)))
+        assert isinstance(op, PTOOperation), f"{op.name} is not an instruction"
+        if parameter in op.variadic_roles:
+            return _tuple([self.name(value) for value in op.segment(parameter)])
+        if parameter in op.operand_roles:
+            return next((self.name(value) for value in op.segment(parameter)), "None")
+        if parameter in op.property_roles:
+            return repr(static.words.get(parameter, static.integers.get(parameter)))
+        return self._special(op, parameter, static)
+
+    def _special(self, op: PTOOperation, parameter: str, static: Static) -> str:
         match parameter:
             case "core":
                 return "core"
-            case "config":
-                return "core.config"
-            case "ctrl":
-                return "core.ctrl"
+            case "config" | "ctrl":
+                return f"core.{parameter}"
             case "static":
                 return self.constant(static, "static")
             case "site":
@@ -307,14 +307,10 @@ class _Translator:
                 return self.constant(_element(op, parameter), "e")
             case "active":
                 return self._active(op)
-        index = int(parameter[1:]) if parameter[0] == "x" and parameter[1:].isdigit() else getattr(op, parameter, None)
-        if isinstance(index, int):
-            return self.name(op.operands[index])
-        assert isinstance(index, SSAValue), f"{op.name} has no {parameter}"
-        return self.name(index)
+            case _:
+                raise AssertionError(f"{op.name} has no {parameter}")
 
-    def _active(self, op: Operation) -> str:
-        assert isinstance(op, PTOOperation)
+    def _active(self, op: PTOOperation) -> str:
         stride = _element(op, "element").bytes
         masks = op.segment("mask")
         return f"{self.name(masks[0])}.lanes({stride})" if masks else self.constant(FULL[stride].lanes(stride))
@@ -324,12 +320,13 @@ class _Translator:
 
     # --- structured control flow --------------------------------------------------------------------------------------
 
-    def region(self, region: Region) -> None:
-        """The body of a loop or branch, one level deeper."""
+    def region(self, region: Region, end: Callable[[], None]) -> None:
+        """The body of a loop or branch, one level deeper, and what happens at its end."""
         self.depth += 1
         before = len(self.out.lines)
         for block in region.blocks:
             self.block(block)
+        end()
         if len(self.out.lines) == before:
             self.line("pass")
         self.depth -= 1
@@ -419,90 +416,64 @@ def captures(op: Operation) -> list[SSAValue]:
 
 
 def _element(op: Operation, which: str) -> Any:
-    candidates: Iterator[SSAValue] = iter((*op.results,) if which == "result_element" else (*op.operands, *op.results))
-    types = [value.type for value in candidates]
+    types = [value.type for value in (op.results if which == "result_element" else (*op.operands, *op.results))]
     registers = [type_ for type_ in types if isinstance(type_, VregType)]
     others = [type_ for type_ in types if not isinstance(type_, MaskType)]
     return element_of((registers or others)[0])
 
 
 def _for(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, scf.ForOp)
+    assert isinstance(op, For)
     block = op.body.block
     index, *carried = block.args
     t.assign(carried, op.iter_args)
     t.line(f"for {t.name(index)} in core.loop({t.name(op.lb)}, {t.name(op.ub)}, {t.name(op.step)}):")
-    t.region(op.body)
-    yielded = block.last_op
-    t.depth += 1
-    t.assign(carried, yielded.operands if isinstance(yielded, scf.YieldOp) else ())
-    t.depth -= 1
+    t.region(op.body, lambda: t.assign(carried, _ends(block)))
     for result, value in zip(op.results, carried, strict=True):
         t.names[result] = t.name(value)  # after the loop the carried variable holds its result
 
 
 def _if(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, scf.IfOp)
+    assert isinstance(op, If)
     t.line(f"if core.branch({t.name(op.cond)}):" if t.observed else f"if {t.name(op.cond)}:")
-    _branch(t, op, op.true_region)
-    if op.false_region.blocks:
-        t.line("else:")
-        _branch(t, op, op.false_region)
-
-
-def _branch(t: _Translator, op: Operation, region: Region) -> None:
-    t.region(region)
-    last = region.block.last_op
-    t.depth += 1
-    t.assign(op.results, last.operands if isinstance(last, scf.YieldOp) else ())
-    t.depth -= 1
+    t.region(op.true_region, lambda: t.assign(op.results, _ends(op.true_region.block)))
+    t.line("else:")
+    t.region(op.false_region, lambda: t.assign(op.results, _ends(op.false_region.block)))
 
 
 def _while(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, scf.WhileOp)
+    assert isinstance(op, While)
     before, after = op.before_region.block, op.after_region.block
+    condition = before.last_op
+    assert isinstance(condition, Condition)
     t.assign(before.args, op.arguments)
     t.line("while True:")
-    t.region(op.before_region)
-    condition = before.last_op
-    assert isinstance(condition, scf.ConditionOp)
+    t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
     t.depth += 1
-    t.assign(op.results, condition.arguments)
     t.line(f"if not {t.name(condition.condition)}:")
     t.line("    break")
     t.line("core.iterate()")
     t.assign(after.args, condition.arguments)
     t.depth -= 1
-    t.region(op.after_region)
-    yielded = after.last_op
-    t.depth += 1
-    t.assign(before.args, yielded.operands if isinstance(yielded, scf.YieldOp) else ())
-    t.depth -= 1
+    t.region(op.after_region, lambda: t.assign(before.args, _ends(after)))
+
+
+def _ends(block: Block) -> Sequence[SSAValue]:
+    """What a region passes on at its end."""
+    last = block.last_op
+    assert isinstance(last, Yield)
+    return last.arguments
 
 
 def _call(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, func.CallOp)
-    callee = _callee(op)
-    results = ", ".join(t.expand(op.results))
-    arguments = ", ".join(["core", *t.expand(op.operands)])
-    if callee is None or not callee.body.blocks:
-        t.line(f"core.missing_function({op.callee.string_value()!r})")
-        t.line(f"{results} = " + ", ".join(["None"] * len(op.results)) if results else "pass")
+    assert isinstance(op, Call)
+    callee = callee_of(op)
+    if callee is None or callee.is_declaration:
+        t.line(f"core.missing_function({op.symbol!r})")
         return
-    name = t.function(callee)
-    t.line(f"{results} = {name}({arguments})" if results else f"{name}({arguments})")
-
-
-def _callee(op: func.CallOp) -> func.FuncOp | None:
-    parent = op.parent_op()
-    while parent is not None:
-        for region in parent.regions:
-            for block in region.blocks:
-                for candidate in block.ops:
-                    if isinstance(candidate, func.FuncOp) and candidate.sym_name.data == op.callee.string_value():
-                        return candidate
-        parent = parent.parent_op()
-    return None
+    results = ", ".join(t.expand(op.results))
+    call = f"{t.function(callee)}({', '.join(['core', *t.expand(op.operands)])})"
+    t.line(f"{results} = {call}" if results else call)
 
 
 def _return(t: _Translator, op: Operation) -> None:
@@ -517,20 +488,9 @@ def _section(t: _Translator, op: Operation) -> None:
 
 
 def _constant(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, arith.ConstantOp)
-    value = scalar_constant(op)
-    t.names[op.result] = f"({value!r})" if isinstance(value, int) else t.constant(value)
-
-
-def scalar_constant(op: arith.ConstantOp) -> int | float:
-    """The number of an arith.constant, as scalar code holds it: integers signed, floats rounded to their type."""
+    assert isinstance(op, Constant)
     value = op.value
-    if isinstance(value, IntegerAttr):
-        number = cast("IntegerAttr[Any]", value).value.data
-        bits = element_of(op.result.type).bits
-        number &= (1 << bits) - 1
-        return number - (1 << bits) if bits > 1 and number >> (bits - 1) else number
-    return cast("FloatAttr[Any]", value).value.data
+    t.names[op.result] = f"({value!r})" if isinstance(value, int) else t.constant(value)
 
 
 def _skip(t: _Translator, op: Operation) -> None:

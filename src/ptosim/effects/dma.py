@@ -1,0 +1,135 @@
+"""Copies between memories: which rows they touch. The closed forms hold for Python ints, arrays and IR values alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ptosim.effects.geometry import ceil_to, maximum, reach, select
+from ptosim.effects.names import Pipe, Space
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+
+BLOCK = 32
+"""The unit of on-chip copies, and the alignment of UB and L1 addresses and strides, in bytes."""
+FB_BLOCK = 64
+"""The unit of copies into the fixpipe buffer."""
+
+
+def row_extent(counts: Sequence[Any], strides: Sequence[Any], width: Any) -> Extent:
+    """The bytes of rows of `width` bytes at every combination of equally spaced starts; empty when a count is 0."""
+    last: Any = 0
+    some: Any = True
+    for count, stride in zip(counts, strides, strict=True):
+        last = last + reach(count, stride)
+        some = some & (count > 0)
+    return 0, select(some & (width > 0), last + width, 0)
+
+
+def padded_width(length: Any, left: Any, right: Any, element_bytes: int, stride: Any) -> Any:
+    """The bytes of a padded UB row: pad, data, pad; then filled up to the row stride, or to 32 bytes where that is shorter."""
+    end = left * element_bytes + length
+    least = end + right * element_bytes
+    return select(stride < end, maximum(least, ceil_to(end, BLOCK)), maximum(least, stride))
+
+
+def _rows(operands: Any, side: str, width: Any) -> Extent:
+    counts = (operands.n_burst, *operands.loop_counts)
+    strides = (getattr(operands, f"{side}_stride"), *getattr(operands, f"loop_{side}_strides"))
+    return row_extent(counts, strides, width)
+
+
+def source_rows(operands: Any) -> Extent:
+    """The source of a copy with byte strides."""
+    return _rows(operands, "source", operands.len_burst)
+
+
+def dest_rows(operands: Any) -> Extent:
+    """The destination of a copy with byte strides."""
+    return _rows(operands, "dest", operands.len_burst)
+
+
+def padded_rows(element_bytes: int) -> Callable[[Any], Extent]:
+    """The destination of a copy into UB with padding."""
+
+    def extent(operands: Any) -> Extent:
+        left, right = operands.left_padding, operands.right_padding
+        return _rows(
+            operands, "dest", padded_width(operands.len_burst, left, right, element_bytes, operands.dest_stride)
+        )
+
+    return extent
+
+
+def blocks(side: str, unit: int = BLOCK) -> Callable[[Any], Extent]:
+    """One side of a copy whose length and gaps count blocks."""
+
+    def extent(operands: Any) -> Extent:
+        length = operands.len_burst * unit
+        stride = length + getattr(operands, f"{side}_gap") * unit
+        counts = (operands.n_burst, *getattr(operands, "loop_counts", ()))
+        strides = (stride, *getattr(operands, f"loop_{side}_strides", ()))
+        return row_extent(counts, strides, length)
+
+    return extent
+
+
+_ALIGNMENT = {Space.GM: 1, Space.UB: BLOCK, Space.L1: BLOCK}
+
+
+def _copy(
+    name: str,
+    pipe: Pipe,
+    timing: str,
+    source: Space,
+    dest: Space,
+    read: Callable[[Any], Extent] = source_rows,
+    write: Callable[[Any], Extent] = dest_rows,
+) -> Effects:
+    accesses = (
+        Access("read", source, "source", read, _ALIGNMENT[source]),
+        Access("write", dest, "dest", write, _ALIGNMENT[dest]),
+    )
+    return Effects(f"pto.{name}", pipe, timing, Taint.MOVEMENT, lambda static: accesses)
+
+
+def _gm_to_ub(static: Static) -> tuple[Access, ...]:
+    padded = bool({"pad_value", "data_select"} & static.present)
+    write = padded_rows(min(4, static.elements["dest"].bytes)) if padded else dest_rows
+    return (
+        Access("read", Space.GM, "source", source_rows),
+        Access("write", Space.UB, "dest", write, BLOCK),
+    )
+
+
+def _block_copy(name: str, pipe: Pipe, timing: str, source: Space, dest: Space) -> Effects:
+    return _copy(name, pipe, timing, source, dest, blocks("source"), blocks("dest"))
+
+
+_COPIES = (
+    Effects("pto.mte_gm_ub", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub),
+    Effects("pto.copy_gm_to_ubuf", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub, reads=("LOOP_OUTTOUB", "PAD")),
+    _copy("mte_ub_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM),
+    _copy("copy_ubuf_to_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM),
+    _block_copy("mte_ub_ub", Pipe.V, "ub_ub", Space.UB, Space.UB),
+    _block_copy("copy_ubuf_to_ubuf", Pipe.V, "ub_ub", Space.UB, Space.UB),
+    _block_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1),
+    _block_copy("copy_ubuf_to_cbuf", Pipe.MTE3, "ub_l1", Space.UB, Space.L1),
+    _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB),
+    _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB),
+    _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
+    _copy("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
+)
+
+_REGISTERS = table(
+    Pipe.S,
+    Taint.NONE,
+    {
+        "scalar": "set_loop_size_outtoub set_loop1_stride_outtoub set_loop2_stride_outtoub set_loop_size_ubtoout "
+        "set_loop1_stride_ubtoout set_loop2_stride_ubtoout set_loop_size_outtol1 set_loop1_stride_outtol1 "
+        "set_loop2_stride_outtol1 set_mov_pad_val set_pad_val_outtol1 set_mte2_nz_para set_store_atomic_cfg "
+        "set_atomic_none set_atomic_add set_atomic_max set_atomic_min set_atomic_f32 set_atomic_f16 set_atomic_bf16 "
+        "set_atomic_s32 set_atomic_s16 set_atomic_s8",
+    },
+)
+
+EFFECTS: dict[str, Effects] = {record.name: record for record in _COPIES} | _REGISTERS
