@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
-from xdsl.dialects.func import Func
-from xdsl.dialects.scf import Scf
-from xdsl.ir import Attribute, Dialect
+from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.ir import Attribute, Dialect, Operation
 
 from ptosim.language.operation import PTOOperation
 from ptosim.language.types import TYPES
@@ -31,9 +30,13 @@ ROOMS = (
     "sfu",
     "system",
     "cube_load",
+    "cube_load_raw",
     "mad",
     "fixpipe",
 )
+
+STRUCTURE = ("scalar", "scalar_cast", "control", "function")
+"""The rooms of what is not PTO's own: arithmetic on scalars, control flow, functions."""
 
 
 def room_of(operation: type[PTOOperation]) -> str:
@@ -45,6 +48,12 @@ def room_of(operation: type[PTOOperation]) -> str:
 def operations() -> tuple[type[PTOOperation], ...]:
     """Every operation of the dialect, room by room."""
     return tuple(operation for room in ROOMS for operation in _operations_of(room))
+
+
+@cache
+def structural_operations() -> tuple[type[PTOOperation], ...]:
+    """The `arith`, `math`, `scf`, `func` and `builtin` operations of the surface."""
+    return tuple(operation for room in STRUCTURE for operation in _operations_of(room))
 
 
 def _operations_of(room: str) -> Iterator[type[PTOOperation]]:
@@ -61,8 +70,8 @@ def _operations_of(room: str) -> Iterator[type[PTOOperation]]:
 
 @cache
 def operation(name: str) -> type[PTOOperation] | None:
-    """The operation class of a name such as `pto.vabs`."""
-    return {op.name: op for op in operations()}.get(name)
+    """The operation class of a name such as `pto.vabs` or `arith.addi`."""
+    return {op.name: op for op in (*operations(), *structural_operations())}.get(name)
 
 
 def attributes() -> tuple[type[Attribute], ...]:
@@ -70,6 +79,11 @@ def attributes() -> tuple[type[Attribute], ...]:
     return TYPES
 
 
-from xdsl.dialects.arith import Arith  # noqa: E402
-
-OTHER_DIALECTS: tuple[Dialect, ...] = (Arith, Scf, Func)
+@cache
+def dialects() -> tuple[Dialect, ...]:
+    """Every dialect that a `.pto` file may use, with what it may use of it."""
+    named: dict[str, list[type[Operation]]] = {"builtin": [ModuleOp], "pto": []}
+    for op in (*operations(), *structural_operations()):
+        named.setdefault(op.name.partition(".")[0], []).append(op)
+    known = {"builtin": list(Builtin.attributes), "pto": list(attributes())}
+    return tuple(Dialect(name, ops, known.get(name, [])) for name, ops in named.items())

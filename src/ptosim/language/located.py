@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 import re
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import LocationAttr, UnitAttr
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
@@ -33,12 +34,25 @@ class Position:
 
 
 class Unsupported(ParseError):
-    """A name that exists in the wider PTO surface but is outside this machine."""
+    """A name that exists in the wider PTO or MLIR surface but is outside this machine."""
 
 
-OUTSIDE = re.compile(
-    r"pto\.(t[a-z]\w*|comm\..*|simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*)"
+_LEVEL = re.compile(
+    r"pto\.(t[a-z]\w*|comm\..*|simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*"
+    r"|tensor_view_addr|tile_buf_addr)"
 )
+_DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.\w+")
+
+_SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
+"""Operations that may be written without their dialect."""
+
+
+class Readable(Operation):
+    """An operation class that takes part in reading the generic form."""
+
+    @abstractmethod
+    def settle(self, parser: LocatedParser) -> None:
+        """Bring an operation that was read in the generic form to what its class declares."""
 
 
 class LocatedParser(Parser):
@@ -51,35 +65,103 @@ class LocatedParser(Parser):
         self.definitions: dict[SSAValue, Span] = {}
         self.reports: list[Diagnostic] = []
         self._open: list[Position] = []
+        self._seen: dict[str, Span] = {}
         self._last_end = 0
 
-    # --- positions --------------------------------------------------------------------------------
+    # --- operations --------------------------------------------------------------------------------
 
     def parse_operation(self) -> Operation:
-        position = Position(self._name_span())
+        first = self.span_here()
+        bound = self._parse_op_result_list()
+        position = Position(self.span_here())
+        generic = self.at(MLIRTokenKind.STRING_LIT)
+        name = self.parse_optional_identifier_or_str_literal()
+        if name is None:
+            self.raise_error("expected the name of an operation", position.name)
         self._open.append(position)
-        op = super().parse_operation()
-        self._open.pop()
+        op_type = self._operation_class(_SHORT.get(name, name), position.name)
+        op = self._parse_generic_operation(op_type) if generic else op_type.parse(self)
+        self.parse_optional_location()
         self.positions[op] = position
+        if generic and isinstance(op, Readable):
+            op.settle(self)
+        self._open.pop()
+        self._bind(op, bound, first)
         return op
 
-    def _get_op_by_name(self, name: str) -> type[Operation]:
-        if self._open:
-            end = self._last_end
-            self._open[-1].name = Span(end - len(name), end, self.lexer.input)
-        found = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
+    def _operation_class(self, name: str, span: Span) -> type[Operation]:
+        found = self.ctx.get_optional_op(name)
         if found is not None:
             return found
-        span = self._open[-1].name
-        if OUTSIDE.fullmatch(name):
+        if _LEVEL.fullmatch(name):
             raise Unsupported(
                 span, f"'{name}' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)"
             )
         near = difflib.get_close_matches(name, [op.name for op in self.ctx.loaded_ops], 1)
-        self.raise_error(f"unknown operation '{name}'" + (f"; did you mean '{near[0]}'?" if near else ""), span)
+        hint = f"; did you mean '{near[0]}'?" if near else ""
+        if _DIALECT.fullmatch(name):
+            raise Unsupported(span, f"'{name}' is not part of the micro-instruction surface{hint}")
+        self.raise_error(f"unknown operation '{name}'{hint}", span)
 
-    def _name_span(self) -> Span:
-        return self._current_token.span
+    def _bind(self, op: Operation, bound: list[tuple[Span, int]], first: Span) -> None:
+        """Give the results their names."""
+        count = sum(size for _, size in bound)
+        if bound and count != len(op.results):
+            self.raise_error(f"{op.name} has {len(op.results)} results, but {count} are named", first)
+        start = 0
+        for span, size in bound:
+            self._register_ssa_definition(span.text[1:], op.results[start : start + size], span)
+            start += size
+
+    def place_implicit(self, op: Operation) -> None:
+        """An operation that the text leaves out stands where the operation being read stands."""
+        self.positions[op] = Position(self._open[-1].name)
+
+    def parse_body(self, arguments: Sequence[Parser.Argument] | None = None) -> Region:
+        """A region as the text has it; `close_regions` of the operation sees that it is one block."""
+        if not self.at(MLIRTokenKind.L_BRACE):
+            self.raise_error("expected '{' and a body", self.span_here())
+        return self.parse_region(arguments)
+
+    def parse_optional_location(self) -> LocationAttr | None:
+        """`loc(...)` is read and forgotten: places come from the text itself."""
+        if self.parse_optional_keyword("loc") is not None:
+            self._skip_parentheses()
+        return None
+
+    def _skip_parentheses(self) -> None:
+        self.parse_punctuation("(")
+        depth = 1
+        while depth:
+            if self.at(MLIRTokenKind.EOF):
+                self.raise_error("expected ')'")
+            depth += self.at(MLIRTokenKind.L_PAREN) - self.at(MLIRTokenKind.R_PAREN)
+            self._consume_token()
+
+    def _parse_alias_def(self) -> None:
+        """`#name = ...` or `!name = ...` at the top level; aliases of locations are forgotten like locations."""
+        name = self._consume_token()
+        if name.text in self.attribute_aliases:
+            self.raise_error(f"{name.text} is already defined", name.span)
+        self.parse_punctuation("=", " after an alias")
+        if self.at_word("loc"):
+            self.parse_optional_location()
+        else:
+            self.attribute_aliases[name.text] = self.parse_attribute()
+
+    def _parse_dialect_type_or_attribute_body(
+        self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
+    ):
+        if is_type and "." in attr_name and self.ctx.get_optional_type(attr_name) is None:
+            near = difflib.get_close_matches(attr_name, [type_.name for type_ in self.ctx.loaded_types], 1)
+            hint = f"; did you mean '!{near[0]}'?" if near else ""
+            end = self._last_end
+            self.raise_error(
+                f"unknown type '!{attr_name}'{hint}", Span(end - len(attr_name) - 1, end, self.lexer.input)
+            )
+        return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, is_opaque, starting_opaque_pos)
+
+    # --- positions ---------------------------------------------------------------------------------
 
     def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:
         operand = super().parse_optional_unresolved_operand()
@@ -88,7 +170,11 @@ class LocatedParser(Parser):
         return operand
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
-        super()._register_ssa_definition(name, values, span)
+        if name in self.ssa_values:
+            line, _ = self.source.position(self._seen[name].start)
+            self.raise_error(f"%{name} is already defined, in line {line}", span)
+        self.ssa_values[name] = tuple(values)
+        self._seen[name] = span
         for value in values:
             self.definitions[value] = span
 
@@ -116,6 +202,13 @@ class LocatedParser(Parser):
         if role is not None:
             self.place(role, operand.span)
         return self._defined(operand)
+
+    def parse_values(self, role: str) -> list[SSAValue]:
+        """Operands separated by commas."""
+        values = [self.parse_value(f"{role}[0]")]
+        while self.parse_optional_punctuation(",") is not None:
+            values.append(self.parse_value(f"{role}[{len(values)}]"))
+        return values
 
     def place(self, role: str, span: Span) -> None:
         """Remember where an operand or word of the current operation was written."""
@@ -151,9 +244,21 @@ class LocatedParser(Parser):
         return values[operand.index]
 
     def _undefined(self, operand: UnresolvedOperand) -> NoReturn:
-        near = difflib.get_close_matches(operand.operand_name, self.ssa_values, 1)
-        hint = f"; did you mean %{near[0]}?" if near else ""
-        self.raise_error(f"%{operand.operand_name} is not defined here{hint}", operand.span)
+        name = operand.operand_name
+        self.raise_error(f"%{name} is not defined here{self._explanation(name, operand.span)}", operand.span)
+
+    def _explanation(self, name: str, span: Span) -> str:
+        """Why a value is not visible: it went out of sight, comes later, or has another name."""
+        if name in self._seen:
+            line, _ = self.source.position(self._seen[name].start)
+            return f": the region that defines it, in line {line}, has ended"
+        results = r"(?:%[\w$.-]+(?::\d+)?\s*,\s*)*"
+        later = re.compile(rf"^\s*{results}(%{re.escape(name)})(?::\d+)?\s*[=,]", re.MULTILINE)
+        if found := later.search(self.source.text, span.end):
+            line, _ = self.source.position(found.start(1))
+            return f": its definition follows in line {line}"
+        near = difflib.get_close_matches(name, self.ssa_values, 1)
+        return f"; did you mean %{near[0]}?" if near else ""
 
     # --- tokens -----------------------------------------------------------------------------------
 

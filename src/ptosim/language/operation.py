@@ -26,17 +26,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, TypeVar, cast, overload
+from typing import Any, ClassVar, Literal, Self, cast
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.ir import Attribute, Data, Operation, OpResult, OpTraits, Region, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr
+from xdsl.ir import Attribute, Block, Data, Operation, OpTraits, Region, SSAValue
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
+from xdsl.traits import IsTerminator
 
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.located import LocatedParser
+from ptosim.language.located import LocatedParser, Readable
+from ptosim.language.roles import (
+    Body,
+    Field,
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    OptionalResult,
+    Property,
+    Result,
+    VariadicOperand,
+    VariadicResult,
+)
 from ptosim.language.syntax import (
     Element,
     Vocabulary,
@@ -48,11 +61,29 @@ from ptosim.language.syntax import (
     parse_types,
     placed,
     print_form,
+    word_in,
 )
 from ptosim.language.syntax import (
     Operand as PlacedOperand,
 )
 from ptosim.language.types import MaskType, VregType, is_open, mask_for
+
+__all__ = [
+    "Body",
+    "Operand",
+    "OptionalOperand",
+    "OptionalProperty",
+    "OptionalResult",
+    "PTOOperation",
+    "Placement",
+    "Problem",
+    "Property",
+    "Result",
+    "VariadicOperand",
+    "VariadicResult",
+    "enclosing_scope",
+    "is_scope",
+]
 
 SEGMENTS = "operandSegmentSizes"
 
@@ -65,10 +96,13 @@ class Problem:
     """One broken rule: what is wrong, at which operand (or at the operation), and perhaps what to do."""
 
     message: str
-    at: str | None = None
+    at: str | int | None = None
+    """The role of an operand, word or attribute, or the number of an operand in the text."""
     kind: str = "invalid"
     severity: Severity = "error"
     hint: str | None = None
+    on: Operation | None = None
+    """Another operation that the problem shows at."""
 
 
 @irdl_attr_definition
@@ -87,116 +121,11 @@ class Segments(Data[tuple[int, ...]]):
             printer.print_list(self.data, lambda size: printer.print_string(str(size)))
 
 
-# --- fields ---------------------------------------------------------------------------------------
-
-OperationT = TypeVar("OperationT", bound="PTOOperation")
-
-
-class _Field:
-    role: str = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.role = name
-
-
-class Operand(_Field):
-    """An operand that is always there."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> SSAValue: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | SSAValue:
-        return self if op is None else op.segment(self.role)[0]
-
-
-class OptionalOperand(_Field):
-    """An operand that may be missing."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> SSAValue | None: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | SSAValue | None:
-        if op is None:
-            return self
-        return next(iter(op.segment(self.role)), None)
-
-
-class VariadicOperand(_Field):
-    """Any number of operands."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Sequence[SSAValue]: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Sequence[SSAValue]:
-        return self if op is None else op.segment(self.role)
-
-
-class Result(_Field):
-    """A result that is always there."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> OpResult: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | OpResult:
-        return self if op is None else op.results[op.result_roles.index(self.role)]
-
-
-class OptionalResult(_Field):
-    """A result at the end of the list that only some forms have."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> OpResult | None: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | OpResult | None:
-        if op is None:
-            return self
-        index = op.result_roles.index(self.role)
-        return op.results[index] if index < len(op.results) else None
-
-
-class Property(_Field):
-    """A word or other attribute that is always there."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Attribute: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Attribute:
-        return self if op is None else cast(Attribute, op.attribute(self.role))
-
-
-class OptionalProperty(_Field):
-    """A word or other attribute that may be missing."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Attribute | None: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Attribute | None:
-        return self if op is None else op.attribute(self.role)
-
-
-class Body(_Field):
-    """The one region of an operation."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, op: PTOOperation, owner: type) -> Region: ...
-    def __get__(self, op: PTOOperation | None, owner: type) -> Self | Region:
-        return self if op is None else op.regions[0]
-
-
 # --- the base class -------------------------------------------------------------------------------
 
 
-class PTOOperation(Operation):
-    """An instruction of the PTO dialect."""
+class PTOOperation(Readable):
+    """An operation that a `.pto` file may contain: an instruction, or one of the scalar and structural operations."""
 
     traits: ClassVar[OpTraits] = OpTraits(lambda: ())
 
@@ -221,18 +150,22 @@ class PTOOperation(Operation):
     result_roles: ClassVar[tuple[str, ...]] = ()
     required_results: ClassVar[int] = 0
     property_roles: ClassVar[tuple[str, ...]] = ()
+    required_properties: ClassVar[tuple[str, ...]] = ()
+    region_roles: ClassVar[tuple[str, ...]] = ()
+    implicit_end: ClassVar[type[PTOOperation] | None] = None
+    """The terminator that the text may leave out at the end of a region."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        fields: dict[str, _Field] = {}
-        for parent in reversed(cls.__mro__):
-            fields |= {name: value for name, value in vars(parent).items() if isinstance(value, _Field)}
+        fields = _fields(cls)
         cls.operand_roles = _roles(fields, Operand, OptionalOperand, VariadicOperand)
         cls.optional_roles = frozenset(_roles(fields, OptionalOperand))
         cls.variadic_roles = frozenset(_roles(fields, VariadicOperand))
-        cls.result_roles = _roles(fields, Result, OptionalResult)
+        cls.result_roles = _roles(fields, Result, OptionalResult, VariadicResult)
         cls.required_results = len(_roles(fields, Result))
         cls.property_roles = _roles(fields, Property, OptionalProperty)
+        cls.required_properties = _roles(fields, Property)
+        cls.region_roles = _roles(fields, Body)
 
     # --- access -----------------------------------------------------------------------------------
 
@@ -264,6 +197,11 @@ class PTOOperation(Operation):
         for role in self.operand_roles:
             for value in self.segment(role):
                 yield role, value
+
+    @property
+    def is_scope(self) -> bool:
+        """Whether this is one vector interval: a launch on pipe V."""
+        return False
 
     # --- construction -----------------------------------------------------------------------------
 
@@ -322,8 +260,9 @@ class PTOOperation(Operation):
         properties = {name: attributes.pop(name) for name in cls.property_roles if name in attributes}
         for name, vocabulary in cls.words.items():
             if (word := properties.get(name)) is not None:
-                text = word.data if isinstance(word, StringAttr) else str(word)
-                properties[name] = StringAttr(check_word(parser, name, text, vocabulary, parser.place_of(name)))
+                properties[name] = StringAttr(
+                    check_word(parser, name, word_in(word), vocabulary, parser.place_of(name))
+                )
         return attributes, properties
 
     @classmethod
@@ -407,6 +346,64 @@ class PTOOperation(Operation):
     def _lists(self, role: str) -> bool:
         return self.listed is None or role in self.listed
 
+    # --- the generic form --------------------------------------------------------------------------
+
+    def settle(self, parser: LocatedParser) -> None:
+        """Bring an operation read in the generic form, `"pto.x"(...) : (...) -> (...)`, to what the class declares."""
+        for role in (*self.property_roles, SEGMENTS):
+            if role in self.attributes:
+                self.properties[role] = self.attributes.pop(role)
+        for role, vocabulary in self.words.items():
+            if role in self.properties:
+                word = word_in(self.properties[role])
+                self.properties[role] = StringAttr(check_word(parser, role, word, vocabulary, parser.place_of(role)))
+        for role in self.required_properties:
+            if role not in self.properties:
+                parser.raise_error(f"{self.name} needs the attribute '{role}'", parser.place_of(role))
+        self._settle_operands(parser)
+        if VariadicResult not in map(type, _fields(type(self)).values()):
+            self._results(parser, [result.type for result in self.results])
+        if len(self.regions) != len(self.region_roles):
+            parser.raise_error(
+                f"{self.name} has {len(self.region_roles)} regions, not {len(self.regions)}", parser.place_of("")
+            )
+        self.close_regions(parser)
+
+    def _settle_operands(self, parser: LocatedParser) -> None:
+        least = [0 if role in self.optional_roles | self.variadic_roles else 1 for role in self.operand_roles]
+        spare = len(self.operands) - sum(least)
+        given = self.properties.pop(SEGMENTS, None)
+        elastic = [index for index, size in enumerate(least) if size == 0]
+        sizes = list(least)
+        if isinstance(given, DenseArrayBase):
+            sizes = [int(size) for size in cast("DenseArrayBase[IntegerType]", given).get_values()]
+        elif spare and len(elastic) == 1:
+            sizes[elastic[0]] = spare
+        if len(sizes) != len(least) or sum(sizes) != len(self.operands) or not self._fit(sizes, least):
+            roles = ", ".join(self.operand_roles) or "none"
+            parser.raise_error(f"the operands of {self.name} are: {roles}", parser.place_of(""))
+        if elastic:
+            self.properties[SEGMENTS] = Segments(tuple(sizes))
+
+    def _fit(self, sizes: Sequence[int], least: Sequence[int]) -> bool:
+        return all(
+            size >= low and (size <= 1 or role in self.variadic_roles)
+            for role, size, low in zip(self.operand_roles, sizes, least, strict=True)
+        )
+
+    def close_regions(self, parser: LocatedParser) -> None:
+        """See that every region is one block and ends as it must; the text may leave out the end."""
+        for region in self.regions:
+            if region.first_block is None:
+                region.add_block(Block())
+            if region.first_block is not region.last_block:
+                parser.raise_error(f"a region of {self.name} has exactly one block", parser.place_of(""))
+            last = region.block.last_op
+            if self.implicit_end is not None and (last is None or not last.has_trait(IsTerminator)):
+                end = self.implicit_end.make()
+                region.block.add_op(end)
+                parser.place_implicit(end)
+
     # --- rules ------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -414,7 +411,27 @@ class PTOOperation(Operation):
         return iter(())
 
 
-def _roles(fields: Mapping[str, _Field], *kinds: type[_Field]) -> tuple[str, ...]:
+def is_scope(op: Operation) -> bool:
+    """Whether an operation is one vector interval: a scope, or a loop marked as one."""
+    return isinstance(op, PTOOperation) and op.is_scope
+
+
+def enclosing_scope(op: Operation) -> Operation | None:
+    """The vector scope around an operation."""
+    parent = op.parent_op()
+    while parent is not None and not is_scope(parent):
+        parent = parent.parent_op()
+    return parent
+
+
+def _fields(cls: type) -> dict[str, Field]:
+    fields: dict[str, Field] = {}
+    for parent in reversed(cls.__mro__):
+        fields |= {name: value for name, value in vars(parent).items() if isinstance(value, Field)}
+    return fields
+
+
+def _roles(fields: Mapping[str, Field], *kinds: type[Field]) -> tuple[str, ...]:
     return tuple(name for name, value in fields.items() if isinstance(value, kinds))
 
 

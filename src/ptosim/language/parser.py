@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import Builtin, ModuleOp
-from xdsl.ir import Dialect, Operation, SSAValue
+from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
-from ptosim.language.catalogue import OTHER_DIALECTS, attributes, operations
+from ptosim.language.catalogue import dialects
 from ptosim.language.located import LocatedParser, Position, Unsupported
 
 LONGEST_FILE = 2_000_000
@@ -56,14 +56,19 @@ class ParsedModule:
             self.positions[new] = self.positions.pop(old)
 
 
+class _Context(Context):
+    """Attributes that nobody knows are kept as they are written; unknown operations and types are errors."""
+
+    def get_optional_attr(self, name: str) -> type[Attribute]:
+        return super().get_optional_attr(name) or UnregisteredAttr.with_name_and_type(name, False)
+
+
 @cache
 def context() -> Context:
     """Every dialect that a `.pto` file may use."""
-    known = Context()
-    known.load_dialect(Builtin)
-    for dialect in OTHER_DIALECTS:
+    known = _Context()
+    for dialect in dialects():
         known.load_dialect(dialect)
-    known.load_dialect(Dialect("pto", list(operations()), list(attributes())))
     return known
 
 

@@ -3,30 +3,31 @@
 A form consists of
 
     $role       an operand            @name      a word: "X", <X>, #pto.kind<X> or X, stored as a string property
-    , [ ] ( )   punctuation           word       a keyword
+    $role...    several of them       word       a keyword
+    , [ ] ( )   punctuation
     { ... }     optional, present when its first operand or word is
 
 After the form every instruction may have an attribute dictionary (for properties that the form does not place) and a
-type list. Operands have the type they were defined with, so the type list is only compared with them; it may be short, may
-leave out offsets of type `index`, and may say `!pto.ptr` or `!pto.mask<G>` for a type that is to be worked out.
+type list. Operands have the type they were defined with, so the type list is only compared with them; it may be short,
+may leave out offsets of type `index`, and may say `!pto.ptr` or `!pto.mask<G>` for a type that is to be worked out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr
+from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr, UnregisteredAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.types import PtrType, parse_pointer_body, pointer_of_memref, same_type
+from ptosim.language.types import PtrType, is_open, parse_pointer_body, pointer_of_memref, same_type
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Vocabulary:
 @dataclass(frozen=True)
 class Operand:
     role: str
+    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class Group:
 
 Element = Operand | Word | Literal | Group
 
-_TOKEN = re.compile(r"\$(?P<operand>\w+)|@(?P<word>\w+)|(?P<literal>\w+|[\[\](),])|(?P<open>\{)|(?P<close>\})")
+_TOKEN = re.compile(
+    r"\$(?P<operand>\w+)(?P<several>\.\.\.)?|@(?P<word>\w+)|(?P<literal>\w+|[\[\](),])|(?P<open>\{)|(?P<close>\})"
+)
 
 
 @cache
@@ -85,7 +89,7 @@ def _compile(tokens: list[re.Match[str]], position: int) -> tuple[tuple[Element,
             inner, position = _compile(tokens, position)
             elements.append(Group(inner))
         elif token["operand"]:
-            elements.append(Operand(token["operand"]))
+            elements.append(Operand(token["operand"], token["several"] is not None))
         elif token["word"]:
             elements.append(Word(token["word"]))
         else:
@@ -109,7 +113,7 @@ def placed(elements: tuple[Element, ...]) -> Iterator[Operand | Word]:
 class Parsed:
     """What the text of one instruction said."""
 
-    operands: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    operands: dict[str, SSAValue | list[SSAValue]] = field(default_factory=dict[str, SSAValue | list[SSAValue]])
     words: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -129,8 +133,8 @@ def _parse_elements(
         match element:
             case Literal(text):
                 parse_literal(parser, text)
-            case Operand(role):
-                parsed.operands[role] = parser.parse_value(role)
+            case Operand(role, several):
+                parsed.operands[role] = parser.parse_values(role) if several else parser.parse_value(role)
             case Word(name):
                 parsed.words[name] = parse_word(parser, name, words[name])
             case Group(inner):
@@ -204,6 +208,13 @@ def check_word(parser: LocatedParser, name: str, word: str, vocabulary: Vocabula
     return word
 
 
+def word_in(attribute: Attribute) -> str:
+    """The word that an attribute stands for: `"X"` or `#pto.kind<X>`."""
+    if isinstance(attribute, StringAttr):
+        return attribute.data
+    return attribute.value.data.strip() if isinstance(attribute, UnregisteredAttr) else str(attribute)
+
+
 def _list(words: tuple[str, ...]) -> str:
     return ", ".join(words)
 
@@ -254,6 +265,20 @@ def compare_types(
             return
 
 
+def agreed_types(
+    parser: LocatedParser, listed: list[tuple[Attribute, Span]], values: Sequence[SSAValue], role: str
+) -> list[Attribute]:
+    """The types of values that are written with all of their types; where one of the two is open, the other."""
+    if len(listed) != len(values):
+        parser.raise_error(f"{len(values)} values, but {len(listed)} types", parser.place_of(""))
+    types: list[Attribute] = []
+    for index, ((type_, span), value) in enumerate(zip(listed, values, strict=True)):
+        if not same_type(type_, value.type):
+            parser.report(f"{role}[{index}] has type {value.type}, but the type list says {type_}", span)
+        types.append(value.type if is_open(type_) else type_)
+    return types
+
+
 # --- printing -------------------------------------------------------------------------------------
 
 
@@ -270,8 +295,8 @@ def _print_elements(printer: Printer, op: Any, elements: tuple[Element, ...], wo
                 printer.print_string(", ")
             case Literal(text):
                 printer.print_string(f" {text} " if text.isidentifier() else text)
-            case Operand(role):
-                printer.print_ssa_value(getattr(op, role))
+            case Operand(role, several):
+                printer.print_list(getattr(op, role) if several else [getattr(op, role)], printer.print_ssa_value)
             case Word(name):
                 printer.print_string(words[name].printed.format(word_of(op, name)))
             case Group(inner):
@@ -281,7 +306,8 @@ def _print_elements(printer: Printer, op: Any, elements: tuple[Element, ...], wo
 
 def _present(op: Any, elements: tuple[Element, ...]) -> bool:
     first = next(placed(elements))
-    return getattr(op, first.role if isinstance(first, Operand) else first.name) is not None
+    found = getattr(op, first.role if isinstance(first, Operand) else first.name)
+    return bool(found) if isinstance(first, Operand) and first.several else found is not None
 
 
 def word_of(op: Any, name: str) -> str | None:

@@ -7,29 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects import scf
 from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.language.operation import Problem, PTOOperation
+from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.types import is_vector_state
-
-CARRIER = "llvm.loop.aivector_scope"
-SCOPES = ("pto.vecscope", "pto.strict_vecscope")
-
-
-def is_scope(op: Operation) -> bool:
-    """Whether an operation is one vector interval: a scope, or a loop marked as one."""
-    return op.name in SCOPES or (isinstance(op, scf.ForOp) and CARRIER in op.attributes)
-
-
-def enclosing_scope(op: Operation) -> Operation | None:
-    """The vector scope around an operation."""
-    parent = op.parent_op()
-    while parent is not None and not is_scope(parent):
-        parent = parent.parent_op()
-    return parent
 
 
 def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
@@ -52,7 +35,7 @@ def problems(op: Operation, target: str) -> Iterator[Problem]:
 
 def _placement(op: PTOOperation) -> Iterator[Problem]:
     scope = enclosing_scope(op)
-    if is_scope(op) and scope is not None:
+    if op.is_scope and scope is not None:
         yield Problem("a vector scope cannot contain another")
     elif op.placement == "outside" and scope is not None:
         yield Problem(f"{op.name} must be outside '{scope.name}'")
@@ -63,13 +46,19 @@ def _placement(op: PTOOperation) -> Iterator[Problem]:
 
 
 def _touches_vector_state(op: PTOOperation) -> bool:
+    if not op.name.startswith("pto."):
+        return False  # loops, branches, calls and selections only pass values on
     if op.placement == "inside":
         return True
     return any(is_vector_state(value.type) for value in (*op.operands, *op.results))
 
 
 def _diagnostic(parsed: ParsedModule, op: Operation, problem: Problem) -> Diagnostic:
-    location = parsed.location(op, problem.at)
+    place = problem.on or op
+    if isinstance(problem.at, int):
+        location = parsed.operand_location(place, problem.at)
+    else:
+        location = parsed.location(place, problem.at)
     return Diagnostic(problem.kind, problem.severity, problem.message, location, hint=problem.hint)
 
 

@@ -1,0 +1,284 @@
+"""Functions, calls and returns: the `func` operations of the surface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Self, cast
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, BlockArgument, Operation, OpTraits, Region
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.language.control import Terminator
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import nth
+from ptosim.language.operation import (
+    Body,
+    OptionalProperty,
+    Problem,
+    Property,
+    PTOOperation,
+    VariadicOperand,
+    VariadicResult,
+)
+from ptosim.language.scalar_form import SCALARS, SIGNED_OR_UNSIGNED
+from ptosim.language.syntax import agreed_types, parse_listed_type, parse_types
+from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_name
+
+ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry")
+"""Attributes that make a function an entry."""
+
+
+class Return(Terminator):
+    """The end of a function, with its results.
+
+    return %a : i32
+    """
+
+    name = "func.return"
+
+    def expected(self) -> Sequence[Attribute] | None:
+        function = self.parent_op()
+        return function.result_types if isinstance(function, Function) else None
+
+
+class Function(PTOOperation):
+    """A kernel, a helper, or (without a body) a declaration.
+
+    func.func @kernel(%x: !pto.ptr<f32, gm>, %n: i32) attributes {pto.kernel} { ... return }
+    """
+
+    name = "func.func"
+    traits = OpTraits(lambda: (IsolatedFromAbove(),))
+    sym_name = Property()
+    function_type = Property()
+    sym_visibility = OptionalProperty()
+    arg_attrs = OptionalProperty()
+    body = Body()
+
+    @property
+    def symbol(self) -> str:
+        return cast(StringAttr, self.sym_name).data
+
+    @property
+    def is_declaration(self) -> bool:
+        return self.body.first_block is None
+
+    @property
+    def is_private(self) -> bool:
+        return self.sym_visibility == StringAttr("private")
+
+    @property
+    def is_marked(self) -> bool:
+        """Whether an attribute makes it an entry."""
+        return any(mark in self.attributes for mark in ENTRY_MARKS)
+
+    @property
+    def args(self) -> tuple[BlockArgument, ...]:
+        return self.body.block.args
+
+    @property
+    def argument_types(self) -> Sequence[Attribute]:
+        return self._type().inputs.data if self.is_declaration else [value.type for value in self.args]
+
+    @property
+    def result_types(self) -> Sequence[Attribute]:
+        return self._type().outputs.data
+
+    def _type(self) -> FunctionType:
+        return cast(FunctionType, self.function_type)
+
+    def retype(self) -> None:
+        """Bring the signature up to date with the arguments of the body."""
+        self.properties["function_type"] = FunctionType.from_lists(self.argument_types, self.result_types)
+
+    # --- text ------------------------------------------------------------------------------------
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        visibility = parser.parse_optional_visibility_keyword()
+        parser.place("sym_name", parser.span_here())
+        symbol = parser.parse_symbol_name()
+        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser))
+        outputs = _parse_results(parser)
+        attributes = parser.parse_optional_attr_dict_with_keyword()
+        body = Region()
+        if parser.at(MLIRTokenKind.L_BRACE):
+            body = parser.parse_body([_named(parser, argument) for argument in arguments])
+        properties: dict[str, Attribute | None] = {
+            "sym_name": symbol,
+            "function_type": FunctionType.from_lists([type_ for _, type_, _ in arguments], outputs),
+            "sym_visibility": visibility,
+        }
+        if any(attrs for _, _, attrs in arguments):
+            properties["arg_attrs"] = ArrayAttr([DictionaryAttr(attrs) for _, _, attrs in arguments])
+        op = cls.make({}, (), properties, attributes.data if attributes else {}, [body])
+        op.close_regions(parser)
+        return op
+
+    def close_regions(self, parser: LocatedParser) -> None:
+        if not self.is_declaration:
+            super().close_regions(parser)
+
+    def print(self, printer: Printer) -> None:
+        if isinstance(self.sym_visibility, StringAttr):
+            printer.print_string(f" {self.sym_visibility.data}")
+        printer.print_string(" ")
+        printer.print_symbol_name(self.symbol)
+        printer.print_string("(")
+        printer.print_list(range(len(self.argument_types)), lambda index: self._print_argument(printer, index))
+        printer.print_string(")")
+        if self.result_types:
+            printer.print_string(" -> (")
+            printer.print_list(self.result_types, printer.print_attribute)
+            printer.print_string(")")
+        printer.print_op_attributes(self.attributes, print_keyword=True)
+        if not self.is_declaration:
+            printer.print_string(" ")
+            printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+    def _print_argument(self, printer: Printer, index: int) -> None:
+        if not self.is_declaration:
+            printer.print_ssa_value(self.args[index])
+            printer.print_string(": ")
+        printer.print_attribute(self.argument_types[index])
+        if self.arg_attrs is not None:
+            attributes = cast("ArrayAttr[DictionaryAttr]", self.arg_attrs).data[index].data
+            printer.print_op_attributes(attributes)
+
+    # --- rules -----------------------------------------------------------------------------------
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if not isinstance(self.parent_op(), ModuleOp):
+            yield Problem("a function belongs in a module")
+        if "pto.simt_entry" in self.attributes:
+            yield Problem("SIMT functions are not simulated", at="pto.simt_entry", kind="unsupported")
+        for index, type_ in enumerate((*self.argument_types, *self.result_types)):
+            if not _is_value_type(type_):
+                yield Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth("argument", index))
+        if self.is_declaration:
+            return
+        if not isinstance(self.body.block.last_op, Return):
+            yield Problem(f"@{self.symbol} must end with return", at="sym_name")
+        if self.is_marked and self.result_types:
+            yield Problem(f"@{self.symbol} is a kernel entry, which returns nothing", at="sym_name")
+
+
+_ADVICE = "write a pointer as !pto.ptr<T, space>"
+
+
+def _is_value_type(type_: Attribute) -> bool:
+    if isinstance(type_, PtrType | VregType | MaskType | AlignType):
+        return True
+    return element_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
+
+
+Argument = tuple[Parser.UnresolvedArgument | None, Attribute, dict[str, Attribute]]
+
+
+def _parse_argument(parser: LocatedParser) -> Argument:
+    """`%name: T {attributes}`; a declaration may leave out the name."""
+    name = parser.parse_optional_argument(expect_type=False)
+    if name is not None:
+        parser.parse_punctuation(":", " and the type of the argument")
+    type_ = parse_listed_type(parser)
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_optional_location()
+    return name, type_, attributes
+
+
+def _named(parser: LocatedParser, argument: Argument) -> Parser.Argument:
+    name, type_, _ = argument
+    if name is None:
+        parser.raise_error("the arguments of a function with a body have names: %name: T", parser.place_of("sym_name"))
+    return name.resolve(type_)
+
+
+def _parse_results(parser: LocatedParser) -> list[Attribute]:
+    """`-> T` or `-> (T, U)`, if present; attributes of results are forgotten."""
+    if parser.parse_optional_punctuation("->") is None:
+        return []
+
+    def result() -> Attribute:
+        type_ = parse_listed_type(parser)
+        parser.parse_optional_attr_dict()
+        return type_
+
+    if parser.at(MLIRTokenKind.L_PAREN):
+        return parser.parse_comma_separated_list(parser.Delimiter.PAREN, result)
+    return [parse_listed_type(parser)]
+
+
+class Call(PTOOperation):
+    """Call a function of the module.
+
+    %r = func.call @helper(%a) : (i32) -> i32
+    """
+
+    name = "func.call"
+    callee = Property()
+    arguments = VariadicOperand()
+    res = VariadicResult()
+
+    @property
+    def symbol(self) -> str:
+        return cast(SymbolRefAttr, self.callee).string_value()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        parser.place("callee", parser.span_here())
+        callee = SymbolRefAttr(parser.parse_symbol_name())
+        parser.parse_punctuation("(")
+        arguments = [] if parser.at(MLIRTokenKind.R_PAREN) else parser.parse_values("arguments")
+        parser.parse_punctuation(")")
+        attributes = parser.parse_optional_attr_dict()
+        parser.parse_punctuation(":", " and the type of the function")
+        agreed_types(parser, parse_types(parser), arguments, "arguments")
+        parser.parse_punctuation("->")
+        results = [type_ for type_, _ in parse_types(parser)]
+        return cls.make({"arguments": arguments}, results, {"callee": callee}, attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_symbol_name(self.symbol)
+        printer.print_operands(self.arguments)
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_operation_type(self)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        function = callee_of(self)
+        if function is None:
+            yield Problem(f"there is no function @{self.symbol} in this module", at="callee")
+            return
+        wanted, given = function.argument_types, [value.type for value in self.arguments]
+        if len(wanted) != len(given):
+            yield Problem(f"@{self.symbol} takes {len(wanted)} arguments, not {len(given)}", at="callee")
+        else:
+            for index, (type_, found) in enumerate(zip(wanted, given, strict=True)):
+                if type_ != found:
+                    yield Problem(
+                        f"argument {index} of @{self.symbol} has type {type_}, not {found}", at=nth("arguments", index)
+                    )
+        if list(function.result_types) != [result.type for result in self.results]:
+            results = ", ".join(map(str, function.result_types))
+            yield Problem(f"@{self.symbol} gives ({results})", at="callee")
+
+
+def functions(module: ModuleOp) -> dict[str, Function]:
+    """The functions of a module by their symbol; those of nested modules are not among them."""
+    return {op.symbol: op for op in module.body.ops if isinstance(op, Function)}
+
+
+def callee_of(call: Call) -> Function | None:
+    """The function that a call means: of its own module, else of one around it."""
+    parent: Operation | None = call
+    while (parent := parent.parent_op()) is not None:
+        if isinstance(parent, ModuleOp) and (found := functions(parent).get(call.symbol)) is not None:
+            return found
+    return None

@@ -1,0 +1,418 @@
+"""Scalar arithmetic: constants, and the `arith` and `math` operations that keep the type of their operands.
+
+They are written as in MLIR: `%r = arith.addi %a, %b : i32`. Flags (`overflow<...>`, `fastmath<...>`) are read and
+forgotten. Integers are signless and wrap; `si` and `ui` values exist, but only `select` and the sign cast take them.
+Comparisons, selection and conversions are in scalar_cast.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self, cast
+
+from xdsl.dialects.builtin import FloatAttr, IntAttr, IntegerAttr, i1
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.effects.element import Element
+from ptosim.language.located import LocatedParser
+from ptosim.language.number import float_bits, float_of, float_text, integer_bits, integer_of
+from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
+from ptosim.language.scalar_form import (
+    INTEGERS_AND_INDEX,
+    SCALARS,
+    SIGNED_OR_UNSIGNED,
+    FloatBinary,
+    FloatUnary,
+    IntegerBinary,
+    ScalarOperation,
+    Unary,
+    same_operand_types,
+)
+from ptosim.language.syntax import Parsed
+from ptosim.language.types import element_name, element_of
+
+# --- constants ------------------------------------------------------------------------------------
+
+
+class Constant(PTOOperation):
+    """A literal: an integer, a float, or `true` / `false`. A hexadecimal literal of a float type is a bit pattern.
+
+    %c = arith.constant 64 : index
+    %inf = arith.constant 0x7F800000 : f32
+    """
+
+    name = "arith.constant"
+    bits = Property()
+    result = Result()
+
+    @property
+    def element(self) -> Element:
+        return element_of(self.result.type)
+
+    @property
+    def pattern(self) -> int:
+        """The bits of the value, as an unsigned integer."""
+        return cast("IntAttr[int]", self.bits).data
+
+    @property
+    def value(self) -> int | float:
+        """The value: a signed integer, or a float."""
+        return float_of(self.pattern, self.element) if self.element.is_float else integer_of(self.pattern, self.element)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        attributes = parser.parse_optional_attr_dict()
+        start = parser.pos
+        if (truth := parser.parse_optional_boolean()) is not None:
+            if parser.parse_optional_punctuation(":") is not None and parser.parse_type() != i1:
+                parser.raise_error("true and false are of type i1", start, parser.previous_end)
+            return cls.make({}, [i1], {"bits": IntAttr(int(truth))}, attributes)
+        literal, number = _parse_number(parser)
+        parser.parse_punctuation(":", " and the type of the constant")
+        type_ = parser.parse_type()
+        span = Span(start, parser.previous_end, parser.lexer.input)
+        return cls.make({}, [type_], {"bits": IntAttr(_literal_bits(parser, literal, number, type_, span))}, attributes)
+
+    def settle(self, parser: LocatedParser) -> None:
+        value = self.attributes.pop("value", None) or self.properties.pop("value", None)
+        if isinstance(value, IntegerAttr | FloatAttr) and len(self.results) == 1:
+            number = cast("IntegerAttr[Any] | FloatAttr[Any]", value).value.data
+            bits = _literal_bits(parser, str(number), number, self.results[0].type, parser.place_of(""))
+            self.properties["bits"] = IntAttr(bits)
+        super().settle(parser)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        if self.result.type == i1:
+            printer.print_string(" true" if self.pattern else " false")
+            return
+        text = float_text(self.pattern, self.element) if self.element.is_float else str(self.value)
+        printer.print_string(f" {text} : ")
+        printer.print_attribute(self.result.type)
+
+
+def _parse_number(parser: LocatedParser) -> tuple[str, int | float]:
+    """A literal as written, and its number."""
+    sign = "-" if parser.parse_optional_punctuation("-") is not None else ""
+    if not parser.at(MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT):
+        parser.raise_error("expected a number, true or false")
+    is_integer = parser.at(MLIRTokenKind.INTEGER_LIT)
+    text = sign + parser.skip_token()
+    return text, int(text, 0) if is_integer and "x" in text.lower() else int(text) if is_integer else float(text)
+
+
+def _literal_bits(parser: LocatedParser, text: str, number: int | float, type_: Attribute, span: Span) -> int:
+    """The bits of a literal of a type; a literal that the type does not have is an error."""
+    name = element_name(type_)
+    if name not in SCALARS:
+        hint = "; constants are signless" if name in SIGNED_OR_UNSIGNED else ""
+        parser.raise_error(f"arith.constant cannot be of type {type_}{hint}", span)
+    element = element_of(type_)
+    if isinstance(number, float):
+        if not element.is_float:
+            parser.raise_error(f"{text} is not an integer, but the type is {type_}", span)
+        return float_bits(number, element)
+    if element.is_float and "0x" not in text.lower():
+        parser.raise_error(f"a constant of type {type_} is written with a point, as {text}.0", span)
+    bits = integer_bits(number, element)
+    if bits is None or (element.is_float and number < 0):
+        parser.raise_error(f"{text} does not fit in {type_}", span)
+    return bits
+
+
+# --- integers -------------------------------------------------------------------------------------
+
+
+class AddI(IntegerBinary):
+    """Sum modulo 2^w."""
+
+    name = "arith.addi"
+
+
+class SubI(IntegerBinary):
+    """Difference modulo 2^w."""
+
+    name = "arith.subi"
+
+
+class MulI(IntegerBinary):
+    """Low half of the product."""
+
+    name = "arith.muli"
+
+
+class DivSI(IntegerBinary):
+    """Signed quotient, towards zero; division by zero and the overflow of the least value by -1 are errors."""
+
+    name = "arith.divsi"
+
+
+class DivUI(IntegerBinary):
+    """Unsigned quotient; division by zero is an error."""
+
+    name = "arith.divui"
+
+
+class RemSI(IntegerBinary):
+    """Signed remainder with the sign of the dividend."""
+
+    name = "arith.remsi"
+
+
+class RemUI(IntegerBinary):
+    """Unsigned remainder."""
+
+    name = "arith.remui"
+
+
+class FloorDivSI(IntegerBinary):
+    """Signed quotient, towards minus infinity."""
+
+    name = "arith.floordivsi"
+
+
+class CeilDivSI(IntegerBinary):
+    """Signed quotient, towards plus infinity."""
+
+    name = "arith.ceildivsi"
+
+
+class CeilDivUI(IntegerBinary):
+    """Unsigned quotient, rounded up."""
+
+    name = "arith.ceildivui"
+
+
+class AndI(IntegerBinary):
+    """Bitwise and."""
+
+    name = "arith.andi"
+
+
+class OrI(IntegerBinary):
+    """Bitwise or."""
+
+    name = "arith.ori"
+
+
+class XOrI(IntegerBinary):
+    """Bitwise exclusive or."""
+
+    name = "arith.xori"
+
+
+class ShLI(IntegerBinary):
+    """Shift left; an amount of the width or more gives 0."""
+
+    name = "arith.shli"
+
+
+class ShRSI(IntegerBinary):
+    """Shift right, filled with the sign; an amount of the width or more leaves only sign bits."""
+
+    name = "arith.shrsi"
+
+
+class ShRUI(IntegerBinary):
+    """Shift right, filled with zeros; an amount of the width or more gives 0."""
+
+    name = "arith.shrui"
+
+
+class MaxSI(IntegerBinary):
+    """The greater, as signed integers."""
+
+    name = "arith.maxsi"
+
+
+class MinSI(IntegerBinary):
+    """The lesser, as signed integers."""
+
+    name = "arith.minsi"
+
+
+class MaxUI(IntegerBinary):
+    """The greater, as unsigned integers."""
+
+    name = "arith.maxui"
+
+
+class MinUI(IntegerBinary):
+    """The lesser, as unsigned integers."""
+
+    name = "arith.minui"
+
+
+class _Extended(ScalarOperation):
+    form = "$lhs, $rhs"
+    takes = INTEGERS_AND_INDEX
+    lhs = Operand()
+    rhs = Operand()
+    low = Result()
+
+
+class AddUIExtended(_Extended):
+    """Sum and carry.
+
+    %sum, %carry = arith.addui_extended %a, %b : i32, i1
+    """
+
+    name = "arith.addui_extended"
+    carry = Result()
+
+    @classmethod
+    def parse_signature_of(cls, parser: LocatedParser, parsed: Parsed) -> list[Attribute]:
+        (type_,) = super().parse_signature_of(parser, parsed)
+        parser.parse_punctuation(",", " and i1, the type of the carry")
+        return [type_, parser.parse_type()]
+
+    def print_signature(self, printer: Printer) -> None:
+        printer.print_list([self.low.type, self.carry.type], printer.print_attribute)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        if self.carry.type != i1:
+            yield Problem(f"the carry has type i1, not {self.carry.type}")
+        if self.low.type != self.lhs.type:
+            yield Problem(f"low has type {self.low.type}, but lhs has type {self.lhs.type}")
+
+
+class _MulExtended(_Extended):
+    high = Result()
+
+    @classmethod
+    def parse_signature_of(cls, parser: LocatedParser, parsed: Parsed) -> list[Attribute]:
+        return super().parse_signature_of(parser, parsed) * 2
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from same_operand_types(self)
+
+
+class MulSIExtended(_MulExtended):
+    """Both halves of the signed product.
+
+    %low, %high = arith.mulsi_extended %a, %b : i32
+    """
+
+    name = "arith.mulsi_extended"
+
+
+class MulUIExtended(_MulExtended):
+    """Both halves of the unsigned product.
+
+    %low, %high = arith.mului_extended %a, %b : i32
+    """
+
+    name = "arith.mului_extended"
+
+
+# --- floats ---------------------------------------------------------------------------------------
+
+
+class AddF(FloatBinary):
+    """Sum, rounded to the type."""
+
+    name = "arith.addf"
+
+
+class SubF(FloatBinary):
+    """Difference, rounded to the type."""
+
+    name = "arith.subf"
+
+
+class MulF(FloatBinary):
+    """Product, rounded to the type."""
+
+    name = "arith.mulf"
+
+
+class DivF(FloatBinary):
+    """Quotient, rounded to the type."""
+
+    name = "arith.divf"
+
+
+class RemF(FloatBinary):
+    """Remainder of the division towards zero, with the sign of the dividend."""
+
+    name = "arith.remf"
+
+
+class MaximumF(FloatBinary):
+    """The greater; NaN if either is NaN, and +0 is greater than -0."""
+
+    name = "arith.maximumf"
+
+
+class MinimumF(FloatBinary):
+    """The lesser; NaN if either is NaN, and -0 is less than +0."""
+
+    name = "arith.minimumf"
+
+
+class MaxNumF(FloatBinary):
+    """The greater; of a number and NaN, the number."""
+
+    name = "arith.maxnumf"
+
+
+class MinNumF(FloatBinary):
+    """The lesser; of a number and NaN, the number."""
+
+    name = "arith.minnumf"
+
+
+class NegF(FloatUnary):
+    """The sign bit flipped."""
+
+    name = "arith.negf"
+
+
+class Exp(FloatUnary):
+    """e^x."""
+
+    name = "math.exp"
+
+
+class Log(FloatUnary):
+    """Natural logarithm."""
+
+    name = "math.log"
+
+
+class Sqrt(FloatUnary):
+    """Square root."""
+
+    name = "math.sqrt"
+
+
+class AbsF(FloatUnary):
+    """The sign bit cleared."""
+
+    name = "math.absf"
+
+
+class AbsI(Unary):
+    """Absolute value; the least value stays itself."""
+
+    name = "math.absi"
+    takes = INTEGERS_AND_INDEX
+
+
+class Floor(FloatUnary):
+    """Rounded to an integer, towards minus infinity."""
+
+    name = "math.floor"
+
+
+class Ceil(FloatUnary):
+    """Rounded to an integer, towards plus infinity."""
+
+    name = "math.ceil"
