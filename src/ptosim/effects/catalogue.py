@@ -16,6 +16,8 @@ ROOMS = (
     "sync",
     "dma",
     "vector_memory",
+    "vector_gather",
+    "vector_stream",
     "predicate",
     "arithmetic",
     "conversion",

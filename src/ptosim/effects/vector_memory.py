@@ -2,7 +2,8 @@
 
 The dist modes are static byte tables. What depends on operand values is a closed form in the operators that Python
 ints, NumPy arrays of int64 and IR values share. Extents are relative to the pointer of the access; its alignment is
-that of pointer plus lowest byte. Streams are in `stream`; doing an access is left to the engines.
+that of pointer plus lowest byte. Gathers and unaligned streams have modules of their own; doing an access is left to
+the engines.
 """
 
 from __future__ import annotations
@@ -238,24 +239,6 @@ def block_offsets(operands: Any, static: Static) -> tuple[Any, ...]:
     return tuple(first + block_stride * (block * BLOCK_BYTES) for block in range(BLOCKS))
 
 
-def lane_offsets(operands: Any, static: Static) -> Any:
-    """The byte offset of each lane of a gather or scatter from the pointer; offsets count elements, without sign."""
-    pointer = "dest" if "dest" in static.present else "source"
-    return (operands.offsets & _unsigned(static.elements["offsets"])) * static.elements[pointer].bytes
-
-
-def gathered_block_offsets(operands: Any, static: Static) -> Any:
-    """The byte offset of each block of vgatherb from the pointer (lanes from 8 on have none)."""
-    return operands.offsets & _unsigned(static.elements["offsets"])
-
-
-def _unsigned(element: Element) -> int:
-    return (1 << element.bits) - 1
-
-
-SCATTER_SOURCE: dict[int, Table] = {size: tuple(range(0, VECTOR_BYTES, max(size, 2))) for size in (1, 2, 4)}
-"""By element bytes: the first register byte that each lane of vscatter stores. Bytes are taken from 16-bit slots."""
-
 # --- records --------------------------------------------------------------------------------------
 
 _Form = Callable[[Any], Extent]
@@ -323,86 +306,8 @@ def _vsstb(static: Static) -> tuple[Access, ...]:
     return (Access("write", Space.UB, "dest", extent, BLOCK_BYTES, "active", "mask", block_offsets),)
 
 
-def _mask(static: Static) -> str | None:
-    return "mask" if "mask" in static.present else None
-
-
-def _lane_extent(static: Static, size: int) -> _Form:
-    def extent(operands: Any) -> Extent:
-        low = lane_offsets(operands, static)
-        return low, low + size
-
-    return extent
-
-
-def _gather(static: Static) -> tuple[Access, ...]:
-    size = static.elements["source"].bytes
-    extent = _lane_extent(static, size)
-    return (Access("read", Space.UB, "source", extent, size, "active", _mask(static), lane_offsets),)
-
-
-def _vscatter(static: Static) -> tuple[Access, ...]:
-    size = static.elements["dest"].bytes
-    extent = _lane_extent(static, size)
-    return (Access("write", Space.UB, "dest", extent, size, "active", _mask(static), lane_offsets),)
-
-
-def _vgatherb(static: Static) -> tuple[Access, ...]:
-    def extent(operands: Any) -> Extent:
-        low = gathered_block_offsets(operands, static)
-        return low, low + BLOCK_BYTES
-
-    mask = _mask(static)
-    return (Access("read", Space.UB, "source", extent, BLOCK_BYTES, "active", mask, gathered_block_offsets),)
-
-
-def _unaligned_load(extent: _Form, static: Static) -> tuple[Access, ...]:
-    return (Access("read", Space.UB, "source", extent, static.elements["source"].bytes, "used"),)
-
-
-def _vldus(static: Static) -> tuple[Access, ...]:
-    return _unaligned_load(lambda operands: (0, VECTOR_BYTES), static)
-
-
-def _uvld(static: Static) -> tuple[Access, ...]:
-    return _unaligned_load(_displacement(static, "source", VECTOR_BYTES), static)
-
-
-def _appended(base: str, extent: _Form) -> tuple[Access, ...]:
-    """What a store adds to its stream. When it reaches memory, and with which earlier bytes, `stream.append` says."""
-    return (Access("write", Space.UB, base, extent),)
-
-
-def _vstus(static: Static) -> tuple[Access, ...]:
-    unit = static.elements["dest"].bytes
-    return _appended("dest", lambda operands: (0, operands.offset * unit))
-
-
-def _vstu(static: Static) -> tuple[Access, ...]:
-    if "base" in static.present:
-        return _appended("base", lambda operands: (0, VECTOR_BYTES))
-    unit = static.elements["dest"].bytes
-    return _appended("dest", lambda operands: (operands.offset * unit, operands.offset * unit + VECTOR_BYTES))
-
-
-def _vstur(static: Static) -> tuple[Access, ...]:
-    return _appended("dest", lambda operands: (operands.AR, operands.AR + operands.SQZN))
-
-
-def _flush(static: Static) -> tuple[Access, ...]:
-    """Whatever the stream still holds: `align` is a StoreStream and `dest` a byte address here."""
-
-    def extent(operands: Any) -> Extent:
-        return operands.align.start - operands.dest, operands.align.end - operands.dest
-
-    return _appended("dest", extent)
-
-
-def _record(
-    name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]], reads: str = "", writes: str = ""
-) -> Effects:
-    name = f"pto.{name}"
-    return Effects(name, Pipe.V, timing, Taint.MOVEMENT, accesses, tuple(reads.split()), tuple(writes.split()))
+def _record(name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]]) -> Effects:
+    return Effects(f"pto.{name}", Pipe.V, timing, Taint.MOVEMENT, accesses)
 
 
 EFFECTS = {
@@ -412,24 +317,9 @@ EFFECTS = {
         _record("vldsx2", "load_pair", _vldsx2),
         _record("vsld", "load", _vsld),
         _record("vsldb", "load", _vsldb),
-        # Reads a block ahead, but what it reads counts only where vldus uses it.
-        _record("vldas", "load", lambda static: ()),
-        _record("vldus", "load", _vldus),
-        _record("uvld", "load", _uvld),
-        _record("vgather2", "gather", _gather),
-        _record("vgather2_bc", "gather", _gather),
-        _record("vgatherb", "gather_block", _vgatherb),
         _record("vsts", "store", _vsts),
         _record("vstsx2", "store_interleave", _vstsx2),
         _record("vsst", "store", _vsst),
         _record("vsstb", "store", _vsstb),
-        _record("vscatter", "scatter", _vscatter),
-        _record("init_align", "rename", lambda static: ()),
-        _record("vstus", "store", _vstus),
-        _record("vstu", "store", _vstu),
-        _record("vstur", "store", _vstur, reads="AR SQZN", writes="AR"),
-        _record("vsta", "store", _flush),
-        _record("vstas", "store", _flush),
-        _record("vstar", "store", _flush, reads="AR"),
     )
 }

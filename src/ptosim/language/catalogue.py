@@ -21,6 +21,8 @@ ROOMS = (
     "dma_registers",
     "dma_grouped",
     "vector_memory",
+    "vector_gather",
+    "vector_stream",
     "predicate",
     "arithmetic",
     "conversion",

@@ -1,19 +1,112 @@
-"""Vector loads and stores between UB and registers."""
+"""Vector loads and stores between UB and registers, contiguous and strided.
+
+Where each byte goes and how far an access reaches is in effects/vector_memory.py. Gathers and scatters are in
+vector_gather.py, unaligned streams in vector_stream.py, loads and stores of masks in predicate.py.
+"""
 
 from __future__ import annotations
 
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, OptionalResult, PTOOperation, Result
+from collections.abc import Iterator
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import IndexType, StringAttr, i16, i32
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+
+from ptosim.effects.names import Space
+from ptosim.effects.vector_memory import (
+    DUAL_LOAD_MODES,
+    DUAL_STORE_MODES,
+    LOAD_MODES,
+    STORE_MODES,
+    STRIDED_LOAD_MODES,
+    STRIDED_STORE_MODES,
+    LoadMode,
+    StoreMode,
+    load_mode,
+    store_mode,
+)
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_type, updated_base
+from ptosim.language.operation import (
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    OptionalResult,
+    Problem,
+    Property,
+    PTOOperation,
+    Result,
+)
+from ptosim.language.overload import parse_overloaded
+from ptosim.language.syntax import Vocabulary, compile_form, parse_form
+from ptosim.language.types import MaskType, VregType, element_of
+from ptosim.language.vector import is_register, mask_matches, same_types
+
+INDEX = IndexType()
+
+LOAD_DISTS = Vocabulary(tuple(LOAD_MODES), {"BLK": "BRC_BLK", "UNPK4_B8": "UNPK4", "SPLT4CHN_B8": "SPLT4CHN"})
+DUAL_LOAD_DISTS = Vocabulary(tuple(DUAL_LOAD_MODES))
+STORE_DISTS = Vocabulary(tuple(STORE_MODES))
+DUAL_STORE_DISTS = Vocabulary(tuple(DUAL_STORE_MODES))
+LOAD_STRIDES = Vocabulary(tuple(STRIDED_LOAD_MODES))
+STORE_STRIDES = Vocabulary(tuple(STRIDED_STORE_MODES))
+
+FROM_UB = {"source": (Space.UB,)}
+TO_UB = {"dest": (Space.UB,)}
+
+# --- rules shared in this room ----------------------------------------------------------------------------------------
 
 
-class VLds(PTOOperation):
-    """Load one register.
+def _supported(mode: LoadMode | StoreMode) -> Iterator[Problem]:
+    if not mode.on_hardware:
+        message = (
+            f"dist {mode.name} is unsupported on current hardware; it is simulated as the instruction set words it"
+        )
+        yield Problem(message, at="dist", kind="lint", severity="warning")
 
-    %v = pto.vlds %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+
+def _unspecified(op: PTOOperation) -> Iterator[Problem]:
+    message = f"{op.name} is an unspecified operation: no public text says which elements its stride selects"
+    hint = f"{op.name} is read as every n-th unit, n and the unit taken from the name of the stride"
+    yield Problem(message, kind="lint", severity="warning", hint=hint)
+
+
+class _Distributed(PTOOperation):
+    """A load or store whose dist may also stand among the operands; it is printed in the dictionary."""
+
+    spelling: ClassVar[str]
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        parsed = parse_form(parser, compile_form(cls.spelling), cls.words)
+        return cls.parse_rest(parser, parsed.operands, {name: StringAttr(word) for name, word in parsed.words.items()})
+
+
+# --- contiguous loads -------------------------------------------------------------------------------------------------
+
+
+class VLds(_Distributed):
+    """Load one register from UB, distributed over its lanes by `dist`.
+
+    Without a dist (NORM) the 256 bytes at the address; BRC_* and BRC_BLK repeat one unit, US_* doubles and DS_* drops
+    every second unit, UNPK_* and UNPK4 zero-extend, E2B_* fills each 32-byte lane with one element, SPLT* takes the
+    first channel. The offset counts elements of the pointer. The address is a multiple of 32 bytes (BRC_*: of one unit,
+    E2B_B16: of 16). There is no mask: the whole footprint is read and must lie in UB. With a second result the access
+    is at the pointer itself, and the result is the pointer advanced by the offset.
+
+        %v = pto.vlds %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+        %b = pto.vlds %ub[%offset] {dist = "BRC_B32"} : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+        %w, %next = pto.vlds %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>, !pto.ptr<f32, ub>
     """
 
     name = "pto.vlds"
     form = "$source[$offset]"
+    spelling = "$source[$offset]{, @dist}"
+    words = {"dist": LOAD_DISTS}
     listed = ("source",)
+    spaces = FROM_UB
     placement = "inside"
     source = Operand()
     offset = Operand()
@@ -21,16 +114,76 @@ class VLds(PTOOperation):
     result = Result()
     next = OptionalResult()
 
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, INDEX, "offset")
+        yield from is_register(self, "result")
+        yield from updated_base(self, "source")
+        mode = load_mode(self.word("dist"))
+        yield from _supported(mode)
+        if mode.name != "NORM":
+            yield from _at_most_32_bits(self, "result")
 
-class VSts(PTOOperation):
-    """Store one register.
 
-    pto.vsts %v, %ub[%offset], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+class VLdsX2(PTOOperation):
+    """Load two registers from 512 bytes of UB, taking units alternately: the way from pairs to two vectors.
+
+    DINTLV_B8, B16, B32 put even units into the first result and odd ones into the second; BDINTLV does the same with
+    32-byte blocks. The offset counts elements of the pointer; the address is a multiple of 32 bytes. With a third
+    result the access is at the pointer itself, and the result is the pointer advanced by the offset.
+
+        %x, %y = pto.vldsx2 %ub[%offset], "DINTLV_B32"
+            : !pto.ptr<f32, ub>, index -> !pto.vreg<64xf32>, !pto.vreg<64xf32>
+    """
+
+    name = "pto.vldsx2"
+    form = "$source[$offset], @dist"
+    words = {"dist": DUAL_LOAD_DISTS}
+    spaces = FROM_UB
+    placement = "inside"
+    source = Operand()
+    offset = Operand()
+    dist = Property()
+    low = Result()
+    high = Result()
+    next = OptionalResult()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, INDEX, "offset")
+        yield from same_types(self, "low", "high")
+        yield from updated_base(self, "source")
+        yield from _at_most_32_bits(self, "low")
+
+
+def _at_most_32_bits(op: PTOOperation, role: str) -> Iterator[Problem]:
+    type_ = getattr(op, role).type
+    if isinstance(type_, VregType) and element_of(type_).bytes == 8:
+        message = f"registers of 64-bit elements are loaded with dist NORM only, not {op.word('dist')}"
+        yield Problem(message, at="dist")
+
+
+# --- contiguous stores ------------------------------------------------------------------------------------------------
+
+
+class VSts(_Distributed):
+    """Store one register to UB, collected from its lanes by `dist`; bytes of inactive lanes stay as they are.
+
+    Without a dist all lanes in place. 1PT_* stores only the first unit, whatever the mask says. PK_* and PK4_B32 store
+    the low part of each unit side by side: unit u always goes to slot u, nothing is squeezed or saturated. MRG* bring
+    channels together inside 32-byte blocks. The mask has the granularity of the elements, except that PK_B16 and
+    MRG2CHN_B8 take b16 and the other packing and merging modes b32. The offset counts elements of the pointer; the
+    address is a multiple of 32 bytes (1PT_*: of one unit). Without a mask every lane is active. With a result the
+    access is at the pointer itself, and the result is the pointer advanced by the offset.
+
+        pto.vsts %v, %ub[%offset], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+        pto.vsts %v, %ub[%offset], %mask {dist = "PK_B32"} : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
     """
 
     name = "pto.vsts"
     form = "$value, $dest[$offset]{, $mask}"
+    spelling = "$value, $dest[$offset]{, @dist}{, $mask}{, @dist}"
+    words = {"dist": STORE_DISTS}
     listed = ("value", "dest", "mask")
+    spaces = TO_UB
     placement = "inside"
     value = Operand()
     dest = Operand()
@@ -38,3 +191,188 @@ class VSts(PTOOperation):
     mask = OptionalOperand()
     dist = OptionalProperty()
     next = OptionalResult()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, INDEX, "offset")
+        yield from updated_base(self, "dest")
+        if not isinstance(type_ := self.value.type, VregType):
+            yield from is_register(self, "value")
+            return
+        mode = store_mode(self.word("dist"), element_of(type_))
+        yield from _supported(mode)
+        if self.mask is not None:
+            yield from _store_mask(self, mode, type_, self.mask.type)
+
+
+def _store_mask(op: PTOOperation, mode: StoreMode, type_: VregType, mask: Attribute) -> Iterator[Problem]:
+    element = element_of(type_)
+    if mode.granularity is None:
+        yield from mask_matches(op, "mask", type_)
+        if mode.name.startswith("NORM") and len(set(mode.gate)) > element.lanes:
+            message = f"dist {mode.name} looks at mask bits between those of {element.name} lanes, which are not set"
+            yield Problem(message, at="dist", kind="lint", severity="warning")
+    elif element.kind != "lowprecision" or not isinstance(mask, MaskType):
+        yield from mask_matches(op, "mask", type_, MaskType(StringAttr(mode.granularity)))
+
+
+class VStsX2(PTOOperation):
+    """Store two registers to 512 bytes of UB, their units alternating: the way from two vectors to pairs.
+
+    INTLV_B8, B16, B32 name the unit. The mask must have the granularity of the elements, but its value has no effect:
+    everything is written. The offset counts elements of the pointer; the address is a multiple of 32 bytes.
+
+        pto.vstsx2 %x, %y, %ub[%offset], "INTLV_B32", %mask
+            : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.ptr<f32, ub>, index, !pto.mask<b32>
+    """
+
+    name = "pto.vstsx2"
+    form = "$low, $high, $dest[$offset], @dist, $mask"
+    words = {"dist": DUAL_STORE_DISTS}
+    spaces = TO_UB
+    placement = "inside"
+    low = Operand()
+    high = Operand()
+    dest = Operand()
+    offset = Operand()
+    dist = Property()
+    mask = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, INDEX, "offset")
+        yield from same_types(self, "low", "high")
+        yield from mask_matches(self, "mask", self.low.type)
+
+
+# --- strided ----------------------------------------------------------------------------------------------------------
+
+
+class VSld(PTOOperation):
+    """Load every n-th unit of UB into one register (older; which elements are meant is published nowhere).
+
+    STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on. The offset counts elements of the
+    pointer. Use vldsx2, vsldb or a gather instead.
+
+        %v = pto.vsld %ub[%offset], "STRIDE_S8_B32" : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vsld"
+    form = "$source[$offset], @stride"
+    words = {"stride": LOAD_STRIDES}
+    listed = ("source",)
+    spaces = FROM_UB
+    placement = "inside"
+    source = Operand()
+    offset = Operand()
+    stride = Property()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _unspecified(self)
+        yield from are_type(self, INDEX, "offset")
+        yield from is_register(self, "result")
+
+
+class VSst(PTOOperation):
+    """Store one register to every n-th unit of UB (older; which elements are meant is published nowhere).
+
+    STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on; bytes between them stay as they are.
+    The offset counts elements of the pointer. Use vstsx2, vsstb or vscatter instead.
+
+        pto.vsst %v, %ub[%offset], "STRIDE_S8_B32" : !pto.vreg<64xf32>, !pto.ptr<f32, ub>
+    """
+
+    name = "pto.vsst"
+    form = "$value, $dest[$offset], @stride"
+    words = {"stride": STORE_STRIDES}
+    listed = ("value", "dest")
+    spaces = TO_UB
+    placement = "inside"
+    value = Operand()
+    dest = Operand()
+    offset = Operand()
+    stride = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _unspecified(self)
+        yield from are_type(self, INDEX, "offset")
+        yield from is_register(self, "value")
+
+
+class VSldb(PTOOperation):
+    """Load 8 blocks of 32 bytes from UB into one register, block b from b block strides further on.
+
+    Both strides are unsigned and count 32-byte blocks; the first block is one repeat stride behind the pointer. With a
+    second result it is at the pointer itself, and the result is the pointer advanced by the repeat stride. A block of
+    which no mask bit is set is not read and becomes zero. The older form has both strides in one i32 word, the block
+    stride in its upper half. The pointer is a multiple of 32 bytes.
+
+        %v = pto.vsldb %ub, %block_stride, %repeat_stride, %mask
+            : !pto.ptr<f32, ub>, i16, i16, !pto.mask<b32> -> !pto.vreg<64xf32>
+        %w = pto.vsldb %ub, %control, %mask : !pto.ptr<f32, ub>, i32, !pto.mask<b32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vsldb"
+    form = "$source{, $control}{, $block_stride, $repeat_stride}, $mask"
+    spaces = FROM_UB
+    placement = "inside"
+    source = Operand()
+    control = OptionalOperand()
+    block_stride = OptionalOperand()
+    repeat_stride = OptionalOperand()
+    mask = Operand()
+    result = Result()
+    next = OptionalResult()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        strided = ("source", "block_stride", "repeat_stride", "mask")
+        return parse_overloaded(cls, parser, lambda types: strided if len(types) > 3 else ("source", "control", "mask"))
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _stride_types(self)
+        yield from is_register(self, "result")
+        yield from mask_matches(self, "mask", self.result.type)
+        yield from updated_base(self, "source")
+
+
+class VSstb(PTOOperation):
+    """Store the 8 blocks of 32 bytes of one register to UB, block b to b block strides further on.
+
+    Both strides are unsigned and count 32-byte blocks; the first block is one repeat stride behind the pointer. With a
+    result it is at the pointer itself, and the result is the pointer advanced by the repeat stride. Inactive lanes
+    are not written. The older form has both strides in one i32 word, the block stride in its upper half. The pointer
+    is a multiple of 32 bytes.
+
+        pto.vsstb %v, %ub, %block_stride, %repeat_stride, %mask
+            : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, i16, i16, !pto.mask<b32>
+        pto.vsstb %v, %ub, %control, %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, i32, !pto.mask<b32>
+    """
+
+    name = "pto.vsstb"
+    form = "$value, $dest{, $control}{, $block_stride, $repeat_stride}, $mask"
+    spaces = TO_UB
+    placement = "inside"
+    value = Operand()
+    dest = Operand()
+    control = OptionalOperand()
+    block_stride = OptionalOperand()
+    repeat_stride = OptionalOperand()
+    mask = Operand()
+    next = OptionalResult()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        strided = ("value", "dest", "block_stride", "repeat_stride", "mask")
+        packed = ("value", "dest", "control", "mask")
+        return parse_overloaded(cls, parser, lambda types: strided if len(types) > 4 else packed)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _stride_types(self)
+        yield from is_register(self, "value")
+        yield from mask_matches(self, "mask", self.value.type)
+        yield from updated_base(self, "dest")
+
+
+def _stride_types(op: PTOOperation) -> Iterator[Problem]:
+    yield from are_type(op, i32, "control")
+    yield from are_type(op, i16, "block_stride", "repeat_stride")

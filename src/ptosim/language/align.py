@@ -1,0 +1,170 @@
+"""Rules about `!pto.align`: every stream begins at its root, goes on in one line, and is carried through loops by hand.
+
+An align value stands for hardware state that exists once. Each value therefore has one consumer on every path, and it
+enters and leaves regions only as an iteration argument or a yielded value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from ptosim.language.operation import Problem, PTOOperation
+from ptosim.language.types import AlignType
+
+LOAD_STREAM = ("pto.vldas", "pto.vldus")
+STORE_STREAM = ("pto.init_align", "pto.vstus", "pto.vstur", "pto.vstu", "pto.pstu")
+"""The instructions that give the state of a stream, its root first."""
+
+
+def is_align(op: PTOOperation, role: str) -> Iterator[Problem]:
+    type_ = getattr(op, role).type
+    if not isinstance(type_, AlignType):
+        yield Problem(f"{role} must be !pto.align, not {type_}", at=role)
+
+
+def continues_load(op: PTOOperation, role: str) -> Iterator[Problem]:
+    """The align operand is the state of a load stream, in line."""
+    return _continues(op, role, LOAD_STREAM, "load")
+
+
+def continues_store(op: PTOOperation, role: str) -> Iterator[Problem]:
+    """The align operand is the state of a store stream, in line."""
+    return _continues(op, role, STORE_STREAM, "store")
+
+
+def _continues(op: PTOOperation, role: str, stream: tuple[str, ...], direction: str) -> Iterator[Problem]:
+    problems = list(is_align(op, role))
+    if problems:
+        yield from problems
+        return
+    value: SSAValue = getattr(op, role)
+    if any(origin is None or origin.op.name not in stream for origin in _origins(value, set())):
+        yield Problem(
+            f"{role} must be produced by {stream[0]} or a prior {direction}-state operation",
+            at=role,
+            hint=f"begin the {direction} stream with {stream[0]} and hand every result on to its next instruction",
+        )
+    elif _joins_streams(value, set()):
+        yield Problem(f"{role} belongs to different streams in the two branches of an scf.if", at=role)
+    if _crosses_loop(value, op):
+        yield Problem(f"{role} is defined outside a loop and must be threaded through scf.for iter_args", at=role)
+    elif _is_consumed_elsewhere(value, op):
+        yield Problem(f"{role} is consumed more than once; each align value has one consumer", at=role)
+
+
+# --- where a value comes from -----------------------------------------------------------------------------------------
+
+
+def _origins(value: SSAValue, seen: set[SSAValue]) -> Iterator[OpResult | None]:
+    """The results that a value may be, looking through loops and branches; None for something else."""
+    if value in seen:
+        return
+    seen.add(value)
+    sources = _passed_on(value)
+    if sources:
+        for source in sources:
+            yield from _origins(source, seen)
+    else:
+        yield value if isinstance(value, OpResult) else None
+
+
+def _passed_on(value: SSAValue) -> list[SSAValue]:
+    """The values that a loop or branch hands on as this one, what a loop begins with first."""
+    if isinstance(value, BlockArgument):
+        loop = value.block.parent_op()
+        if loop is None or loop.name != "scf.for" or value.index == 0:
+            return []
+        return [loop.operands[2 + value.index], *_yielded(value.block, value.index - 1)]
+    if not isinstance(value, OpResult):
+        return []
+    op, index = value.op, value.index
+    if op.name == "scf.for":
+        return [op.operands[3 + index], *_yielded(op.regions[0].block, index)]
+    if op.name == "scf.if":
+        return [source for region in op.regions for block in region.blocks for source in _yielded(block, index)]
+    return []
+
+
+def _yielded(block: Block, index: int) -> list[SSAValue]:
+    last = block.last_op
+    return [last.operands[index]] if last is not None and index < len(last.operands) else []
+
+
+def _joins_streams(value: SSAValue, seen: set[SSAValue]) -> bool:
+    """Whether a value is, somewhere back in its stream, the result of an scf.if that yields one stream or another."""
+    if value in seen:
+        return False
+    seen.add(value)
+    sources = _passed_on(value)
+    if _is_branch(value) and len({_root(source) for source in sources}) > 1:
+        return True
+    return any(_joins_streams(source, seen) for source in sources or _states(value))
+
+
+def _is_branch(value: SSAValue) -> bool:
+    return isinstance(value, OpResult) and value.op.name == "scf.if"
+
+
+def _states(value: SSAValue) -> list[SSAValue]:
+    """The align operands of the instruction that gives a value."""
+    operands = value.op.operands if isinstance(value, OpResult) else ()
+    return [operand for operand in operands if isinstance(operand.type, AlignType)]
+
+
+def _root(value: SSAValue) -> SSAValue:
+    """The value at which the stream of a value begins; that of a loop is the one that it begins with."""
+    while sources := _passed_on(value) or _states(value):
+        value = sources[0]
+    return value
+
+
+# --- where a value goes -----------------------------------------------------------------------------------------------
+
+
+def _crosses_loop(value: SSAValue, user: Operation) -> bool:
+    home = value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
+    return any(parent.name in ("scf.for", "scf.while") for parent in _ancestors_until(home, user))
+
+
+def _ancestors_until(home: Block | None, op: Operation) -> Iterator[Operation]:
+    """The operations around `op` that lie in a block, the last of them directly in `home`."""
+    while op.parent_block() is not home and (parent := op.parent_op()) is not None:
+        yield parent
+        op = parent
+
+
+def _is_consumed_elsewhere(value: SSAValue, user: Operation) -> bool:
+    """Whether another consumer comes before this one on some path. Loops and yields are left to this one to report."""
+    return any(
+        not _are_alternatives(other, user) and (not other.name.startswith("pto.") or _precedes(other, user))
+        for other in (use.operation for use in value.uses)
+        if other is not user
+    )
+
+
+def _lineage(op: Operation) -> list[Operation]:
+    """The operation and everything around it, outermost first."""
+    line = [op]
+    while (parent := line[-1].parent_op()) is not None:
+        line.append(parent)
+    return line[::-1]
+
+
+def _are_alternatives(one: Operation, other: Operation) -> bool:
+    """Whether they stand in the two branches of one scf.if, so that only one of them executes."""
+    for first, second in zip(_lineage(one), _lineage(other), strict=False):
+        if first is not second:
+            parent = first.parent_op()
+            return (
+                parent is not None and parent.name == "scf.if" and first.parent_region() is not second.parent_region()
+            )
+    return False
+
+
+def _precedes(one: Operation, other: Operation) -> bool:
+    for first, second in zip(_lineage(one), _lineage(other), strict=False):
+        if first is not second:
+            return first.parent_block() is second.parent_block() and first.is_before_in_block(second)
+    return False

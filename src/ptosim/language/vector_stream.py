@@ -1,0 +1,352 @@
+"""Unaligned streams: loads and stores at any element, whose state travels in an `!pto.align` value.
+
+How the state moves on is in effects/vector_stream.py, the rules about chains of align values are in align.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from xdsl.dialects.builtin import IndexType, StringAttr, i32
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+
+from ptosim.effects.names import Space
+from ptosim.language.align import continues_load, continues_store, is_align
+from ptosim.language.operands import are_type, updated_base
+from ptosim.language.operation import (
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    OptionalResult,
+    Problem,
+    PTOOperation,
+    Result,
+)
+from ptosim.language.overload import parse_overloaded
+from ptosim.language.syntax import Vocabulary
+from ptosim.language.types import PtrType
+from ptosim.language.vector import is_register
+
+INDEX = IndexType()
+
+UPDATES = Vocabulary(("POST_UPDATE", "NO_POST_UPDATE"))
+
+FROM_UB = {"source": (Space.UB,)}
+TO_UB = {"dest": (Space.UB,)}
+
+# --- loads ------------------------------------------------------------------------------------------------------------
+
+
+class VLdas(PTOOperation):
+    """Begin an unaligned load stream: read ahead the 32-byte block around the pointer.
+
+    The address is cut off to a block and need not be aligned. The next vldus of the stream must load from that block.
+
+        %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
+    """
+
+    name = "pto.vldas"
+    form = "$source"
+    spaces = FROM_UB
+    placement = "inside"
+    source = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from is_align(self, "result")
+
+
+class VLdus(PTOOperation):
+    """Load one register from any element of UB, as the next step of a load stream.
+
+    Reads the 256 bytes at the pointer, which only has to be aligned to its elements. The second result is the stream
+    afterwards: without an increment it stands behind the vector. A third result is the pointer advanced by the
+    increment, in elements; without an increment (older form) by one whole register. `pto.vldas` begins a stream; an
+    align value whose block is not the one loaded from would merge bytes of the wrong block.
+
+        %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
+        %v, %align1 = pto.vldus %ub, %align : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align
+        %start = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
+        %w, %align2, %next = pto.vldus %ub, %start, %offset
+            : !pto.ptr<f32, ub>, !pto.align, index -> !pto.vreg<64xf32>, !pto.align, !pto.ptr<f32, ub>
+    """
+
+    name = "pto.vldus"
+    form = "$source, $align{, $increment}"
+    spaces = FROM_UB
+    placement = "inside"
+    source = Operand()
+    align = Operand()
+    increment = OptionalOperand()
+    result = Result()
+    align_out = Result()
+    next = OptionalResult()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from continues_load(self, "align")
+        yield from are_type(self, INDEX, "increment")
+        yield from is_register(self, "result")
+        yield from is_align(self, "align_out")
+        yield from updated_base(self, "source")
+        if self.increment is not None and self.next is None:
+            yield Problem("an increment needs a third result, the advanced pointer", at="increment")
+
+
+class UVld(PTOOperation):
+    """Load one register from any element of UB: a stream of a single vector.
+
+    The same as a vldas and a vldus at the pointer plus the offset, which counts elements of the pointer.
+
+        %v = pto.uvld %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.uvld"
+    form = "$source[$offset]"
+    listed = ("source",)
+    spaces = FROM_UB
+    placement = "inside"
+    source = Operand()
+    offset = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, INDEX, "offset")
+        yield from is_register(self, "result")
+
+
+# --- stores -----------------------------------------------------------------------------------------------------------
+
+
+class InitAlign(PTOOperation):
+    """Begin an unaligned store stream: nothing is pending yet.
+
+    %align = pto.init_align : !pto.align
+    """
+
+    name = "pto.init_align"
+    placement = "inside"
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from is_align(self, "result")
+
+
+class VStus(PTOOperation):
+    """Store the first elements of a register at any element of UB, as the next step of a store stream.
+
+    Stores `offset` elements at the pointer itself: the offset is how far the stream advances, not where it stores.
+    Complete 32-byte blocks reach UB now, the rest stays in the align value until the next store or the flush (vstas).
+    A second result is the pointer advanced by the offset. Two older forms pass the stream position before the register
+    and the buffer behind it, or end with "POST_UPDATE" or "NO_POST_UPDATE" (which leaves the second result unadvanced).
+
+        %align = pto.init_align : !pto.align
+        %align1, %next = pto.vstus %align, %count, %v, %ub
+            : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align, !pto.ptr<f32, ub>
+        pto.vstas %align1, %next, %zero : !pto.align, !pto.ptr<f32, ub>, i32
+    """
+
+    name = "pto.vstus"
+    form = "$align, $offset, $value, $dest{, @mode}"
+    words = {"mode": UPDATES}
+    spaces = {**TO_UB, "buffer": (Space.UB,)}
+    placement = "inside"
+    align = Operand()
+    offset = Operand()
+    value = Operand()
+    dest = Operand()
+    buffer = OptionalOperand()
+    """The older form's second pointer, which only names the buffer that the stream is in."""
+    mode = OptionalProperty()
+    align_out = Result()
+    next = OptionalResult()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        op = parse_overloaded(cls, parser, cls.assign, word="mode")
+        if op.word("mode") == "POST_UPDATE":  # what a second result means anyway
+            del op.properties["mode"]
+        return op
+
+    @classmethod
+    def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
+        if len(types) > 1 and isinstance(types[1], PtrType):
+            return ("align", "dest", "value", "buffer", "offset")
+        return ("align", "offset", "value", "dest")
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _store_step(self)
+        yield from are_type(self, i32, "offset")
+        yield from updated_base(self, "dest")
+
+
+class VStu(PTOOperation):
+    """Store a whole register at any element of UB, as the next step of a store stream (older; use vstus).
+
+    The first form stores at `base` and gives the base advanced by one register where the last operand is not zero. The
+    second stores `offset` elements behind the pointer and gives the offset advanced by one register ("POST_UPDATE") or
+    as it was. Complete 32-byte blocks reach UB now, the rest stays in the align value until the next store or flush.
+
+        %start = pto.init_align : !pto.align
+        %align, %next = pto.vstu %start, %ub, %v, %ub, %update
+            : !pto.align, !pto.ptr<f32, ub>, !pto.vreg<64xf32>, !pto.ptr<f32, ub>, index
+            -> !pto.align, !pto.ptr<f32, ub>
+        pto.vsta %align, %next[%c0] : !pto.align, !pto.ptr<f32, ub>, index
+        %start1 = pto.init_align : !pto.align
+        %align1, %offset1 = pto.vstu %start1, %offset, %v, %ub, "POST_UPDATE"
+            : !pto.align, index, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align, index
+        pto.vsta %align1, %ub[%offset1] : !pto.align, !pto.ptr<f32, ub>, index
+    """
+
+    name = "pto.vstu"
+    form = "$align{, $offset}{, $base}, $value, $dest{, $update}{, @mode}"
+    words = {"mode": UPDATES}
+    spaces = {**TO_UB, "base": (Space.UB,)}
+    placement = "inside"
+    align = Operand()
+    offset = OptionalOperand()
+    base = OptionalOperand()
+    value = Operand()
+    dest = Operand()
+    update = OptionalOperand()
+    mode = OptionalProperty()
+    align_out = Result()
+    next = Result()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        return parse_overloaded(cls, parser, cls.assign, word="mode")
+
+    @classmethod
+    def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
+        if len(types) > 1 and isinstance(types[1], PtrType):
+            return ("align", "base", "value", "dest", "update")
+        return ("align", "offset", "value", "dest")
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _store_step(self)
+        yield from are_type(self, INDEX, "offset", "update")
+        if self.base is not None:
+            yield from updated_base(self, "base")
+            if self.mode is not None:
+                yield Problem("this form says by its last operand, not by a word, whether the base advances", at="mode")
+            return
+        if self.next.type != INDEX:
+            yield Problem(f"the second result of this form is the next offset, an index, not {self.next.type}")
+        if self.mode is None:
+            yield Problem(f"expected mode: one of {', '.join(UPDATES.words)}")
+
+
+class VStur(PTOOperation):
+    """Store what the last squeeze kept of a register, as the next step of a store stream.
+
+    Stores the first SQZN bytes of the register (SQZN: set by vsqz and vusqz) at the pointer plus AR bytes, and with
+    "POST_UPDATE" advances AR by SQZN. AR outlives streams and scopes: clear it with `pto.sprclr "AR"`. Complete 32-byte
+    blocks reach UB now, the rest stays in the align value until the next store or the flush (vstar). Without a mode
+    (older form) AR does not advance.
+
+        %align = pto.init_align : !pto.align
+        %align1 = pto.vstur %align, %v, %ub, "POST_UPDATE"
+            : !pto.align, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align
+        pto.vstar %align1, %ub : !pto.align, !pto.ptr<f32, ub>
+    """
+
+    name = "pto.vstur"
+    form = "$align, $value, $dest{, @mode}"
+    words = {"mode": UPDATES}
+    spaces = TO_UB
+    placement = "inside"
+    align = Operand()
+    value = Operand()
+    dest = Operand()
+    mode = OptionalProperty()
+    align_out = Result()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        op = super().parse(parser)
+        if op.mode is None:
+            op.properties["mode"] = StringAttr("NO_POST_UPDATE")
+        return op
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _store_step(self)
+
+
+def _store_step(op: VStus | VStu | VStur) -> Iterator[Problem]:
+    yield from continues_store(op, "align")
+    yield from is_register(op, "value")
+    yield from is_align(op, "align_out")
+
+
+# --- flushes ----------------------------------------------------------------------------------------------------------
+
+
+class VStas(PTOOperation):
+    """End a store stream: write the bytes that are still pending.
+
+    The pointer plus the offset (elements) must be where the stream ended. With a result the pointer itself must be
+    there, and the result is the pointer advanced by the offset. An empty stream writes nothing.
+
+        %align = pto.init_align : !pto.align
+        %align1 = pto.vstus %align, %count, %v, %ub
+            : !pto.align, i32, !pto.vreg<64xf32>, !pto.ptr<f32, ub> -> !pto.align
+        pto.vstas %align1, %ub, %count : !pto.align, !pto.ptr<f32, ub>, i32
+    """
+
+    name = "pto.vstas"
+    form = "$align, $dest, $offset"
+    spaces = TO_UB
+    placement = "inside"
+    align = Operand()
+    dest = Operand()
+    offset = Operand()
+    next = OptionalResult()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from continues_store(self, "align")
+        yield from are_type(self, i32, "offset")
+        yield from updated_base(self, "dest")
+
+
+class VSta(PTOOperation):
+    """End a store stream: write the bytes that are still pending (older; use vstas).
+
+    The pointer plus the offset (elements) must be where the stream ended.
+
+        %align = pto.init_align : !pto.align
+        pto.vsta %align, %ub[%offset] : !pto.align, !pto.ptr<f32, ub>, index
+    """
+
+    name = "pto.vsta"
+    form = "$align, $dest[$offset]"
+    spaces = TO_UB
+    placement = "inside"
+    align = Operand()
+    dest = Operand()
+    offset = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from continues_store(self, "align")
+        yield from are_type(self, INDEX, "offset")
+
+
+class VStar(PTOOperation):
+    """End a store stream of squeezed registers: write the bytes that are still pending.
+
+    The pointer plus AR bytes must be where the stream ended.
+
+        %align = pto.init_align : !pto.align
+        pto.vstar %align, %ub : !pto.align, !pto.ptr<f32, ub>
+    """
+
+    name = "pto.vstar"
+    form = "$align, $dest"
+    spaces = TO_UB
+    placement = "inside"
+    align = Operand()
+    dest = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from continues_store(self, "align")
