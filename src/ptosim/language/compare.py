@@ -1,1 +1,139 @@
-"""To come."""
+"""Comparisons of registers into masks, and selections by a mask or by lane numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptosim.language.operation import Operand, Problem, Property, Result
+from ptosim.language.syntax import Vocabulary
+from ptosim.language.types import VregType, element_of
+from ptosim.language.vector import (
+    INTEGERS,
+    UP_TO_32_BITS,
+    VectorOperation,
+    compatible_scalar,
+    element_among,
+    is_register,
+    mask_matches,
+    not_on_a5,
+)
+
+COMPARISONS = Vocabulary(("eq", "ne", "lt", "le", "gt", "ge"))
+
+
+class VCmp(VectorOperation):
+    """Compare two registers, lane by lane, into a mask.
+
+    m[i] = seed[i] and a[i] CMP b[i], with CMP one of eq ne lt le gt ge. Integers compare by the sign of the
+    register's type (iN is signed). A comparison with NaN is false, but ne is true; -0 equals +0. Only the lowest bit
+    of each lane's group is ever set.
+
+        %m = pto.vcmp %a, %b, %seed, "lt" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.mask<b32>
+    """
+
+    name = "pto.vcmp"
+    form = "$lhs, $rhs, $seed, @comparison"
+    words = {"comparison": COMPARISONS}
+    alike = ("lhs", "rhs")
+    accepted = UP_TO_32_BITS
+    lhs = Operand()
+    rhs = Operand()
+    seed = Operand()
+    comparison = Property()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from mask_matches(self, "seed", self.lhs.type)
+        yield from mask_matches(self, "result", self.lhs.type)
+
+
+class VCmps(VectorOperation):
+    """Compare a register with a scalar, lane by lane, into a mask.
+
+    m[i] = seed[i] and a[i] CMP s, as pto.vcmp. The register decides about the sign: against ui8 the constant -127 : i8
+    means 129.
+
+        %m = pto.vcmps %a, %s, %seed, "gt" : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.mask<b32>
+    """
+
+    name = "pto.vcmps"
+    form = "$input, $scalar, $seed, @comparison"
+    words = {"comparison": COMPARISONS}
+    alike = ("input",)
+    accepted = UP_TO_32_BITS
+    input = Operand()
+    scalar = Operand()
+    seed = Operand()
+    comparison = Property()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from compatible_scalar(self, "scalar", "input")
+        yield from mask_matches(self, "seed", self.input.type)
+        yield from mask_matches(self, "result", self.input.type)
+
+
+class VSel(VectorOperation):
+    """Choose per lane between two registers.
+
+    d[i] = a[i] where the mask is set, else b[i]. Every lane gets one of the two: nothing is zeroed. Bits are copied.
+
+        %d = pto.vsel %a, %b, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vsel"
+    form = "$on_true, $on_false, $mask"
+    alike = ("on_true", "on_false", "result")
+    on_true = Operand()
+    on_false = Operand()
+    mask = Operand()
+    result = Result()
+
+
+class ByLaneNumber(VectorOperation):
+    """`%d = pto.OP %a, %index : V, V' -> V`, the lane numbers being integers as wide as the elements."""
+
+    form = "$input, $index"
+    alike = ("input", "result")
+    accepted = UP_TO_32_BITS
+    input = Operand()
+    index = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from is_register(self, "index")
+        yield from element_among(self, "index", INTEGERS)
+        data, index = self.input.type, self.index.type
+        if not isinstance(data, VregType) or not isinstance(index, VregType) or not element_of(index).is_integer:
+            return
+        if index.lanes != data.lanes:
+            yield Problem(f"index has {index.lanes} lanes, but input has {data.lanes}", at="index")
+
+
+class VSelR(ByLaneNumber):
+    """Pick lanes by number.
+
+    d[i] = a[index[i]]. There is no mask. A number is read as unsigned and taken modulo the number of lanes.
+
+        %d = pto.vselr %a, %index : !pto.vreg<64xf32>, !pto.vreg<64xi32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vselr"
+
+
+class VSelRV2(ByLaneNumber):
+    """Pick lanes by number, like pto.vselr.
+
+    Documented as not available on a5, where it is warned of.
+
+        %d = pto.vselrv2 %a, %index : !pto.vreg<64xf32>, !pto.vreg<64xi32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vselrv2"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from not_on_a5(self, target, "pto.vselr")

@@ -1,0 +1,167 @@
+"""Comparisons and selections."""
+
+import pytest
+
+from language.vector_kernel import accepts, example_kernel, printed, read, register, rejects, warns
+from ptosim.effects.element import ELEMENTS
+from ptosim.language import compare
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+OPERATIONS = [operation for operation in operations() if operation.__module__ == compare.__name__]
+MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
+TAKEN = "i8 i16 i32 si8 si16 si32 ui8 ui16 ui32 f16 bf16 f32".split()
+REJECTED = ["i64", "ui64", "f8E4M3FN", "hif8"]
+
+
+def test_every_instruction_of_the_room_is_there():
+    names = {operation.name for operation in OPERATIONS}
+    assert names == {f"pto.{name}" for name in "vcmp vcmps vsel vselr vselrv2".split()}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
+    once = printed(read(example_kernel(operation)))
+    assert operation.name in once
+    assert printed(read(once)) == once
+
+
+def mask_of(element: str) -> str:
+    return MASKS[ELEMENTS[element].bits]
+
+
+def vcmp(element: str, word: str = '"lt"', seed: str | None = None, result: str | None = None) -> str:
+    seed, v = seed or mask_of(element), f"V<{element}>"
+    return f"%m = pto.vcmp %v_{element}, %w_{element}, %{seed}, {word} : {v}, {v}, M<{seed}> -> M<{result or seed}>"
+
+
+def vcmps(element: str, scalar: str, word: str = '"lt"') -> str:
+    mask = mask_of(element)
+    return f"%m = pto.vcmps %v_{element}, %s_{scalar}, %{mask}, {word} : V<{element}>, {scalar}, M<{mask}> -> M<{mask}>"
+
+
+def mismatch(mask: str, element: str) -> str:
+    found, expected = f"!pto.mask<{mask}>", f"!pto.mask<{mask_of(element)}>"
+    return f"mask type {found} does not match value vector type {register(element)}; expected {expected}"
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element", TAKEN)
+def test_comparisons(element: str):
+    for word in ("eq", "ne", "lt", "le", "gt", "ge"):
+        accepts(vcmp(element, f'"{word}"'))
+        accepts(vcmps(element, element, f'"{word}"'))
+
+
+@pytest.mark.parametrize("element", REJECTED)
+def test_what_is_not_compared(element: str):
+    message = f"does not take elements of type {element}; it takes {', '.join(TAKEN)}"
+    rejects(vcmp(element).replace("%v_", "^%v_"), f"pto.vcmp {message}")
+    if element.endswith("64"):
+        rejects(vcmps(element, element).replace("%v_", "^%v_"), f"pto.vcmps {message}")
+
+
+@pytest.mark.parametrize("word", ["LT", "slt", "neq"])
+def test_an_unknown_comparison(word: str):
+    message = f"unknown comparison '{word}'; known: eq, ne, lt, le, gt, ge"
+    rejects(vcmp("f32", f'^"{word}"'), message, kind="syntax")
+    rejects(vcmps("f32", "f32", f'^"{word}"'), message, kind="syntax")
+
+
+def test_compared_registers_have_one_type():
+    rejects(
+        '%m = pto.vcmp %v_i16, ^%w_ui16, %b16, "eq" : V<i16>, V<ui16>, M<b16> -> M<b16>',
+        "rhs has type !pto.vreg<128xui16>, but lhs has type !pto.vreg<128xi16>",
+    )
+
+
+def test_seed_and_result_match_the_width():
+    rejects(vcmp("f32", seed="b16", result="b32").replace("%b16", "^%b16"), mismatch("b16", "f32"))
+    rejects(vcmp("f32", result="b8").replace("pto.", "^pto."), mismatch("b8", "f32"))
+    rejects(
+        '%m = pto.vcmps %v_f16, %s_f16, ^%b32, "eq" : V<f16>, f16, M<b32> -> M<b16>',
+        mismatch("b32", "f16"),
+    )
+    rejects('%m = ^pto.vcmps %v_f16, %s_f16, %b16, "eq" : V<f16>, f16, M<b16> -> M<b32>', mismatch("b32", "f16"))
+
+
+@pytest.mark.parametrize("element, scalar", [("ui8", "i8"), ("ui16", "ui16"), ("si16", "i16"), ("i16", "i16")])
+def test_a_compatible_scalar(element: str, scalar: str):
+    accepts(vcmps(element, scalar))
+
+
+@pytest.mark.parametrize(
+    "element, scalar, needed",
+    [("ui8", "si8", "ui8 or i8"), ("i32", "f32", "i32"), ("i16", "i32", "i16"), ("i16", "si16", "i16")],
+)
+def test_an_incompatible_scalar(element: str, scalar: str, needed: str):
+    message = f"scalar has type {scalar}, but the elements of input need {needed}"
+    rejects(vcmps(element, scalar).replace("%s_", "^%s_"), message)
+
+
+# --- vsel -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element", [*TAKEN, "i64", "ui64"])
+def test_vsel(element: str):
+    mask, v = mask_of(element), f"V<{element}>"
+    accepts(f"%d = pto.vsel %v_{element}, %w_{element}, %{mask} : {v}, {v}, M<{mask}> -> {v}")
+
+
+def test_vsel_rejects():
+    rejects(
+        "%d = pto.vsel %v_f32, ^%w_i32, %b32 : V<f32>, V<i32>, M<b32> -> V<f32>",
+        "on_false has type !pto.vreg<64xi32>, but on_true has type !pto.vreg<64xf32>",
+    )
+    rejects(
+        "%d = ^pto.vsel %v_f32, %w_f32, %b32 : V<f32>, V<f32>, M<b32> -> V<i32>",
+        "result has type !pto.vreg<64xi32>, but on_true has type !pto.vreg<64xf32>",
+    )
+    rejects("%d = pto.vsel %v_f32, %w_f32, ^%b16 : V<f32>, V<f32>, M<b16> -> V<f32>", mismatch("b16", "f32"))
+    rejects(
+        "%d = pto.vsel ^%v_f8E5M2, %w_f8E5M2, %b8 : V<f8E5M2>, V<f8E5M2>, M<b8> -> V<f8E5M2>",
+        "pto.vsel does not take elements of type f8E5M2; it takes ...",
+    )
+
+
+# --- lanes by number ------------------------------------------------------------------------------
+
+
+def by_number(name: str, element: str, index: str) -> str:
+    return f"%d = pto.{name} %v_{element}, %w_{index} : V<{element}>, V<{index}> -> V<{element}>"
+
+
+@pytest.mark.parametrize("element, index", [("f32", "i32"), ("f16", "ui16"), ("ui8", "ui8"), ("bf16", "si16")])
+def test_vselr(element: str, index: str):
+    accepts(by_number("vselr", element, index))
+    accepts(by_number("vselrv2", element, index), target="a3")
+    warns(
+        by_number("vselrv2", element, index).replace("pto.", "^pto."),
+        "pto.vselrv2 is documented as not available on a5",
+        kind="wrong-target",
+    )
+
+
+def test_vselr_rejects():
+    rejects(by_number("vselr", "f32", "i16").replace("%w_", "^%w_"), "index has 128 lanes, but input has 64")
+    rejects(
+        by_number("vselr", "f32", "f32").replace("%w_", "^%w_"),
+        "pto.vselr does not take elements of type f32; it takes i8, i16, i32, i64, ...",
+    )
+    rejects(
+        "%d = ^pto.vselr %v_f32, %w_i32 : V<f32>, V<i32> -> V<i32>",
+        "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
+    )
+    rejects(
+        by_number("vselr", "i64", "ui64").replace("%v_", "^%v_"),
+        f"pto.vselr does not take elements of type i64; it takes {', '.join(TAKEN)}",
+    )
+    rejects("%d = pto.vselr %v_f32, ^%s_i32 : V<f32>, i32 -> V<f32>", "index must be a vector register, not i32")
+
+
+@pytest.mark.parametrize("name", ["vcmp", "vsel"])
+def test_outside_a_scope(name: str):
+    body = vcmp("f32") if name == "vcmp" else "%d = pto.vsel %v_f32, %w_f32, %b32 : V<f32>, V<f32>, M<b32> -> V<f32>"
+    rejects(body.replace("pto.", "^pto.", 1), f"pto.{name} must be inside a vector scope", scope=False)
