@@ -1,1 +1,212 @@
-"""To come."""
+"""Moving lanes about: interleaving, squeezing, packing and unpacking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import IndexType, IntegerType, Signedness
+
+from ptosim.effects.element import ELEMENTS
+from ptosim.language.operands import are_type, in_range
+from ptosim.language.operation import Operand, Problem, Property, Result
+from ptosim.language.syntax import Vocabulary
+from ptosim.language.types import VregType, element_of
+from ptosim.language.vector import (
+    UP_TO_32_BITS,
+    Unary,
+    VectorOperation,
+    integers,
+    is_register,
+    not_on_a5,
+)
+
+_ANY = frozenset(ELEMENTS)
+LOWER_HIGHER = Vocabulary(("LOWER", "HIGHER"))
+
+# --- interleaving ---------------------------------------------------------------------------------
+
+
+class Interleaving(VectorOperation):
+    """`%low, %high = pto.OP %a, %b : V, V -> V, V`: bits move, so every element type will do."""
+
+    form = "$lhs, $rhs"
+    alike = ("lhs", "rhs", "low", "high")
+    accepted = _ANY
+    documented = _ANY
+    lhs = Operand()
+    rhs = Operand()
+    low = Result()
+    high = Result()
+
+
+class VIntlv(Interleaving):
+    """Interleave two registers.
+
+    The stream a0 b0 a1 b1 ... fills low, then high. There is no mask. pto.vdintlv undoes it.
+
+        %low, %high = pto.vintlv %a, %b
+            : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>, !pto.vreg<64xf32>
+    """
+
+    name = "pto.vintlv"
+
+
+class VDintlv(Interleaving):
+    """Separate the even and the odd lanes of two registers.
+
+    Of the stream a0 a1 ... b0 b1 ... low gets the even and high the odd elements. There is no mask. pto.vintlv undoes
+    it.
+
+        %low, %high = pto.vdintlv %a, %b
+            : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>, !pto.vreg<64xf32>
+    """
+
+    name = "pto.vdintlv"
+
+
+class HalfInterleaving(VectorOperation):
+    """`%d = pto.OP %a, %b, "LOWER"|"HIGHER" : V, V -> V`: one of the two results."""
+
+    form = "$lhs, $rhs, @part"
+    words = {"part": LOWER_HIGHER}
+    alike = ("lhs", "rhs", "result")
+    accepted = _ANY
+    documented = _ANY
+    lhs = Operand()
+    rhs = Operand()
+    part = Property()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from not_on_a5(self, target, self.name.removesuffix("v2"))
+
+
+class VIntlvV2(HalfInterleaving):
+    """One half of an interleaving.
+
+    LOWER is the first result of pto.vintlv, HIGHER the second. Documented as not available on a5, where it is warned
+    of.
+
+        %d = pto.vintlvv2 %a, %b, "LOWER" : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vintlvv2"
+
+
+class VDintlvV2(HalfInterleaving):
+    """The even or the odd lanes of two registers.
+
+    LOWER is the first result of pto.vdintlv, HIGHER the second. Documented as not available on a5, where it is warned
+    of.
+
+        %d = pto.vdintlvv2 %a, %b, "HIGHER" : !pto.vreg<64xf32>, !pto.vreg<64xf32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vdintlvv2"
+
+
+# --- squeezing ------------------------------------------------------------------------------------
+
+
+class VSqz(Unary):
+    """Move the active lanes to the front, in order.
+
+    The lanes behind them are zero. The special register SQZN receives the number of bytes kept, which pto.vstur stores.
+
+        %d = pto.vsqz %a, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vsqz"
+    accepted = UP_TO_32_BITS
+
+
+class VUsqz(Unary):
+    """How many active lanes come before each lane.
+
+    d[0] = 0, d[i] = d[i-1] + 1 where lane i-1 is active. Inactive lanes get their count too, and the values of the
+    source are ignored: it lends its type only. SQZN is set as by pto.vsqz.
+
+        %d = pto.vusqz %a, %mask : !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>
+    """
+
+    name = "pto.vusqz"
+    accepted = frozenset({"i8", "si8", "i16", "si16", "i32", "si32"})
+
+
+# --- packing --------------------------------------------------------------------------------------
+
+
+class VPack(VectorOperation):
+    """Truncate the lanes to half their width, into one half of the result.
+
+    LOWER fills the first half of the lanes, HIGHER the second; the other half is zero. The upper bits are dropped,
+    nothing saturates, and the result is unsigned. There is no mask.
+
+        %d = pto.vpack %a, "LOWER" : !pto.vreg<64xi32> -> !pto.vreg<128xui16>
+    """
+
+    name = "pto.vpack"
+    form = "$input, @part"
+    words = {"part": LOWER_HIGHER}
+    alike = ("input",)
+    accepted = integers(16, 32)
+    input = Operand()
+    part = Property()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from is_register(self, "result")
+        source, result = self.input.type, self.result.type
+        if not isinstance(source, VregType) or element_of(source).name not in self.accepted:
+            return
+        expected = VregType.of(IntegerType(element_of(source).bits // 2, Signedness.UNSIGNED))
+        if isinstance(result, VregType) and result != expected:
+            yield Problem(f"pto.vpack of {source} gives {expected}, not {result}")
+
+
+class Unpack(VectorOperation):
+    """`%d = pto.OP %a, %part : V -> V'`: part is an index, 0 or 1, and not in the type list."""
+
+    form = "$input, $part"
+    listed = ("input",)
+    alike = ("input",)
+    accepted = integers(8, 16, 32)
+    input = Operand()
+    part = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_type(self, IndexType(), "part")
+        yield from in_range(self, 0, 1, "part")
+        yield from is_register(self, "result")
+        source, result = self.input.type, self.result.type
+        if not isinstance(source, VregType) or not isinstance(result, VregType):
+            return
+        element, wider = element_of(source), element_of(result)
+        if element.name in self.accepted and not (wider.is_integer and wider.bits == 2 * element.bits):
+            yield Problem(f"{self.name} of {source} gives {2 * element.bits}-bit integers, not {result.element}")
+
+
+class VSunpack(Unpack):
+    """Sign-extend one half of the lanes to twice the width.
+
+    d[i] = a[part * N/2 + i], with part 0 for the lower and 1 for the upper half. There is no mask.
+
+        %d = pto.vsunpack %a, %part : !pto.vreg<128xi16> -> !pto.vreg<64xi32>
+    """
+
+    name = "pto.vsunpack"
+
+
+class VZunpack(Unpack):
+    """Zero-extend one half of the lanes to twice the width.
+
+    d[i] = a[part * N/2 + i], with part 0 for the lower and 1 for the upper half. There is no mask.
+
+        %d = pto.vzunpack %a, %part : !pto.vreg<128xui16> -> !pto.vreg<64xui32>
+    """
+
+    name = "pto.vzunpack"
