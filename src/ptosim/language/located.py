@@ -268,6 +268,10 @@ class LocatedParser(Parser):
     def at_word(self, text: str) -> bool:
         return self._current_token.text == text
 
+    def text_follows(self, pattern: str) -> bool:
+        """Whether the text from here on begins with a pattern."""
+        return re.compile(pattern).match(self.source.text, self.pos) is not None
+
     def skip_token(self) -> str:
         return self._consume_token().text
 

@@ -1,17 +1,229 @@
-"""Pointers and scalar memory accesses."""
+"""Pointers and the memory accesses of the scalar unit."""
 
 from __future__ import annotations
 
-from ptosim.language.operation import Operand, PTOOperation, Result
+from collections.abc import Iterable, Iterator
+
+from xdsl.dialects.builtin import IndexType, IntegerType, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.printer import Printer
+
+from ptosim.effects.names import Space
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_type
+from ptosim.language.operation import Operand, Problem, PTOOperation, Result
+from ptosim.language.types import PtrType, element_name, is_open
+
+# --- pointers -------------------------------------------------------------------------------------
 
 
 class CastPtr(PTOOperation):
-    """Integer to pointer.
+    """Integer to pointer, pointer to integer, or a pointer to other elements of the same space.
 
-    %p = pto.castptr %x : i64 -> !pto.ptr<f32, ub>
+    As an integer a pointer is its byte address in the space, absolute for the memories on the chip.
+
+        %p = pto.castptr %address : i64 -> !pto.ptr<f32, ub>
     """
 
     name = "pto.castptr"
     form = "$input"
     input = Operand()
     result = Result()
+
+    @classmethod
+    def parse_signature(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
+        from_memref = parser.text_follows(r":\s*memref\b")
+        types = super().parse_signature(parser, operands)
+        if from_memref and not isinstance(types[0], PtrType):
+            parser.report(f"a memref can only be cast to a pointer, not to {types[0]}", parser.place_of("input"))
+        return types
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        source, result = self.input.type, self.result.type
+        if isinstance(source, PtrType) and isinstance(result, PtrType):
+            if source.space != result.space:
+                yield Problem(
+                    f"ptr-to-ptr cast must stay within the same PTO memory space, but {source} becomes {result}",
+                    at="input",
+                )
+        elif not isinstance(source, PtrType) and not isinstance(result, PtrType):
+            yield Problem(f"pto.castptr needs a pointer on one side; {source} becomes {result}", at="input")
+        else:
+            other = source if isinstance(result, PtrType) else result
+            if not isinstance(other, IntegerType | IndexType):
+                yield Problem(f"a pointer is cast from and to integers, not {other}", at="input")
+
+
+class AddPtr(PTOOperation):
+    """A pointer some elements further; the offset is signed.
+
+    %q = pto.addptr %p, %offset : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>
+    """
+
+    name = "pto.addptr"
+    form = "$pointer, $offset"
+    listed = ("pointer",)
+    pointer = Operand()
+    offset = Operand()
+    result = Result()
+
+    @classmethod
+    def default_results(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
+        return [operands[0][1].type]
+
+    @classmethod
+    def close(cls, type_: Attribute, operands: Iterable[SSAValue]) -> Attribute:
+        return next(iter(operands)).type if is_open(type_) else type_
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if not isinstance(self.pointer.type, PtrType):
+            yield Problem(f"pointer must be a pointer, not {self.pointer.type}", at="pointer")
+        elif self.result.type != self.pointer.type:
+            yield Problem(f"pto.addptr gives {self.pointer.type}, the type of its pointer, not {self.result.type}")
+        yield from are_type(self, IndexType(), "offset")
+
+
+class PtrToInt(PTOOperation):
+    """The address of a pointer into GM.
+
+    %address = pto.ptrtoint %p : !pto.ptr<f32, gm> -> i64
+    """
+
+    name = "pto.ptrtoint"
+    form = "$pointer"
+    spaces = {"pointer": (Space.GM,)}
+    pointer = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if self.result.type != i64:
+            yield Problem(f"an address has type i64, not {self.result.type}")
+
+
+class IntToPtr(PTOOperation):
+    """A pointer into GM from its address, for scalar loads and stores only.
+
+    %p = pto.inttoptr %address : i64 -> !pto.ptr<f32, gm>
+    """
+
+    name = "pto.inttoptr"
+    form = "$address"
+    spaces = {"result": (Space.GM,)}
+    address = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, i64, "address")
+        for use in self.result.uses:
+            if use.operation.name not in ("pto.load_scalar", "pto.store_scalar"):
+                yield Problem(
+                    f"a pointer made by pto.inttoptr may only be loaded from and stored to by the scalar unit, "
+                    f"not used by {use.operation.name}",
+                    at=use.index,
+                    on=use.operation,
+                )
+
+
+# --- scalar memory --------------------------------------------------------------------------------
+
+
+class _Load(PTOOperation):
+    form = "$pointer[$offset]"
+    listed = ("pointer",)
+    pointer = Operand()
+    offset = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, IndexType(), "offset")
+        pointer = self.pointer.type
+        if isinstance(pointer, PtrType) and self.result.type != pointer.element:
+            yield Problem(f"{self.name} from {pointer} gives {pointer.element}, not {self.result.type}")
+
+
+class _Store(PTOOperation):
+    form = "$value, $pointer[$offset]"
+    value = Operand()
+    pointer = Operand()
+    offset = Operand()
+
+    @classmethod
+    def parse_signature(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
+        value, pointer, offset = operands
+        return super().parse_signature(parser, [pointer, offset, value])
+
+    def print_rest(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_list([self.pointer.type, self.value.type], printer.print_attribute)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, IndexType(), "offset")
+        pointer = self.pointer.type
+        if isinstance(pointer, PtrType) and self.value.type != pointer.element:
+            yield Problem(f"{self.name} to {pointer} takes {pointer.element}, not {self.value.type}", at="value")
+
+
+class LoadScalar(_Load):
+    """Load one element; the offset counts elements. Also allowed in a vector scope.
+
+    %v = pto.load_scalar %p[%i] : !pto.ptr<f32, ub> -> f32
+    """
+
+    name = "pto.load_scalar"
+    spaces = {"pointer": (Space.GM, Space.UB)}
+
+
+class StoreScalar(_Store):
+    """Store one element; the offset counts elements. Also allowed in a vector scope.
+
+    pto.store_scalar %v, %p[%i] : !pto.ptr<f32, ub>, f32
+    """
+
+    name = "pto.store_scalar"
+    spaces = {"pointer": (Space.GM, Space.UB)}
+
+
+_DEVICE_ELEMENTS = ("i8", "i16", "i32", "i64")
+
+
+def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
+    """What is special about an access past the cache."""
+    pointer = op.pointer.type
+    if isinstance(pointer, PtrType) and element_name(pointer.element) not in _DEVICE_ELEMENTS:
+        yield Problem(f"{op.name} accesses {', '.join(_DEVICE_ELEMENTS)}, not {pointer.element}", at="pointer")
+    for name in op.attributes:
+        if "cache" in name:
+            yield Problem(f"{op.name} passes the cache by and has no cache policy", at=name)
+
+
+class LdDev(_Load):
+    """Load one integer from GM past the cache.
+
+    %v = pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> i32
+    """
+
+    name = "pto.ld_dev"
+    spaces = {"pointer": (Space.GM,)}
+    targets = ("a5",)
+    placement = "outside"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from _device_rules(self)
+
+
+class StDev(_Store):
+    """Store one integer to GM past the cache.
+
+    pto.st_dev %v, %p[%i] : !pto.ptr<i32, gm>, i32
+    """
+
+    name = "pto.st_dev"
+    spaces = {"pointer": (Space.GM,)}
+    targets = ("a5",)
+    placement = "outside"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from _device_rules(self)

@@ -1,1 +1,294 @@
-"""To come."""
+"""Queries of the launch, the control register, the special registers of the vector core, and debugging."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from xdsl.dialects.builtin import StringAttr, i16, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.effects.names import CoreKind, Space
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_i64, are_type, constant_of, in_range
+from ptosim.language.operation import (
+    Operand,
+    OptionalProperty,
+    OptionalResult,
+    Problem,
+    Property,
+    PTOOperation,
+    Result,
+    VariadicOperand,
+    enclosing_scope,
+)
+from ptosim.language.syntax import Vocabulary
+from ptosim.language.types import PtrType, element_name
+
+# --- queries --------------------------------------------------------------------------------------
+
+
+class Query(PTOOperation):
+    """`%i = NAME`, an i64; the type may be written."""
+
+    typed = False
+    result = Result()
+
+    @classmethod
+    def default_results(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
+        return [i64]
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if self.result.type != i64:
+            yield Problem(f"{self.name} gives i64, not {self.result.type}")
+        if enclosing_scope(self) is not None:
+            yield Problem(
+                f"{self.name} is not available to a vector function on hardware",
+                kind="lint",
+                severity="warning",
+                hint="read it before the vector scope",
+            )
+
+
+class GetBlockIdx(Query):
+    """The number of this block: 0 to the number of blocks - 1.
+
+    %i = pto.get_block_idx
+    """
+
+    name = "pto.get_block_idx"
+
+
+class GetBlockNum(Query):
+    """The number of blocks of the launch.
+
+    %n = pto.get_block_num
+    """
+
+    name = "pto.get_block_num"
+
+
+class GetSubblockIdx(Query):
+    """Which vector core of its cluster this is: 0 or 1 in a mixed kernel, otherwise 0.
+
+    %i = pto.get_subblock_idx
+    """
+
+    name = "pto.get_subblock_idx"
+
+
+class GetSubblockNum(Query):
+    """The number of vector cores of a cluster: 2 on the vector cores of a mixed kernel, otherwise 1.
+
+    %n = pto.get_subblock_num
+    """
+
+    name = "pto.get_subblock_num"
+
+
+# --- the control register -------------------------------------------------------------------------
+
+
+class GetCtrl(PTOOperation):
+    """The control register of this core.
+
+    %c = pto.get_ctrl : i64
+    """
+
+    name = "pto.get_ctrl"
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if self.result.type != i64:
+            yield Problem(f"the control register has type i64, not {self.result.type}")
+
+
+class SetCtrl(PTOOperation):
+    """Write the control register of this core; it is captured by what is issued afterwards.
+
+    pto.set_ctrl %c : i64
+    """
+
+    name = "pto.set_ctrl"
+    form = "$value"
+    value = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        return are_i64(self, "value")
+
+
+class _BitSet(PTOOperation):
+    form = "$value, $bit"
+    value = Operand()
+    bit = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "value", "bit")
+        if self.result.type != i64:
+            yield Problem(f"{self.name} gives i64, not {self.result.type}")
+        yield from in_range(self, 0, 63, "bit")
+
+
+class SBitSet0(_BitSet):
+    """Clear one bit.
+
+    %d = pto.sbitset0 %c, %bit : i64, i64 -> i64
+    """
+
+    name = "pto.sbitset0"
+
+
+class SBitSet1(_BitSet):
+    """Set one bit.
+
+    %d = pto.sbitset1 %c, %bit : i64, i64 -> i64
+    """
+
+    name = "pto.sbitset1"
+
+
+# --- special registers ----------------------------------------------------------------------------
+
+
+class GetVms4Sr(PTOOperation):
+    """How many entries of each list the last exhausted `pto.vmrgsort4` has taken.
+
+    %a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, i16
+    """
+
+    name = "pto.get_vms4_sr"
+    cores = (CoreKind.AIV,)
+    first = Result()
+    second = Result()
+    third = Result()
+    fourth = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        for role, result in zip(self.result_roles, self.results, strict=True):
+            if result.type != i16:
+                yield Problem(f"the {role} count has type i16, not {result.type}")
+
+
+class SpecialRegister(PTOOperation):
+    """An instruction on a special register of the vector core; the address register AR is the only one."""
+
+    words = {"register": Vocabulary(("AR",))}
+    placement = "inside"
+    register = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        scope = enclosing_scope(self)
+        if scope is not None and not scope.name.startswith("pto."):
+            yield Problem(f"{self.name} must be inside pto.vecscope or pto.strict_vecscope, not a marked loop")
+
+
+class SprClr(SpecialRegister):
+    """Set the address register to zero.
+
+    pto.sprclr "AR"
+    """
+
+    name = "pto.sprclr"
+    form = "@register"
+
+
+class SpecialRegisterStore(SpecialRegister):
+    """Store the 32-bit register to UB; with a result the offset advances the pointer instead of the store."""
+
+    form = "@register, $dest[$offset]"
+    spaces = {"dest": (Space.UB,)}
+    dest = Operand()
+    offset = Operand()
+    next = OptionalResult()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        pointer = self.dest.type
+        if isinstance(pointer, PtrType) and element_name(pointer.element) not in ("i32", "ui32"):
+            yield Problem(f"{self.name} stores to a pointer of i32 or ui32, not {pointer.element}", at="dest")
+        yield from are_type(self, i32, "offset")
+        if self.next is not None and self.next.type != pointer:
+            yield Problem(f"{self.name} requires updated base result to match base type {pointer}")
+
+
+class SprSti(SpecialRegisterStore):
+    """Store the address register to UB at a constant offset in words.
+
+    pto.sprsti "AR", %p[%c1] : !pto.ptr<i32, ub>, i32
+    """
+
+    name = "pto.sprsti"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        if constant_of(self.offset) is None:
+            yield Problem("the offset of pto.sprsti is a constant", at="offset", hint="pto.sprsts takes any offset")
+        yield from in_range(self, -128, 127, "offset")
+
+
+class SprSts(SpecialRegisterStore):
+    """Store the address register to UB at an offset in bytes.
+
+    pto.sprsts "AR", %p[%offset] : !pto.ptr<i32, ub>, i32
+    """
+
+    name = "pto.sprsts"
+
+
+# --- debugging ------------------------------------------------------------------------------------
+
+
+class Trap(PTOOperation):
+    """Stop the kernel with an error.
+
+    pto.trap
+    """
+
+    name = "pto.trap"
+
+
+class Print(PTOOperation):
+    """Print scalars while the kernel runs; the format is the one of C.
+
+    pto.print "n = %d", %n : i32
+    """
+
+    name = "pto.print"
+    format = OptionalProperty()
+    values = VariadicOperand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        closing = parser.parse_optional_keyword("ins") is not None
+        if closing:
+            parser.parse_punctuation("(")
+        properties: dict[str, Attribute] = {}
+        if (text := parser.parse_optional_str_literal()) is not None:
+            properties["format"] = StringAttr(text)
+            parser.parse_optional_punctuation(",")
+        values = parser.parse_values("values") if parser.at(MLIRTokenKind.PERCENT_IDENT) else []
+        op = cls.parse_rest(parser, {"values": values}, properties)
+        if closing:
+            parser.parse_punctuation(")")
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        if (text := self.word("format")) is not None:
+            printer.print_string_literal(text)
+            printer.print_string(", " if self.values else "")
+        printer.print_list(self.values, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        if self.values:
+            printer.print_string(" : ")
+            printer.print_list([value.type for value in self.values], printer.print_attribute)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        for index, value in enumerate(self.values):
+            if element_name(value.type) is None and not isinstance(value.type, PtrType):
+                yield Problem(f"pto.print shows scalars and pointers, not {value.type}", at=f"values[{index}]")
