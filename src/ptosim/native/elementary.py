@@ -1,0 +1,89 @@
+"""exp, log, sqrt and division on f32 and f16 lanes.
+
+exp and log follow `effects.elementary` operation by operation, without contraction, and are rounded once from double.
+"""
+
+from collections.abc import Sequence
+
+from ptosim.effects.element import Element
+from ptosim.effects.elementary import (
+    EXP_COEFFICIENTS,
+    EXP_HIGHEST,
+    EXP_LOWEST,
+    LN2_HIGH,
+    LN2_LOW,
+    LOG2_E,
+    LOG_COEFFICIENTS,
+    LOG_LOWEST_MANTISSA,
+    ROUNDING_SHIFT,
+)
+from ptosim.native.flow import Function
+from ptosim.native.ir import F32, F64, Value
+from ptosim.native.numbers import bits_of, canonical, f32_to_f16, f64_to_f32_odd, lane_type, lanes_as, narrow, widen
+
+_INF = float("inf")
+_NAN = float("nan")
+
+
+def exp(function: Function, element: Element, lanes: Value) -> Value:
+    """e^x; overflows to +inf and underflows through the subnormals to +0."""
+    x = lanes.convert("fpext", F64)
+    result = (x != x).select(_NAN, _exp(x))
+    return _rounded(function, element, result)
+
+
+def _exp(x: Value) -> Value:
+    x = (x < EXP_LOWEST).select(EXP_LOWEST, x)
+    x = (x > EXP_HIGHEST).select(EXP_HIGHEST, x)
+    t = x * LOG2_E + ROUNDING_SHIFT
+    n = t - ROUNDING_SHIFT
+    r = (x - n * LN2_HIGH) - n * LN2_LOW
+    p = _horner(r, EXP_COEFFICIENTS)
+    return lanes_as(bits_of(p) + (bits_of(t) << 52), F64)
+
+
+def log(function: Function, element: Element, lanes: Value) -> Value:
+    """The natural logarithm; -inf at either zero, NaN below."""
+    x = lanes.convert("fpext", F64)
+    result = (x < _INF).select(_log(x), x)
+    result = (x > 0.0).select(result, (x == 0.0).select(x.like(-_INF), _NAN))
+    return _rounded(function, element, result)
+
+
+def _log(x: Value) -> Value:
+    bits = bits_of(x)
+    k = (bits - bits_of(x.like(LOG_LOWEST_MANTISSA))) >> 52
+    f = lanes_as(bits - (k << 52), F64) - 1.0
+    e = lanes_as(bits_of(x.like(ROUNDING_SHIFT)) + k, F64) - ROUNDING_SHIFT
+    s = f / (2.0 + f)
+    z = s * s
+    q = _horner(z, LOG_COEFFICIENTS) * z
+    h = (0.5 * f) * f
+    return e * LN2_HIGH - ((h - (s * (h + q) + e * LN2_LOW)) - f)
+
+
+def _horner(x: Value, coefficients: Sequence[float]) -> Value:
+    result = x.like(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        result = result * x + coefficient
+    return result
+
+
+def _rounded(function: Function, element: Element, result: Value) -> Value:
+    """A double in its element type. From double to half there is no instruction, hence the step over f32."""
+    if element.name == "f16":
+        return f32_to_f16(f64_to_f32_odd(function, result))
+    return canonical(result.convert("fptrunc", F32))
+
+
+def sqrt(function: Function, element: Element, lanes: Value) -> Value:
+    """Correctly rounded; sqrt(-0) is -0. The root of f16 is taken in f32, whose second rounding never matters."""
+    x = widen(element, lanes)
+    # NaN goes in, canonical: LLVM drops a select of NaN after the root of a negative number, whose NaN has a sign.
+    root = function.intrinsic("llvm.sqrt", x.kind, (x >= 0.0).select(x, _NAN))
+    return root.convert("fptrunc", lane_type(element))
+
+
+def divide(element: Element, a: Value, b: Value) -> Value:
+    """Correctly rounded quotient, likewise; x/0 is an infinity, 0/0 a NaN."""
+    return narrow(element, widen(element, a) / widen(element, b))
