@@ -77,14 +77,18 @@ class Register(IntEnum):
     VMS4_SR = 22  # finished counts of the last vmrgsort4
 
 
-# Bit 48 of CTRL (saturating conversions) is set at the start, loops have one pass, strides and pad pattern are 0.
-RESET: dict[Register, int] = {
-    Register.CTRL: 1 << 48,
-    **{register: 1 for register in Register if register.name.endswith("_SIZE")},
-}
-
 WORDS = 128  # the whole context
 
 
 def register_word(register: Register) -> int:
     return Word.REGISTERS + register
+
+
+def _at_reset(register: int) -> int:
+    """Bit 48 of CTRL (saturating conversions) is set, loops have one pass, everything else is 0."""
+    if register == Register.CTRL:
+        return 1 << 48
+    return int(register in {one for one in Register if one.name.endswith("_SIZE")})
+
+
+REGISTERS_AT_RESET = tuple(_at_reset(register) for register in range(WORDS - Word.REGISTERS))

@@ -14,7 +14,7 @@ from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.scheduler import Stop, Stopped
-from ptosim.native.context import LOOPS_RECORDED, RESET, WORD_BYTES, WORDS, Status, Word, register_word
+from ptosim.native.context import LOOPS_RECORDED, REGISTERS_AT_RESET, WORD_BYTES, WORDS, Status, Word
 from ptosim.native.memory import Memory
 from ptosim.native.operations import Operation
 from ptosim.target.profile import Target
@@ -23,9 +23,19 @@ _Program = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _Issue = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_void_p)
 
-OF_CLUSTER = {Space.L1: Word.L1}  # seen by every core
-OF_CUBE = {Space.L0A: Word.L0A, Space.L0B: Word.L0B, Space.L0C: Word.L0C, Space.BT: Word.BT, Space.FB: Word.FB}
-OF_VECTOR = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
+# A cluster has one of each of these, and one UB for each vector core.
+_SHARED = {
+    Space.L1: Word.L1,
+    Space.L0A: Word.L0A,
+    Space.L0B: Word.L0B,
+    Space.L0C: Word.L0C,
+    Space.BT: Word.BT,
+    Space.FB: Word.FB,
+}
+_UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
+
+_LARGEST = (1 << 63) - 1
+_RESET = array("q", REGISTERS_AT_RESET)
 
 
 @dataclass(frozen=True)
@@ -55,8 +65,6 @@ class Executable:
 class Invocation:
     """One call of a kernel. Whoever makes it keeps the buffers alive and in place."""
 
-    executable: Executable
-    target: Target
     grid: int
     arguments: Sequence[int]  # one word per parameter: a GM pointer in its integer form, or the bits of a scalar
     buffers: Sequence[tuple[int, int]]  # address and bytes of each buffer that the pointers name
@@ -64,7 +72,7 @@ class Invocation:
 
 
 class Tables:
-    """What all contexts of an invocation point to."""
+    """What all contexts hold of one invocation; the addresses are valid as long as this lives."""
 
     def __init__(self, invocation: Invocation) -> None:
         self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
@@ -75,70 +83,65 @@ class Tables:
             Word.BUFFERS: self._buffers.buffer_info()[0],
             Word.BUFFER_NUM: len(invocation.buffers),
         }
+        self.steps = min(invocation.max_steps, _LARGEST)
 
 
 class Cluster:
     """The memories and cores behind one block at a time, by their names in the cluster: aic, aiv0, aiv1."""
 
-    def __init__(self, invocation: Invocation, tables: Tables, stop: Stop, roles: Sequence[str]) -> None:
-        size = invocation.target.memory
-        used = invocation.executable.spaces
-        shared = {word: Memory(size[space]) for space, word in (OF_CLUSTER | OF_CUBE).items() if space in used}
-        self._ub = {role: Memory(size[Space.UB]) for role in roles if role != "aic" and Space.UB in used}
+    def __init__(self, executable: Executable, target: Target, stop: Stop, roles: Sequence[str]) -> None:
+        size, used = target.memory, executable.spaces
+        shared = {word: Memory(size[space]) for space, word in _SHARED.items() if space in used}
+        self._ub = {role: Memory(size[Space.UB]) for role in roles if role in _UB_OF and Space.UB in used}
         self._memories = [*shared.values(), *self._ub.values()]
         addresses = {word: memory.address for word, memory in shared.items()}
-        addresses |= {OF_VECTOR[role]: memory.address for role, memory in self._ub.items()}
-        self.cores = {role: Core(invocation, tables, stop, self._visible(role, addresses)) for role in roles}
+        addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
+        self.cores = {role: Core(executable, stop, self._visible(role, addresses)) for role in roles}
 
     def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:
-        own = {Word.UB: self._ub[role].address} if role in self._ub else {}
-        return {**addresses, **own}
+        return {**addresses, Word.UB: self._ub[role].address if role in self._ub else 0}
 
-    def reset(self) -> None:
+    def begin(self, tables: Tables) -> None:
         """Before a block: all memories are zero. (Cores write each other's, so none may be cleared later.)"""
         for memory in self._memories:
             memory.clear()
+        for core in self.cores.values():
+            core.tables = tables
 
 
 class Core:
     """One context, and the compiled scalar code running on it."""
 
-    def __init__(self, invocation: Invocation, tables: Tables, stop: Stop, memories: Mapping[Word, int]) -> None:
-        self._invocation = invocation
-        self._executable = invocation.executable
-        self._entries = {number: _Entry(address) for number, address in self._executable.entries.items()}
-        self._issue = _Issue(self._issued)  # kept alive here
-        self._words = array("q", bytes(WORD_BYTES * WORDS))
-        self._machine: MachineCore | None = None
+    def __init__(self, executable: Executable, stop: Stop, memories: Mapping[Word, int]) -> None:
+        self.tables: Tables
+        self._machine: MachineCore
+        self._executable = executable
+        self._stop = stop
+        self._programs = {kind: _Program(address) for kind, address in executable.programs.items()}
+        self._entries = {number: _Entry(address) for number, address in executable.entries.items()}
+        self._issue = _Issue(self._issued)
         self._problem: BaseException | None = None
-        self._keep = (tables, stop)
-        for word, content in {
-            **tables.words,
-            **memories,
-            Word.STOP: stop.word.buffer_info()[0],
-            Word.ISSUE: ctypes.cast(self._issue, ctypes.c_void_p).value or 0,
-        }.items():
-            self._words[word] = _signed(content)
+        self._words = array("q", bytes(WORD_BYTES * WORDS))
+        self._words[Word.STOP] = stop.word.buffer_info()[0]
+        self._words[Word.ISSUE] = ctypes.cast(self._issue, ctypes.c_void_p).value or 0
+        for word, address in memories.items():
+            self._words[word] = address
         self.address = self._words.buffer_info()[0]
 
     def run(self, machine: MachineCore) -> None:
         """The scalar program of this core, from its beginning; returns when it has returned."""
         self._machine = machine
-        self._reset(machine)
-        program = _Program(self._executable.programs[machine.kind])
-        self._conclude(program(self.address))
-
-    def _reset(self, machine: MachineCore) -> None:
         words = self._words
-        words[Word.STEPS] = min(self._invocation.max_steps, (1 << 63) - 1)
+        for word, content in self.tables.words.items():
+            words[word] = content
+        words[Word.STEPS] = self.tables.steps
         words[Word.BLOCK] = machine.block
         words[Word.SUBBLOCK] = machine.subblock
         words[Word.SUBBLOCK_NUM] = machine.subblock_num
         words[Word.CORE_SYNC] = machine.words.buffer_info()[0]
         words[Word.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
-        words[Word.REGISTERS :] = array("q", bytes(WORD_BYTES * (WORDS - Word.REGISTERS)))
-        for register, value in RESET.items():
-            words[register_word(register)] = value
+        words[Word.REGISTERS :] = _RESET
+        self._conclude(self._programs[machine.kind](self.address))
 
     def _conclude(self, status: int) -> None:
         """Go on, or raise what ended the run."""
@@ -152,7 +155,6 @@ class Core:
         raise Stopped
 
     def _fault(self) -> Fault:
-        assert self._machine is not None
         words = self._words
         depth = min(words[Word.FAULT_DEPTH], LOOPS_RECORDED)
         loops = tuple(words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + depth])
@@ -170,7 +172,6 @@ class Core:
         return Status.DONE
 
     def _hand_over(self, number: int, captured: int) -> None:
-        assert self._machine is not None
         operation = self._executable.operations[number]
         words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
         operation.hand_over(self._machine, words, lambda: self._start(number, words))

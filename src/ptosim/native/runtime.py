@@ -14,53 +14,86 @@ from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.deadlock import Reachable
 from ptosim.machine.launch import Launch
 from ptosim.machine.scheduler import Scheduler, Stop, Stopped
-from ptosim.native.cores import Cluster, Invocation, Tables
+from ptosim.native.cores import Cluster, Executable, Invocation, Tables
+from ptosim.target.profile import Target
 
 WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting
 
 
-def run_apart(invocation: Invocation, threads: int | None = None, reachable: Reachable | None = None) -> None:
-    """All blocks, each by itself, handed out in ascending order to so many threads (None: one per processor).
+class Runner:
+    """Runs one linked kernel, any number of times. Contexts and memories are kept from call to call."""
 
-    Once a block fails, higher ones are stopped and no more begin; lower ones go on, because one of them may fail too,
-    and the error of the lowest is raised.
-    """
-    count = max(1, min(threads or os.cpu_count() or 1, invocation.grid))
-    _Workers(invocation, [_Worker(invocation, reachable) for _ in range(count)]).run()
+    def __init__(self, executable: Executable, target: Target, reachable: Reachable | None = None) -> None:
+        self._executable = executable
+        self._target = target
+        self._reachable = reachable
+        self._idle: list[_Worker] = []
 
+    def run_apart(self, invocation: Invocation, threads: int | None = None) -> None:
+        """All blocks, each by itself, handed out in ascending order to so many threads (None: one per processor).
 
-def run_together(invocation: Invocation, reachable: Reachable | None = None) -> None:
-    """All blocks under one scheduler: the kernel synchronises across them."""
-    worker = _Worker(invocation, reachable, together=True)
-    _wait_for([threading.Thread(target=worker.run_grid, daemon=True)], worker.stop.request)
-    if worker.problem is not None:
-        raise worker.problem
+        Once a block fails, higher ones are stopped and no more begin; lower ones go on, because one of them may fail
+        too, and the error of the lowest is raised.
+        """
+        count = max(1, min(threads or os.cpu_count() or 1, invocation.grid))
+        workers = [self._worker() for _ in range(count)]
+        for worker in workers:
+            worker.take(invocation)
+        _Workers(invocation.grid, workers).run()
+        self._idle += workers  # those of a run that was interrupted are not used again
+
+    def run_together(self, invocation: Invocation) -> None:
+        """All blocks under one scheduler: the kernel synchronises across them."""
+        worker = _Worker(self._executable, self._target, self._reachable)
+        worker.take(invocation)
+        problems: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                worker.run_grid()
+            except BaseException as problem:
+                problems.append(problem)
+
+        _wait_for([threading.Thread(target=run, daemon=True)], worker.stop.request)
+        if problems:
+            raise problems[0]
+
+    def _worker(self) -> "_Worker":
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return _Worker(self._executable, self._target, self._reachable)
 
 
 class _Worker:
     """A scheduler with the cores that it drives."""
 
-    def __init__(self, invocation: Invocation, reachable: Reachable | None, together: bool = False) -> None:
-        self._invocation = invocation
-        self._tables = Tables(invocation)
-        self._launch = Launch(invocation.executable.kind, invocation.grid)
-        self._together = together
+    def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
+        self._executable = executable
+        self._target = target
+        self._roles = [place.role for place in Launch(executable.kind, 1).places(0)]
         self._clusters: dict[int, Cluster] = {}
+        self._together = False
         self.stop = Stop()
-        self.problem: BaseException | None = None
-        self._scheduler = Scheduler(invocation.target, self._launch, self._program, reachable=reachable, stop=self.stop)
+        self._scheduler = Scheduler(
+            target, Launch(executable.kind, 1), self._program, reachable=reachable, stop=self.stop
+        )
+
+    def take(self, invocation: Invocation) -> None:
+        """Work for this invocation from now on."""
+        self._tables = Tables(invocation)
+        self._scheduler.launch = Launch(self._executable.kind, invocation.grid)
+        self.stop.word[0] = 0
 
     def run_block(self, block: int) -> None:
-        self._cluster(block).reset()
+        self._cluster(block).begin(self._tables)
         self._scheduler.run_block(block)
 
     def run_grid(self) -> None:
-        try:
-            for block in range(self._invocation.grid):
-                self._cluster(block).reset()
-            self._scheduler.run_grid()
-        except BaseException as problem:
-            self.problem = problem
+        self._together = True
+        for block in range(self._scheduler.launch.blocks):
+            self._cluster(block).begin(self._tables)
+        self._scheduler.run_grid()
 
     def _program(self, machine: MachineCore) -> None:
         self._cluster(machine.block).cores[machine.role].run(machine)
@@ -69,16 +102,15 @@ class _Worker:
         """The cluster that a block runs on: always the same one, unless blocks run together."""
         number = block if self._together else 0
         if number not in self._clusters:
-            roles = [place.role for place in self._launch.places(block)]
-            self._clusters[number] = Cluster(self._invocation, self._tables, self.stop, roles)
+            self._clusters[number] = Cluster(self._executable, self._target, self.stop, self._roles)
         return self._clusters[number]
 
 
 class _Workers:
     """Workers that share the blocks of one invocation."""
 
-    def __init__(self, invocation: Invocation, workers: list[_Worker]) -> None:
-        self._grid = invocation.grid
+    def __init__(self, grid: int, workers: list[_Worker]) -> None:
+        self._grid = grid
         self._workers = workers
         self._running = [-1] * len(workers)  # the block that each is in
         self._blocks = itertools.count()
