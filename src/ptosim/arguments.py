@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -169,12 +170,13 @@ class _Keeping(np.ndarray[Any, Any]):
 # --- scalars ----------------------------------------------------------------------------------------------------------
 
 
-def _scalar(index: int, parameter: Parameter, value: Any) -> int | float:
+def _scalar(index: int, parameter: Parameter, value: Any) -> int:
+    """A scalar as kernels hold it: an integer, or the bit pattern of a float."""
     kind = parameter.element
     if kind.is_float:
         if not isinstance(value, int | float | np.number):
             raise _wrong(index, parameter, f"expected a number, not {type(value).__name__}")
-        return _rounded(float(value), kind.name)
+        return _float_bits(float(value), kind.name)
     if isinstance(value, float | np.floating) or not hasattr(value, "__index__"):
         raise _wrong(index, parameter, f"expected an integer, not {type(value).__name__}")
     number = value.__index__()
@@ -186,18 +188,13 @@ def _scalar(index: int, parameter: Parameter, value: Any) -> int | float:
     return number
 
 
-def _rounded(value: float, name: str) -> float:
-    """The nearest number of a float type."""
-    if name == "f64":
-        return value
+def _float_bits(value: float, name: str) -> int:
+    """The bit pattern of the nearest number of a float type."""
     with np.errstate(all="ignore"):
-        if name == "f16":
-            return float(np.float16(value))
-        single = np.float32(value)
-    if name == "f32":
-        return float(single)
-    if single != single:
-        return float(single)
-    (bits,) = struct.unpack("<I", struct.pack("<f", single))
-    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
-    return struct.unpack("<f", struct.pack("<I", bits))[0]
+        if name in _FLOATS:
+            code, dtype = _FLOATS[name]
+            return struct.unpack(f"<{code}", np.array(value, dtype).tobytes())[0]
+    return int(np.array(value, ml_dtypes.bfloat16).view(np.uint16))
+
+
+_FLOATS = {"f16": ("H", np.float16), "f32": ("I", np.float32), "f64": ("Q", np.float64)}

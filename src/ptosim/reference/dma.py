@@ -121,18 +121,12 @@ def _padded(core: Core, data: Bytes, pad: Padding, stride: int) -> Bytes:
 
 def _pattern(value: Any, kind: str, width: int) -> bytes:
     """The low `width` bytes of a pad value."""
-    return scalar_bits(value, kind).to_bytes(8, "little")[:width]
+    return _bits(value, kind).to_bytes(8, "little")[:width]
 
 
-def scalar_bits(value: Any, kind: str) -> int:
-    """The bit pattern of a scalar, zero-extended."""
-    described = element(kind)
-    if described.is_float:
-        lanes = np.array([value], np.float32)
-        if kind == "bf16":
-            return int(numbers.f32_to_bf16(lanes)[0])
-        return int(lanes.astype(np.float16).view(np.uint16)[0] if kind == "f16" else lanes.view(np.uint32)[0])
-    return int(value) & ((1 << described.bits) - 1)
+def _bits(value: int, kind: str) -> int:
+    """The bit pattern of a scalar, zero-extended; a float is held as one."""
+    return value & ((1 << element(kind).bits) - 1)
 
 
 def _pad_facts(static: Static) -> dict[str, Any]:
@@ -163,7 +157,7 @@ def mte_gm_ub(
     pad = None
     if pad_value is not None:
         pad = Padding(_pattern(pad_value, pad_kind, pad_width), left_padding or 0, right_padding or 0)
-    return _load(core, Space.UB, source, dest, len_burst, loops, pad)
+    yield from _load(core, Space.UB, source, dest, len_burst, loops, pad)
 
 
 @semantics(op.CopyGmToUbuf, bind=_pad_facts)
@@ -184,7 +178,7 @@ def copy_gm_to_ubuf(
     loops = [(n_burst, source_stride, dest_stride), *_hardware_loops(config, "outtoub")]
     pattern = config.get("pad", 0).to_bytes(8, "little")[:pad_width]
     pad = Padding(pattern, left_padding, right_padding) if data_select else None
-    return _load(core, Space.UB, source, dest, len_burst, loops, pad)
+    yield from _load(core, Space.UB, source, dest, len_burst, loops, pad)
 
 
 def _hardware_loops(config: Config, direction: str) -> list[Loop]:
@@ -260,7 +254,7 @@ def mte_ub_gm(
     ctrl: int,
 ) -> Iterator[None]:
     loops = [(n_burst, source_stride, dest_stride), *_zip_loops(loop_counts, loop_source_strides, loop_dest_strides)]
-    return _store(core, source, dest, len_burst, loops, ctrl)
+    yield from _store(core, source, dest, len_burst, loops, ctrl)
 
 
 @semantics(op.CopyUbufToGm)
@@ -276,7 +270,7 @@ def copy_ubuf_to_gm(
     ctrl: int,
 ) -> Iterator[None]:
     loops = [(n_burst, source_stride, dest_stride), *_hardware_loops(config, "ubtoout")]
-    return _store(core, source, dest, len_burst, loops, ctrl)
+    yield from _store(core, source, dest, len_burst, loops, ctrl)
 
 
 # --- configuration registers ---------------------------------------------------------------------------------------------
@@ -306,7 +300,7 @@ for _direction in ("outtoub", "ubtoout"):
 
 @semantics(register.SetMovPadVal, bind=lambda static: {"kind": static.elements["value"].name})
 def set_mov_pad_val(core: Core, value: Any, kind: str) -> None:
-    core.config = core.config.with_word("pad", scalar_bits(value, kind))
+    core.config = core.config.with_word("pad", _bits(value, kind))
 
 
 def _set_ctrl(low: int, width: int, value: int) -> Any:

@@ -489,8 +489,7 @@ def _section(t: _Translator, op: Operation) -> None:
 
 def _constant(t: _Translator, op: Operation) -> None:
     assert isinstance(op, Constant)
-    value = op.value
-    t.names[op.result] = f"({value!r})" if isinstance(value, int) else t.constant(value)
+    t.names[op.result] = f"({op.pattern if op.element.is_float else op.value!r})"
 
 
 def _skip(t: _Translator, op: Operation) -> None:

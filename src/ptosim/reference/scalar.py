@@ -1,0 +1,337 @@
+"""Scalar arithmetic. An integer is held as a signed Python int (an unsigned type as an unsigned one), i1 as 0 or 1, a float
+as its bit pattern: what is only moved keeps its bits, NaN payloads included."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ptosim.effects.element import Element
+from ptosim.effects.record import Static
+from ptosim.language.number import float_bits, float_of
+from ptosim.reference import elementary
+from ptosim.reference.fault import Fault
+from ptosim.reference.semantics import define
+
+CANONICAL_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC0_0000, "f64": 0x7FF8 << 48}
+
+
+def wrap(value: int, kind: Element) -> int:
+    """The number of an integer type that a result wraps to; i1 is 0 or 1."""
+    value &= (1 << kind.bits) - 1
+    if kind.kind == "unsigned" or kind.bits == 1:
+        return value
+    return value - (1 << kind.bits) if value >> (kind.bits - 1) else value
+
+
+def unsigned(value: int, kind: Element) -> int:
+    return value & ((1 << kind.bits) - 1)
+
+
+# --- integers ----------------------------------------------------------------------------------------------------------
+
+
+def _quotient(a: int, b: int) -> int:
+    """Division that truncates toward zero."""
+    return -(-a // b) if (a < 0) != (b < 0) else a // b
+
+
+def _divides(divide: Callable[[int, int], int]) -> Callable[[int, int, Element], int]:
+    def checked(a: int, b: int, kind: Element) -> int:
+        if b == 0:
+            raise Fault("arithmetic", "division by zero")
+        if b == -1 and a == -(1 << (kind.bits - 1)):
+            raise Fault("arithmetic", f"the quotient of {a} and -1 does not fit {kind.name}")
+        return divide(a, b)
+
+    return checked
+
+
+def _divides_unsigned(divide: Callable[[int, int], int]) -> Callable[[int, int, Element], int]:
+    def checked(a: int, b: int, kind: Element) -> int:
+        if b == 0:
+            raise Fault("arithmetic", "division by zero")
+        return divide(unsigned(a, kind), unsigned(b, kind))
+
+    return checked
+
+
+def _shift(right: bool, signed: bool) -> Callable[[int, int, Element], int]:
+    """The amount is unsigned; one that reaches the width leaves nothing, or only the sign."""
+
+    def shift(a: int, b: int, kind: Element) -> int:
+        amount = min(unsigned(b, kind), kind.bits)
+        if not right:
+            return a << amount
+        return (a if signed else unsigned(a, kind)) >> amount
+
+    return shift
+
+
+_PLAIN: Mapping[str, Callable[[int, int], int]] = {
+    "addi": operator.add,
+    "subi": operator.sub,
+    "muli": operator.mul,
+    "andi": operator.and_,
+    "ori": operator.or_,
+    "xori": operator.xor,
+    "maxsi": max,
+    "minsi": min,
+}
+
+_TYPED: Mapping[str, Callable[[int, int, Element], int]] = {
+    "divsi": _divides(_quotient),
+    "remsi": _divides(lambda a, b: a - b * _quotient(a, b)),
+    "floordivsi": _divides(operator.floordiv),
+    "ceildivsi": _divides(lambda a, b: -(-a // b)),
+    "divui": _divides_unsigned(operator.floordiv),
+    "remui": _divides_unsigned(operator.mod),
+    "ceildivui": _divides_unsigned(lambda a, b: -(-a // b)),
+    "shli": _shift(False, False),
+    "shrui": _shift(True, False),
+    "shrsi": _shift(True, True),
+    "maxui": lambda a, b, kind: max(unsigned(a, kind), unsigned(b, kind)),
+    "minui": lambda a, b, kind: min(unsigned(a, kind), unsigned(b, kind)),
+}
+
+
+def _kinds(static: Static) -> dict[str, Element]:
+    given = static.elements.get("lhs") or static.elements.get("operand") or static.elements["result"]
+    return {"kind": given, "result_kind": static.elements.get("result", given)}
+
+
+def _plain(function: Callable[[int, int], int]) -> Callable[..., int]:
+    def evaluate(lhs: int, rhs: int, kind: Element) -> int:
+        return wrap(function(lhs, rhs), kind)
+
+    return evaluate
+
+
+def _typed(function: Callable[[int, int, Element], int]) -> Callable[..., int]:
+    def evaluate(lhs: int, rhs: int, kind: Element) -> int:
+        return wrap(function(lhs, rhs, kind), kind)
+
+    return evaluate
+
+
+for _name, _function in _PLAIN.items():
+    define(f"arith.{_name}", _plain(_function), _kinds)
+for _name, _typed_function in _TYPED.items():
+    define(f"arith.{_name}", _typed(_typed_function), _kinds)
+
+
+def _add_extended(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
+    total = unsigned(lhs, kind) + unsigned(rhs, kind)
+    return wrap(total, kind), total >> kind.bits
+
+
+def _multiply_signed(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
+    product = lhs * rhs
+    return wrap(product, kind), wrap(product >> kind.bits, kind)
+
+
+def _multiply_unsigned(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
+    product = unsigned(lhs, kind) * unsigned(rhs, kind)
+    return wrap(product, kind), wrap(product >> kind.bits, kind)
+
+
+define("arith.addui_extended", _add_extended, _kinds)
+define("arith.mulsi_extended", _multiply_signed, _kinds)
+define("arith.mului_extended", _multiply_unsigned, _kinds)
+define("math.absi", lambda operand, kind: wrap(abs(operand), kind), _kinds)
+
+
+# --- floats --------------------------------------------------------------------------------------------------------------
+
+
+def to_float(bits: int, kind: Element) -> float:
+    return float_of(bits, kind)
+
+
+def to_bits(value: float, kind: Element) -> int:
+    """Rounded to the type, to nearest even; a NaN that arithmetic produced is the canonical one."""
+    return CANONICAL_NAN[kind.name] if value != value else float_bits(value, kind)
+
+
+def _binary(function: Callable[[float, float], float]) -> Callable[..., int]:
+    def evaluate(lhs: int, rhs: int, kind: Element) -> int:
+        return to_bits(function(to_float(lhs, kind), to_float(rhs, kind)), kind)
+
+    return evaluate
+
+
+def _divide(a: float, b: float) -> float:
+    return float(np.divide(a, b))
+
+
+def _remainder(a: float, b: float) -> float:
+    return math.nan if math.isinf(a) or b == 0 or a != a or b != b else math.fmod(a, b)
+
+
+def _larger(a: float, b: float) -> float:
+    if a != a or b != b:
+        return math.nan
+    return a if (a, math.copysign(1, a)) > (b, math.copysign(1, b)) else b
+
+
+def _smaller(a: float, b: float) -> float:
+    return -_larger(-a, -b)
+
+
+def _number(pick: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    """Prefer a number to a NaN."""
+    return lambda a, b: b if a != a else a if b != b else pick(a, b)
+
+
+_FLOATS: Mapping[str, Callable[[float, float], float]] = {
+    "addf": operator.add,
+    "subf": operator.sub,
+    "mulf": operator.mul,
+    "divf": _divide,
+    "remf": _remainder,
+    "maximumf": _larger,
+    "minimumf": _smaller,
+    "maxnumf": _number(_larger),
+    "minnumf": _number(_smaller),
+}
+
+for _name, _float_function in _FLOATS.items():
+    define(f"arith.{_name}", _binary(_float_function), _kinds)
+
+
+def _elementary(function: Callable[[Any], Any], double: Callable[[Any], Any]) -> Callable[..., int]:
+    """An elementary function, evaluated as the vector unit does; f64, which that does not have, by NumPy."""
+
+    def evaluate(operand: int, kind: Element) -> int:
+        value = to_float(operand, kind)
+        if kind.name == "f64":
+            return to_bits(float(double(np.float64(value))), kind)
+        return to_bits(float(function(np.array([value], np.float32))[0]), kind)
+
+    return evaluate
+
+
+def _unary(function: Callable[[float], float]) -> Callable[..., int]:
+    def evaluate(operand: int, kind: Element) -> int:
+        value = to_float(operand, kind)
+        return to_bits(function(value) if math.isfinite(value) else value, kind)
+
+    return evaluate
+
+
+define("arith.negf", lambda operand, kind: operand ^ 1 << (kind.bits - 1), _kinds)
+define("math.absf", lambda operand, kind: operand & ~(1 << (kind.bits - 1)), _kinds)
+define("math.sqrt", _elementary(elementary.sqrt, np.sqrt), _kinds)
+define("math.exp", _elementary(elementary.exp, np.exp), _kinds)
+define("math.log", _elementary(elementary.log, np.log), _kinds)
+define("math.floor", _unary(lambda value: math.copysign(math.floor(value), value)), _kinds)
+define("math.ceil", _unary(lambda value: math.copysign(math.ceil(value), value)), _kinds)
+
+
+# --- comparisons and selection -------------------------------------------------------------------------------------------
+
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+
+
+def _compare_integers(lhs: int, rhs: int, predicate: str, kind: Element) -> int:
+    if predicate[0] == "u":
+        lhs, rhs = unsigned(lhs, kind), unsigned(rhs, kind)
+    return int(_ORDERS[predicate[-2:]](lhs, rhs))
+
+
+def _compare_floats(lhs: int, rhs: int, predicate: str, kind: Element) -> int:
+    a, b = to_float(lhs, kind), to_float(rhs, kind)
+    unordered = a != a or b != b
+    match predicate:
+        case "false" | "true":
+            return int(predicate == "true")
+        case "ord" | "uno":
+            return int(unordered == (predicate == "uno"))
+        case _:
+            return int(predicate[0] == "u") if unordered else int(_ORDERS[predicate[1:]](a, b))
+
+
+define("arith.cmpi", _compare_integers, _kinds)
+define("arith.cmpf", _compare_floats, _kinds)
+define("arith.select", lambda condition, if_true, if_false: if_true if condition else if_false)
+
+
+# --- casts ---------------------------------------------------------------------------------------------------------------
+
+
+def _resize(operand: int, result_kind: Element) -> int:
+    return wrap(operand, result_kind)
+
+
+def _zero_extend(operand: int, kind: Element, result_kind: Element) -> int:
+    return wrap(unsigned(operand, kind), result_kind)
+
+
+def _from_integer(operand: int, result_kind: Element) -> int:
+    return exact_bits(operand, result_kind)
+
+
+def _from_unsigned(operand: int, kind: Element, result_kind: Element) -> int:
+    return exact_bits(unsigned(operand, kind), result_kind)
+
+
+def exact_bits(value: int, kind: Element) -> int:
+    """An integer of any size rounded once to a float type: odd rounding in double first, so that the second cannot err."""
+    excess = max(0, abs(value).bit_length() - 53)
+    kept = abs(value) >> excess
+    if excess and abs(value) & ((1 << excess) - 1):
+        kept |= 1
+    if kind.name == "f64":
+        return float_bits(float(value), kind)
+    return float_bits(math.copysign(math.ldexp(kept, excess), value), kind)
+
+
+def _to_integer(operand: int, kind: Element, result_kind: Element, low: int, high: int) -> int:
+    """Toward zero; outside the range the nearest end of it, and 0 for NaN."""
+    value = to_float(operand, kind)
+    if value != value:
+        return 0
+    return wrap(high if value >= high else low if value <= low else int(value), result_kind)
+
+
+def _to_signed(operand: int, kind: Element, result_kind: Element) -> int:
+    half = 1 << (result_kind.bits - 1)
+    return _to_integer(operand, kind, result_kind, -half, half - 1)
+
+
+def _to_unsigned(operand: int, kind: Element, result_kind: Element) -> int:
+    return _to_integer(operand, kind, result_kind, 0, (1 << result_kind.bits) - 1)
+
+
+def _refloat(operand: int, kind: Element, result_kind: Element) -> int:
+    return to_bits(to_float(operand, kind), result_kind)
+
+
+def _reinterpret(operand: int, result_kind: Element) -> int:
+    bits = operand & ((1 << result_kind.bits) - 1)
+    return bits if result_kind.is_float else wrap(bits, result_kind)
+
+
+for _name in ("index_cast", "extsi", "trunci"):
+    define(f"arith.{_name}", _resize, _kinds)
+for _name in ("index_castui", "extui"):
+    define(f"arith.{_name}", _zero_extend, _kinds)
+for _name in ("extf", "truncf"):
+    define(f"arith.{_name}", _refloat, _kinds)
+define("arith.sitofp", _from_integer, _kinds)
+define("arith.uitofp", _from_unsigned, _kinds)
+define("arith.fptosi", _to_signed, _kinds)
+define("arith.fptoui", _to_unsigned, _kinds)
+define("arith.bitcast", _reinterpret, _kinds)
+define("builtin.unrealized_conversion_cast", _reinterpret, _kinds)
