@@ -43,6 +43,9 @@ _LEVEL = re.compile(
 )
 _DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.\w+")
 
+_UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
+"""Instructions of the dialect whose results nobody has written down."""
+
 _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
 """Operations that may be written without their dialect."""
 
@@ -97,6 +100,8 @@ class LocatedParser(Parser):
             raise Unsupported(
                 span, f"'{name}' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)"
             )
+        if name in _UNPUBLISHED:
+            raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
         near = difflib.get_close_matches(name, [op.name for op in self.ctx.loaded_ops], 1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         if _DIALECT.fullmatch(name):

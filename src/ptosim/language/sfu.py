@@ -1,1 +1,241 @@
-"""To come."""
+"""Fused activations and multiply-adds, the wide product, and the sorting helpers that work from UB to UB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import IndexType, f32
+
+from ptosim.effects.conversion import HALVES
+from ptosim.effects.names import CoreKind, Space
+from ptosim.language.operands import are_i64, are_type, constant_of, in_range
+from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
+from ptosim.language.syntax import Vocabulary
+from ptosim.language.types import PtrType, VregType, element_of
+from ptosim.language.vector import (
+    F16_F32,
+    UP_TO_32_BITS,
+    MultiplyAdd,
+    VectorOperation,
+    VectorScalar,
+    compatible_scalar,
+    integers,
+    is_register,
+    listing,
+)
+
+# --- activations ----------------------------------------------------------------------------------
+
+
+class VLrelu(VectorScalar):
+    """Leaky relu with one slope.
+
+    d[i] = a[i] where a[i] >= 0, else a[i] * s. -0 stays -0, -inf becomes s * -inf, NaN stays NaN.
+
+        %d = pto.vlrelu %a, %s, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vlrelu"
+    documented = F16_F32
+
+
+class VPrelu(VectorOperation):
+    """Leaky relu with a slope per lane.
+
+    d[i] = a[i] where a[i] >= 0, else a[i] * alpha[i]. -0 stays -0, NaN stays NaN.
+
+        %d = pto.vprelu %a, %alpha, %mask : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vprelu"
+    form = "$input, $alpha, $mask"
+    alike = ("input", "alpha", "result")
+    accepted = F16_F32
+    input = Operand()
+    alpha = Operand()
+    mask = Operand()
+    result = Result()
+
+
+class VExpdif(VectorOperation):
+    """The exponential of a difference, exp(a - max), in f32.
+
+    The difference is rounded to f32, then exp as in pto.vexp. From f32 lane i gives lane i, and the part, which must be
+    written, does nothing. From f16 the part chooses lanes 2i (EVEN) or 2i+1 (ODD). The mask has the granularity of the
+    input, and the result is always 64xf32.
+
+        %d = pto.vexpdif %a, %max, %mask, "ODD"
+            : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vexpdif"
+    form = "$input, $max, $mask, @part"
+    words = {"part": Vocabulary(HALVES, {f"PART_{part}": part for part in HALVES})}
+    alike = ("input", "max")
+    accepted = F16_F32
+    input = Operand()
+    max = Operand()
+    mask = Operand()
+    part = Property()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from is_register(self, "result")
+        result = self.result.type
+        if isinstance(result, VregType) and result.element != f32:
+            yield Problem(f"pto.vexpdif gives {VregType.of(f32)}, not {result}")
+
+
+# --- multiply and add -----------------------------------------------------------------------------
+
+
+class VAxpy(VectorOperation):
+    """Fused s * a + b with a scalar factor, rounded once.
+
+    Inactive lanes keep b.
+
+        %d = pto.vaxpy %a, %b, %s, %mask
+            : !pto.vreg<64xf32>, !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vaxpy"
+    form = "$input, $addend, $scalar, $mask"
+    alike = ("input", "addend", "result")
+    accepted = F16_F32
+    input = Operand()
+    addend = Operand()
+    scalar = Operand()
+    mask = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from compatible_scalar(self, "scalar", "input")
+
+
+class VMula(MultiplyAdd):
+    """Fused acc + a * b, rounded once.
+
+    The first operand is the addend (pto.vmadd multiplies its first operand). Integers wrap. Inactive lanes keep acc.
+
+        %d = pto.vmula %acc, %a, %b, %mask
+            : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+    """
+
+    name = "pto.vmula"
+    documented = UP_TO_32_BITS
+
+
+class VMull(VectorOperation):
+    """The whole 64-bit product of 32-bit lanes, in two registers.
+
+    low has the lower, high the upper 32 bits; signed for i32 and si32, unsigned for ui32. Inactive lanes give 0 in
+    both.
+
+        %low, %high = pto.vmull %a, %b, %mask
+            : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>, !pto.vreg<64xi32>
+    """
+
+    name = "pto.vmull"
+    form = "$lhs, $rhs, $mask"
+    alike = ("lhs", "rhs", "low", "high")
+    accepted = integers(32)
+    lhs = Operand()
+    rhs = Operand()
+    mask = Operand()
+    low = Result()
+    high = Result()
+
+
+# --- sorting --------------------------------------------------------------------------------------
+
+
+class Sorting(PTOOperation):
+    """An instruction on records of 8 bytes in UB: a score (f32, or f16 and two bytes of zero) and a 32-bit index."""
+
+    placement = "outside"
+    cores = (CoreKind.AIV,)
+
+
+def _points_to(op: PTOOperation, role: str, names: frozenset[str]) -> Iterator[Problem]:
+    """A pointer to elements of one of the named types."""
+    type_ = getattr(op, role).type
+    if isinstance(type_, PtrType) and not type_.is_open and element_of(type_).name not in names:
+        yield Problem(f"{role} points to {type_.element}; {op.name} needs {listing(names)}", at=role)
+
+
+class VBitsort(Sorting):
+    """Sort groups of 32 scores in UB, largest first.
+
+    Each of `repeat` groups reads 32 scores of the type that source points to and 32 indices of 4 bytes, and writes 32
+    records of 8 bytes (score, index). Equal scores keep their order, -0 equals +0, +NaN is above and -NaN below
+    everything. It runs on pipe V like a vector scope, but is written outside of one.
+
+        pto.vbitsort %dest, %source, %indices, %repeat
+            : !pto.ptr<ui32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index
+    """
+
+    name = "pto.vbitsort"
+    form = "$dest, $source, $indices, $repeat"
+    spaces = {"dest": (Space.UB,), "source": (Space.UB,), "indices": (Space.UB,)}
+    dest = Operand()
+    source = Operand()
+    indices = Operand()
+    repeat = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _points_to(self, "source", F16_F32)
+        yield from _points_to(self, "indices", integers(32) | {"f32"})
+        yield from are_type(self, IndexType(), "repeat")
+        yield from in_range(self, 0, 255, "repeat")
+
+
+_LISTS = ("source0", "source1", "source2", "source3")
+
+
+class VMrgsort4(Sorting):
+    """Merge up to four sorted lists of records in UB, largest score first.
+
+    Records are 8 bytes, as pto.vbitsort writes them. count holds the length of each list in 16 bits, list 0 lowest.
+    config holds the repeat count (bits 7:0), which lists take part (bits 11:8), and whether to stop as soon as one is
+    used up (bit 12). Of equal scores the lower list comes first. pto.get_vms4_sr reads how many records of each list
+    were taken.
+
+    More than one repeat needs four lists of one length that lie one after the other, and no early stop.
+
+        pto.vmrgsort4 %dest, %list0, %list1, %list2, %list3, %count, %config
+            : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64
+    """
+
+    name = "pto.vmrgsort4"
+    form = "$dest, $source0, $source1, $source2, $source3, $count, $config"
+    spaces = dict.fromkeys(("dest", *_LISTS), (Space.UB,))
+    dest = Operand()
+    source0 = Operand()
+    source1 = Operand()
+    source2 = Operand()
+    source3 = Operand()
+    count = Operand()
+    config = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _points_to(self, "dest", F16_F32)
+        for role in _LISTS:
+            type_ = getattr(self, role).type
+            if isinstance(type_, PtrType) and isinstance(self.dest.type, PtrType) and type_ != self.dest.type:
+                yield Problem(f"{role} has type {type_}, but dest has type {self.dest.type}", at=role)
+        yield from are_i64(self, "count", "config")
+        yield from self._repetition()
+
+    def _repetition(self) -> Iterator[Problem]:
+        """What more than one repeat needs, as far as count and config are constants."""
+        config, count = constant_of(self.config), constant_of(self.count)
+        if config is None or config & 0xFF <= 1:
+            return
+        if config >> 8 & 0b1111 != 0b1111:
+            yield Problem("more than one repeat needs all four lists (bits 11:8 of config)", at="config")
+        if config >> 12 & 1:
+            yield Problem("more than one repeat cannot stop early (bit 12 of config)", at="config")
+        if count is not None and len({count >> shift & 0xFFFF for shift in (0, 16, 32, 48)}) > 1:
+            yield Problem("more than one repeat needs four lists of one length", at="count")
