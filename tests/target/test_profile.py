@@ -75,7 +75,7 @@ def test_members_of_the_family(name: str):
         ("broadcast_lane", (6, 6), (1, 1), "exu0"),
         ("load", (9, 9), (1, 1), "load"),
         ("store_interleave", (12, 12), (1, 1), "store"),
-        ("gather_block", (21, 21), (4, 4), "load"),
+        ("gather_block", (21, 21), (4, 4), "both-loads"),
         ("scatter", (17, 17), (4, 4), "store"),
         ("other", (7, 7), (1, 1), "any"),
         ("exp_difference", (20, 25), (4, 8), "any"),

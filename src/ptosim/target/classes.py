@@ -1,9 +1,10 @@
 """The timing classes: the groups of instructions that a target prices alike.
 
-An instruction names its class in its effects record; every target file has a row for every class. An instruction that
-nothing is published for belongs to `other`, unless a class of its own says more.
+An instruction names its class in its effects record: one of the four tables here. A vector instruction that nothing is
+published for belongs to `other`, unless a class of its own says more.
 """
 
+# Instructions of a vector function: [class] of a target file.
 TIMING_CLASSES: dict[str, str] = {
     "abs": "vabs",
     "relu": "vrelu",
@@ -62,6 +63,27 @@ OPERATION_CLASSES: dict[str, str] = {
     "merge_sort": "vmrgsort4",
     "mad": "mad and its kin",
 }
+
+# Copies, by source and destination: [dma] of a target file.
+COPY_CLASSES: dict[str, str] = {
+    "gm_ub": "mte_gm_ub, copy_gm_to_ubuf",
+    "ub_gm": "mte_ub_gm, copy_ubuf_to_gm",
+    "gm_l1": "mte_gm_l1, mte_gm_l1_frac, copy_gm_to_cbuf and its kin",
+    "ub_ub": "mte_ub_ub, copy_ubuf_to_ubuf",
+    "ub_l1": "mte_ub_l1, copy_ubuf_to_cbuf",
+    "l1_ub": "mte_l1_ub, copy_cbuf_to_ubuf",
+    "l1_l0a": "mte_l1_l0a and its variants",
+    "l1_l0b": "mte_l1_l0b and its variants",
+    "l1_bt": "mte_l1_bt",
+    "l1_fb": "mte_l1_fb",
+    "l1_fill": "raw_fill_l1, create_cbuf_matrix",
+    "l0c_gm": "mte_l0c_gm",
+    "l0c_l1": "mte_l0c_l1",
+    "l0c_ub": "mte_l0c_ub",
+}
+
+# What flags, buffers, semaphores and barriers belong to: [latency] of a target file prices what they do.
+SYNC_CLASS = "sync"
 
 # These have no register result that another instruction could wait for.
 WITHOUT_RESULT = frozenset({"store", "store_interleave", "scatter", "mask_store", "rename", "fence"})

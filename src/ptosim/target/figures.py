@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ptosim.diagnostics import error
-from ptosim.target.classes import OPERATION_CLASSES, TIMING_CLASSES, WITHOUT_RESULT
+from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES, WITHOUT_RESULT
 
 Value = int | float | str | tuple[int, int]
 
@@ -98,10 +98,6 @@ MEANS: dict[Check, str] = {
 }
 
 SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "bt", "fb")
-PATHS = (
-    "gm_ub ub_gm gm_l1 ub_ub ub_l1 l1_ub l1_l0a l1_l0b l1_bt l1_fb l1_fill l0c_gm l0c_l1 l0c_ub"  # source_destination
-).split()
-
 _COMMON: dict[str, dict[str, Check]] = {
     "memory": dict.fromkeys(SPACES, _count),
     "alignment": dict.fromkeys(("ub", "l1", "l0a", "l0b"), _count),
@@ -120,7 +116,7 @@ _COMMON: dict[str, dict[str, Check]] = {
     "chip": {"clock_ghz": _rate, "cube_cores": _count, "vector_cores": _count},
     "latency": dict.fromkeys(("scalar", "flag", "inter_core", "barrier"), _whole),
     **{f"operation.{name}": {"startup": _whole, "each": _pair} for name in OPERATION_CLASSES},
-    **{f"dma.{path}": {"bytes_per_cycle": _rate, "startup": _whole, "ramp_bytes": _whole} for path in PATHS},
+    **{f"dma.{path}": {"bytes_per_cycle": _rate, "startup": _whole, "ramp_bytes": _whole} for path in COPY_CLASSES},
 }
 
 _ISSUE_UNIT: dict[str, Check] = {
@@ -135,9 +131,9 @@ _ISSUE_UNIT: dict[str, Check] = {
     "execute_queue": _count,
     "registers": _count,
     "register_release": _whole,
+    "retire_in_order": _flag,
     "iteration": _count,
     "loop_entry": _whole,
-    "loop_turn": _whole,
     "post_update": _whole,
     "branch": _whole,
 }

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ptosim.diagnostics import error
-from ptosim.target.classes import OPERATION_CLASSES, TIMING_CLASSES
-from ptosim.target.figures import PATHS, Figure, Figures, Value, checked, near, read_figures
+from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES
+from ptosim.target.figures import Figure, Figures, Value, checked, near, read_figures
 
 Pair = tuple[int, int]
 
@@ -105,9 +105,9 @@ class IssueUnit(NamedTuple):
     execute_queue: int
     registers: int
     register_release: int
+    retire_in_order: bool
     iteration: int
     loop_entry: int
-    loop_turn: int
     post_update: int
     branch: int
     classes: Mapping[str, IssueClass]
@@ -204,7 +204,7 @@ def _target(figures: Figures) -> Target:
         chip=Chip(**table["chip"]),
         latency=Latency(**table["latency"]),
         operation={name: Operation(**table[f"operation.{name}"]) for name in OPERATION_CLASSES},
-        dma={path: Copy(**table[f"dma.{path}"]) for path in PATHS},
+        dma={path: Copy(**table[f"dma.{path}"]) for path in COPY_CLASSES},
         vector=_issue_unit(table) if figures.architecture == "a5" else _repeat_unit(table),
         figures=figures.table,
     )
