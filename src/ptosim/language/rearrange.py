@@ -172,7 +172,7 @@ class Unpack(VectorOperation):
     form = "$input, $part"
     listed = ("input",)
     alike = ("input",)
-    accepted = integers(8, 16, 32)
+    accepted = integers(8, 16)
     input = Operand()
     part = Operand()
     result = Result()
