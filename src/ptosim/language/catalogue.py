@@ -35,6 +35,7 @@ ROOMS = (
     "cube_load_raw",
     "mad",
     "fixpipe",
+    "fixpipe_raw",
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "function")

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from ptosim.effects.names import Space
+from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import SHORT_LIMIT, burst_sizes
 from ptosim.language.clauses import parse_operand_list, print_clause_types
 from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, row_strides
@@ -83,6 +83,7 @@ class CopyGmToUbuf(_RowCopy):
     """
 
     name = "pto.copy_gm_to_ubuf"
+    cores = (CoreKind.AIV,)
     scalars = (
         *("sid", "n_burst", "len_burst", "left_padding", "right_padding", "data_select", "l2_cache_ctl"),
         *("source_stride", "dest_stride"),
@@ -122,6 +123,7 @@ class CopyUbufToGm(_RowCopy):
     """
 
     name = "pto.copy_ubuf_to_gm"
+    cores = (CoreKind.AIV,)
     scalars = ("sid", "n_burst", "len_burst", "reserved", "dest_stride", "source_stride")
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
     sid = Operand()
@@ -174,6 +176,7 @@ class CopyUbufToUbuf(_BlockCopy):
     """
 
     name = "pto.copy_ubuf_to_ubuf"
+    cores = (CoreKind.AIV,)
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
 
@@ -187,6 +190,7 @@ class CopyUbufToCbuf(_BlockCopy):
     """
 
     name = "pto.copy_ubuf_to_cbuf"
+    cores = (CoreKind.AIV,)
     targets = ("a5",)
     count_limit = 4095
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
@@ -202,6 +206,7 @@ class CopyCbufToUbuf(_BlockCopy):
     """
 
     name = "pto.copy_cbuf_to_ubuf"
+    cores = (CoreKind.AIC,)
     targets = ("a5",)
     count_limit = 4095
     streams = 2
@@ -218,6 +223,7 @@ class CopyGmToCbuf(PTOOperation):
     """
 
     name = "pto.copy_gm_to_cbuf"
+    cores = (CoreKind.AIC,)
     form = "$source, $dest, $n_burst, $len_burst, $source_stride, $dest_stride"
     placement = "outside"
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
@@ -240,6 +246,7 @@ class _LayoutCopy(PTOOperation):
 
     form = "$source, $dest, $sid, $inner_stride, $l2_cache_ctl, $n, $d, $outer_stride, $small_c0"
     placement = "outside"
+    cores = (CoreKind.AIC,)
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
     source = Operand()
     dest = Operand()

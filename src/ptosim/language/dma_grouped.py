@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from ptosim.effects.names import Space
+from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import COUNT_LIMIT, LOOPS, BlockCopy, GroupedCopy, burst_sizes
 from ptosim.language.clauses import (
     Written,
@@ -85,6 +85,7 @@ class MteGmUb(_Strided):
     """
 
     name = "pto.mte_gm_ub"
+    cores = (CoreKind.AIV,)
     leading = ("source", "dest", "l2_cache_ctl", "len_burst")
     slots = (("nburst",), LOOPS, ("pad",))
     spaces = {"source": (Space.GM,), "dest": (Space.UB,)}
@@ -134,6 +135,7 @@ class MteUbGm(_Strided):
     """
 
     name = "pto.mte_ub_gm"
+    cores = (CoreKind.AIV,)
     slots = (("nburst",), ("l2_cache_ctl",), LOOPS)
     limits = (UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
@@ -160,6 +162,7 @@ class MteGmL1(_Strided):
     """
 
     name = "pto.mte_gm_l1"
+    cores = (CoreKind.AIC,)
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
 
 
@@ -179,6 +182,7 @@ class MteUbUb(_UnifiedBufferBlocks):
     """
 
     name = "pto.mte_ub_ub"
+    cores = (CoreKind.AIV,)
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
 
@@ -192,6 +196,7 @@ class MteUbL1(_UnifiedBufferBlocks):
     """
 
     name = "pto.mte_ub_l1"
+    cores = (CoreKind.AIV,)
     targets = ("a5",)
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
@@ -207,6 +212,7 @@ class MteL1Ub(_UnifiedBufferBlocks):
     """
 
     name = "pto.mte_l1_ub"
+    cores = (CoreKind.AIC,)
     targets = ("a5",)
     slots = (("nburst",), LOOPS)
     spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
@@ -244,6 +250,7 @@ class MteGmL1Frac(PTOOperation):
     """
 
     name = "pto.mte_gm_l1_frac"
+    cores = (CoreKind.AIC,)
     words = {"layout": LAYOUTS}
     placement = "outside"
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
@@ -366,6 +373,7 @@ class RawFillL1(_Fill):
     """
 
     name = "pto.raw_fill_l1"
+    cores = (CoreKind.AIC,)
     form = "$dest, $byte_offset, $value, $repeat, $blocks, $gap"
     byte_offset = Operand()
 
@@ -388,6 +396,7 @@ class CreateCbufMatrix(_Fill):
     """
 
     name = "pto.create_cbuf_matrix"
+    cores = (CoreKind.AIC,)
     form = "$dest, $value, $repeat, $blocks, $gap"
 
     def rules(self, target: str) -> Iterator[Problem]:

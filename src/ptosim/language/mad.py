@@ -1,1 +1,304 @@
-"""To come."""
+"""Matrix products of the cube (pipe M): C = A x B from L0A and L0B into L0C, plain, accumulating, biased or scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from ptosim.effects.element import element
+from ptosim.effects.names import CoreKind, Space
+from ptosim.language.clauses import (
+    ClauseOrder,
+    Written,
+    by_role,
+    parse_clause_types,
+    parse_leading,
+    print_clause_types,
+)
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_i64, constants, in_range
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation
+from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.types import PtrType, element_of
+
+EXTENT_LIMIT = 4095
+"""m, n and k have 12 bits each."""
+
+UNIT_FLAGS = Vocabulary(("check_only", "check_and_set"))
+TF32_MODES = Vocabulary(("round_even", "round_away"))
+
+FP8 = ("f8E4M3FN", "f8E5M2")
+FP4 = ("f4E2M1x2", "f4E1M2x2")
+_INTEGERS = ("i8", "si8")
+_PRODUCTS: dict[tuple[str, str], tuple[str, ...]] = {
+    **{(a, b): ("i32", "si32") for a in _INTEGERS for b in _INTEGERS},
+    **{(a, b): ("f32",) for a in FP8 for b in FP8},
+    **{(name, name): ("f32",) for name in ("f16", "bf16", "f32", "hif8")},
+}
+_MX_PRODUCTS: dict[tuple[str, str], tuple[str, ...]] = {(a, b): ("f32",) for a in (*FP8, *FP4) for b in (*FP8, *FP4)}
+
+_SPACES = {"a": (Space.L0A,), "b": (Space.L0B,), "c": (Space.L0C,)}
+_WITH_BIAS = {**_SPACES, "bias": (Space.BT,)}
+
+# --- products ---------------------------------------------------------------------------------------------------------
+
+
+class _Product(PTOOperation):
+    """The operands of a product, and which element types go together."""
+
+    placement = "outside"
+    cores = (CoreKind.AIC,)
+    products: ClassVar[Mapping[tuple[str, str], tuple[str, ...]]] = _PRODUCTS
+    spaces = _SPACES
+    a = Operand()
+    b = Operand()
+    c = Operand()
+
+    def element_name(self, role: str) -> str | None:
+        """The element type of a pointer, if it is known."""
+        type_ = getattr(self, role).type
+        return element_of(type_).name if isinstance(type_, PtrType) and not type_.is_open else None
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        a, b, c = (self.element_name(role) for role in "abc")
+        if a is None or b is None or c is None:
+            return
+        accumulators = self.products.get((a, b))
+        if accumulators is None:
+            known = ", ".join(f"{left} x {right}" for left, right in self.products)
+            yield Problem(f"{self.name} does not multiply {a} by {b}; known: {known}", at="b")
+        elif c not in accumulators:
+            yield Problem(f"{a} x {b} accumulates in {accumulators[0]}, not in {c}", at="c")
+        if "bias" in self.operand_roles and self.element_name("bias") not in (c, None):
+            yield Problem(f"the bias is {self.element_name('bias')}, but the accumulator is {c}", at="bias")
+
+
+class _Clauses(_Product):
+    """`unit_flag(..) disable_gemv sat|nosat tf32_mode(..) n_dir`, each optional, in this order, without commas."""
+
+    leading: ClassVar[tuple[str, ...]] = ("a", "b", "c", "m", "n", "k")
+    slots: ClassVar[Sequence[Sequence[str]]] = (
+        *(("unit_flag",), ("disable_gemv",), ("sat", "nosat")),
+        *(("tf32_mode",), ("n_dir",)),
+    )
+    m = Operand()
+    n = Operand()
+    k = Operand()
+    unit_flag = OptionalProperty()
+    disable_gemv = OptionalProperty()
+    sat = OptionalProperty()
+    tf32_mode = OptionalProperty()
+    n_dir = OptionalProperty()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        written: Written = []
+        parse_leading(parser, written, *cls.leading)
+        order = ClauseOrder(parser, cls.slots)
+        clauses: dict[str, Attribute] = {}
+        while (word := order.next()) is not None:
+            if word in ("sat", "nosat"):
+                clauses["sat"] = StringAttr(word)
+            elif word in ("disable_gemv", "n_dir"):
+                clauses[word] = UnitAttr()
+            else:
+                clauses[word] = StringAttr(cls._parse_argument(parser, word))
+        attributes = parser.parse_optional_attr_dict()
+        parse_clause_types(parser, written)
+        return cls.make(by_role(written), (), clauses, attributes)
+
+    @classmethod
+    def _parse_argument(cls, parser: LocatedParser, word: str) -> str:
+        parser.parse_punctuation("(")
+        argument = parse_word(parser, word, UNIT_FLAGS if word == "unit_flag" else TF32_MODES)
+        parser.parse_punctuation(")")
+        return argument
+
+    def print(self, printer: Printer) -> None:
+        operands = [value for role in self.leading for value in self.segment(role)]
+        printer.print_string(" ")
+        printer.print_list(operands, printer.print_ssa_value)
+        for clause in self._printed():
+            printer.print_string(f" {clause}")
+        printer.print_op_attributes(self.attributes)
+        print_clause_types(printer, [("", operands)])
+
+    def _printed(self) -> Iterator[str]:
+        if (flag := self.word("unit_flag")) is not None:
+            yield f"unit_flag({flag})"
+        if self.disable_gemv is not None:
+            yield "disable_gemv"
+        if (saturation := self.word("sat")) is not None:
+            yield saturation
+        if (rounding := self.word("tf32_mode")) is not None:
+            yield f"tf32_mode({rounding})"
+        if self.n_dir is not None:
+            yield "n_dir"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_i64(self, "m", "n", "k")
+        yield from in_range(self, 1, EXTENT_LIMIT, "m", "n", "k")
+        names = [name for role in "abc" if (name := self.element_name(role)) is not None]
+        if self.sat is not None and any(element(name).is_integer for name in names):
+            word = self.word("sat")
+            yield Problem(f"{word} needs floats, not {' x '.join(names[:2])}", at=word)
+        if self.tf32_mode is not None and any(name != "f32" for name in names):
+            yield Problem(f"tf32_mode needs f32 x f32, not {' x '.join(names[:2])}", at="tf32_mode")
+
+
+class Mad(_Clauses):
+    """C = A x B for an m x k tile in L0A and a k x n tile in L0B.
+
+    i8 accumulates in i32 and wraps; f16, bf16, f32, fp8 and hif8 accumulate in f32. Only k columns contribute and only
+    m x n results are written, so that padding never matters. m = 1 reads A as a plain vector of k elements, unless
+    disable_gemv. `sat` clamps infinities and turns NaN into 0, `nosat` keeps them, without either CTRL bit 48 decides.
+    `tf32_mode` rounds f32 operands to 10 mantissa bits. `unit_flag` and `n_dir` do not change the result.
+
+        pto.mad %a, %b, %c, %m, %n, %k
+            : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    """
+
+    name = "pto.mad"
+
+
+class MadAcc(_Clauses):
+    """C = C + A x B. Everything else is as in pto.mad.
+
+    pto.mad_acc %a, %b, %c, %m, %n, %k
+        : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    """
+
+    name = "pto.mad_acc"
+
+
+class MadBias(_Clauses):
+    """C = A x B + bias, the bias being a row of n values in the bias table, of the type of C.
+
+    pto.mad_bias %a, %b, %c, %bias, %m, %n, %k
+        : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
+    """
+
+    name = "pto.mad_bias"
+    leading = ("a", "b", "c", "bias", "m", "n", "k")
+    spaces = _WITH_BIAS
+    bias = Operand()
+
+
+# --- MX ---------------------------------------------------------------------------------------------------------------
+
+
+class _Scaled(_Clauses):
+    products = _MX_PRODUCTS
+    slots = (("unit_flag",), ("disable_gemv",), ("sat", "nosat"), ("n_dir",))
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        for place, known in constants(self, "k"):
+            if known > 0 and known % 64:
+                message = f"k is {known}; the hardware multiplies scaled operands in steps of 64"
+                yield Problem(message, at=place, kind="lint", severity="warning")
+
+
+class MadMx(_Scaled):
+    """C = A x B with a scale 2^(e - 127) for each row or column and 32 values of k.
+
+    Operands are fp8 or packed fp4, the accumulator f32. The scales lie in the scale buffers at the addresses of A and
+    B divided by 16, where pto.mte_l1_l0a_mx and pto.mte_l1_l0b_mx put them.
+
+        pto.mad_mx %a, %b, %c, %m, %n, %k
+            : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    """
+
+    name = "pto.mad_mx"
+
+
+class MadMxAcc(_Scaled):
+    """C = C + A x B with MX scales.
+
+    pto.mad_mx_acc %a, %b, %c, %m, %n, %k
+        : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    """
+
+    name = "pto.mad_mx_acc"
+
+
+class MadMxBias(_Scaled):
+    """C = A x B + bias with MX scales.
+
+    pto.mad_mx_bias %a, %b, %c, %bias, %m, %n, %k
+        : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
+    """
+
+    name = "pto.mad_mx_bias"
+    leading = ("a", "b", "c", "bias", "m", "n", "k")
+    spaces = _WITH_BIAS
+    bias = Operand()
+
+
+# --- raw forms --------------------------------------------------------------------------------------------------------
+
+
+class _Raw(_Product):
+    form = "$a, $b, $c, $packed"
+    packed = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_i64(self, "packed")
+
+
+class _RawBias(_Raw):
+    form = "$a, $b, $c, $bias, $packed"
+    spaces = _WITH_BIAS
+    bias = Operand()
+
+
+class MadRaw(_Raw):
+    """A product with its fields in one word.
+
+    Bits 11:0 m, 23:12 k, 35:24 n, 56:55 unit flag (0 off, 2 check, 3 check and set), 61 disable gemv, 62 C starts from
+    the bias table, 63 C starts from zero; with neither C accumulates. Saturation, tf32, hif8 and n_dir come from CTRL.
+
+        pto.mad_raw %a, %b, %c, %packed : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64
+    """
+
+    name = "pto.mad_raw"
+
+
+class MadBiasRaw(_RawBias):
+    """A product with a bias and its fields in one word, as in pto.mad_raw.
+
+    pto.mad_bias_raw %a, %b, %c, %bias, %packed
+        : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
+    """
+
+    name = "pto.mad_bias_raw"
+
+
+class MadMxRaw(_Raw):
+    """A product with MX scales and its fields in one word, as in pto.mad_raw.
+
+    pto.mad_mx_raw %a, %b, %c, %packed
+        : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64
+    """
+
+    name = "pto.mad_mx_raw"
+    products = _MX_PRODUCTS
+
+
+class MadMxBiasRaw(_RawBias):
+    """A product with MX scales and a bias and its fields in one word, as in pto.mad_raw.
+
+    pto.mad_mx_bias_raw %a, %b, %c, %bias, %packed
+        : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
+    """
+
+    name = "pto.mad_mx_bias_raw"
+    products = _MX_PRODUCTS

@@ -1,0 +1,200 @@
+"""Moves out of L1 in the raw spelling: the fields of the hardware by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import i1
+
+from ptosim.effects.names import CoreKind, Space
+from ptosim.language.burst import SHORT_LIMIT, burst_sizes
+from ptosim.language.cube_load import FP4, FULL, MX_FULL, boolean_transpose, control_fields, element_names
+from ptosim.language.operands import are_i64, are_type, constant_of, in_range, same_width
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation
+
+# --- L0 ---------------------------------------------------------------------------------------------------------------
+
+
+class _RawLoad(PTOOperation):
+    form = "$source, $dest, $m_start, $k_start, $m_step, $k_step, $source_stride, $dest_stride"
+    placement = "outside"
+    cores = (CoreKind.AIC,)
+    source = Operand()
+    dest = Operand()
+    m_start = Operand()
+    k_start = Operand()
+    m_step = Operand()
+    k_step = Operand()
+    source_stride = Operand()
+    dest_stride = Operand()
+    transpose = OptionalProperty()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, *FULL)
+        yield from control_fields(self)
+        yield from boolean_transpose(self)
+        if FP4 & set(element_names(self, "source", "dest")):
+            yield Problem(f"{self.name} does not take packed 4-bit elements; use {self.name}_s4", at="source")
+
+
+class LoadCbufToCa(_RawLoad):
+    """Load fractals from L1 into L0A (pipe MTE1); the raw form of pto.mte_l1_l0a.
+
+    m_start counts 16 rows, k_start 32 bytes; strides are in fractals of 512 bytes.
+
+        pto.load_cbuf_to_ca %l1, %l0a, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride
+            : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.load_cbuf_to_ca"
+    spaces = {"source": (Space.L1,), "dest": (Space.L0A,)}
+
+
+class LoadCbufToCb(_RawLoad):
+    """Load fractals from L1 into L0B (pipe MTE1); the raw form of pto.mte_l1_l0b.
+
+    pto.load_cbuf_to_cb %l1, %l0b, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride
+        {transpose = true} : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.load_cbuf_to_cb"
+    spaces = {"source": (Space.L1,), "dest": (Space.L0B,)}
+
+
+class _RawPackedLoad(PTOOperation):
+    form = "$source, $dest, $m_start, $k_start, $m_step, $k_step, $source_stride, $dest_stride, $transpose"
+    placement = "outside"
+    cores = (CoreKind.AIC,)
+    source = Operand()
+    dest = Operand()
+    m_start = Operand()
+    k_start = Operand()
+    m_step = Operand()
+    k_step = Operand()
+    source_stride = Operand()
+    dest_stride = Operand()
+    transpose = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, *FULL, "transpose")
+        yield from in_range(self, 0, None, *FULL)
+        names = element_names(self, "source", "dest")
+        if len(names) == 2 and not (names[0] in FP4 and names[0] == names[1]):
+            message = f"{self.name} needs one packed 4-bit element type on both sides, not {names[0]} and {names[1]}"
+            yield Problem(message, at="source")
+        if constant_of(self.transpose) not in (0, 1):
+            yield Problem("transpose must be the constant 0 or 1", at="transpose")
+
+
+class LoadCbufToCaS4(_RawPackedLoad):
+    """Load fractals of packed 4-bit elements from L1 into L0A (pipe MTE1). The last operand, transpose, is 0 or 1.
+
+    pto.load_cbuf_to_ca_s4 %l1, %l0a, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride, %c0
+        : !pto.ptr<!pto.f4E2M1x2, l1>, !pto.ptr<!pto.f4E2M1x2, l0a>, i64, i64, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.load_cbuf_to_ca_s4"
+    spaces = {"source": (Space.L1,), "dest": (Space.L0A,)}
+
+
+class LoadCbufToCbS4(_RawPackedLoad):
+    """Load fractals of packed 4-bit elements from L1 into L0B (pipe MTE1). The last operand, transpose, is 0 or 1.
+
+    pto.load_cbuf_to_cb_s4 %l1, %l0b, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride, %c1
+        : !pto.ptr<!pto.f4E2M1x2, l1>, !pto.ptr<!pto.f4E2M1x2, l0b>, i64, i64, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.load_cbuf_to_cb_s4"
+    spaces = {"source": (Space.L1,), "dest": (Space.L0B,)}
+
+
+class _RawScales(PTOOperation):
+    form = "$source, $dest, $x_start, $y_start, $x_step, $y_step, $source_stride, $dest_stride"
+    placement = "outside"
+    cores = (CoreKind.AIC,)
+    source = Operand()
+    dest = Operand()
+    x_start = Operand()
+    y_start = Operand()
+    x_step = Operand()
+    y_step = Operand()
+    source_stride = Operand()
+    dest_stride = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self)
+        yield from are_i64(self, *MX_FULL)
+        yield from in_range(self, 0, None, *MX_FULL)
+
+
+class LoadCbufToCaMx(_RawScales):
+    """Load MX scales for L0A from L1 (pipe MTE1). The destination is the address in the scale buffer itself.
+
+    pto.load_cbuf_to_ca_mx %l1, %l0a, %x_start, %y_start, %x_step, %y_step, %source_stride, %dest_stride
+        : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0a>, i64, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.load_cbuf_to_ca_mx"
+    spaces = {"source": (Space.L1,), "dest": (Space.L0A,)}
+
+
+class LoadCbufToCbMx(_RawScales):
+    """Load MX scales for L0B from L1 (pipe MTE1). The destination is the address in the scale buffer itself.
+
+    pto.load_cbuf_to_cb_mx %l1, %l0b, %x_start, %y_start, %x_step, %y_step, %source_stride, %dest_stride
+        : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64, i64, i64, i64, i64
+    """
+
+    name = "pto.load_cbuf_to_cb_mx"
+    spaces = {"source": (Space.L1,), "dest": (Space.L0B,)}
+
+
+# --- bias table and fixpipe buffer ------------------------------------------------------------------------------------
+
+
+class _RawBlocks(PTOOperation):
+    placement = "outside"
+    cores = (CoreKind.AIC,)
+    source = Operand()
+    dest = Operand()
+    n_burst = Operand()
+    len_burst = Operand()
+    source_gap = Operand()
+    dest_gap = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "n_burst", "len_burst", "source_gap", "dest_gap")
+        yield from burst_sizes(self, SHORT_LIMIT, SHORT_LIMIT)
+        yield from in_range(self, 0, SHORT_LIMIT, "source_gap", "dest_gap")
+
+
+class CopyCbufToBt(_RawBlocks):
+    """Load bias values from L1 into the bias table (pipe MTE1); the raw form of pto.mte_l1_bt.
+
+    `convert` true widens 16-bit floats to f32.
+
+        pto.copy_cbuf_to_bt %l1, %bt, %convert, %n_burst, %len_burst, %source_gap, %dest_gap
+            : !pto.ptr<f16, l1>, !pto.ptr<f32, bt>, i1, i64, i64, i64, i64
+    """
+
+    name = "pto.copy_cbuf_to_bt"
+    form = "$source, $dest, $convert, $n_burst, $len_burst, $source_gap, $dest_gap"
+    spaces = {"source": (Space.L1,), "dest": (Space.BT,)}
+    convert = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_type(self, i1, "convert")
+
+
+class CopyCbufToFbuf(_RawBlocks):
+    """Load parameter rows from L1 into the fixpipe buffer (pipe FIX); the raw form of pto.mte_l1_fb.
+
+    pto.copy_cbuf_to_fbuf %l1, %fb, %n_burst, %len_burst, %source_gap, %dest_gap
+        : !pto.ptr<ui64, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64
+    """
+
+    name = "pto.copy_cbuf_to_fbuf"
+    form = "$source, $dest, $n_burst, $len_burst, $source_gap, $dest_gap"
+    spaces = {"source": (Space.L1,), "dest": (Space.FB,)}
