@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.vector_kernel import accepts, example_kernel, printed, read, rejects, warns
+from language.vector_kernel import accepts, example_kernel, kernel, printed, read, rejects, warns
 from ptosim.effects.element import ELEMENTS
 from ptosim.language import arithmetic
 from ptosim.language.catalogue import operations
@@ -368,6 +368,17 @@ def test_carry_in(name: str):
     rejects(body, message.format("b8"))
     body = text.format(name, "b32_in", "b32", "b32", "b32", "b16").replace("pto.", "^pto.", 1)
     rejects(body, message.format("b16"))
+
+
+def test_the_generic_form_of_a_carry_chain_has_the_operands_in_the_same_order():
+    types = "(V<ui32>, V<ui32>, M<b32>, M<b32>) -> (V<ui32>, M<b32>)"
+    body = f'%d, %c = "pto.vaddcs"(%v_ui32, %w_ui32, %b32_in, %b32) : {types}'
+    accepts(body)
+    (function,) = read(kernel(body)).parsed.module.ops
+    (scope, _) = function.regions[0].block.ops
+    (carry,) = scope.regions[0].block.ops
+    assert isinstance(carry, arithmetic.VAddCs)
+    assert (carry.carry_in, carry.mask) == tuple(function.regions[0].block.args[2:])
 
 
 # --- placement and unknown names ------------------------------------------------------------------

@@ -253,6 +253,15 @@ def test_vbitcast_rejects():
     )
 
 
+@pytest.mark.parametrize("element", ["i4", "i1", "f64", "index"])
+def test_a_register_holds_elements_of_8_to_64_bits(element: str):
+    rejects(
+        f"%d = pto.vbitcast %v_f32 : V<f32> -> !pto.vreg<^256x{element}>",
+        f"a vector register cannot hold {element}",
+        kind="syntax",
+    )
+
+
 def vmulscvt(words: str = '"A", "EVEN"') -> str:
     return f"%d = pto.vmulscvt %v_f32, %s_f32, %b32, {words} : V<f32>, f32, M<b32> -> V<f16>"
 

@@ -126,7 +126,7 @@ def not_on_a5(op: PTOOperation, target: str, instead: str) -> Iterator[Problem]:
     """An instruction that the a5 documents leave out is warned of there, and runs."""
     if target == "a5":
         message = f"{op.name} is documented as not available on a5"
-        yield Problem(message, kind="wrong-target", severity="warning", hint=f"{instead} is")
+        yield Problem(message, kind="wrong-target", severity="warning", hint=f"use {instead}")
 
 
 # --- families -------------------------------------------------------------------------------------
