@@ -66,7 +66,7 @@ from ptosim.language.syntax import (
 from ptosim.language.syntax import (
     Operand as PlacedOperand,
 )
-from ptosim.language.types import MaskType, VregType, is_open, mask_for
+from ptosim.language.types import MaskType, VregType, is_open, is_vector_state, mask_for
 
 __all__ = [
     "Body",
@@ -81,11 +81,18 @@ __all__ = [
     "Result",
     "VariadicOperand",
     "VariadicResult",
+    "core_of",
+    "cores_of",
     "enclosing_scope",
     "is_scope",
+    "needs_scope",
 ]
 
 SEGMENTS = "operandSegmentSizes"
+
+KERNEL_KIND = "pto.kernel_kind"
+KERNEL_KINDS = {"vector": CoreKind.AIV, "cube": CoreKind.AIC}
+"""The values of that attribute of a module, and the core that its functions run on."""
 
 Placement = Literal["inside", "outside", "any"]
 """Whether an instruction belongs inside a vector scope; `any` still follows from vector-typed operands."""
@@ -140,6 +147,8 @@ class PTOOperation(Readable):
     """The memory spaces that a pointer role may be in."""
     cores: ClassVar[tuple[CoreKind, ...]] = (CoreKind.AIC, CoreKind.AIV)
     """The kinds of core that have the instruction; one that belongs inside a vector scope needs no mention."""
+    core: ClassVar[CoreKind | None] = None
+    """The kind of core that the region of the operation is for."""
     targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
@@ -197,6 +206,15 @@ class PTOOperation(Readable):
         for role in self.operand_roles:
             for value in self.segment(role):
                 yield role, value
+
+    def role_at(self, index: int) -> str:
+        """The role of an operand by its number, as diagnostics name it: `value`, or `arguments[2]`."""
+        for role in self.operand_roles:
+            size = len(self.segment(role))
+            if index < size:
+                return f"{role}[{index}]" if role in self.variadic_roles else role
+            index -= size
+        return ""
 
     @property
     def is_scope(self) -> bool:
@@ -422,6 +440,30 @@ def enclosing_scope(op: Operation) -> Operation | None:
     while parent is not None and not is_scope(parent):
         parent = parent.parent_op()
     return parent
+
+
+def needs_scope(op: Operation) -> bool:
+    """Whether an operation belongs inside a vector scope; loops, branches, calls and selections only pass values on."""
+    if not isinstance(op, PTOOperation) or not op.name.startswith("pto.") or op.is_scope:
+        return False
+    return op.placement == "inside" or any(is_vector_state(value.type) for value in (*op.operands, *op.results))
+
+
+def cores_of(op: PTOOperation) -> tuple[CoreKind, ...]:
+    """The kinds of core that have an instruction."""
+    return (CoreKind.AIV,) if op.is_scope or needs_scope(op) else op.cores
+
+
+def core_of(op: Operation) -> CoreKind | None:
+    """The kind of core that code is for: by its section, else by the kind of its function or module; None for both."""
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, PTOOperation) and parent.core is not None:
+            return parent.core
+        if (kind := parent.attributes.get(KERNEL_KIND)) is not None:
+            return KERNEL_KINDS.get(word_in(kind))
+        parent = parent.parent_op()
+    return None
 
 
 def _fields(cls: type) -> dict[str, Field]:

@@ -17,6 +17,7 @@ from xdsl.utils.lexer import Span
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
 from ptosim.language.located import LocatedParser, Position, Unsupported
+from ptosim.language.operation import Problem, PTOOperation
 
 LONGEST_FILE = 2_000_000
 DEEPEST_NESTING = 200
@@ -39,12 +40,23 @@ class ParsedModule:
         position = self.positions.get(op)
         if position is None:
             return None
-        span = position.roles.get(role, position.name) if role is not None else position.name
+        span = position.roles.get(role or "") or _unplaced(op, position, role) or position.name
         return self.source.location(span.start, max(1, span.end - span.start))
 
+    def diagnostic(self, op: Operation, problem: Problem) -> Diagnostic:
+        """A broken rule with its place."""
+        place = problem.on or op
+        if isinstance(problem.at, int):
+            location = self.operand_location(place, problem.at)
+        else:
+            location = self.location(place, problem.at)
+        return Diagnostic(problem.kind, problem.severity, problem.message, location, hint=problem.hint)
+
     def operand_location(self, op: Operation, index: int) -> Location | None:
-        """The place of an operand by its number in the text."""
+        """The place of an operand by its number."""
         position = self.positions.get(op)
+        if isinstance(op, PTOOperation) and position is not None and position.roles:
+            return self.location(op, op.role_at(index))
         if position is None or index >= len(position.operands):
             return self.location(op)
         span = position.operands[index]
@@ -54,6 +66,15 @@ class ParsedModule:
         """A rewritten operation stands where the old one stood."""
         if old in self.positions:
             self.positions[new] = self.positions.pop(old)
+
+
+def _unplaced(op: Operation, position: Position, role: str | None) -> Span | None:
+    """The place of an operand of the generic form, which has operands in the order of the class and no roles."""
+    if not isinstance(op, PTOOperation) or len(position.operands) != len(op.operands):
+        return None
+    numbers = (index for index in range(len(op.operands)) if op.role_at(index) == role)
+    index = next(numbers, None)
+    return None if index is None else position.operands[index]
 
 
 class _Context(Context):

@@ -7,7 +7,7 @@ section holds the code of one kind of core; an engine that runs the other kind p
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.ir import Operation
 from xdsl.parser import Parser
@@ -129,8 +129,6 @@ class StrictVecScope(PTOOperation):
 
 class Section(_Region):
     """Code for one kind of core of a mixed kernel."""
-
-    core: ClassVar[CoreKind]
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

@@ -1,65 +1,83 @@
-"""The verifier: placement and targets of every operation, the rules of its class, and the rules between operations.
+"""The verifier: what holds for every operation alike, the rules of its class, and the rules between operations.
 
-Every broken rule is reported, in source order, each at the token it is about.
+Every broken rule is reported, in source order, each at the token it is about. Rules between functions are in calls.py,
+those of modules and kinds of core in kinds.py, those of unaligned streams in align.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
+from ptosim.language.calls import call_problems, helpers
+from ptosim.language.kinds import core_problems, module_problems
+from ptosim.language.operation import Problem, PTOOperation, enclosing_scope, needs_scope
 from ptosim.language.parser import ParsedModule
-from ptosim.language.types import is_vector_state
+from ptosim.language.types import PtrType
+
+_HINT = "wrap the vector instructions in pto.vecscope { ... }"
 
 
 def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     """Everything the verifier has to say, errors and warnings, in source order."""
     found = [*parsed.reports]
-    for op in parsed.module.walk():
-        found.extend(_diagnostic(parsed, op, problem) for problem in problems(op, target))
-    return sorted(found, key=_place)
+    called = helpers(parsed.module)
+    for function in _functions(parsed.module):
+        for op in function.walk():
+            found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target, function in called))
+    between = (*module_problems(parsed.module), *core_problems(parsed.module), *call_problems(parsed.module))
+    found.extend(parsed.diagnostic(op, problem) for op, problem in between)
+    return sorted(dict.fromkeys(found), key=_place)
 
 
-def problems(op: Operation, target: str) -> Iterator[Problem]:
-    """The broken rules of one operation."""
+def _functions(module: Operation) -> Iterator[Operation]:
+    """The functions of a module and its nested modules, and whatever else stands beside them."""
+    for region in module.regions:
+        for op in region.block.ops if region.blocks else ():
+            if op.name == "builtin.module":
+                yield from _functions(op)
+            else:
+                yield op
+
+
+def problems(op: Operation, target: str, in_helper: bool = False) -> Iterator[Problem]:
+    """The broken rules of one operation; a helper may have vector instructions without a scope of its own."""
     if not isinstance(op, PTOOperation):
         return
-    yield from _placement(op)
+    yield from _placement(op, in_helper)
     if target not in op.targets:
         yield Problem(f"{op.name} does not exist on {target}", kind="wrong-target")
+    yield from _spaces(op)
     yield from op.rules(target)
 
 
-def _placement(op: PTOOperation) -> Iterator[Problem]:
+def _placement(op: PTOOperation, in_helper: bool) -> Iterator[Problem]:
     scope = enclosing_scope(op)
     if op.is_scope and scope is not None:
         yield Problem("a vector scope cannot contain another")
     elif op.placement == "outside" and scope is not None:
         yield Problem(f"{op.name} must be outside '{scope.name}'")
-    elif scope is None and _touches_vector_state(op):
-        yield Problem(
-            f"{op.name} must be inside a vector scope", hint="wrap the vector instructions in pto.vecscope { ... }"
-        )
+    elif scope is None and not in_helper and needs_scope(op):
+        yield Problem(f"{op.name} must be inside a vector scope", hint=_HINT)
 
 
-def _touches_vector_state(op: PTOOperation) -> bool:
-    if not op.name.startswith("pto."):
-        return False  # loops, branches, calls and selections only pass values on
-    if op.placement == "inside":
-        return True
-    return any(is_vector_state(value.type) for value in (*op.operands, *op.results))
+def _spaces(op: PTOOperation) -> Iterator[Problem]:
+    """Pointers point to where the instruction can reach."""
+    for role, allowed in op.spaces.items():
+        for value in _values(op, role):
+            if not isinstance(value.type, PtrType):
+                yield Problem(f"{role} must be a pointer, not {value.type}", at=role)
+            elif not value.type.is_open and value.type.space not in allowed:
+                yield Problem(f"{role} must point to {' or '.join(allowed)}, not {value.type.space}", at=role)
 
 
-def _diagnostic(parsed: ParsedModule, op: Operation, problem: Problem) -> Diagnostic:
-    place = problem.on or op
-    if isinstance(problem.at, int):
-        location = parsed.operand_location(place, problem.at)
-    else:
-        location = parsed.location(place, problem.at)
-    return Diagnostic(problem.kind, problem.severity, problem.message, location, hint=problem.hint)
+def _values(op: PTOOperation, role: str) -> list[SSAValue]:
+    if role in op.operand_roles:
+        return list(op.segment(role))
+    index = op.result_roles.index(role)
+    return list(op.results[index : index + 1])
 
 
 def _place(diagnostic: Diagnostic) -> tuple[int, int]:

@@ -1,0 +1,106 @@
+"""Rules of modules and of the kinds of core: what stands in a module, and which core runs an instruction.
+
+A module says with `pto.kernel_kind` that its functions are for one kind of core; a function of a module that does not
+may hold sections, and then what stands outside of them is for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from ptosim.effects.names import CoreKind
+from ptosim.language.calls import Found, helpers
+from ptosim.language.function import Function
+from ptosim.language.operation import (
+    KERNEL_KIND,
+    KERNEL_KINDS,
+    Problem,
+    PTOOperation,
+    core_of,
+    cores_of,
+    enclosing_scope,
+)
+from ptosim.language.scope import Section
+from ptosim.language.syntax import word_in
+
+_NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
+
+
+# --- modules --------------------------------------------------------------------------------------
+
+
+def module_problems(module: ModuleOp) -> Iterator[Found]:
+    """What is wrong with a module and the modules in it."""
+    symbols: set[str] = set()
+    for op in module.body.ops:
+        if isinstance(op, ModuleOp):
+            if KERNEL_KIND not in op.attributes:
+                yield op, Problem(f"expected VPTO kernel submodule to carry '{KERNEL_KIND}'")
+            yield from module_problems(op)
+        elif not isinstance(op, Function):
+            yield op, Problem(f"{op.name} must be inside a function")
+        elif op.symbol in symbols:
+            yield op, Problem(f"@{op.symbol} is already defined in this module", at="sym_name")
+        else:
+            symbols.add(op.symbol)
+    kind = module.attributes.get(KERNEL_KIND)
+    if kind is not None and word_in(kind) not in KERNEL_KINDS:
+        known = " or ".join(KERNEL_KINDS)
+        yield module, Problem(f"unknown kernel kind '{word_in(kind)}'; a kernel is {known}", at=KERNEL_KIND)
+
+
+# --- cores ----------------------------------------------------------------------------------------
+
+
+def core_problems(module: ModuleOp) -> Iterator[Found]:
+    """Instructions that the core which is to run them does not have."""
+    called = helpers(module)
+    for function in module.walk():
+        if isinstance(function, Function):
+            yield from _function_problems(function, function in called)
+
+
+def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
+    mixed = any(isinstance(op, Section) for op in function.walk())
+    first: tuple[Operation, CoreKind] | None = None
+    for op in function.walk():
+        if not isinstance(op, PTOOperation) or len(cores := cores_of(op)) != 1 or enclosing_scope(op) is not None:
+            continue
+        (needed,) = cores
+        core = core_of(op)
+        if core is not None:
+            if core is not needed:
+                yield (
+                    op,
+                    Problem(f"{op.name} is for the {_NAMES[needed]} core, but this is code of the {_NAMES[core]} core"),
+                )
+        elif mixed:
+            yield op, _shared(op, needed)
+        elif in_helper:
+            continue
+        elif first is None:
+            first = op, needed
+        elif first[1] is not needed:
+            yield (
+                op,
+                Problem(
+                    f"{op.name} is for the {_NAMES[needed]} core, but the kernel also has {first[0].name}",
+                    hint="put the code of each kind of core in pto.section.vector { ... } and pto.section.cube { ... }",
+                ),
+            )
+            return
+
+
+def _shared(op: PTOOperation, needed: CoreKind) -> Problem:
+    """An instruction outside the sections of a mixed kernel. A copy there is legal by the letter."""
+    name = _NAMES[needed]
+    copies = not op.regions and len(op.spaces) > 1
+    return Problem(
+        f"{op.name} stands outside the sections, so that every core runs it, but it is for the {name} core",
+        kind="lint" if copies else "invalid",
+        severity="warning" if copies else "error",
+        hint=f"move it into pto.section.{name} {{ ... }}",
+    )
