@@ -19,17 +19,17 @@ from ptosim.effects.elementary import (
 )
 from ptosim.native.flow import Function
 from ptosim.native.ir import F32, F64, Value
-from ptosim.native.numbers import bits_of, canonical, f32_to_f16, f64_to_f32_odd, lane_type, lanes_as, narrow, widen
+from ptosim.native.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, narrow, widen
 
 _INF = float("inf")
 _NAN = float("nan")
 
 
-def exp(function: Function, element: Element, lanes: Value) -> Value:
+def exp(element: Element, lanes: Value) -> Value:
     """e^x; overflows to +inf and underflows through the subnormals to +0."""
     x = lanes.convert("fpext", F64)
     result = (x != x).select(_NAN, _exp(x))
-    return _rounded(function, element, result)
+    return _rounded(element, result)
 
 
 def _exp(x: Value) -> Value:
@@ -42,12 +42,12 @@ def _exp(x: Value) -> Value:
     return lanes_as(bits_of(p) + (bits_of(t) << 52), F64)
 
 
-def log(function: Function, element: Element, lanes: Value) -> Value:
+def log(element: Element, lanes: Value) -> Value:
     """The natural logarithm; -inf at either zero, NaN below."""
     x = lanes.convert("fpext", F64)
     result = (x < _INF).select(_log(x), x)
     result = (x > 0.0).select(result, (x == 0.0).select(x.like(-_INF), _NAN))
-    return _rounded(function, element, result)
+    return _rounded(element, result)
 
 
 def _log(x: Value) -> Value:
@@ -69,11 +69,9 @@ def _horner(x: Value, coefficients: Sequence[float]) -> Value:
     return result
 
 
-def _rounded(function: Function, element: Element, result: Value) -> Value:
-    """A double in its element type. From double to half there is no instruction, hence the step over f32."""
-    if element.name == "f16":
-        return f32_to_f16(f64_to_f32_odd(function, result))
-    return canonical(result.convert("fptrunc", F32))
+def _rounded(element: Element, result: Value) -> Value:
+    """A double in its element type."""
+    return f64_to_f16(result) if element.name == "f16" else canonical(result.convert("fptrunc", F32))
 
 
 def sqrt(function: Function, element: Element, lanes: Value) -> Value:

@@ -10,7 +10,7 @@ from ptosim.effects.element import Element
 from ptosim.effects.float_format import BF16
 from ptosim.effects.float_format import F32 as F32_FORMAT
 from ptosim.native.flow import Function
-from ptosim.native.ir import F16, F32, F64, I16, I32, Type, Value
+from ptosim.native.ir import F16, F32, F64, I16, I32, I64, Type, Value
 from ptosim.native.registers import tree
 
 _FLOATS = {"f16": F16, "bf16": I16, "f32": F32, "f64": F64}
@@ -52,6 +52,18 @@ def f32_to_bf16(value: Value) -> Value:
 def f32_to_f16(value: Value) -> Value:
     """Round to nearest even; NaN becomes the canonical one, which the conversion of the canonical f32 NaN is."""
     return canonical(value).convert("fptrunc", F16)
+
+
+def f64_to_f16(value: Value) -> Value:
+    """Round double to nearest even; NaN becomes the canonical one. LLVM has no instruction for it.
+
+    The low half of the double becomes one sticky bit above it. That fits f32 exactly, but for numbers so small that
+    they are zero in f16 anyway, and leaves ten bits that the rounding from f32 to f16 sees below the result.
+    """
+    bits = bits_of(value)
+    low = bits & 0xFFFFFFFF
+    jammed = (bits ^ low) | ((low != 0).zext(I64) << 32)
+    return f32_to_f16((value != value).select(_NAN, lanes_as(jammed, F64)).convert("fptrunc", F32))
 
 
 def widen(element: Element, lanes: Value) -> Value:

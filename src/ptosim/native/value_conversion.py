@@ -4,7 +4,7 @@ Which lanes take part, and where results go, is the business of the instruction.
 value by value: one code per i8 lane, in the low nibble. Every result has the bits of the reference engine.
 """
 
-from ptosim.effects.element import Element
+from ptosim.effects.element import Element, element
 from ptosim.effects.float_format import BF16, F16, FOUR_BITS, BinaryFormat
 from ptosim.effects.float_format import F32 as F32_FORMAT
 from ptosim.effects.float_format import F64 as F64_FORMAT
@@ -16,6 +16,7 @@ from ptosim.native.numbers import (
     canonical,
     f32_to_bf16,
     f32_to_f16,
+    f64_to_f16,
     f64_to_f32_odd,
     lane_type,
     lanes_as,
@@ -82,17 +83,21 @@ def _integer_to_integer(function: Function, source: Element, destination: Elemen
 def _float_to_integer(
     function: Function, source: Element, destination: Element, lanes: Value, rnd: str, sat: str
 ) -> Value:
-    value = round_integral(function, widen(source, lanes), rnd)
-    scalar = lane_type(destination)
-    # LLVM's saturating conversion is the rule itself: NaN gives 0, all else is clamped. Without saturation the hardware
-    # goes through a saturating 32-bit integer and keeps its low bits.
-    through = scalar if sat == "SAT" or destination.bits == 64 else I32
-    signed = destination.kind == "signed" or through != scalar
-    kind = through.vector(value.kind.lanes)
-    integers = function.intrinsic(
-        "llvm.fptosi.sat" if signed else "llvm.fptoui.sat", kind, value, overloads=(kind, value.kind)
-    )
-    return integers.convert("trunc", scalar)
+    integral = round_integral(function, widen(source, lanes), rnd)
+    if sat == "SAT" or destination.bits == 64:
+        return _saturating(integral, destination)
+    # Without saturation the hardware goes through a saturating 32-bit integer and keeps its low bits.
+    return _saturating(integral, element("si32")).trunc(lane_type(destination))
+
+
+def _saturating(integral: Value, destination: Element) -> Value:
+    """Clamped to the range of the destination, NaN as 0. (`llvm.fptosi.sat` is the same, several times slower.)"""
+    low, high = _range(destination)
+    limit = float(high + 1)  # a power of two, hence a float, as `high` need not be
+    inside = (integral < limit).select(integral, 0.0)
+    inside = (inside < float(low)).select(float(low), inside)
+    integers = inside.convert("fptosi" if low else "fptoui", I64 if destination.bits == 64 else I32)
+    return (integral >= limit).select(high, integers).trunc(lane_type(destination))
 
 
 def _integer_to_float(function: Function, source: Element, destination: Element, lanes: Value, rnd: str) -> Value:
@@ -131,7 +136,9 @@ def _double_to_narrower(function: Function, destination: Element, value: Value) 
     """Doubles are scalars only, rounded to nearest even; overflow gives an infinity."""
     if destination.name == "f32":
         return canonical(value.convert("fptrunc", F32))
-    return narrow(destination, f64_to_f32_odd(function, value))
+    if destination.name == "f16":
+        return f64_to_f16(value)
+    return f32_to_bf16(f64_to_f32_odd(function, value))
 
 
 def _float_to_narrower(function: Function, value: Value, destination: Element, rnd: str, sat: str) -> Value:
