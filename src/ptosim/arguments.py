@@ -127,15 +127,12 @@ def _buffers(arrays: dict[int, Bytes]) -> tuple[list[Bytes], dict[int, tuple[int
     buffers: list[Bytes] = []
     places: dict[int, tuple[int, int]] = {}
     joined: list[tuple[int, int, list[int]]] = []
-    for index, (low, high) in spans.items():
-        members = [index]
-        apart: list[tuple[int, int, list[int]]] = []
-        for other_low, other_high, others in joined:
-            if low < other_high and other_low < high:
-                low, high, members = min(low, other_low), max(high, other_high), others + members
-            else:
-                apart.append((other_low, other_high, others))
-        joined = [*apart, (low, high, members)]
+    for index, span in spans.items():
+        touching = [other for other in joined if span[0] < other[1] and other[0] < span[1]]
+        joined = [other for other in joined if other not in touching]
+        low = min(span[0], *(other[0] for other in touching), span[0])
+        high = max(span[1], *(other[1] for other in touching), span[1])
+        joined.append((low, high, [member for other in touching for member in other[2]] + [index]))
     for low, high, members in sorted(joined, key=lambda span: min(span[2])):
         places |= {member: (len(buffers), spans[member][0] - low) for member in members}
         buffers.append(_span([arrays[member] for member in members], low, high))

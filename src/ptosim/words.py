@@ -1,0 +1,119 @@
+"""Argument words of the command line: what `rand:24x128`, `file.npy` or `7` stand for, given their parameter."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.arguments import Parameter
+from ptosim.diagnostics import PTOError, error
+from ptosim.effects.element import Element
+
+Array = NDArray[Any]
+
+_DTYPES: dict[str, Any] = {
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E8M0": ml_dtypes.float8_e8m0fnu,
+}
+
+LARGEST_ARRAY = 1 << 34
+"""Bytes; a shape beyond this is taken for a slip of the pen."""
+
+
+def dtype_of(element: Element) -> np.dtype[Any]:
+    """The NumPy type of an array whose elements are of this type; raw bytes for formats that NumPy does not know."""
+    if element.name in _DTYPES:
+        return np.dtype(_DTYPES[element.name])
+    return np.dtype(f"{'i' if element.kind == 'signed' else 'u'}{element.bytes}")
+
+
+def value_of(word: str, parameter: Parameter) -> Any:
+    """The array or number that a word stands for."""
+    if not parameter.is_pointer:
+        return _number(word, parameter)
+    dtype = dtype_of(parameter.element)
+    path = Path(word)
+    if path.suffix in (".npy", ".bin"):
+        return _read(path, dtype, parameter)
+    kind, colon, rest = word.partition(":")
+    if not colon or kind not in _MAKERS:
+        known = "file.npy, file.bin, zeros:SHAPE, ones:SHAPE, rand:SHAPE[:SEED], arange:SHAPE"
+        raise _wrong(word, parameter, f"expected one of {known}")
+    shape, _, seed = rest.partition(":")
+    if seed and kind != "rand":
+        raise _wrong(word, parameter, f"{kind} takes no seed")
+    return _MAKERS[kind](_shape(word, shape, dtype, parameter), dtype, _seed(word, seed, parameter))
+
+
+def _wrong(word: str, parameter: Parameter, reason: str) -> PTOError:
+    return error("argument", f"'{word}' for {parameter.name}: {parameter.type}: {reason}")
+
+
+def _shape(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> tuple[int, ...]:
+    sides = text.split("x")
+    if not all(side.isdecimal() for side in sides):
+        raise _wrong(word, parameter, "a shape is written as 24x128")
+    shape = tuple(int(side) for side in sides)
+    if math.prod(shape) * dtype.itemsize > LARGEST_ARRAY:
+        raise error("limit", f"'{word}': more than {LARGEST_ARRAY >> 30} GiB")
+    return shape
+
+
+def _seed(word: str, text: str, parameter: Parameter) -> int:
+    if text and not text.isdecimal():
+        raise _wrong(word, parameter, "a seed is a whole number")
+    return int(text or 0)
+
+
+def _random(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
+    """Floats from -1 to 1, integers from 0 to 99."""
+    generator = np.random.default_rng(seed)
+    if dtype.kind in "iu":
+        return generator.integers(0, 100, shape).astype(dtype)
+    return generator.uniform(-1, 1, shape).astype(dtype)
+
+
+_MAKERS: dict[str, Any] = {
+    "zeros": lambda shape, dtype, seed: np.zeros(shape, dtype),
+    "ones": lambda shape, dtype, seed: np.ones(shape, np.float32).astype(dtype),
+    "rand": _random,
+    "arange": lambda shape, dtype, seed: np.arange(math.prod(shape)).astype(dtype).reshape(shape),
+}
+
+
+def _number(word: str, parameter: Parameter) -> int | float:
+    try:
+        return float(word) if parameter.element.is_float else int(word, 0)
+    except ValueError:
+        raise _wrong(word, parameter, "expected a number") from None
+
+
+def _read(path: Path, dtype: np.dtype[Any], parameter: Parameter) -> Array:
+    try:
+        if path.suffix == ".npy":
+            return np.ascontiguousarray(np.load(path, allow_pickle=False))
+        return np.fromfile(path, dtype)
+    except (OSError, ValueError, EOFError) as reason:
+        text = getattr(reason, "strerror", None) or reason
+        raise error("argument", f"cannot read {path} for {parameter.name}: {text}") from None
+
+
+def save(path: str, value: Any) -> None:
+    """Write an array as .npy, or as raw bytes for any other name."""
+    try:
+        if path.endswith(".npy"):
+            np.save(path, value)
+        else:
+            Path(path).write_bytes(value.tobytes())
+    except OSError as reason:
+        raise error("argument", f"cannot write {path}: {reason.strerror}") from None
