@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.types import AlignType
@@ -73,23 +73,25 @@ def _origins(value: SSAValue, seen: set[SSAValue]) -> Iterator[OpResult | None]:
 def _passed_on(value: SSAValue) -> list[SSAValue]:
     """The values that a loop or branch hands on as this one, what a loop begins with first."""
     if isinstance(value, BlockArgument):
-        loop = value.block.parent_op()
-        if loop is None or loop.name != "scf.for" or value.index == 0:
-            return []
-        return [loop.operands[2 + value.index], *_yielded(value.block, value.index - 1)]
+        loop, index = value.block.parent_op(), value.index - 1
+        return _carried(loop, index) if loop is not None and loop.name == "scf.for" and index >= 0 else []
     if not isinstance(value, OpResult):
         return []
-    op, index = value.op, value.index
-    if op.name == "scf.for":
-        return [op.operands[3 + index], *_yielded(op.regions[0].block, index)]
-    if op.name == "scf.if":
-        return [source for region in op.regions for block in region.blocks for source in _yielded(block, index)]
+    if value.op.name == "scf.for":
+        return _carried(value.op, value.index)
+    if value.op.name == "scf.if":
+        return [source for region in value.op.regions for source in _yielded(region, value.index)]
     return []
 
 
-def _yielded(block: Block, index: int) -> list[SSAValue]:
-    last = block.last_op
-    return [last.operands[index]] if last is not None and index < len(last.operands) else []
+def _carried(loop: Operation, index: int) -> list[SSAValue]:
+    before_carried = 3  # the bounds and the step
+    return [*loop.operands[before_carried + index :][:1], *_yielded(loop.regions[0], index)]
+
+
+def _yielded(region: Region, index: int) -> list[SSAValue]:
+    last = region.first_block.last_op if region.first_block is not None else None
+    return list(last.operands[index : index + 1]) if last is not None else []
 
 
 def _joins_streams(value: SSAValue, seen: set[SSAValue]) -> bool:

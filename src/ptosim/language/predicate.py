@@ -1,54 +1,524 @@
-"""Predicate registers: generation, algebra, rearrangement, load and store."""
+"""Predicate registers: generation, algebra, rearrangement, load and store.
+
+Which bit goes where is in effects/predicate.py. A mask is 256 bits; b8, b16 and b32 say how many of them make a lane.
+"""
 
 from __future__ import annotations
 
-from ptosim.language.operation import Operand, Property, PTOOperation, Result
+from collections.abc import Iterator
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IndexType, StringAttr, i16, i32
+
+from ptosim.effects.names import Space
+from ptosim.effects.predicate import LOAD_MODES, PACK, PATTERNS, PREDICATE_BITS, STORE_MODES
+from ptosim.language.align import continues_store, is_align
+from ptosim.language.operands import are_type, constant_of, updated_base
+from ptosim.language.operation import Operand, OptionalResult, Problem, Property, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
+from ptosim.language.types import MASK_STRIDES, MaskType, PtrType, element_name, is_open, same_type
+from ptosim.language.vector import integers
 
-PATTERNS = Vocabulary(
-    (
-        "PAT_ALL",
-        *(f"PAT_VL{n}" for n in (1, 2, 3, 4, 8, 16, 32, 64, 128)),
-        "PAT_M3",
-        "PAT_M4",
-        "PAT_H",
-        "PAT_Q",
-        "PAT_ALLF",
-    )
-)
+PATTERN_WORDS = Vocabulary(PATTERNS)
+PARTS = Vocabulary(tuple(PACK))
+LOAD_DISTS = Vocabulary(tuple(LOAD_MODES))
+STORE_DISTS = Vocabulary(tuple(STORE_MODES))
+
+# --- rules shared in this room ----------------------------------------------------------------------------------------
 
 
-class Pattern(PTOOperation):
-    form = "@pattern"
-    words = {"pattern": PATTERNS}
+def _are_masks(op: PTOOperation, *roles: str) -> Iterator[Problem]:
+    for role in roles:
+        type_ = getattr(op, role).type
+        if not isinstance(type_, MaskType):
+            yield Problem(f"{role} must be a mask, not {type_}", at=role)
+
+
+def _have_granularity(op: PTOOperation, *roles: str) -> Iterator[Problem]:
+    """These are masks of the granularity that the mnemonic names."""
+    expected = MaskType(StringAttr(op.granularity or ""))
+    for role in roles:
+        type_ = getattr(op, role).type
+        if not same_type(type_, expected):
+            yield Problem(f"{role} of {op.name} must be {expected}, not {type_}", at=role)
+
+
+def _have_one_granularity(op: PTOOperation, first: str, *others: str) -> Iterator[Problem]:
+    yield from _are_masks(op, first, *others)
+    expected = getattr(op, first).type
+    for role in others:
+        type_ = getattr(op, role).type
+        if isinstance(expected, MaskType) and isinstance(type_, MaskType) and not same_type(type_, expected):
+            yield Problem(f"{role} has type {type_}, but {first} has type {expected}", at=role)
+
+
+class _Predicate(PTOOperation):
+    """An instruction on predicate registers."""
+
     placement = "inside"
+
+
+class _Sized(_Predicate):
+    """One of three instructions whose name ends with the granularity that they work on."""
+
+    text: ClassVar[str]
+    """The documentation of all three."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "name" in vars(cls):
+            cls.granularity = cls.name.rpartition("_")[2]
+            lanes = PREDICATE_BITS // MASK_STRIDES[cls.granularity]
+            cls.__doc__ = cls.text.format(name=cls.name, granularity=cls.granularity, lanes=lanes)
+
+
+# --- generation -------------------------------------------------------------------------------------------------------
+
+
+class _Pattern(_Sized):
+    form = "@pattern"
+    words = {"pattern": PATTERN_WORDS}
     pattern = Property()
     result = Result()
+    text = """A mask of {lanes} lanes by pattern; pset and pge are the same.
 
+    PAT_ALL and PAT_ALLF are all and no lanes, PAT_VLn the first n, PAT_M3 and PAT_M4 the multiples of 3 and 4, PAT_H
+    and PAT_Q the first half and quarter. An n above the number of lanes means all.
 
-class PSetB32(Pattern):
-    """A mask of 32-bit lanes by pattern.
-
-    %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+        %mask = {name} "PAT_VL8" : !pto.mask<{granularity}>
     """
 
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _have_granularity(self, "result")
+
+
+class PSetB8(_Pattern):
+    name = "pto.pset_b8"
+
+
+class PSetB16(_Pattern):
+    name = "pto.pset_b16"
+
+
+class PSetB32(_Pattern):
     name = "pto.pset_b32"
-    granularity = "b32"
 
 
-class TailMask(PTOOperation):
+class PGeB8(_Pattern):
+    name = "pto.pge_b8"
+
+
+class PGeB16(_Pattern):
+    name = "pto.pge_b16"
+
+
+class PGeB32(_Pattern):
+    name = "pto.pge_b32"
+
+
+class _Tail(_Sized):
     form = "$count"
-    placement = "inside"
     count = Operand()
     result = Result()
     next = Result()
+    text = """A mask of the first `count` of {lanes} lanes, and the count that remains.
 
+    Lane i is active where i < count; the second result is count - {lanes}, or 0 where that would be negative. Carry it
+    through a loop to mask the last, partial vector. The count is read without sign: -1 makes every lane active.
 
-class PltB32(TailMask):
-    """The first `count` lanes are active.
-
-    %m, %next = pto.plt_b32 %n : i32 -> !pto.mask<b32>, i32
+        %mask, %next = {name} %count : i32 -> !pto.mask<{granularity}>, i32
     """
 
+    def rules(self, target: str) -> Iterator[Problem]:
+        if element_name(self.count.type) not in integers(32):
+            yield Problem(f"count must be a 32-bit integer, not {self.count.type}", at="count")
+        elif self.next.type != self.count.type:
+            yield Problem(f"the second result must have the type of count, {self.count.type}, not {self.next.type}")
+        yield from _have_granularity(self, "result")
+
+
+class PltB8(_Tail):
+    name = "pto.plt_b8"
+
+
+class PltB16(_Tail):
+    name = "pto.plt_b16"
+
+
+class PltB32(_Tail):
     name = "pto.plt_b32"
-    granularity = "b32"
+
+
+class _LoopTail(_Sized):
+    form = "$loop, $bound"
+    loop = Operand()
+    bound = Operand()
+    result = Result()
+    text = """A mask of the lanes of iteration `loop` that are below `bound`.
+
+    Lane i of {lanes} is active where loop * {lanes} + i < bound.
+
+        %mask = {name} %loop, %bound : i16, i32 -> !pto.mask<{granularity}>
+    """
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, i16, "loop")
+        yield from are_type(self, i32, "bound")
+        yield from _have_granularity(self, "result")
+
+
+class PltmB8(_LoopTail):
+    name = "pto.pltm_b8"
+
+
+class PltmB16(_LoopTail):
+    name = "pto.pltm_b16"
+
+
+class PltmB32(_LoopTail):
+    name = "pto.pltm_b32"
+
+
+# --- algebra ----------------------------------------------------------------------------------------------------------
+
+
+class _Logic(_Predicate):
+    form = "$lhs, $rhs, $mask"
+    lhs = Operand()
+    rhs = Operand()
+    mask = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _have_one_granularity(self, "lhs", "rhs", "mask", "result")
+
+
+class PAnd(_Logic):
+    """Lanes that are active in both masks and in the governing one.
+
+    All 256 bits alike: mask & lhs & rhs.
+
+        %r = pto.pand %a, %b, %mask : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
+    """
+
+    name = "pto.pand"
+
+
+class POr(_Logic):
+    """Lanes that are active in one mask or the other, and in the governing one.
+
+    All 256 bits alike: mask & (lhs | rhs).
+
+        %r = pto.por %a, %b, %mask : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
+    """
+
+    name = "pto.por"
+
+
+class PXor(_Logic):
+    """Lanes that are active in just one of the two masks, and in the governing one.
+
+    All 256 bits alike: mask & (lhs ^ rhs).
+
+        %r = pto.pxor %a, %b, %mask : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
+    """
+
+    name = "pto.pxor"
+
+
+class PNot(_Predicate):
+    """Lanes that are inactive in a mask and active in the governing one.
+
+    All 256 bits alike: mask & ~input. Under a full mask from pset only the deciding bit of each lane can become set.
+
+        %r = pto.pnot %a, %mask : !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
+    """
+
+    name = "pto.pnot"
+    form = "$input, $mask"
+    input = Operand()
+    mask = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _have_one_granularity(self, "input", "mask", "result")
+
+
+class PSel(_Predicate):
+    """Lanes of one mask where a third is set, of the other elsewhere.
+
+    All 256 bits alike: select ? lhs : rhs. There is no governing mask.
+
+        %r = pto.psel %a, %b, %select : !pto.mask<b32>, !pto.mask<b32>, !pto.mask<b32> -> !pto.mask<b32>
+    """
+
+    name = "pto.psel"
+    form = "$lhs, $rhs, $select"
+    lhs = Operand()
+    rhs = Operand()
+    select = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _have_one_granularity(self, "lhs", "rhs", "select", "result")
+
+
+# --- rearrangement ----------------------------------------------------------------------------------------------------
+
+
+class _Resized(_Predicate):
+    form = "$input, @part"
+    words = {"part": PARTS}
+    input = Operand()
+    part = Property()
+    result = Result()
+    steps: ClassVar[tuple[tuple[str, str], ...]]
+    """The changes of granularity that it may make."""
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _are_masks(self, "input", "result")
+        one, other = self.input.type, self.result.type
+        if not (isinstance(one, MaskType) and isinstance(other, MaskType)) or is_open(one) or is_open(other):
+            return
+        before, after = one.granularity.data, other.granularity.data
+        if before != after and (before, after) not in self.steps:
+            allowed = ", ".join(f"{source} to {result}" for source, result in self.steps)
+            yield Problem(f"{self.name} keeps the granularity or changes it from {allowed}, not {before} to {after}")
+
+
+class PPack(_Resized):
+    """Every second bit of a mask, side by side in one half of the result; the other half is zero.
+
+    LOWER or HIGHER says which half. From b32 to b16 lane i becomes lane i, or lane 64 + i in the higher half; from b16
+    to b8 likewise.
+
+        %r = pto.ppack %a, "LOWER" : !pto.mask<b32> -> !pto.mask<b16>
+    """
+
+    name = "pto.ppack"
+    steps = (("b32", "b16"), ("b16", "b8"))
+
+
+class PUnpack(_Resized):
+    """The bits of one half of a mask, each followed by a zero.
+
+    LOWER or HIGHER says which half. From b16 to b32 lanes 0 to 63 (or 64 to 127) become lanes 0 to 63; from b8 to b16
+    likewise.
+
+        %r = pto.punpack %a, "LOWER" : !pto.mask<b16> -> !pto.mask<b32>
+    """
+
+    name = "pto.punpack"
+    steps = (("b16", "b32"), ("b8", "b16"))
+
+
+class _TwoMasks(_Sized):
+    form = "$lhs, $rhs"
+    lhs = Operand()
+    rhs = Operand()
+    low = Result()
+    high = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _have_granularity(self, "lhs", "rhs", "low", "high")
+
+
+class _Interleaved(_TwoMasks):
+    text = """The lanes of two masks in turn.
+
+    Lane 2i of the sequence is lane i of the first mask, lane 2i + 1 lane i of the second; the results are its first and
+    second {lanes} lanes. All bits of a lane move along.
+
+        %low, %high = {name} %a, %b
+            : !pto.mask<{granularity}>, !pto.mask<{granularity}> -> !pto.mask<{granularity}>, !pto.mask<{granularity}>
+    """
+
+
+class PIntlvB8(_Interleaved):
+    name = "pto.pintlv_b8"
+
+
+class PIntlvB16(_Interleaved):
+    name = "pto.pintlv_b16"
+
+
+class PIntlvB32(_Interleaved):
+    name = "pto.pintlv_b32"
+
+
+class _Deinterleaved(_TwoMasks):
+    text = """The even and the odd lanes of two masks, taken as one sequence of lanes.
+
+    The results are lanes 0, 2, 4 ... and 1, 3, 5 ... of the {lanes} lanes of the first mask followed by those of the
+    second. All bits of a lane move along.
+
+        %low, %high = {name} %a, %b
+            : !pto.mask<{granularity}>, !pto.mask<{granularity}> -> !pto.mask<{granularity}>, !pto.mask<{granularity}>
+    """
+
+
+class PDintlvB8(_Deinterleaved):
+    name = "pto.pdintlv_b8"
+
+
+class PDintlvB16(_Deinterleaved):
+    name = "pto.pdintlv_b16"
+
+
+class PDintlvB32(_Deinterleaved):
+    name = "pto.pdintlv_b32"
+
+
+class PBitcast(_Predicate):
+    """The same 256 bits, seen with another lane width.
+
+    Seen as b32, a b16 mask keeps its even lanes: only the lowest bit of a lane decides, the others are still there.
+
+        %r = pto.pbitcast %a : !pto.mask<b16> -> !pto.mask<b32>
+    """
+
+    name = "pto.pbitcast"
+    form = "$input"
+    input = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from _are_masks(self, "input", "result")
+
+
+# --- load and store ---------------------------------------------------------------------------------------------------
+
+
+class _Load(_Predicate):
+    form = "$source[$offset], @dist"
+    words = {"dist": LOAD_DISTS}
+    spaces = {"source": (Space.UB,)}
+    source = Operand()
+    offset = Operand()
+    dist = Property()
+    result = Result()
+    next = OptionalResult()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, IndexType(), "offset")
+        yield from _are_masks(self, "result")
+        yield from updated_base(self, "source")
+
+
+class _Store(_Predicate):
+    form = "$value, $dest[$offset], @dist"
+    words = {"dist": STORE_DISTS}
+    spaces = {"dest": (Space.UB,)}
+    value = Operand()
+    dest = Operand()
+    offset = Operand()
+    dist = Property()
+    next = OptionalResult()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, IndexType(), "offset")
+        yield from _are_masks(self, "value")
+        yield from updated_base(self, "dest")
+
+
+def _constant_offset(op: _Load | _Store, dynamic: str) -> Iterator[Problem]:
+    if constant_of(op.offset) is None:
+        yield Problem(f"the offset of {op.name} must be a constant", at="offset", hint=f"{dynamic} takes any offset")
+
+
+class Plds(_Load):
+    """Load a mask from UB, bit by bit and whatever its granularity.
+
+    NORM reads 32 bytes as they are; US reads 16 and doubles every bit; DS reads 64 and drops every second bit. The
+    offset counts bytes, whatever the pointer points to. The address is a multiple of 32 bytes (US: of 16). With a
+    second result the access is at the pointer itself, and the result is the pointer advanced by the offset.
+
+        %mask = pto.plds %ub[%offset], "NORM" : !pto.ptr<ui8, ub>, index -> !pto.mask<b8>
+    """
+
+    name = "pto.plds"
+
+
+class Pldi(_Load):
+    """Load a mask from UB at a constant offset, bit by bit and whatever its granularity.
+
+    As plds, but the offset counts units of the dist: 32 bytes for NORM and DS, 16 for US.
+
+        %c1 = arith.constant 1 : index
+        %mask = pto.pldi %ub[%c1], "US" : !pto.ptr<ui8, ub>, index -> !pto.mask<b8>
+    """
+
+    name = "pto.pldi"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from _constant_offset(self, "pto.plds")
+
+
+class Psts(_Store):
+    """Store a mask to UB, bit by bit and whatever its granularity.
+
+    NORM writes 32 bytes as they are, so a b32 mask takes four bits for a lane; PK writes 16 bytes of every second bit.
+    The offset counts bytes, whatever the pointer points to. The address is a multiple of 32 bytes (PK: of 16). With a
+    result the access is at the pointer itself, and the result is the pointer advanced by the offset.
+
+        pto.psts %mask, %ub[%offset], "NORM" : !pto.mask<b32>, !pto.ptr<ui8, ub>, index
+    """
+
+    name = "pto.psts"
+
+
+class Psti(_Store):
+    """Store a mask to UB at a constant offset, bit by bit and whatever its granularity.
+
+    As psts, but the offset counts units of the dist: 32 bytes for NORM, 16 for PK.
+
+        %c1 = arith.constant 1 : index
+        pto.psti %mask, %ub[%c1], "PK" : !pto.mask<b32>, !pto.ptr<ui8, ub>, index
+    """
+
+    name = "pto.psti"
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from _constant_offset(self, "pto.psts")
+
+
+class Pstu(_Predicate):
+    """Store a mask as one bit for each lane at any address of UB, as the next step of a store stream.
+
+    Appends 16 bytes for a b16 mask and 8 for a b32 mask at the pointer, which must be to 16- or 32-bit unsigned or
+    signless elements accordingly; the second result is the pointer behind them. Complete 32-byte blocks reach UB now,
+    the rest stays in the align value until the next store or the flush (vstas with offset 0).
+
+        %align = pto.init_align : !pto.align
+        %align1, %next = pto.pstu %align, %mask, %ub
+            : !pto.align, !pto.mask<b32>, !pto.ptr<ui32, ub> -> !pto.align, !pto.ptr<ui32, ub>
+        pto.vstas %align1, %next, %zero : !pto.align, !pto.ptr<ui32, ub>, i32
+    """
+
+    name = "pto.pstu"
+    form = "$align, $value, $dest"
+    spaces = {"dest": (Space.UB,)}
+    align = Operand()
+    value = Operand()
+    dest = Operand()
+    align_out = Result()
+    next = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from continues_store(self, "align")
+        yield from _are_masks(self, "value")
+        yield from is_align(self, "align_out")
+        yield from updated_base(self, "dest")
+        mask, pointer = self.value.type, self.dest.type
+        if not isinstance(mask, MaskType) or is_open(mask):
+            return
+        width = mask.granularity.data.removeprefix("b")
+        if width == "8":
+            yield Problem("pto.pstu takes masks of b16 and b32 lanes, not b8", at="value")
+        elif isinstance(pointer, PtrType) and not pointer.is_open:
+            allowed = (f"ui{width}", f"i{width}")
+            if element_name(pointer.element) not in allowed:
+                expected = " or ".join(allowed)
+                yield Problem(f"dest of a {mask} must point to {expected}, not {pointer.element}", at="dest")
