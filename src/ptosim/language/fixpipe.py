@@ -25,13 +25,11 @@ from ptosim.language.clauses import (
     parse_group,
     parse_leading,
 )
-from ptosim.language.fixpipe_modes import QUANT_MODES
 from ptosim.language.fixpipe_rules import (
-    ATOMIC_OPERATIONS,
-    ATOMIC_TYPES,
+    ATOMIC_WORDS,
+    CLAUSE_WORDS,
+    DST_MODES,
     LAYOUTS,
-    RELU_MODES,
-    UNIT_FLAGS,
     clauses_together,
     clip_types,
     quant_types,
@@ -40,7 +38,7 @@ from ptosim.language.fixpipe_rules import (
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constants, in_range
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation
-from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.syntax import parse_word
 
 PARAMETERS = ("quant_payload", "relu_payload", "clip", "split", "loop0_stride")
 LOOP3 = ("loop3_count", "loop3_source_stride", "loop3_dest_stride")
@@ -51,6 +49,7 @@ class _Store(PTOOperation):
 
     placement = "outside"
     cores = (CoreKind.AIC,)
+    words = CLAUSE_WORDS
     leading: ClassVar[tuple[str, ...]] = ("source", "dest", "m", "n", "source_stride", "dest_stride")
     slots: ClassVar[Sequence[Sequence[str]]] = (
         *(("unit_flag",), ("pre_quant",), ("pre_relu",)),
@@ -110,7 +109,7 @@ class _Store(PTOOperation):
         match word:
             case "unit_flag":
                 parser.parse_punctuation("(")
-                words["unit_flag"] = _word(parser, "unit_flag", UNIT_FLAGS)
+                words["unit_flag"] = cls.parse_property(parser, "unit_flag")
                 parser.parse_punctuation(")")
             case "pre_quant":
                 cls._parse_quant(parser, written, words)
@@ -125,11 +124,23 @@ class _Store(PTOOperation):
                 cls._parse_layout(parser, word, written)
 
     @classmethod
+    def parse_property(cls, parser: LocatedParser, role: str) -> StringAttr:
+        """A word of the vocabulary of a property."""
+        return StringAttr(parse_word(parser, role, cls.words[role]))
+
+    @classmethod
+    def parse_assigned(cls, parser: LocatedParser, keyword: str, role: str) -> StringAttr:
+        """`keyword = WORD`."""
+        parser.parse_keyword(keyword, f" = {role}")
+        parser.parse_punctuation("=", f" after {keyword}")
+        return cls.parse_property(parser, role)
+
+    @classmethod
     def _parse_quant(cls, parser: LocatedParser, written: Written, words: dict[str, Attribute]) -> None:
         parser.parse_punctuation("(", " after pre_quant")
         parse_leading(parser, written, "quant_payload")
         parser.parse_punctuation(",", " before the mode of pre_quant")
-        words["quant_mode"] = _assigned(parser, "mode", "quant_mode", Vocabulary(tuple(QUANT_MODES)))
+        words["quant_mode"] = cls.parse_assigned(parser, "mode", "quant_mode")
         parser.parse_punctuation(")")
 
     @classmethod
@@ -138,7 +149,7 @@ class _Store(PTOOperation):
         if parser.at(MLIRTokenKind.PERCENT_IDENT):
             parse_leading(parser, written, "relu_payload")
             parser.parse_punctuation(",", " before the mode of pre_relu")
-        words["relu_mode"] = _assigned(parser, "mode", "relu_mode", RELU_MODES)
+        words["relu_mode"] = cls.parse_assigned(parser, "mode", "relu_mode")
         if parser.parse_optional_punctuation(",") is not None:
             parser.parse_keyword("clip", " in pre_relu")
             parser.parse_punctuation("=", " after clip")
@@ -216,17 +227,6 @@ class _Store(PTOOperation):
         yield from clauses_together(self)
 
 
-def _word(parser: LocatedParser, role: str, vocabulary: Vocabulary) -> StringAttr:
-    return StringAttr(parse_word(parser, role, vocabulary))
-
-
-def _assigned(parser: LocatedParser, keyword: str, role: str, vocabulary: Vocabulary) -> StringAttr:
-    """`keyword = WORD`."""
-    parser.parse_keyword(keyword, f" = {role}")
-    parser.parse_punctuation("=", f" after {keyword}")
-    return _word(parser, role, vocabulary)
-
-
 class MteL0cL1(_Store):
     """Move an m x n tile from L0C to L1 (pipe FIX).
 
@@ -258,6 +258,7 @@ class MteL0cGm(_Store):
 
     name = "pto.mte_l0c_gm"
     leading = (*_Store.leading, "sid", "l2_cache_ctl")
+    words = {**CLAUSE_WORDS, **ATOMIC_WORDS}
     slots = (*_Store.slots, ("atomic",))
     spaces = {"source": (Space.L0C,), "dest": (Space.GM,)}
     sid = Operand()
@@ -271,9 +272,9 @@ class MteL0cGm(_Store):
             super().parse_clause(parser, word, written, words)
             return
         parser.parse_punctuation("(", " after atomic")
-        words["atomic_type"] = _assigned(parser, "type", "atomic_type", ATOMIC_TYPES)
+        words["atomic_type"] = cls.parse_assigned(parser, "type", "atomic_type")
         parser.parse_punctuation(",", " before the operation of atomic")
-        words["atomic_op"] = _assigned(parser, "op", "atomic_op", ATOMIC_OPERATIONS)
+        words["atomic_op"] = cls.parse_assigned(parser, "op", "atomic_op")
         parser.parse_punctuation(")")
 
     def clauses(self) -> Iterator[tuple[str, Sequence[SSAValue], str]]:
@@ -304,6 +305,7 @@ class MteL0cUb(_Store):
     name = "pto.mte_l0c_ub"
     targets = ("a5",)
     spaces = {"source": (Space.L0C,), "dest": (Space.UB,)}
+    words = {**CLAUSE_WORDS, **DST_MODES}
     sub_block = OptionalOperand()
     dst_mode = OptionalProperty()
 
@@ -315,7 +317,7 @@ class MteL0cUb(_Store):
         if parser.at(MLIRTokenKind.PERCENT_IDENT):
             parse_leading(parser, written, "sub_block")
         else:
-            words["dst_mode"] = _word(parser, "dst_mode", SPLITS)
+            words["dst_mode"] = cls.parse_property(parser, "dst_mode")
         parser.parse_punctuation(")")
         return parser.parse_optional_punctuation(",") is not None
 
@@ -346,6 +348,3 @@ class MteL0cUb(_Store):
         excluded += [word for word in [self.word("layout")] if word not in (None, "nz2nd")]
         for clause in excluded:
             yield Problem(f"{mode} excludes {clause}", at=clause)
-
-
-SPLITS = Vocabulary(("split_m", "split_n"))

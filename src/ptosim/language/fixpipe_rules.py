@@ -13,11 +13,19 @@ from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import PtrType, element_name
 
-UNIT_FLAGS = Vocabulary(("check_only", "check_and_clear"))
-RELU_MODES = Vocabulary(("no_relu", "normal_relu", "scalar_relu", "vector_relu"))
 LAYOUTS = ("nz2nd", "nz2dn", "nz2nz")
-ATOMIC_TYPES = Vocabulary(("f32", "f16", "bf16", "s32", "s16", "s8"))
-ATOMIC_OPERATIONS = Vocabulary(("add", "max", "min"))
+CLAUSE_WORDS = {
+    "unit_flag": Vocabulary(("check_only", "check_and_clear")),
+    "quant_mode": Vocabulary(tuple(QUANT_MODES)),
+    "relu_mode": Vocabulary(("no_relu", "normal_relu", "scalar_relu", "vector_relu")),
+    "layout": Vocabulary(LAYOUTS),
+    "sat": Vocabulary(("sat", "sat_preserve_nan", "nosat")),
+}
+ATOMIC_WORDS = {
+    "atomic_type": Vocabulary(("f32", "f16", "bf16", "s32", "s16", "s8")),
+    "atomic_op": Vocabulary(("add", "max", "min")),
+}
+DST_MODES = {"dst_mode": Vocabulary(("split_m", "split_n"))}
 
 PAYLOADS = ("f16", "bf16", "f32")
 _SMALL_INTEGERS = ("i4", "si4", "i8", "si8", "i16", "si16")

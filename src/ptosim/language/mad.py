@@ -29,8 +29,11 @@ from ptosim.language.types import PtrType, element_of
 EXTENT_LIMIT = 4095
 """m, n and k have 12 bits each."""
 
-UNIT_FLAGS = Vocabulary(("check_only", "check_and_set"))
-TF32_MODES = Vocabulary(("round_even", "round_away"))
+CLAUSE_WORDS = {
+    "unit_flag": Vocabulary(("check_only", "check_and_set")),
+    "sat": Vocabulary(("sat", "nosat")),
+    "tf32_mode": Vocabulary(("round_even", "round_away")),
+}
 
 FP8 = ("f8E4M3FN", "f8E5M2")
 FP4 = ("f4E2M1x2", "f4E1M2x2")
@@ -81,6 +84,7 @@ class _Product(PTOOperation):
 class _Clauses(_Product):
     """`unit_flag(..) disable_gemv sat|nosat tf32_mode(..) n_dir`, each optional, in this order, without commas."""
 
+    words = CLAUSE_WORDS
     leading: ClassVar[tuple[str, ...]] = ("a", "b", "c", "m", "n", "k")
     slots: ClassVar[Sequence[Sequence[str]]] = (
         *(("unit_flag",), ("disable_gemv",), ("sat", "nosat")),
@@ -116,7 +120,7 @@ class _Clauses(_Product):
     @classmethod
     def _parse_argument(cls, parser: LocatedParser, word: str) -> str:
         parser.parse_punctuation("(")
-        argument = parse_word(parser, word, UNIT_FLAGS if word == "unit_flag" else TF32_MODES)
+        argument = parse_word(parser, word, CLAUSE_WORDS[word])
         parser.parse_punctuation(")")
         return argument
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
+from ptosim.effects.names import PIPES_OF, Pipe, Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_integers, bounds, constants, in_range
 from ptosim.language.operation import (
@@ -25,6 +25,7 @@ from ptosim.language.operation import (
     Problem,
     Property,
     PTOOperation,
+    core_of,
     enclosing_scope,
 )
 from ptosim.language.syntax import Vocabulary, parse_word
@@ -77,22 +78,6 @@ def pipe_of(op: PTOOperation, role: str) -> Pipe | None:
     """The pipe that a word names, or None where the machine has no such pipe."""
     word = op.word(role) or ""
     return Pipe(word.removeprefix("PIPE_")) if word in BARRIER_PIPES.words else None
-
-
-def core_of(op: Operation) -> CoreKind | None:
-    """The kind of core that an operation is written for: by its section, else by the kind of its function or module."""
-    parent = op.parent_op()
-    while parent is not None:
-        if parent.name in _SECTIONS:
-            return _SECTIONS[parent.name]
-        if (kind := parent.attributes.get("pto.kernel_kind")) is not None:
-            return next((core for word, core in _KERNEL_KINDS.items() if word in str(kind)), None)
-        parent = parent.parent_op()
-    return None
-
-
-_SECTIONS = {"pto.section.vector": CoreKind.AIV, "pto.section.cube": CoreKind.AIC}
-_KERNEL_KINDS = {"vector": CoreKind.AIV, "cube": CoreKind.AIC}
 
 
 def concrete_pipe(op: PTOOperation, *roles: str) -> Iterator[Problem]:
