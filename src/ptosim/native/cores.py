@@ -6,8 +6,9 @@ compiled the kernel (`Executable.explain`).
 
 import ctypes
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Space
@@ -16,7 +17,7 @@ from ptosim.machine.launch import KernelKind
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.native.context import LOOPS_RECORDED, REGISTERS_AT_RESET, WORD_BYTES, WORDS, Status, Word
 from ptosim.native.memory import Memory
-from ptosim.native.operations import Operation
+from ptosim.native.operations import Operation, entry_symbol
 from ptosim.target.profile import Target
 
 _Program = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -49,32 +50,41 @@ class Fault:
     loops: tuple[int, ...]
 
 
+class Code(Protocol):
+    """Linked object code (toolchain.Program), in memory as long as this lives."""
+
+    def address(self, symbol: str) -> int: ...
+
+
 @dataclass(frozen=True)
 class Executable:
-    """A linked kernel: addresses, the operations that may be queued, and what its failures mean."""
+    """A linked kernel: its code, the operations that may be queued, and what its failures mean."""
 
     kind: KernelKind
-    programs: Mapping[CoreKind, int]  # the scalar code of each kind of core; takes a context
+    code: Code
+    programs: Mapping[CoreKind, str]  # symbols of the scalar programs, which take a context
     explain: Callable[[Fault], PTOError]
     operations: Sequence[Operation] = ()
-    entries: Mapping[int, int] = field(default_factory=dict[int, int])  # by number of the operation that issues them
+    entries: Collection[int] = ()  # numbers of the operations whose entries can be queued
     spaces: frozenset[Space] = frozenset({Space.UB})  # the on-chip memories that it uses
 
 
 @dataclass(frozen=True)
 class Invocation:
-    """One call of a kernel. Whoever makes it keeps the buffers alive and in place."""
+    """One call of a kernel."""
 
     grid: int
     arguments: Sequence[int]  # one word per parameter: a GM pointer in its integer form, or the bits of a scalar
     buffers: Sequence[tuple[int, int]]  # address and bytes of each buffer that the pointers name
     max_steps: int = 10**9
+    owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
 
 
 class Tables:
     """What all contexts hold of one invocation; the addresses are valid as long as this lives."""
 
     def __init__(self, invocation: Invocation) -> None:
+        self._owner = invocation.owner
         self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
         self._buffers = array("q", [0, 0] + [_signed(word) for pair in invocation.buffers for word in pair])
         self.words = {
@@ -96,7 +106,7 @@ class Cluster:
         self._memories = [*shared.values(), *self._ub.values()]
         addresses = {word: memory.address for word, memory in shared.items()}
         addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
-        self.cores = {role: Core(executable, stop, self._visible(role, addresses)) for role in roles}
+        self.cores = {role: Core(executable, stop, self._visible(role, addresses), self) for role in roles}
 
     def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:
         return {**addresses, Word.UB: self._ub[role].address if role in self._ub else 0}
@@ -112,13 +122,14 @@ class Cluster:
 class Core:
     """One context, and the compiled scalar code running on it."""
 
-    def __init__(self, executable: Executable, stop: Stop, memories: Mapping[Word, int]) -> None:
+    def __init__(self, executable: Executable, stop: Stop, memories: Mapping[Word, int], cluster: Cluster) -> None:
         self.tables: Tables
+        self._keep = (stop, cluster)  # compiled code has their addresses
         self._machine: MachineCore
         self._executable = executable
-        self._stop = stop
-        self._programs = {kind: _Program(address) for kind, address in executable.programs.items()}
-        self._entries = {number: _Entry(address) for number, address in executable.entries.items()}
+        code = executable.code
+        self._programs = {kind: _Program(code.address(symbol)) for kind, symbol in executable.programs.items()}
+        self._entries = {number: _Entry(code.address(entry_symbol(number))) for number in executable.entries}
         self._issue = _Issue(self._issued)
         self._problem: BaseException | None = None
         self._words = array("q", bytes(WORD_BYTES * WORDS))
@@ -182,4 +193,5 @@ class Core:
 
 
 def _signed(word: int) -> int:
-    return word - (1 << 64) if word >> 63 else word
+    """The signed integer with the same 64 bits."""
+    return (word + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -11,11 +11,7 @@ from ptosim.machine.sync import SLOW
 from ptosim.native.context import WORD_BYTES, Word
 from ptosim.native.flow import Function, Linkage, Module
 from ptosim.native.ir import I1, I64, PTR, Type, Value
-
-
-def entry_symbol(operation: int) -> str:
-    """The exported name of the entry that an operation issues."""
-    return f"entry{operation}"
+from ptosim.native.operations import entry_symbol
 
 
 def begin_entry(

@@ -76,6 +76,11 @@ class Operation:
         ]
 
 
+def entry_symbol(operation: int) -> str:
+    """The exported name of the entry that an operation issues."""
+    return f"entry{operation}"
+
+
 def operation_from_json(record: Sequence[Any], source: Source) -> Operation:
     """The operation again, its places in a source that has the same text."""
     method, name, pipe, arguments, loops, captured, place, scope = record

@@ -8,6 +8,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from ptosim.diagnostics import PTOError
 from ptosim.machine.core import Core as MachineCore
@@ -54,7 +55,7 @@ class Runner:
             except BaseException as problem:
                 problems.append(problem)
 
-        _wait_for([threading.Thread(target=run, daemon=True)], worker.stop.request)
+        _run_threads([run], worker.stop.request)
         if problems:
             raise problems[0]
 
@@ -119,8 +120,7 @@ class _Workers:
         self._errors: dict[int, BaseException] = {}  # by block
 
     def run(self) -> None:
-        numbers = range(len(self._workers))
-        _wait_for([threading.Thread(target=self._work, args=(number,), daemon=True) for number in numbers], self._stop)
+        _run_threads([partial(self._work, number) for number in range(len(self._workers))], self._stop)
         if self._errors:
             raise self._errors[min(self._errors)]
 
@@ -157,16 +157,30 @@ class _Workers:
                     worker.stop.request()
 
 
-def _wait_for(threads: list[threading.Thread], stop: Callable[[], None]) -> None:
-    """Start the threads and wait for their end in short pieces; whatever interrupts the waiting stops them first."""
-    for thread in threads:
-        thread.start()
+def _run_threads(tasks: list[Callable[[], None]], stop: Callable[[], None]) -> None:
+    """Run each task on a thread and wait, in short pieces, for their end; what interrupts the waiting stops them first.
+
+    The waiting is for events: `Thread.join`, interrupted by Ctrl-C, takes a running thread for one that has ended.
+    """
+    ends = [threading.Event() for _ in tasks]
+    for task, end in zip(tasks, ends, strict=True):
+        threading.Thread(target=_run_task, args=(task, end), daemon=True).start()
     try:
-        for thread in threads:
-            while thread.is_alive():
-                thread.join(WAKE_SECONDS)
+        _wait(ends)
     except BaseException:
         stop()
-        for thread in threads:
-            thread.join()
+        _wait(ends)
         raise
+
+
+def _run_task(task: Callable[[], None], end: threading.Event) -> None:
+    try:
+        task()
+    finally:
+        end.set()
+
+
+def _wait(ends: list[threading.Event]) -> None:
+    for end in ends:
+        while not end.wait(WAKE_SECONDS):
+            pass

@@ -1,0 +1,123 @@
+"""Kernels built by hand through the IR, for tests of the run time that need no instruction."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ptosim.diagnostics import PTOError, error
+from ptosim.effects.names import CoreKind, Pipe, Space
+from ptosim.machine.entry import Site
+from ptosim.machine.launch import KernelKind
+from ptosim.machine.memory import pointer
+from ptosim.native.context import Word
+from ptosim.native.cores import Executable, Fault, Invocation
+from ptosim.native.flow import Function, Module
+from ptosim.native.global_memory import host_address
+from ptosim.native.ir import I64, PTR, Value
+from ptosim.native.issue import begin_entry, export_entry, issue, run_entry
+from ptosim.native.operations import Known, Operation, entry_symbol
+from ptosim.native.runtime import Runner
+from ptosim.native.toolchain import Program, compile_object
+from ptosim.target.profile import load_target
+
+Build = Callable[["Kernel", Function], None]
+
+KINDS = {
+    KernelKind.VECTOR: [CoreKind.AIV],
+    KernelKind.CUBE: [CoreKind.AIC],
+    KernelKind.MIXED: [CoreKind.AIC, CoreKind.AIV],
+}
+
+
+def explain(fault: Fault) -> PTOError:
+    message = f"site {fault.site} found {fault.value}"
+    return error("trap", message, core=fault.core, block=fault.block, loops=fault.loops)
+
+
+@dataclass
+class Kernel:
+    """One scalar program per kind of core; `build` is called with each kind's function to fill."""
+
+    build: Build
+    kind: KernelKind = KernelKind.VECTOR
+    spaces: frozenset[Space] = frozenset({Space.UB})
+    module: Module = field(default_factory=Module)
+    operations: list[Operation] = field(default_factory=list)
+    entries: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        kinds = KINDS[self.kind]
+        for kind in kinds:
+            function = self.module.function(str(kind))
+            self.core_kind = kind
+            self.build(self, function)
+            function.finish()
+        image = compile_object(self.module.text())
+        self.program = Program(image, [*kinds, *map(entry_symbol, self.entries)])
+        self.image = image
+        executable = Executable(
+            self.kind,
+            self.program,
+            {kind: str(kind) for kind in kinds},
+            explain,
+            self.operations,
+            self.entries,
+            self.spaces,
+        )
+        self.runner = Runner(executable, load_target("a5"))
+
+    # ---- what programs are made of
+
+    def argument(self, function: Function, number: int) -> Value:
+        return function.word(Word.ARGUMENTS).load(PTR, 8).at(8 * number).load(I64, 8)
+
+    def operation(
+        self, function: Function, method: str, *arguments: Known, pipe: Pipe = Pipe.S, captured: int = 0
+    ) -> int:
+        site = Site(f"pto.{method}", None, pipe)
+        self.operations.append(Operation(method, site, arguments, len(function.loops), captured))
+        return len(self.operations) - 1
+
+    def sync(self, function: Function, method: str, *arguments: Known, captured: Sequence[Value] = ()) -> None:
+        """A synchronisation that always goes through the scheduler."""
+        issue(function, self.operation(function, method, *arguments, captured=len(captured)), captured)
+
+    def entry(self, function: Function, pipe: Pipe, captured: Sequence[Value], fill: Callable[..., None]) -> None:
+        """Work on a pipe: `fill` writes its body as a function of what it captures."""
+        number = self.operation(function, "work", pipe=pipe, captured=len(captured))
+        body = begin_entry(self.module, number, len(function.loops), [value.kind for value in captured])
+        fill(body, *body.parameters[len(function.loops) :])
+        body.finish()
+        export_entry(self.module, number, body)
+        self.entries.append(number)
+        run_entry(function, number, body, captured)
+
+    # ---- running
+
+    def __call__(
+        self, *arguments: "np.ndarray | int", grid: int = 1, together: bool = False, **options: int | None
+    ) -> None:
+        arrays = [argument for argument in arguments if isinstance(argument, np.ndarray)]
+        words = iter(range(len(arrays)))
+        values = [pointer(next(words)) if isinstance(argument, np.ndarray) else argument for argument in arguments]
+        threads = options.pop("threads", None)
+        invocation = Invocation(grid, values, [(array.ctypes.data, array.nbytes) for array in arrays], **options)
+        if together:
+            self.runner.run_together(invocation)
+        else:
+            self.runner.run_apart(invocation, threads)
+
+
+def append(kernel: Kernel, function: Function, log: Value, number: Value | int) -> None:
+    """Write a number to a log in GM: word 0 counts, the others follow."""
+    site = kernel.module.site("log")
+    count = host_address(function, log, 8, site)
+    place = count.load(I64, 8)
+    number = number if isinstance(number, Value) else function.constant(I64, number)
+    host_address(function, log + 8 + place * 8, 8, site).store(number, 8)
+    count.store(place + 1, 8)
+
+
+def logged(log: np.ndarray) -> list[int]:
+    return log[1 : 1 + log[0]].tolist()
