@@ -70,7 +70,7 @@ def _range(element: Element) -> tuple[int, int]:
 
 def _integer_to_integer(function: Function, source: Element, destination: Element, lanes: Value, sat: str) -> Value:
     scalar = lane_type(destination)
-    if destination.bits >= source.bits:
+    if destination.bits > source.bits:
         return lanes.convert("zext" if source.kind == "unsigned" else "sext", scalar)
     if sat == "SAT":
         (low, high), (lowest, highest) = _range(destination), _range(source)

@@ -1,8 +1,9 @@
 """Floats as lanes: how each element type looks in NumPy, canonical NaNs, 16-bit floats, arithmetic with one rounding.
 
-Functions work on whole lane arrays and return fresh ones. f32 and f16 lanes are NumPy floats; bf16 and every narrower
-format are raw bits in unsigned lanes. Callers run under `np.errstate(all="ignore")`, entered once by the engine and
-never here. Rounding modes and conversions are in `rounding` and `value_conversion`, exp and log in `elementary`.
+Functions work on whole lane arrays, of at least one dimension, and return fresh ones. f32 and f16 lanes are NumPy
+floats; bf16 and every narrower format are raw bits in unsigned lanes. Callers run under `np.errstate(all="ignore")`,
+entered once by the engine and never here. Rounding modes and conversions are in `rounding` and `value_conversion`, exp
+and log in `elementary`.
 """
 
 from typing import Any, Literal
@@ -145,7 +146,7 @@ def f64_to_f32_odd(values: Lanes) -> Lanes:
 
 def _step_to_odd(bits: Lanes, error_bits: Lanes, error: Lanes) -> None:
     """Turn the nearest float into the odd neighbour of the exact value, in place. Only inexact even results step: away
-    from zero where error and result agree in sign. An infinite or NaN operand makes the error NaN, and nothing steps."""
+    from zero where error and result agree in sign. The error of an infinite or NaN operand is NaN: nothing steps."""
     step: Lanes = bits ^ error_bits
     step >>= 8 * bits.itemsize - 1
     step |= 1

@@ -36,7 +36,7 @@ def conversion(source: Element, destination: Element, rnd: str = "R", sat: str =
     if destination.kind == "lowprecision":
         return _encode(source, destination, rnd, sat)
     if destination.bits > source.bits:
-        return lambda lanes: canonical(widen(source, lanes).astype(dtype_of(destination)))
+        return lambda lanes: canonical(widen(source, lanes).astype(dtype_of(destination), copy=False))
     if source.name == "f64":
         return _double_to_narrower(destination)
     return _float_to_narrower(source, destination, rnd, sat)
@@ -165,10 +165,8 @@ def _limit(form: BinaryFormat, rnd: str, sat: str, magnitude: Lanes, negative: L
 def _to_nearest_even(source: Element, destination: Element, form: BinaryFormat, sat: str) -> Conversion:
     if sat == "NOSAT":
         return lambda lanes: narrow(destination, widen(source, lanes))
-    # The largest finite value as f32; clamping to it before rounding ends where clamping after would.
-    largest = np.array((form.infinity - 1) << 16, np.uint32).view(np.float32)
-    if destination.name == "f16":
-        largest = np.array(65504, np.float32)
+    # Clamping to the largest finite value before rounding ends where clamping after it would.
+    largest = np.array(form.magnitude(form.infinity - 1), np.float32)
     smallest: Lanes = -largest
 
     def convert(lanes: Lanes) -> Lanes:
