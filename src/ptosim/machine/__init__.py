@@ -13,7 +13,7 @@ Running (scheduler.py, launch.py)
         .stopping -> bool                              true once `stop` was requested: engines poll it in loops
     Stop()    .request(), .requested, .word            compiled code polls word[0] != 0 (an array("q") of one)
     Stopped                                            unwinds a program; an engine raises it when it sees `stopping`
-    reachable(core: Core, key: Key) -> bool            engine: may the SU, from where it stands, still issue an operation
+    reachable(core: Core, key: Key) -> bool            engine: may the SU, from where it stands, still issue something
                                                        that sets `key`? key.written: the ids as that core spells them
 
 Core (core.py), for `program`

@@ -306,7 +306,7 @@ class Core:
         return entry
 
     def overflow(self, entry: Entry, counter: Counter) -> None:
-        self._complain(entry, "semaphore-overflow", overflow_message(counter.key))
+        self._complain(entry, "semaphore-overflow", overflow_message(counter))
 
     # ---- the scalar unit's own accesses, in observed runs
 

@@ -8,7 +8,7 @@ roots.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -123,7 +123,7 @@ class _Search:
             groups = [[Release(None, core, full.pipe, self._heads(core, [full.pipe]))]]
         elif entry.kind is Kind.WAIT:
             lacking = [one for one in entry.counters if one.value == 0]
-            groups = [self._setters(one, core) for one in lacking]
+            groups = [self._setters(one, setter) for one in lacking for setter in _setting_cores(one, core)]
             counter = 0
             key = lacking[0].key
         elif entry.kind is Kind.GET:
@@ -131,53 +131,40 @@ class _Search:
         else:
             groups = [self._drains(core, entry)]
         releases = tuple(release for group in groups for release in group)
-        return Blocked(core, pipe, entry, key, counter, full, not all(groups), releases)
+        return Blocked(core, pipe, entry, key, counter, full, not groups or not all(groups), releases)
 
     def _heads(self, core: Core, pipes: list[Pipe]) -> tuple[int, ...]:
         return tuple(self.places[core, pipe] for pipe in pipes if (core, pipe) in self.places)
 
-    def _setters(self, counter: Counter, waiting: Core) -> list[Release]:
-        """Queued sets of a counter; where there are none, cores that may still issue one."""
-        found: list[Release] = []
-        for core in self._setting_cores(counter, waiting):
-            queued = [release for release in self._queued(core) if release.entry and _sets(release.entry, counter)]
-            found += queued
-            stopped = (core, Pipe.S) in self.places
-            if not queued and stopped and self.reachable(core, counter.key):
-                found.append(Release(None, core, Pipe.S, self._heads(core, [Pipe.S])))
-        return found
+    def _setters(self, counter: Counter, core: Core) -> list[Release]:
+        """Queued sets of a counter on one core; where there is none, the core's SU if it may still issue one."""
+        queued = list(self._queued(core, lambda entry: _sets(entry, counter)))
+        if not queued and (core, Pipe.S) in self.places and self.reachable(core, counter.key):
+            return [Release(None, core, Pipe.S, self._heads(core, [Pipe.S]))]
+        return queued
 
-    def _setting_cores(self, counter: Counter, waiting: Core) -> list[Core]:
-        if counter.rendezvous:
-            return counter.rendezvous.absent
-        if counter.key.mechanism == "flag":
-            return [waiting]
-        setter = waiting.cluster.member(counter.key.source)
-        return [setter] if setter else []
+    def _releases(self, core: Core, get: Entry) -> list[Release]:
+        """The releases that a get waits for: they have been issued, so all of them are queued."""
+        assert get.key is not None
+        buffer = get.key.id
+        late = {word for word, needed in get.snapshot if core.words[word] < needed}
 
-    def _queued(self, core: Core) -> Iterator[Release]:
-        """Every set and release of a core that has been issued and has not happened."""
+        def wanted(entry: Entry) -> bool:
+            return entry.kind is Kind.RELEASE and entry.key == get.key and buffer_word(DONE, entry.pipe, buffer) in late
+
+        return list(self._queued(core, wanted))
+
+    def _queued(self, core: Core, wanted: Callable[[Entry], bool]) -> Iterator[Release]:
+        """On each pipe of a core the first such set or release that has been issued and has not happened."""
         for pipe, queue in core.queues.items():
-            held = [needed.pipe for entry in queue.unended.values() for needed in entry.needs]
-            for entry in queue.unended.values():
-                yield Release(entry, core, pipe, self._heads(core, held))
-            for entry in queue.entries:
-                yield Release(entry, core, pipe, self._heads(core, [pipe]))
-        for entry in core.markers:
-            yield Release(entry, core, Pipe.S, self._heads(core, [needed.pipe for needed in entry.needs]))
-
-    def _releases(self, core: Core, entry: Entry) -> list[Release]:
-        assert entry.key is not None
-        buffer = entry.key.id
-        late = {word for word, needed in entry.snapshot if core.words[word] < needed}
-        return [
-            release
-            for release in self._queued(core)
-            if release.entry
-            and release.entry.kind is Kind.RELEASE
-            and release.entry.key == entry.key
-            and buffer_word(DONE, release.pipe, buffer) in late
-        ]
+            reached = next(filter(wanted, queue.unended.values()), None)
+            waiting = next(filter(wanted, queue.entries), None)
+            if reached:
+                yield Release(reached, core, pipe, self._heads(core, _needed(queue.unended.values())))
+            elif waiting:
+                yield Release(waiting, core, pipe, self._heads(core, [pipe]))
+        for marker in filter(wanted, core.markers):
+            yield Release(marker, core, Pipe.S, self._heads(core, _needed([marker])))
 
     def _drains(self, core: Core, entry: Entry) -> list[Release]:
         """What a barrier waits for: pipes that are not empty, and markers that others hold back."""
@@ -185,12 +172,28 @@ class _Search:
         found: list[Release] = []
         for pipe in pipes:
             queue = core.queues[pipe]
-            held = [needed.pipe for marker in queue.unended.values() for needed in marker.needs]
+            held = _needed(queue.unended.values())
             if queue.entries and queue.entries[0] is not entry:
                 held.append(pipe)
             if held:
                 found.append(Release(None, core, pipe, self._heads(core, held)))
         return found
+
+
+def _setting_cores(counter: Counter, waiting: Core) -> list[Core]:
+    """The cores each of which must still set the counter."""
+    if counter.rendezvous:
+        return counter.rendezvous.absent
+    if counter.key.mechanism == "flag":
+        return [waiting]
+    setter = waiting.cluster.member(counter.key.source)
+    return [setter] if setter else []
+
+
+def _needed(markers: Iterable[Entry]) -> list[Pipe]:
+    """The pipes that have not got as far as these markers need."""
+    needs = [needed for marker in markers for needed in marker.needs]
+    return [needed.pipe for needed in needs if needed.n >= needed.core.queues[needed.pipe].prefix]
 
 
 def _sets(entry: Entry, counter: Counter) -> bool:

@@ -169,6 +169,7 @@ def fire(entry: Entry, woken: list[PipeQueue]) -> None:
     tracker = core.tracker
     if tracker:
         tracker.fire(entry)
+    entry.needs = ()  # releases would otherwise chain back to the first of the block
     if entry.kind is Kind.RELEASE:
         assert entry.key is not None
         core.words[buffer_word(DONE, entry.pipe, entry.key.id)] += 1

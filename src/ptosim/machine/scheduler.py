@@ -78,6 +78,7 @@ class Scheduler:
         self._aborted = False
         self._deadlocked = False
         self._done = threading.Event()
+        self._threads: list[threading.Thread] = []
 
     @property
     def stopping(self) -> bool:
@@ -104,8 +105,9 @@ class Scheduler:
             core.grid = grid
         self._failure, self._aborted, self._deadlocked = None, False, False
         self._run_here() if len(self.cores) == 1 else self._run_threads()
-        if self._failure:
-            raise self._failure
+        failure, self._failure = self._failure, None
+        if failure:
+            raise failure
         if self._aborted and not self._deadlocked:
             raise Stopped
         if self.observer and not self._deadlocked:
@@ -155,8 +157,7 @@ class Scheduler:
 
     def _run_threads(self) -> None:
         self._done.clear()
-        threads: list[threading.Thread] = []
-        self._threads = threads
+        self._threads = []
         self._start(self.cores[0])
         try:
             while not self._done.wait(PAUSE):
@@ -165,12 +166,12 @@ class Scheduler:
         except BaseException:  # Ctrl-C: unwind the programs before it goes on
             self.stop.request()
             self._abort()
-            self._join(threads)
+            self._join()
             raise
-        self._join(threads)
+        self._join()
 
-    def _join(self, threads: list[threading.Thread]) -> None:
-        for thread in threads:
+    def _join(self) -> None:
+        for thread in self._threads:
             thread.join(PATIENCE)
 
     def _start(self, core: Core) -> None:
@@ -202,6 +203,8 @@ class Scheduler:
         self._done.set()
 
     def _pass_turn(self, receiver: Core) -> None:
+        if self._aborted:
+            raise Stopped
         if receiver.started:
             receiver.baton.release()
         else:

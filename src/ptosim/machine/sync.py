@@ -60,7 +60,6 @@ PIPES = 8  # words per buffer id and per source pipe, one of them unused
 EVENT_IDS = 16  # room per pair of pipes; the target says how many exist
 BUFFER_IDS = 32
 SEMAPHORE_IDS = 16
-SEMAPHORE_LIMIT = 15
 QUEUE_LIMIT = 65_536
 
 SLOW = 0

@@ -12,7 +12,7 @@ from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ordered
 from ptosim.machine.entry import Entry, Key, Kind
-from ptosim.machine.sync import OPEN, SEMAPHORE_LIMIT, Counter, buffer_word
+from ptosim.machine.sync import OPEN, Counter, buffer_word
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -59,7 +59,6 @@ class Tracker:
         if self.clocks:
             self.clocks.fire(entry)
         self.observer.end(entry)
-        entry.needs = ()
 
     def step(self, entry: Entry) -> None:
         """A step of the scalar unit, which is issued, starts and ends at once (a store ends later, but nobody sees
@@ -85,7 +84,7 @@ class Tracker:
             if self.clocks:
                 self._in_order(entry, history.last_wait, counter.key, "waits")
                 history.unordered_waits.append(entry)
-                if len(history.unordered_waits) > SEMAPHORE_LIMIT + 1:
+                if len(history.unordered_waits) > counter.limit:
                     history.unordered_waits.popleft()
             history.last_wait = entry
 
@@ -96,7 +95,8 @@ class Tracker:
             if counter.key.mechanism == "flag":
                 self._double_set(counter, entry)
             else:
-                self._in_order(entry, history.last_set, counter.key, "sets")
+                if counter.rendezvous is None:  # whoever comes last to a meeting raises it for all
+                    self._in_order(entry, history.last_set, counter.key, "sets")
                 self._overflow(counter, entry, sets)
         counter.pending.append(sets)
         history.last_set = entry
@@ -125,8 +125,8 @@ class Tracker:
         waits = counter.history.unordered_waits
         while waits and any(ordered(waits[0], one) for one in sets):
             waits.popleft()
-        if len(counter.pending) + len(waits) >= SEMAPHORE_LIMIT:
-            self.report("semaphore-overflow", overflow_message(counter.key), entry)
+        if len(counter.pending) + len(waits) >= counter.limit:
+            self.report("semaphore-overflow", overflow_message(counter), entry)
 
     def _in_order(self, entry: Entry, earlier: Entry | None, key: Key, plural: str) -> None:
         if earlier is None or (earlier.core is entry.core and earlier.pipe is entry.pipe) or ordered(earlier, entry):
@@ -184,8 +184,8 @@ class Tracker:
         self.observer.report(diagnostic_at(entry, kind, message, related, severity), entry)
 
 
-def overflow_message(key: Key) -> str:
-    return f"more than {SEMAPHORE_LIMIT} sets of {key} may be outstanding: the counter has 4 bits"
+def overflow_message(counter: Counter) -> str:
+    return f"more than {counter.limit} sets of {counter.key} may be outstanding: the counter has 4 bits"
 
 
 def diagnostic_at(
