@@ -83,11 +83,11 @@ def _seen(diagnostic: Diagnostic, like: str) -> tuple[tuple[int, int] | None, st
     return (place.line, place.column) if place else None, diagnostic.severity, message
 
 
-def rejects(body: str, message: str, scope: bool = True, kind: str = "invalid") -> None:
+def rejects(body: str, message: str, scope: bool = True, kind: str = "invalid", target: str | None = None) -> None:
     """The body has exactly one error, this one, at its marker. A message may end in `...`."""
     text, place = _place(kernel(body, scope))
     with pytest.raises(PTOError) as raised:
-        read(text)
+        read(text, target)
     found = raised.value.diagnostics
     assert [_seen(diagnostic, message) for diagnostic in found] == [(place, "error", message)]
     assert found[0].kind == kind
@@ -129,13 +129,13 @@ def example_kernel(operation: type[PTOOperation], scope: bool = True, **unlisted
     written, _, types = text.partition(" : ") if " : " in text else text.partition("\n            : ")
     operands = re.findall(r"%\w+", written.partition(operation.name)[2])
     listed = [name for name in operands if name[1:] not in unlisted]
-    named = dict(zip(listed, _split(types.partition("->")[0]), strict=True))
+    named = dict(zip(listed, split_types(types.partition("->")[0]), strict=True))
     named |= {f"%{name}": type_ for name, type_ in unlisted.items()}
     arguments = ", ".join(f"{name}: {type_}" for name, type_ in named.items())
     body = f"pto.vecscope {{\n{text}\n}}" if scope else text
     return f"module {{\nfunc.func @kernel({arguments}) {{\n{body}\nreturn\n}}\n}}\n"
 
 
-def _split(types: str) -> list[str]:
+def split_types(types: str) -> list[str]:
     """The types of a list, at the commas outside angle brackets."""
     return [type_.strip() for type_ in re.split(r",(?![^<]*>)", types) if type_.strip()]
