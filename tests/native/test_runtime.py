@@ -1,6 +1,8 @@
 """Blocks on threads, errors, interruption, queues and clusters, with kernels built by hand."""
 
 import _thread
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -17,6 +19,8 @@ from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
 from ptosim.native.context import Register, Word, register_word
+from ptosim.native.cores import Invocation
+from ptosim.native.crew import Crew
 from ptosim.native.flow import Function
 from ptosim.native.global_memory import host_address, leaves_buffer, locate
 from ptosim.native.ir import F32, I8, I16, I64, PTR, Value
@@ -156,7 +160,7 @@ def test_ctrl_c_ends_an_endless_kernel_within_a_second():
     with pytest.raises(KeyboardInterrupt):
         kernel(grid=3, threads=2)
     assert time.monotonic() - started < 1.2
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("Thread-") and thread is not timer]
+    kernel.runner.run_apart(Invocation(0, [], []))  # and the next call is not affected
 
 
 # ---- GM pointers ----------------------------------------------------------------------------------------------------
@@ -356,3 +360,37 @@ def test_captured_floats_keep_their_bits():
     data = np.array([-1.25e-38, 0], np.float32)
     Kernel(build)(data)
     assert data[1] == data[0]
+
+
+# ---- threads --------------------------------------------------------------------------------------------------------
+
+
+def test_the_crew_grows_to_what_works_at_once_and_no_further():
+    crew = Crew()
+    gate = threading.Event()
+    seen: set[int] = set()
+
+    def work() -> None:
+        seen.add(threading.get_ident())
+        gate.wait(10)
+
+    ends = [crew.begin(work) for _ in range(3)]
+    gate.set()
+    assert all(end.wait(10) for end in ends)
+    assert len(seen) == 3
+    for _ in range(20):
+        assert crew.begin(work).wait(10)
+    assert len(seen) == 3
+
+
+def test_a_forked_process_has_a_crew_of_its_own():
+    code = """
+import os, sys
+from ptosim.native.crew import crew
+assert crew().begin(lambda: None).wait(10)
+child = os.fork()
+if child == 0:
+    os._exit(0 if crew().begin(lambda: None).wait(10) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=30)

@@ -16,6 +16,7 @@ from ptosim.machine.deadlock import Reachable
 from ptosim.machine.launch import Launch
 from ptosim.machine.scheduler import Scheduler, Stop, Stopped
 from ptosim.native.cores import Cluster, Executable, Invocation, Tables
+from ptosim.native.crew import crew
 from ptosim.target.profile import Target
 
 WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting
@@ -158,26 +159,14 @@ class _Workers:
 
 
 def _run_threads(tasks: list[Callable[[], None]], stop: Callable[[], None]) -> None:
-    """Run each task on a thread and wait, in short pieces, for their end; what interrupts the waiting stops them first.
-
-    The waiting is for events: `Thread.join`, interrupted by Ctrl-C, takes a running thread for one that has ended.
-    """
-    ends = [threading.Event() for _ in tasks]
-    for task, end in zip(tasks, ends, strict=True):
-        threading.Thread(target=_run_task, args=(task, end), daemon=True).start()
+    """Run each task on a thread and wait, in short pieces, for their end; what interrupts the waiting stops them."""
+    ends = [crew().begin(task) for task in tasks]
     try:
         _wait(ends)
     except BaseException:
         stop()
         _wait(ends)
         raise
-
-
-def _run_task(task: Callable[[], None], end: threading.Event) -> None:
-    try:
-        task()
-    finally:
-        end.set()
 
 
 def _wait(ends: list[threading.Event]) -> None:

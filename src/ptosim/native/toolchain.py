@@ -59,6 +59,15 @@ def _target_machine(host: Host) -> Any:
 def compile_object(text: str, host: Host | None = None) -> bytes:
     """Object code for a module's text."""
     machine = _target_machine(host or this_host())
+    return machine.emit_object(_optimized(text, machine))
+
+
+def optimized_text(text: str, host: Host | None = None) -> str:
+    """The module's text as the code generator gets it."""
+    return str(_optimized(text, _target_machine(host or this_host())))
+
+
+def _optimized(text: str, machine: Any) -> Any:
     module = _parse(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
@@ -67,19 +76,7 @@ def compile_object(text: str, host: Host | None = None) -> bytes:
     for name in PASSES:
         getattr(passes, f"add_{name}_pass")()
     passes.run(module, builder)
-    return machine.emit_object(module)
-
-
-def optimized_text(text: str, host: Host | None = None) -> str:
-    """The module's text after the passes, to look at."""
-    machine = _target_machine(host or this_host())
-    module = _parse(text)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))
-    passes = llvm.create_new_module_pass_manager()
-    for name in PASSES:
-        getattr(passes, f"add_{name}_pass")()
-    passes.run(module, builder)
-    return str(module)
+    return module
 
 
 def _parse(text: str) -> Any:
