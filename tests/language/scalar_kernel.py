@@ -8,7 +8,6 @@ import re
 
 from language import vector_kernel
 from language.vector_kernel import example, printed, read
-
 from ptosim.language.operation import PTOOperation
 
 _CONSTANT = re.compile(r"%(n?)(\d+)\b")

@@ -267,9 +267,11 @@ class MteL1L0aMx(_Scales):
 
 
 class MteL1L0bMx(_Scales):
-    """Load the MX scales of a right operand from L1 (pipe MTE1). As pto.mte_l1_l0a_mx, with columns n for rows m.
+    """Load the MX scales of a right operand from L1 (pipe MTE1).
 
-    pto.mte_l1_l0b_mx %l1, %l0b, %k, %n : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64
+    As pto.mte_l1_l0a_mx, with columns n in place of rows m.
+
+        pto.mte_l1_l0b_mx %l1, %l0b, %k, %n : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64
     """
 
     name = "pto.mte_l1_l0b_mx"

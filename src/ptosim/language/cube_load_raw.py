@@ -54,8 +54,10 @@ class LoadCbufToCa(_RawLoad):
 class LoadCbufToCb(_RawLoad):
     """Load fractals from L1 into L0B (pipe MTE1); the raw form of pto.mte_l1_l0b.
 
-    pto.load_cbuf_to_cb %l1, %l0b, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride
-        {transpose = true} : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64, i64, i64, i64, i64
+    As pto.load_cbuf_to_ca.
+
+        pto.load_cbuf_to_cb %l1, %l0b, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride
+            {transpose = true} : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64, i64, i64, i64, i64
     """
 
     name = "pto.load_cbuf_to_cb"
@@ -88,10 +90,12 @@ class _RawPackedLoad(PTOOperation):
 
 
 class LoadCbufToCaS4(_RawPackedLoad):
-    """Load fractals of packed 4-bit elements from L1 into L0A (pipe MTE1). The last operand, transpose, is 0 or 1.
+    """Load fractals of packed 4-bit elements from L1 into L0A (pipe MTE1).
 
-    pto.load_cbuf_to_ca_s4 %l1, %l0a, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride, %c0
-        : !pto.ptr<!pto.f4E2M1x2, l1>, !pto.ptr<!pto.f4E2M1x2, l0a>, i64, i64, i64, i64, i64, i64, i64
+    The last operand, transpose, is the constant 0 or 1.
+
+        pto.load_cbuf_to_ca_s4 %l1, %l0a, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride, %c0
+            : !pto.ptr<!pto.f4E2M1x2, l1>, !pto.ptr<!pto.f4E2M1x2, l0a>, i64, i64, i64, i64, i64, i64, i64
     """
 
     name = "pto.load_cbuf_to_ca_s4"
@@ -99,10 +103,12 @@ class LoadCbufToCaS4(_RawPackedLoad):
 
 
 class LoadCbufToCbS4(_RawPackedLoad):
-    """Load fractals of packed 4-bit elements from L1 into L0B (pipe MTE1). The last operand, transpose, is 0 or 1.
+    """Load fractals of packed 4-bit elements from L1 into L0B (pipe MTE1).
 
-    pto.load_cbuf_to_cb_s4 %l1, %l0b, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride, %c1
-        : !pto.ptr<!pto.f4E2M1x2, l1>, !pto.ptr<!pto.f4E2M1x2, l0b>, i64, i64, i64, i64, i64, i64, i64
+    The last operand, transpose, is the constant 0 or 1.
+
+        pto.load_cbuf_to_cb_s4 %l1, %l0b, %m_start, %k_start, %m_step, %k_step, %source_stride, %dest_stride, %c1
+            : !pto.ptr<!pto.f4E2M1x2, l1>, !pto.ptr<!pto.f4E2M1x2, l0b>, i64, i64, i64, i64, i64, i64, i64
     """
 
     name = "pto.load_cbuf_to_cb_s4"
@@ -129,10 +135,12 @@ class _RawScales(PTOOperation):
 
 
 class LoadCbufToCaMx(_RawScales):
-    """Load MX scales for L0A from L1 (pipe MTE1). The destination is the address in the scale buffer itself.
+    """Load MX scales for L0A from L1 (pipe MTE1).
 
-    pto.load_cbuf_to_ca_mx %l1, %l0a, %x_start, %y_start, %x_step, %y_step, %source_stride, %dest_stride
-        : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0a>, i64, i64, i64, i64, i64, i64
+    The destination is the address in the scale buffer itself.
+
+        pto.load_cbuf_to_ca_mx %l1, %l0a, %x_start, %y_start, %x_step, %y_step, %source_stride, %dest_stride
+            : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0a>, i64, i64, i64, i64, i64, i64
     """
 
     name = "pto.load_cbuf_to_ca_mx"
@@ -140,10 +148,12 @@ class LoadCbufToCaMx(_RawScales):
 
 
 class LoadCbufToCbMx(_RawScales):
-    """Load MX scales for L0B from L1 (pipe MTE1). The destination is the address in the scale buffer itself.
+    """Load MX scales for L0B from L1 (pipe MTE1).
 
-    pto.load_cbuf_to_cb_mx %l1, %l0b, %x_start, %y_start, %x_step, %y_step, %source_stride, %dest_stride
-        : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64, i64, i64, i64, i64
+    The destination is the address in the scale buffer itself.
+
+        pto.load_cbuf_to_cb_mx %l1, %l0b, %x_start, %y_start, %x_step, %y_step, %source_stride, %dest_stride
+            : !pto.ptr<f8E4M3FN, l1>, !pto.ptr<f8E4M3FN, l0b>, i64, i64, i64, i64, i64, i64
     """
 
     name = "pto.load_cbuf_to_cb_mx"
@@ -189,10 +199,12 @@ class CopyCbufToBt(_RawBlocks):
 
 
 class CopyCbufToFbuf(_RawBlocks):
-    """Load parameter rows from L1 into the fixpipe buffer (pipe FIX); the raw form of pto.mte_l1_fb.
+    """Load parameter rows from L1 into the fixpipe buffer (pipe FIX).
 
-    pto.copy_cbuf_to_fbuf %l1, %fb, %n_burst, %len_burst, %source_gap, %dest_gap
-        : !pto.ptr<ui64, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64
+    The raw form of pto.mte_l1_fb; lengths and gaps count 64-byte units.
+
+        pto.copy_cbuf_to_fbuf %l1, %fb, %n_burst, %len_burst, %source_gap, %dest_gap
+            : !pto.ptr<ui64, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64
     """
 
     name = "pto.copy_cbuf_to_fbuf"

@@ -291,10 +291,10 @@ class CopyGmToCbufMultiNd2Nz(_LayoutCopy):
 class CopyGmToCbufMultiDn2Nz(_LayoutCopy):
     """Copy a column-major matrix from GM into NZ order in L1 (pipe MTE2).
 
-    The older spelling of pto.mte_gm_l1_frac dn2nz.
+    The older spelling of pto.mte_gm_l1_frac dn2nz. Groups and destination strides come from pto.set_mte2_nz_para.
 
-    pto.copy_gm_to_cbuf_multi_dn2nz %gm, %l1, %sid, %inner, %l2, %n, %d, %outer, %small_c0
-        : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1
+        pto.copy_gm_to_cbuf_multi_dn2nz %gm, %l1, %sid, %inner, %l2, %n, %d, %outer, %small_c0
+            : !pto.ptr<f16, gm>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64, i64, i1
     """
 
     name = "pto.copy_gm_to_cbuf_multi_dn2nz"

@@ -89,9 +89,11 @@ class SetLoop1StrideOutToUB(_LoopStride):
 
 
 class SetLoop2StrideOutToUB(_LoopStride):
-    """Set how far GM source and UB destination advance per step of the outer loop of pto.copy_gm_to_ubuf, in bytes.
+    """Set how far source and destination advance per step of the outer loop of pto.copy_gm_to_ubuf.
 
-    pto.set_loop2_stride_outtoub %source_stride, %dest_stride : i64, i64
+    Bytes: 40 bits for the GM source, 21 for the UB destination. Kept until written again; 0 at the start.
+
+        pto.set_loop2_stride_outtoub %source_stride, %dest_stride : i64, i64
     """
 
     name = "pto.set_loop2_stride_outtoub"
@@ -109,9 +111,11 @@ class SetLoopSizeUBToOut(_LoopSize):
 
 
 class SetLoop1StrideUBToOut(_LoopStride):
-    """Set how far UB source and GM destination advance per step of the inner loop of pto.copy_ubuf_to_gm, in bytes.
+    """Set how far source and destination advance per step of the inner loop of pto.copy_ubuf_to_gm.
 
-    pto.set_loop1_stride_ubtoout %source_stride, %dest_stride : i64, i64
+    Bytes: 21 bits for the UB source, 40 for the GM destination. Kept until written again; 0 at the start.
+
+        pto.set_loop1_stride_ubtoout %source_stride, %dest_stride : i64, i64
     """
 
     name = "pto.set_loop1_stride_ubtoout"
@@ -119,9 +123,11 @@ class SetLoop1StrideUBToOut(_LoopStride):
 
 
 class SetLoop2StrideUBToOut(_LoopStride):
-    """Set how far UB source and GM destination advance per step of the outer loop of pto.copy_ubuf_to_gm, in bytes.
+    """Set how far source and destination advance per step of the outer loop of pto.copy_ubuf_to_gm.
 
-    pto.set_loop2_stride_ubtoout %source_stride, %dest_stride : i64, i64
+    Bytes: 21 bits for the UB source, 40 for the GM destination. Kept until written again; 0 at the start.
+
+        pto.set_loop2_stride_ubtoout %source_stride, %dest_stride : i64, i64
     """
 
     name = "pto.set_loop2_stride_ubtoout"
@@ -129,27 +135,33 @@ class SetLoop2StrideUBToOut(_LoopStride):
 
 
 class SetLoopSizeOutToL1(_PackedRegister):
-    """Set the loop counts of GM to L1 copies: bits 20:0 inner loop1, bits 41:21 outer loop2.
+    """Set how often the two hardware loops around a GM to L1 copy run.
 
-    pto.set_loop_size_outtol1 %packed : i64
+    Bits 20:0 are the inner loop1, bits 41:21 the outer loop2; both are 1 at the start.
+
+        pto.set_loop_size_outtol1 %packed : i64
     """
 
     name = "pto.set_loop_size_outtol1"
 
 
 class SetLoop1StrideOutToL1(_PackedRegister):
-    """Set the inner loop strides of GM to L1 copies in bytes: bits 39:0 source, bits 63:40 destination.
+    """Set how far source and destination advance per step of the inner loop of GM to L1 copies.
 
-    pto.set_loop1_stride_outtol1 %packed : i64
+    Bytes: bits 39:0 the GM source, bits 63:40 the L1 destination.
+
+        pto.set_loop1_stride_outtol1 %packed : i64
     """
 
     name = "pto.set_loop1_stride_outtol1"
 
 
 class SetLoop2StrideOutToL1(_PackedRegister):
-    """Set the outer loop strides of GM to L1 copies in bytes: bits 39:0 source, bits 63:40 destination.
+    """Set how far source and destination advance per step of the outer loop of GM to L1 copies.
 
-    pto.set_loop2_stride_outtol1 %packed : i64
+    Bytes: bits 39:0 the GM source, bits 63:40 the L1 destination.
+
+        pto.set_loop2_stride_outtol1 %packed : i64
     """
 
     name = "pto.set_loop2_stride_outtol1"
@@ -167,9 +179,11 @@ class SetMte2NzPara(_PackedRegister):
 
 
 class SetStoreAtomicCfg(_PackedRegister):
-    """Write a raw atomic configuration word. It has no effect here; use pto.set_atomic_add and its companions.
+    """Write a raw atomic configuration word.
 
-    pto.set_store_atomic_cfg %packed : i64
+    It has no effect here; use pto.set_atomic_add and its companions.
+
+        pto.set_store_atomic_cfg %packed : i64
     """
 
     name = "pto.set_store_atomic_cfg"
@@ -195,7 +209,9 @@ class SetMovPadVal(_Register):
 class SetPadValOutToL1(SetMovPadVal):
     """Set the pad pattern of GM to L1 copies.
 
-    pto.set_pad_val_outtol1 %value : f16
+    The value is i8, i16, i32, f16, bf16 or f32.
+
+        pto.set_pad_val_outtol1 %value : f16
     """
 
     name = "pto.set_pad_val_outtol1"
@@ -206,9 +222,11 @@ class _Atomic(_Register):
 
 
 class SetAtomicNone(_Atomic):
-    """Stores to GM overwrite again: atomic operation and type are cleared.
+    """Stores to GM overwrite again.
 
-    pto.set_atomic_none
+    Atomic operation and type are both cleared.
+
+        pto.set_atomic_none
     """
 
     name = "pto.set_atomic_none"
@@ -226,27 +244,33 @@ class SetAtomicAdd(_Atomic):
 
 
 class SetAtomicMax(_Atomic):
-    """Later stores to GM keep the maximum of GM and the stored value, once a type is set.
+    """Later stores to GM keep the maximum of GM and the stored value.
 
-    pto.set_atomic_max
+    Only once a type is set; until pto.set_atomic_none.
+
+        pto.set_atomic_max
     """
 
     name = "pto.set_atomic_max"
 
 
 class SetAtomicMin(_Atomic):
-    """Later stores to GM keep the minimum of GM and the stored value, once a type is set.
+    """Later stores to GM keep the minimum of GM and the stored value.
 
-    pto.set_atomic_min
+    Only once a type is set; until pto.set_atomic_none.
+
+        pto.set_atomic_min
     """
 
     name = "pto.set_atomic_min"
 
 
 class SetAtomicF32(_Atomic):
-    """Later stores to GM are atomic in f32. Sums round to nearest even.
+    """Later stores to GM are atomic in f32.
 
-    pto.set_atomic_f32
+    Sums round to nearest even. The operation is add unless set otherwise.
+
+        pto.set_atomic_f32
     """
 
     name = "pto.set_atomic_f32"
@@ -255,7 +279,9 @@ class SetAtomicF32(_Atomic):
 class SetAtomicF16(_Atomic):
     """Later stores to GM are atomic in f16.
 
-    pto.set_atomic_f16
+    Sums round to nearest even. The operation is add unless set otherwise.
+
+        pto.set_atomic_f16
     """
 
     name = "pto.set_atomic_f16"
@@ -264,7 +290,9 @@ class SetAtomicF16(_Atomic):
 class SetAtomicBF16(_Atomic):
     """Later stores to GM are atomic in bf16.
 
-    pto.set_atomic_bf16
+    Sums round to nearest even. The operation is add unless set otherwise.
+
+        pto.set_atomic_bf16
     """
 
     name = "pto.set_atomic_bf16"
@@ -273,7 +301,9 @@ class SetAtomicBF16(_Atomic):
 class SetAtomicS32(_Atomic):
     """Later stores to GM are atomic in s32.
 
-    pto.set_atomic_s32
+    Sums wrap. The operation is add unless set otherwise.
+
+        pto.set_atomic_s32
     """
 
     name = "pto.set_atomic_s32"
@@ -282,7 +312,9 @@ class SetAtomicS32(_Atomic):
 class SetAtomicS16(_Atomic):
     """Later stores to GM are atomic in s16.
 
-    pto.set_atomic_s16
+    Sums wrap. The operation is add unless set otherwise.
+
+        pto.set_atomic_s16
     """
 
     name = "pto.set_atomic_s16"
@@ -291,7 +323,9 @@ class SetAtomicS16(_Atomic):
 class SetAtomicS8(_Atomic):
     """Later stores to GM are atomic in s8.
 
-    pto.set_atomic_s8
+    Sums wrap. The operation is add unless set otherwise.
+
+        pto.set_atomic_s8
     """
 
     name = "pto.set_atomic_s8"

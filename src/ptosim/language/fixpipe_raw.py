@@ -47,7 +47,7 @@ class CopyMatrixCcToCbuf(_RawStore):
 
     The words are those of pto.copy_matrix_cc_to_gm, without the L2 hint.
 
-    pto.copy_matrix_cc_to_cbuf %c, %l1, %config0, %config1 : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64
+        pto.copy_matrix_cc_to_cbuf %c, %l1, %config0, %config1 : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64
     """
 
     name = "pto.copy_matrix_cc_to_cbuf"
@@ -119,7 +119,9 @@ class SetChannelPara(_WideRegister):
 class SetQuantPre(_Register):
     """Set the scalar quantisation word of raw fixpipe stores.
 
-    pto.set_quant_pre %packed : i64
+    Bits 31:13 are the scale as a truncated f32, 36:32 a shift, 45:37 an offset, 46 the sign of 8-bit results.
+
+        pto.set_quant_pre %packed : i64
     """
 
     name = "pto.set_quant_pre"
@@ -128,7 +130,9 @@ class SetQuantPre(_Register):
 class SetReluAlpha(_Register):
     """Set the slope of scalar relu of raw fixpipe stores.
 
-    pto.set_relu_alpha %packed : i64
+    The low word holds the bits of an f32.
+
+        pto.set_relu_alpha %packed : i64
     """
 
     name = "pto.set_relu_alpha"
@@ -137,16 +141,20 @@ class SetReluAlpha(_Register):
 class SetFixClipRelu(_Register):
     """Set the clip value of raw fixpipe stores.
 
-    pto.set_fix_clip_relu %packed : i64
+    The low 16 bits hold a value of the destination type.
+
+        pto.set_fix_clip_relu %packed : i64
     """
 
     name = "pto.set_fix_clip_relu"
 
 
 class SetFpc(_Register):
-    """Set the rows of the fixpipe buffer that raw stores read: bits 15:8 quantisation row, 7:0 relu row.
+    """Set the rows of the fixpipe buffer that raw stores read.
 
-    pto.set_fpc %packed : i64
+    Bits 15:8 are the quantisation row, in 128-byte units, bits 7:0 the relu row, in 64-byte units.
+
+        pto.set_fpc %packed : i64
     """
 
     name = "pto.set_fpc"

@@ -173,20 +173,24 @@ class Mad(_Clauses):
 
 
 class MadAcc(_Clauses):
-    """C = C + A x B. Everything else is as in pto.mad.
+    """C = C + A x B.
 
-    pto.mad_acc %a, %b, %c, %m, %n, %k
-        : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    Everything else is as in pto.mad.
+
+        pto.mad_acc %a, %b, %c, %m, %n, %k
+            : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
     name = "pto.mad_acc"
 
 
 class MadBias(_Clauses):
-    """C = A x B + bias, the bias being a row of n values in the bias table, of the type of C.
+    """C = A x B + bias.
 
-    pto.mad_bias %a, %b, %c, %bias, %m, %n, %k
-        : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
+    The bias is a row of n values in the bias table, of the type of C. Everything else is as in pto.mad.
+
+        pto.mad_bias %a, %b, %c, %bias, %m, %n, %k
+            : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
     """
 
     name = "pto.mad_bias"
@@ -226,8 +230,10 @@ class MadMx(_Scaled):
 class MadMxAcc(_Scaled):
     """C = C + A x B with MX scales.
 
-    pto.mad_mx_acc %a, %b, %c, %m, %n, %k
-        : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+    Operands and scales are as in pto.mad_mx.
+
+        pto.mad_mx_acc %a, %b, %c, %m, %n, %k
+            : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
     """
 
     name = "pto.mad_mx_acc"
@@ -236,8 +242,10 @@ class MadMxAcc(_Scaled):
 class MadMxBias(_Scaled):
     """C = A x B + bias with MX scales.
 
-    pto.mad_mx_bias %a, %b, %c, %bias, %m, %n, %k
-        : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
+    Operands and scales are as in pto.mad_mx.
+
+        pto.mad_mx_bias %a, %b, %c, %bias, %m, %n, %k
+            : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64, i64, i64
     """
 
     name = "pto.mad_mx_bias"
@@ -277,20 +285,24 @@ class MadRaw(_Raw):
 
 
 class MadBiasRaw(_RawBias):
-    """A product with a bias and its fields in one word, as in pto.mad_raw.
+    """A product with a bias and its fields in one word.
 
-    pto.mad_bias_raw %a, %b, %c, %bias, %packed
-        : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
+    The word is that of pto.mad_raw.
+
+        pto.mad_bias_raw %a, %b, %c, %bias, %packed
+            : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
     """
 
     name = "pto.mad_bias_raw"
 
 
 class MadMxRaw(_Raw):
-    """A product with MX scales and its fields in one word, as in pto.mad_raw.
+    """A product with MX scales and its fields in one word.
 
-    pto.mad_mx_raw %a, %b, %c, %packed
-        : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64
+    The word is that of pto.mad_raw.
+
+        pto.mad_mx_raw %a, %b, %c, %packed
+            : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, i64
     """
 
     name = "pto.mad_mx_raw"
@@ -298,10 +310,12 @@ class MadMxRaw(_Raw):
 
 
 class MadMxBiasRaw(_RawBias):
-    """A product with MX scales and a bias and its fields in one word, as in pto.mad_raw.
+    """A product with MX scales and a bias and its fields in one word.
 
-    pto.mad_mx_bias_raw %a, %b, %c, %bias, %packed
-        : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
+    The word is that of pto.mad_raw.
+
+        pto.mad_mx_bias_raw %a, %b, %c, %bias, %packed
+            : !pto.ptr<f8E4M3FN, l0a>, !pto.ptr<f8E4M3FN, l0b>, !pto.ptr<f32, l0c>, !pto.ptr<f32, bt>, i64
     """
 
     name = "pto.mad_mx_bias_raw"

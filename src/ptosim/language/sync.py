@@ -182,7 +182,9 @@ class RecordEvent(_Flag):
 class WaitEvent(_Flag):
     """Older name of pto.wait_flag, between operation classes instead of pipes.
 
-    pto.wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]
+    The classes stand for the pipes that pto.record_event lists.
+
+        pto.wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]
     """
 
     name = "pto.wait_event"
@@ -202,18 +204,22 @@ class _DynamicFlag(_FlagPair):
 
 
 class SetFlagDyn(_DynamicFlag):
-    """pto.set_flag with an event id that is computed.
+    """Signal an event whose id is computed.
 
-    pto.set_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
+    As pto.set_flag; the id must be 0 to 7 when it runs.
+
+        pto.set_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
     """
 
     name = "pto.set_flag_dyn"
 
 
 class WaitFlagDyn(_DynamicFlag):
-    """pto.wait_flag with an event id that is computed.
+    """Wait for an event whose id is computed.
 
-    pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
+    As pto.wait_flag; the id must be 0 to 7 when it runs.
+
+        pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %id]
     """
 
     name = "pto.wait_flag_dyn"
@@ -248,7 +254,9 @@ class Barrier(PTOOperation):
 class PipeBarrier(Barrier):
     """Older name of pto.barrier.
 
-    pto.pipe_barrier "PIPE_MTE3"
+    The pipe is usually written as a string.
+
+        pto.pipe_barrier "PIPE_MTE3"
     """
 
     name = "pto.pipe_barrier"
@@ -258,7 +266,9 @@ class PipeBarrier(Barrier):
 class BarrierSync(Barrier):
     """Older name of pto.barrier, by operation class instead of pipe.
 
-    pto.barrier_sync[<TVEC>]
+    TVEC stands for PIPE_V, TLOAD for PIPE_MTE2, and so on.
+
+        pto.barrier_sync[<TVEC>]
     """
 
     name = "pto.barrier_sync"
@@ -392,7 +402,9 @@ class RlsBuf(_Buffer):
 class GetBufDyn(_Buffer):
     """Older name of pto.get_buf with a computed id.
 
-    pto.get_buf_dyn "PIPE_MTE2", %id, 0 : index
+    The id must be 0 to 31 when it runs.
+
+        pto.get_buf_dyn "PIPE_MTE2", %id, 0 : index
     """
 
     name = "pto.get_buf_dyn"
@@ -402,7 +414,9 @@ class GetBufDyn(_Buffer):
 class RlsBufDyn(_Buffer):
     """Older name of pto.rls_buf with a computed id.
 
-    pto.rls_buf_dyn "PIPE_MTE2", %id, 0 : index
+    The id must be 0 to 31 when it runs.
+
+        pto.rls_buf_dyn "PIPE_MTE2", %id, 0 : index
     """
 
     name = "pto.rls_buf_dyn"
@@ -436,9 +450,11 @@ class MemBar(PTOOperation):
 
 
 class Dsb(PTOOperation):
-    """The scalar unit waits until its own memory effects of a class are done: ALL, DDR, UB or SEQ.
+    """The scalar unit waits until its own memory effects are done.
 
-    pto.dsb "ALL"
+    The word names the effects: ALL, DDR, UB or SEQ. A scalar store is visible to other pipes after it.
+
+        pto.dsb "ALL"
     """
 
     name = "pto.dsb"
@@ -449,9 +465,11 @@ class Dsb(PTOOperation):
 
 
 class FenceBarrierAll(PTOOperation):
-    """Wait for all memory effects of this core on local memory, on GM, or on both.
+    """Wait for the memory effects of this core.
 
-    pto.fence.barrier_all #pto.fence_scope<all>
+    The word names the memory: local_memory, gm or all.
+
+        pto.fence.barrier_all #pto.fence_scope<all>
     """
 
     name = "pto.fence.barrier_all"
@@ -497,8 +515,10 @@ class Dcci(PTOOperation):
 class CmoCacheInvalid(PTOOperation):
     """Invalidate cached GM data: the line of an address, or everything.
 
-    pto.cmo.cacheinvalid all #pto.address_space<gm>
-    pto.cmo.cacheinvalid %p single_cache_line : !pto.ptr<i32, gm>
+    Later scalar loads read GM itself.
+
+        pto.cmo.cacheinvalid all #pto.address_space<gm>
+        pto.cmo.cacheinvalid %p single_cache_line : !pto.ptr<i32, gm>
     """
 
     name = "pto.cmo.cacheinvalid"

@@ -113,7 +113,7 @@ class _SignalWithMode(_Semaphore):
         mode = self.integer("ffts_mode")
         if mode is None or not 0 <= mode < self.modes:
             legal = ", ".join(map(str, range(self.modes)))
-            yield Problem(f"ffts_mode of {self.name} must be {legal}, not {self.ffts_mode}")
+            yield Problem(f"ffts_mode of {self.name} must be {legal}, not {self.ffts_mode}", at="ffts_mode")
 
 
 class SyncSet(_SignalWithMode):
@@ -150,18 +150,22 @@ class _CrossBlock(_SignalWithMode):
 
 
 class SetCrossBlock(_CrossBlock):
-    """Signal a semaphore that all clusters share. Ids 0 to 15.
+    """Signal a semaphore that all clusters share.
 
-    pto.set_cross_block <PIPE_MTE3>, 0
+    Ids 0 to 15; `ffts_mode`, if given, is 0.
+
+        pto.set_cross_block <PIPE_MTE3>, 0
     """
 
     name = "pto.set_cross_block"
 
 
 class WaitCrossBlock(_CrossBlock):
-    """Wait until every core that takes part, in all clusters, has signalled the semaphore. Ids 0 to 15.
+    """Wait until every core that takes part has signalled a semaphore that all clusters share.
 
-    pto.wait_cross_block <PIPE_MTE2>, 0
+    Ids 0 to 15; `ffts_mode`, if given, is 0.
+
+        pto.wait_cross_block <PIPE_MTE2>, 0
     """
 
     name = "pto.wait_cross_block"
@@ -197,7 +201,9 @@ class WaitIntraBlock(_Semaphore):
 class SetIntraCore(SetIntraBlock):
     """Another name of pto.set_intra_block.
 
-    pto.set_intra_core <PIPE_FIX>, 16
+    Only a5 has it.
+
+        pto.set_intra_core <PIPE_FIX>, 16
     """
 
     name = "pto.set_intra_core"
@@ -207,7 +213,9 @@ class SetIntraCore(SetIntraBlock):
 class WaitIntraCore(WaitIntraBlock):
     """Older name of pto.wait_intra_block.
 
-    pto.wait_intra_core <PIPE_MTE3>, 1
+    Only a5 has it, and only the named pipe stalls.
+
+        pto.wait_intra_core <PIPE_MTE3>, 1
     """
 
     name = "pto.wait_intra_core"
@@ -246,7 +254,9 @@ class WaitFlagDev(_Semaphore):
 class WaitCrossCore(WaitFlagDev):
     """Another name of pto.wait_flag_dev.
 
-    pto.wait_cross_core %id : i64
+    Only a2a3 has it, and the whole core stalls.
+
+        pto.wait_cross_core %id : i64
     """
 
     name = "pto.wait_cross_core"

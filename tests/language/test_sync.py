@@ -1,0 +1,383 @@
+"""Synchronisation: every spelling, what is rejected and where the diagnostic points."""
+
+import pytest
+
+from language.scalar_kernel import accepts, example_module, rejects, same, text_of, warns
+from language.vector_kernel import printed, read
+from ptosim.diagnostics import PTOError
+from ptosim.language import sync, sync_semaphore
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+ROOM = (sync.__name__, sync_semaphore.__name__)
+OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
+EVENTS = ", ".join(f"EVENT_ID{number}" for number in range(8))
+PIPES = "PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX"
+
+
+def module(kind: str, body: str) -> str:
+    attribute = f" attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}}"
+    return f"module{attribute} {{\n  func.func @kernel() {{\n    {body}\n    return\n  }}\n}}\n"
+
+
+def only_error(text: str, target: str | None = None) -> tuple[str, str, int, int]:
+    with pytest.raises(PTOError) as raised:
+        read(text, target)
+    (found,) = raised.value.diagnostics
+    assert found.location is not None
+    return found.kind, found.message, found.location.line, found.location.column
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
+    target = operation.targets[0]
+    loaded = read(example_module(operation), target)
+    assert loaded.warnings == []
+    once = printed(loaded)
+    assert printed(read(once, target)) == once
+
+
+def test_the_room_is_complete() -> None:
+    names = """set_flag wait_flag set_flag_dyn wait_flag_dyn record_event wait_event barrier pipe_barrier barrier_sync
+        get_buf rls_buf get_buf_dyn rls_buf_dyn mem_bar set_cross_core wait_flag_dev wait_cross_core set_intra_block
+        set_intra_core wait_intra_core wait_intra_block sync.set sync.wait set_cross_block wait_cross_block syncall dsb
+        dcci cmo.cacheinvalid fence.barrier_all"""
+    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
+
+
+def test_older_names_have_the_roles_of_the_current_ones() -> None:
+    by_name = {operation.name: operation for operation in OPERATIONS}
+    older = [operation for operation in OPERATIONS if operation.replaced_by is not None]
+    assert len(older) == 9
+    for operation in older:
+        current = by_name[operation.replaced_by or ""]
+        assert current.operand_roles == operation.operand_roles
+        assert current.property_roles == operation.property_roles
+
+
+# --- flags -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["set_flag", "wait_flag"])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        '["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+        "[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]",
+        "[#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_V>, #pto.event<EVENT_ID0>]",
+    ],
+)
+def test_flags_in_every_spelling(name: str, spelling: str) -> None:
+    same(f"pto.{name}{spelling}", f'pto.{name}["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]')
+
+
+@pytest.mark.parametrize(
+    ("event", "pipe"),
+    [
+        ("TLOAD", "PIPE_MTE2"),
+        ("TSTORE_VEC", "PIPE_MTE3"),
+        ("TSTORE_ACC", "PIPE_FIX"),
+        ("TMOV_M2L", "PIPE_MTE1"),
+        ("TMOV_M2B", "PIPE_MTE1"),
+        ("TMOV_M2S", "PIPE_FIX"),
+        ("TMOV_M2V", "PIPE_V"),
+        ("TMOV_V2M", "PIPE_FIX"),
+        ("TMATMUL", "PIPE_M"),
+        ("TVEC", "PIPE_V"),
+        ("TVECWAIT_EVENT", "PIPE_V"),
+    ],
+)
+def test_event_types_stand_for_pipes(event: str, pipe: str) -> None:
+    written = f"pto.record_event[#pto.pipe_event_type<{event}>, <PIPE_S>, <EVENT_ID3>]"
+    assert f'pto.record_event["{pipe}", "PIPE_S", "EVENT_ID3"]' in text_of(written)
+    assert f'pto.barrier_sync["{pipe}"]' in text_of(f"pto.barrier_sync [<{event}>]")
+    assert f'pto.get_buf "{pipe}", 0, 0' in text_of(f"pto.get_buf [<{event}>, 0, 0]")
+
+
+@pytest.mark.parametrize("event", ["EVT_IN_REV_0", "EVT_IN_REV_{pp}", "EVENT_ID"])
+def test_symbolic_events_are_rejected_with_the_legal_ids(event: str) -> None:
+    message = f"unknown event '{event}'; known: {EVENTS}"
+    rejects(f'pto.set_flag["PIPE_V", "PIPE_MTE2", ^"{event}"]', message, kind="syntax")
+
+
+def test_event_ids_are_0_to_7() -> None:
+    accepts('pto.wait_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID7"]')
+    message = f"EVENT_ID8 does not exist; known: {EVENTS}"
+    rejects('pto.wait_flag["PIPE_V", "PIPE_MTE2", ^"EVENT_ID8"]', message, kind="id-range")
+
+
+@pytest.mark.parametrize("name", ["set_flag_dyn", "wait_flag_dyn"])
+def test_computed_event_ids(name: str) -> None:
+    accepts(f'pto.{name}["PIPE_V", "PIPE_MTE2", %s_index]')
+    accepts(f'pto.{name}["PIPE_V", "PIPE_MTE2", %7]')
+    rejects(f'pto.{name}["PIPE_V", "PIPE_MTE2", ^%8]', "event is 8; it must be 0..7", kind="id-range")
+    rejects(f'pto.{name}["PIPE_V", "PIPE_MTE2", ^%n1]', "event is -1; it must be 0..7", kind="id-range")
+    rejects(f'pto.{name}["PIPE_V", "PIPE_MTE2", ^%s_f32]', "event must be an integer, not f32")
+
+
+@pytest.mark.parametrize("pipe", ["PIPE_ALL", "PIPE_MTE4", "PIPE_V2", "PIPE_UNASSIGNED"])
+def test_a_flag_joins_two_real_pipes(pipe: str) -> None:
+    message = f"pto.set_flag needs one pipe, not {pipe}; known: {PIPES}"
+    rejects(f'pto.set_flag["PIPE_V", ^"{pipe}", "EVENT_ID0"]', message, kind="wrong-pipe")
+
+
+def test_a_flag_does_not_join_a_pipe_with_itself() -> None:
+    message = "pto.wait_flag joins PIPE_V with itself"
+    rejects('pto.wait_flag["PIPE_V", ^"PIPE_V", "EVENT_ID0"]', message, kind="wrong-pipe")
+
+
+def test_an_unknown_pipe_is_named() -> None:
+    message = f"unknown source 'PIPE_X'; known: {PIPES}"
+    rejects('pto.set_flag[^"PIPE_X", "PIPE_V", "EVENT_ID0"]', message, kind="syntax")
+
+
+def test_a_flag_needs_pipes_of_its_core() -> None:
+    flag = 'pto.set_flag["PIPE_MTE1", "PIPE_M", "EVENT_ID0"]'
+    assert read(module("cube", flag)).warnings == []
+    with pytest.raises(PTOError) as raised:
+        read(module("vector", flag))
+    found = [(diagnostic.kind, diagnostic.message, diagnostic.location) for diagnostic in raised.value.diagnostics]
+    assert [(kind, message) for kind, message, _ in found] == [
+        ("wrong-pipe", "the aiv core has no pipe MTE1; it has S, MTE2, V, MTE3"),
+        ("wrong-pipe", "the aiv core has no pipe M; it has S, MTE2, V, MTE3"),
+    ]
+    assert [(place.line, place.column) for _, _, place in found if place] == [(3, 18), (3, 31)]
+
+
+def test_a_flag_between_kinds_of_core_loads() -> None:
+    flag = 'pto.set_flag["PIPE_FIX", "PIPE_V", "EVENT_ID0"]'
+    assert read(module("vector", flag)).warnings == []
+    accepts(flag)
+
+
+# --- barriers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spelling", ['"PIPE_ALL"', "<PIPE_ALL>", "#pto.pipe<PIPE_ALL>", "#pto.pipe"])
+@pytest.mark.parametrize("name", ["barrier", "pipe_barrier"])
+def test_barriers_in_every_spelling(name: str, spelling: str) -> None:
+    assert f"pto.{name} #pto.pipe<PIPE_ALL>" in text_of(f"pto.{name} {spelling}")
+
+
+def test_a_barrier_needs_a_pipe_of_the_machine_and_of_the_core() -> None:
+    message = f"pto.barrier cannot drain PIPE_MTE4; known: {PIPES}, PIPE_ALL"
+    rejects("pto.barrier ^<PIPE_MTE4>", message, kind="wrong-pipe")
+    found = only_error(module("vector", "pto.barrier <PIPE_FIX>"))
+    assert found == ("wrong-pipe", "the aiv core has no pipe FIX; it has S, MTE2, V, MTE3", 3, 17)
+    assert read(module("cube", "pto.barrier <PIPE_FIX>")).warnings == []
+    assert read(module("vector", "pto.barrier <PIPE_ALL>")).warnings == []
+
+
+# --- buffer ids ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["get_buf", "rls_buf"])
+@pytest.mark.parametrize(
+    ("spelling", "canonical"),
+    [
+        ('"PIPE_V", 0, 0', '"PIPE_V", 0, 0'),
+        ('"PIPE_V", 3', '"PIPE_V", 3'),
+        ('"PIPE_V", %s_i64, %s_i64 : i64, i64', '"PIPE_V", %0, %0 : i64, i64'),
+        ('%s_i64, "PIPE_V"', '"PIPE_V", %0 : i64'),
+        ('%s_i64, "PIPE_V", %s_i64 : i64, i64', '"PIPE_V", %0, %0 : i64, i64'),
+        ('%s_i64, "PIPE_V", 1', '"PIPE_V", %0, 1 : i64'),
+        ("[#pto.pipe<PIPE_MTE2>, 4]", '"PIPE_MTE2", 4'),
+        ("[<TLOAD>, 4, 1]", '"PIPE_MTE2", 4, 1'),
+    ],
+)
+def test_buffer_ids_in_every_spelling(name: str, spelling: str, canonical: str) -> None:
+    assert f"pto.{name} {canonical}\n" in text_of(f"pto.{name} {spelling}")
+
+
+@pytest.mark.parametrize("name", ["get_buf_dyn", "rls_buf_dyn"])
+@pytest.mark.parametrize(
+    "spelling",
+    ['"PIPE_MTE2", %s_index, 0', "[TLOAD], %s_index, 0", "[<TLOAD>, %s_index, 0]", "<PIPE_MTE2>, %s_index, 0"],
+)
+def test_computed_buffer_ids(name: str, spelling: str) -> None:
+    assert f'pto.{name} "PIPE_MTE2", %0, 0 : index\n' in text_of(f"pto.{name} {spelling}")
+
+
+@pytest.mark.parametrize("name", ["get_buf", "rls_buf", "get_buf_dyn", "rls_buf_dyn"])
+def test_rules_of_buffer_ids(name: str) -> None:
+    accepts(f'pto.{name} "PIPE_MTE2", 31, 0')
+    rejects(f'pto.{name} "PIPE_MTE2", ^32, 0', "id is 32; it must be 0..31", kind="id-range")
+    rejects(f'pto.{name} "PIPE_MTE2", ^-1', "id is -1; it must be 0..31", kind="id-range")
+    rejects(f'pto.{name} "PIPE_MTE2", ^%32, 0', "id is 32; it must be 0..31", kind="id-range")
+    rejects(f'pto.{name} "PIPE_MTE2", 0, ^-1', "mode is -1; it must be at least 0")
+    rejects(f'pto.{name} "PIPE_MTE2", 0, ^%n1', "mode is -1; it must be at least 0")
+    rejects(f'pto.{name} "PIPE_MTE2", ^%s_f32', "id must be an integer, not f32")
+    for pipe in ("PIPE_ALL", "PIPE_UNASSIGNED"):
+        message = f"pto.{name} needs one pipe, not {pipe}; known: {PIPES}"
+        rejects(f'pto.{name} ^"{pipe}", 0', message, kind="wrong-pipe")
+
+
+def test_buffer_ids_on_a2a3_are_a_warning() -> None:
+    warns('^pto.get_buf "PIPE_MTE2", 0', "pto.get_buf exists on a5 only", kind="wrong-target", target="a2a3")
+    accepts('pto.get_buf "PIPE_MTE2", 0', target="a5")
+
+
+def test_a_buffer_needs_a_pipe_of_its_core() -> None:
+    found = only_error(module("cube", 'pto.rls_buf "PIPE_V", 0'))
+    assert found == ("wrong-pipe", "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX", 3, 17)
+
+
+def test_pseudo_code_is_not_grammar() -> None:
+    rejects('pto.get_buf %s_i64^[%s_index], "PIPE_MTE2"', "Expected ','", kind="syntax")
+
+
+# --- fences ----------------------------------------------------------------------------------------------------------
+
+ORDERS = """VV_ALL VST_VLD VLD_VST VST_VST VS_ALL VST_LD VLD_ST VST_ST SV_ALL ST_VLD LD_VST ST_VST SS_ALL ST_LD LD_ST
+    ST_ST""".split()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_memory_barriers(order: str) -> None:
+    for spelling in (f'"{order}"', f"#pto.membar<{order}>", f"<{order}>"):
+        text = f"module {{\nfunc.func @kernel() {{\npto.vecscope {{\npto.mem_bar {spelling}\n}}\nreturn\n}}\n}}"
+        loaded = read(text)
+        assert loaded.warnings == []
+        assert f'pto.mem_bar "{order}"' in printed(loaded)
+
+
+def test_a_memory_barrier_outside_a_scope_has_no_effect() -> None:
+    warns('^pto.mem_bar "VST_VLD"', "pto.mem_bar has no effect outside a vector scope")
+
+
+def test_an_unknown_memory_barrier_is_rejected_with_the_known_ones() -> None:
+    message = f"unknown order 'VLD_VLD'; known: {', '.join(ORDERS)}"
+    rejects('pto.mem_bar ^"VLD_VLD"', message, kind="syntax")
+
+
+@pytest.mark.parametrize(
+    "operation", [operation for operation in OPERATIONS if operation.name != "pto.mem_bar"], ids=lambda op: op.name
+)
+def test_nothing_else_belongs_in_a_scope(operation: type[PTOOperation]) -> None:
+    text = example_module(operation)
+    head, brace, body = text.partition("@kernel")
+    signature, _, rest = body.partition("{\n")
+    inside = rest.replace("return", "}\nreturn")
+    scoped = f"{head}{brace}{signature}{{\npto.vecscope {{\n{inside}"
+    with pytest.raises(PTOError) as raised:
+        read(scoped, operation.targets[0])
+    assert f"{operation.name} must be outside 'pto.vecscope'" in [item.message for item in raised.value.diagnostics]
+
+
+def test_cache_and_memory_fences() -> None:
+    for memory in ("ALL", "DDR", "UB", "SEQ"):
+        accepts(f'pto.dsb "{memory}"')
+    for scope in ("local_memory", "gm", "all"):
+        accepts(f"pto.fence.barrier_all #pto.fence_scope<{scope}>")
+    rejects('pto.dsb ^"L1"', "unknown memory 'L1'; known: ALL, DDR, UB, SEQ", kind="syntax")
+    message = "unknown scope 'ub'; known: local_memory, gm, all"
+    rejects("pto.fence.barrier_all ^<ub>", message, kind="syntax")
+
+
+def test_data_cache_maintenance() -> None:
+    same(
+        'pto.dcci %p_f32_gm "SINGLE_CACHE_LINE", "CACHELINE_OUT" : !pto.ptr<f32, gm>',
+        'pto.dcci %p_f32_gm, "SINGLE_CACHE_LINE", "CACHELINE_OUT" : !pto.ptr<f32, gm>',
+    )
+    accepts('pto.dcci %p_f32_ub "ENTIRE_DATA_CACHE" : !pto.ptr<f32, ub>')
+    rejects('pto.dcci ^%p_f32_l1 "SINGLE_CACHE_LINE"', "address must point to gm or ub, not l1")
+    accepts("pto.cmo.cacheinvalid all #pto.address_space<gm>")
+    accepts("pto.cmo.cacheinvalid %p_f32_gm single_cache_line : !pto.ptr<f32, gm>")
+    rejects("pto.cmo.cacheinvalid ^%p_f32_ub single_cache_line", "address must point to gm, not ub")
+
+
+# --- semaphores ------------------------------------------------------------------------------------------------------
+
+INTRA = ("set_intra_block", "wait_intra_block", "set_intra_core", "wait_intra_core")
+CROSS_CORE = ("set_cross_core", "wait_flag_dev", "wait_cross_core")
+ANYWHERE = ("sync.set", "sync.wait", "set_cross_block", "wait_cross_block")
+SEMAPHORES = [*((name, "a5") for name in INTRA), *((name, "a2a3") for name in CROSS_CORE)]
+SEMAPHORES += [(name, target) for name in ANYWHERE for target in ("a5", "a2a3")]
+
+
+@pytest.mark.parametrize(("name", "target"), SEMAPHORES)
+def test_semaphores_in_every_spelling(name: str, target: str) -> None:
+    for pipe in ("<PIPE_MTE3>", "#pto.pipe<PIPE_MTE3>", '"PIPE_MTE3"'):
+        assert f"pto.{name} <PIPE_MTE3>, 3\n" in text_of(f"pto.{name} {pipe}, 3", target)
+        assert f"pto.{name} <PIPE_MTE3>, %0\n" in text_of(f"pto.{name} {pipe}, %s_index", target)
+        assert f"pto.{name} <PIPE_MTE3>, %0\n" in text_of(f"pto.{name} {pipe}, %s_i64 : i64", target)
+
+
+@pytest.mark.parametrize(("name", "target"), SEMAPHORES)
+def test_a_core_number_instead_of_a_pipe_is_noted(name: str, target: str) -> None:
+    message = "the first operand names no pipe and is ignored: the signal concerns all pipes of this core"
+    warns(f"pto.{name} ^%s_i64, %s_i64 : i64, i64", message, target=target)
+
+
+@pytest.mark.parametrize("name", ["wait_flag_dev", "wait_cross_core"])
+def test_a_wait_of_a2a3_may_name_the_id_alone(name: str) -> None:
+    accepts(f"pto.{name} %s_i64 : i64", target="a2a3")
+    rejects(f"pto.{name} ^%16 : i64", "id is 16; it must be 0..15", kind="id-range", target="a2a3")
+
+
+def test_a_set_needs_a_pipe_or_a_core() -> None:
+    rejects("pto.set_cross_core %s_i64 ^: i64", "Expected ',' before the semaphore id", kind="syntax", target="a2a3")
+
+
+@pytest.mark.parametrize(("name", "target"), SEMAPHORES)
+def test_semaphore_ids(name: str, target: str) -> None:
+    last = 31 if target == "a5" and not name.endswith("cross_block") else 15
+    accepts(f"pto.{name} <PIPE_V>, {last}", target=target)
+    message = f"id is {last + 1}; it must be 0..{last}"
+    rejects(f"pto.{name} <PIPE_V>, ^{last + 1}", message, kind="id-range", target=target)
+    rejects(f"pto.{name} <PIPE_V>, ^%{last + 1}", message, kind="id-range", target=target)
+    rejects(f"pto.{name} <PIPE_V>, ^-1", f"id is -1; it must be 0..{last}", kind="id-range", target=target)
+    rejects(f"pto.{name} <PIPE_V>, ^%s_f32", "id must be an integer, not f32", target=target)
+
+
+@pytest.mark.parametrize(("name", "target"), SEMAPHORES)
+def test_semaphore_pipes(name: str, target: str) -> None:
+    allowed = ["PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V"]
+    allowed += ["PIPE_M"] if name in CROSS_CORE else []
+    for pipe in allowed:
+        accepts(f"pto.{name} <{pipe}>, 0", target=target)
+    for pipe in {"PIPE_M", "PIPE_S", "PIPE_ALL", "PIPE_V2"} - set(allowed):
+        message = f"pto.{name} takes {', '.join(allowed)}, not {pipe}"
+        rejects(f"pto.{name} ^<{pipe}>, 0", message, kind="wrong-pipe", target=target)
+
+
+@pytest.mark.parametrize("name", INTRA)
+def test_semaphores_of_a5_do_not_exist_on_a2a3(name: str) -> None:
+    rejects(f"^pto.{name} <PIPE_V>, 0", f"pto.{name} does not exist on a2a3", kind="wrong-target", target="a2a3")
+
+
+@pytest.mark.parametrize("name", CROSS_CORE)
+def test_semaphores_of_a2a3_do_not_exist_on_a5(name: str) -> None:
+    rejects(f"^pto.{name} <PIPE_V>, 0", f"pto.{name} does not exist on a5", kind="wrong-target")
+
+
+def test_a_semaphore_pipe_may_be_absent_on_the_core() -> None:
+    assert read(module("vector", "pto.sync.set <PIPE_FIX>, 1")).warnings == []
+
+
+def test_ffts_modes() -> None:
+    for mode in (0, 1, 2):
+        accepts(f"pto.sync.set <PIPE_V>, 1 {{ffts_mode = {mode} : i32}}")
+    accepts("pto.set_cross_block <PIPE_V>, 1 {ffts_mode = 0 : i32}")
+    message = "ffts_mode of pto.sync.wait must be 0, 1, 2, not 3 : i32"
+    rejects("pto.sync.wait <PIPE_V>, 1 {ffts_mode = ^3 : i32}", message)
+    message = "ffts_mode of pto.wait_cross_block must be 0, not 1 : i32"
+    rejects("pto.wait_cross_block <PIPE_V>, 1 {ffts_mode = ^1 : i32}", message)
+
+
+def test_syncall() -> None:
+    kind = "core_type = #pto.sync_core_type<mix>"
+    accepts(f"pto.syncall() mode = #pto.sync_all_mode<hard>, {kind}")
+    accepts(f"pto.syncall(%p_i32_gm) mode = #pto.sync_all_mode<soft>, {kind} : !pto.ptr<i32, gm>")
+    accepts(f"pto.syncall(%p_i32_gm : !pto.ptr<i32, gm>) mode = #pto.sync_all_mode<soft>, {kind}")
+    rejects(f"pto.syncall() mode = ^#pto.sync_all_mode<soft>, {kind}", "soft pto.syncall needs a workspace in GM")
+    message = "workspace must point to gm, not ub"
+    rejects(f"pto.syncall(^%p_i32_ub) mode = #pto.sync_all_mode<soft>, {kind}", message)
+
+
+# --- the generic form ------------------------------------------------------------------------------------------------
+
+
+def test_the_generic_form_needs_an_id() -> None:
+    rejects('^"pto.get_buf"() {pipe = "PIPE_V"} : () -> ()', "pto.get_buf needs a buffer id")
+    rejects('^"pto.sync.set"() {pipe = "PIPE_V"} : () -> ()', "pto.sync.set needs a semaphore id")
