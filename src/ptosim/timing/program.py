@@ -1,0 +1,153 @@
+"""The body of one vector function as plain data, and the path that an execution took through it.
+
+Values are numbers; an instruction names those it reads and those it defines. What an instruction costs is in the
+target, what it computes is of no concern here: time depends on the path alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+Values = tuple[int, ...]
+
+# In the order of execution: for each loop entered its trip count, for each branch 1 (then) or 0 (else), for each while
+# the number of times its body ran.
+Path = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction; scalar ones belong to the class `scalar`."""
+
+    name: str
+    timing_class: str
+    width: int  # bytes of an element
+    sources: Values = ()
+    results: Values = ()  # vector registers
+    masks: Values = ()  # predicate registers
+    updates: Values = ()  # pointers and scalars: post-updated addresses, results of scalar instructions
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A counted loop. `arguments` hold `initial` in the first iteration and then what the last one `yielded`."""
+
+    body: "Body"
+    initial: Values = ()
+    arguments: Values = ()
+    yielded: Values = ()
+    results: Values = ()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    condition: Values
+    then: "Body"
+    otherwise: "Body" = ()
+    then_yielded: Values = ()
+    otherwise_yielded: Values = ()
+    results: Values = ()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    """`before` decides, on `arguments`; if it goes on, `after` gets what was `passed` and yields the next arguments."""
+
+    before: "Body"
+    condition: Values
+    after: "Body"
+    initial: Values = ()
+    arguments: Values = ()
+    passed: Values = ()
+    after_arguments: Values = ()
+    yielded: Values = ()
+    results: Values = ()
+    line: int = 0
+
+
+Node = Instruction | Loop | Branch | While
+Body = tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A vector function."""
+
+    body: Body
+    line: int = 0
+
+
+# ---- a path, arranged like the program ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """How often a loop ran, and along which way each time; `ways` is empty where the body leaves no choice.
+
+    A while whose `before` leaves a choice has one more way than turns: the one that ended it.
+    """
+
+    count: int
+    ways: tuple["Way", ...] = ()
+
+    def way(self, iteration: int) -> "Way":
+        return self.ways[iteration] if self.ways else ()
+
+    def repeats(self, iteration: int, period: int) -> int:
+        """How many periods follow in which the ways are those of the period before that iteration."""
+        left = (self.count - iteration) // period
+        if not self.ways:
+            return left
+        pattern = self.ways[iteration - period : iteration]
+        for done in range(left):
+            begin = iteration + done * period
+            if self.ways[begin : begin + period] != pattern:
+                return done
+        return left
+
+
+# One per control node of a body, in order: the turns of a loop or of a while (each of its ways leads through `before`,
+# then through `after`), or the side taken and the way along it.
+Choice = Turns | tuple[int, "Way"]
+Way = tuple[Choice, ...]
+
+
+def way_of(body: Body, path: Path) -> Way:
+    """The path as a tree; ValueError where it does not fit the program."""
+    steps = iter(path)
+    try:
+        way = _way(body, steps)
+    except StopIteration:
+        raise ValueError("the path ends before the program does") from None
+    if next(steps, None) is not None:
+        raise ValueError("the path goes on after the program has ended")
+    return way
+
+
+def _way(body: Body, steps: Iterator[int]) -> Way:
+    choices: list[Choice] = []
+    for node in body:
+        match node:
+            case Instruction():
+                continue
+            case Loop():
+                count = next(steps)
+                choices.append(Turns(count, _ways(count, node.body, steps)))
+            case Branch():
+                taken = next(steps)
+                choices.append((taken, _way(node.then if taken else node.otherwise, steps)))
+            case While():
+                count = next(steps)
+                ways = _ways(count, (*node.before, *node.after), steps)
+                choices.append(Turns(count, (*ways, _way(node.before, steps)) if _decides(node.before) else ways))
+    return tuple(choices)
+
+
+def _ways(count: int, body: Body, steps: Iterator[int]) -> tuple[Way, ...]:
+    return tuple([_way(body, steps) for _ in range(count)]) if _decides(body) else ()
+
+
+def _decides(body: Body) -> bool:
+    return any(not isinstance(node, Instruction) for node in body)

@@ -1,0 +1,80 @@
+"""The A2A3 vector unit: a head while the pipe is empty, a slope for each instruction, a tail before the next sync.
+
+A vector function pays the head of the first instruction that it executes, the slope of every one and the largest tail.
+The order of the others does not matter, so that counting them is enough.
+"""
+
+from collections import Counter
+from math import ceil
+
+from ptosim.target.profile import RepeatUnit
+from ptosim.timing.program import Body, Branch, Instruction, Loop, Program, Turns, Way, While
+from ptosim.timing.result import VectorFunctionTiming
+
+_NOT_OF_THE_VECTOR_UNIT = frozenset({"scalar", "rename", "fence"})
+
+Counts = Counter[tuple[str, int]]  # executions by timing class and line
+
+
+def time(program: Program, way: Way, unit: RepeatUnit) -> VectorFunctionTiming:
+    """The cycles of one execution; KeyError for a timing class that the target does not have."""
+    counts: Counts = Counter()
+    _count(program.body, way, 1, counts)
+    first = _first(program.body, way)
+    head = unit.classes[first.timing_class].head if first else 0
+    tail = max((unit.classes[timing_class].tail for timing_class, _ in counts), default=0)
+    lines: dict[int, float] = {}
+    for (timing_class, line), times in counts.items():
+        lines[line] = lines.get(line, 0) + times * unit.classes[timing_class].slope
+    slope = sum(lines.values())
+    causes = sorted({"launch": head + tail, "issue": slope}.items(), key=lambda item: -item[1])
+    return VectorFunctionTiming(
+        cycles=ceil(head + slope + tail),
+        startup=head,
+        drain=tail,
+        lines={line: cycles for line, cycles in sorted(lines.items()) if cycles},
+        causes=dict(causes),
+        busy={"issue": slope},
+        classes=frozenset(timing_class for timing_class, _ in counts),
+        limit=causes[0][0],
+    )
+
+
+def _count(body: Body, way: Way, times: int, counts: Counts) -> None:
+    choices = iter(way)
+    for node in body:
+        if isinstance(node, Instruction):
+            if node.timing_class not in _NOT_OF_THE_VECTOR_UNIT:
+                counts[node.timing_class, node.line] += times
+            continue
+        for inner, inner_way, repeats in _passes(node, next(choices)):
+            _count(inner, inner_way, times * repeats, counts)
+
+
+def _passes(node: Loop | While | Branch, choice: Turns | tuple[int, Way]) -> list[tuple[Body, Way, int]]:
+    """The bodies that a control node runs, each with its way and how often."""
+    if isinstance(node, Branch):
+        assert isinstance(choice, tuple)
+        taken, way = choice
+        return [(node.then if taken else node.otherwise, way, 1)]
+    assert isinstance(choice, Turns)
+    body = node.body if isinstance(node, Loop) else (*node.before, *node.after)
+    ways = Counter(choice.ways[: choice.count]) if choice.ways else {(): choice.count}
+    passes = [(body, way, repeats) for way, repeats in ways.items() if repeats]
+    if isinstance(node, While):
+        passes.append((node.before, choice.way(choice.count), 1))
+    return passes
+
+
+def _first(body: Body, way: Way) -> Instruction | None:
+    choices = iter(way)
+    for node in body:
+        if isinstance(node, Instruction):
+            if node.timing_class not in _NOT_OF_THE_VECTOR_UNIT:
+                return node
+            continue
+        for inner, inner_way, _ in _passes(node, next(choices)):
+            found = _first(inner, inner_way)
+            if found:
+                return found
+    return None

@@ -1,0 +1,64 @@
+"""The A2A3 vector model: one head, a slope for each instruction, the largest tail."""
+
+import pytest
+
+from ptosim.target import load_target
+from ptosim.timing.program import Branch, Instruction, Loop, Node, Path, Program, While
+from ptosim.timing.result import VectorFunctionTiming
+from ptosim.timing.vector_function import vector_function
+
+A2A3 = load_target("a2a3")
+
+
+def op(timing_class: str, line: int = 1) -> Instruction:
+    return Instruction(timing_class, timing_class, 4, line=line)
+
+
+def timing(*body: Node, path: Path = (), target: str = "a2a3") -> VectorFunctionTiming:
+    return vector_function(Program(body), path, load_target(target))
+
+
+def test_one_instruction():
+    assert timing(op("add")).cycles == 10 + 2 + 14
+    assert timing(op("divide")).cycles == 11 + 4 + 19
+
+
+def test_nothing_but_scalars():
+    assert timing(op("scalar"), op("rename"), op("fence")).cycles == 0
+
+
+def test_the_head_of_the_first_and_the_largest_tail():
+    result = timing(op("scalar"), op("multiply_scalar", 2), op("sqrt", 3), op("add", 4), op("add", 4))
+    assert (result.startup, result.drain) == (11, 25)
+    assert result.lines == {2: 1, 3: 2, 4: 4}
+    assert result.cycles == 11 + 7 + 25
+    assert result.classes == {"multiply_scalar", "sqrt", "add"}
+
+
+def test_repeats_in_loops():
+    loop = Loop((op("load"), Loop((op("add"),)), op("store")))
+    assert timing(loop, path=(3, 4, 0, 2)).cycles == 6 + 3 * 4 + 6 * 2 + 14
+    assert timing(loop, path=(2, 5, 5)).limit == "issue" and timing(op("add")).limit == "launch"
+
+
+def test_only_what_was_executed_counts():
+    branch = Branch((), (op("exp"),), (op("reduce_add"),))
+    assert timing(branch, path=(1,)).cycles == 13 + 2 + 18
+    assert timing(branch, path=(0,)).cycles == 14 + 7 + 32
+    skipped = Loop((op("sqrt"),))
+    assert timing(skipped, op("add"), path=(0,)).cycles == 10 + 2 + 14
+
+
+def test_a_while_decides_once_more_than_it_turns():
+    loop = While((op("compare"),), (), (op("add"),))
+    assert timing(loop, path=(3,)).cycles == 14 + 4 * 2 + 3 * 2 + 22
+    nested = While((Branch((), (op("compare"),)),), (), (op("add"),))
+    assert timing(nested, path=(2, 1, 0, 1)).cycles == 14 + 2 * 2 + 2 * 2 + 22
+
+
+@pytest.mark.parametrize(
+    "timing_class, slope, constant", [("add", 2.11, 24), ("divide", 4.03, 31), ("multiply_scalar", 1.0, 26)]
+)
+def test_board_fits(timing_class: str, slope: float, constant: int):
+    result = timing(Loop((op(timing_class),)), path=(100,), target="a2a3-board")
+    assert result.cycles == pytest.approx(100 * slope + constant, abs=1)
