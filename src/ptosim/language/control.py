@@ -36,6 +36,15 @@ class Terminator(PTOOperation):
     form = "{$arguments...}"
     arguments = VariadicOperand()
 
+    def print(self, printer: Printer) -> None:
+        if self.arguments:
+            printer.print_string(" ")
+            printer.print_list(self.arguments, printer.print_ssa_value)
+        printer.print_op_attributes(self.attributes)
+        if self.arguments:
+            printer.print_string(" : ")
+            printer.print_list([value.type for value in self.arguments], printer.print_attribute)
+
     def expected(self) -> Sequence[Attribute] | None:
         """The types that the surrounding operation takes; None where this does not belong."""
         return None
@@ -91,13 +100,18 @@ class Condition(Terminator):
 
     name = "scf.condition"
     form = "($condition) {$arguments...}"
-    listed = ("arguments",)
     condition = Operand()
     arguments = VariadicOperand()
 
     @classmethod
     def parse_signature(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
         return super().parse_signature(parser, [(role, value) for role, value in operands if role != "condition"])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string("(")
+        printer.print_ssa_value(self.condition)
+        printer.print_string(")")
+        super().print(printer)
 
     def expected(self) -> Sequence[Attribute] | None:
         loop = self.parent_op()

@@ -1,42 +1,133 @@
-"""Text to a verified module: parse, rewrite older spellings, work out open types, verify."""
+"""Text to a verified module and its kernels: parse, rewrite older spellings, work out open types, verify."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import BlockArgument, Operation
 
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error
+from ptosim.effects.names import CoreKind
+from ptosim.language import printing
+from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.infer import infer
+from ptosim.language.legacy import modernise
+from ptosim.language.operation import PTOOperation, core_of, cores_of
 from ptosim.language.parser import ParsedModule, parse
-from ptosim.language.verify import verify
+from ptosim.language.scope import Section
+from ptosim.language.syntax import word_in
+from ptosim.language.verify import in_source_order, verify
 
 TARGETS = {"a5": "a5", "a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3"}
+TARGET_ARCH = "pto.target_arch"
+
+_CROSS_BLOCK = frozenset({"pto.set_cross_block", "pto.wait_cross_block", "pto.syncall"})
+
+
+@dataclass(frozen=True)
+class KernelProgram:
+    """An entry: which cores run what, and the parameters. A program leaves out the sections of the other kind."""
+
+    name: str
+    kind: Literal["vector", "cube", "mixed"]
+    entries: Mapping[CoreKind, Function]
+    signature: tuple[tuple[str, str], ...]
+    """Name and type of each parameter."""
+    cross_block: bool
+    """Whether blocks wait for each other."""
 
 
 @dataclass
 class VerifiedModule:
-    """A module without errors, the machine it is for, and what the verifier warned of."""
+    """A module without errors, the machine it is for, its kernels, and what the verifier warned of."""
 
     parsed: ParsedModule
     target: str
     warnings: list[Diagnostic]
+    kernels: tuple[KernelProgram, ...] = ()
 
 
 def load(source: Source, target: str | None = None) -> VerifiedModule:
     """Read a module; raises PTOError with the first syntax error, or with all errors of the verifier."""
     parsed = parse(source)
     machine = target_of(parsed, target)
-    found = verify(parsed, machine)
+    modernise(parsed)
+    open_types = infer(parsed)
+    # Rules may rely on closed types, so an open one ends the work here.
+    found = in_source_order([*parsed.reports, *open_types]) if open_types else verify(parsed, machine)
     errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
     if errors:
         raise PTOError(*errors)
-    return VerifiedModule(parsed, machine, found)
+    return VerifiedModule(parsed, machine, found, tuple(kernels(parsed, machine)))
+
+
+def text(module: VerifiedModule) -> str:
+    """The module in canonical text."""
+    return printing.text(module.parsed)
 
 
 def target_of(parsed: ParsedModule, override: str | None) -> str:
     """The machine a module is for: the override, its `pto.target_arch`, or a5."""
-    declared = parsed.module.attributes.get("pto.target_arch")
-    name = override or (declared.data if isinstance(declared, StringAttr) else "a5")
+    modules = (op for op in (parsed.module, *parsed.module.body.ops) if isinstance(op, ModuleOp))
+    declaring = next((op for op in modules if TARGET_ARCH in op.attributes), None)
+    name = override or (word_in(declaring.attributes[TARGET_ARCH]) if declaring is not None else "a5")
     if name not in TARGETS:
-        raise error("invalid", f"unknown target '{name}'; known: {', '.join(TARGETS)}", parsed.location(parsed.module))
+        place = parsed.location(declaring, TARGET_ARCH) if declaring is not None and override is None else None
+        raise error("invalid", f"unknown target '{name}'; known: {', '.join(TARGETS)}", place)
     return TARGETS[name]
+
+
+# --- kernels --------------------------------------------------------------------------------------
+
+
+def kernels(parsed: ParsedModule, target: str) -> Iterator[KernelProgram]:
+    """The entries of a verified module. Functions of one name for different kinds of core are one kernel."""
+    named: dict[str, list[Function]] = {}
+    for function in entry_functions(parsed.module):
+        named.setdefault(function.symbol, []).append(function)
+    for name, functions in named.items():
+        entries = {core: function for function in functions for core in _cores(function)}
+        kind = "mixed" if len(entries) > 1 else "vector" if CoreKind.AIV in entries else "cube"
+        signature = tuple((_name(parsed, value), str(value.type)) for value in functions[0].args)
+        crossing = any(_crosses_blocks(op, target) for function in functions for op in _reached(function))
+        yield KernelProgram(name, kind, entries, signature, crossing)
+
+
+def entry_functions(module: ModuleOp) -> list[Function]:
+    """The marked functions; when there are none, every function with a body that is not private."""
+    bodies = [op for op in module.walk() if isinstance(op, Function) and not op.is_declaration]
+    marked = [function for function in bodies if function.is_marked]
+    return marked or [function for function in bodies if not function.is_private]
+
+
+def _cores(function: Function) -> tuple[CoreKind, ...]:
+    """The kinds of core that run an entry: as declared, both when it has sections, else by its instructions."""
+    if (core := core_of(function)) is not None:
+        return (core,)
+    reached = list(_reached(function))
+    if any(isinstance(op, Section) for op in reached):
+        return (CoreKind.AIC, CoreKind.AIV)
+    is_cube = any(isinstance(op, PTOOperation) and cores_of(op) == (CoreKind.AIC,) for op in reached)
+    return (CoreKind.AIC,) if is_cube else (CoreKind.AIV,)
+
+
+def _reached(function: Function) -> Iterator[Operation]:
+    """Everything that a function executes, calls included. There is no recursion."""
+    for op in function.walk():
+        yield op
+        if isinstance(op, Call) and (callee := callee_of(op)) is not None:
+            yield from _reached(callee)
+
+
+def _crosses_blocks(op: Operation, target: str) -> bool:
+    if op.name in ("pto.sync.set", "pto.sync.wait") and isinstance(op, PTOOperation):
+        return target == "a2a3" and op.integer("ffts_mode") == 0
+    return op.name in _CROSS_BLOCK
+
+
+def _name(parsed: ParsedModule, argument: BlockArgument) -> str:
+    span = parsed.definitions.get(argument)
+    return span.text[1:] if span is not None else str(argument.index)

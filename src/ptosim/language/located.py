@@ -67,6 +67,7 @@ class LocatedParser(Parser):
         self.positions: dict[Operation, Position] = {}
         self.definitions: dict[SSAValue, Span] = {}
         self.reports: list[Diagnostic] = []
+        self.hints: list[tuple[SSAValue, Attribute]] = []
         self._open: list[Position] = []
         self._seen: dict[str, Span] = {}
         self._last_end = 0
@@ -197,7 +198,7 @@ class LocatedParser(Parser):
 
     def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:
         value = self._defined(operand)
-        if not same_type(type, value.type):
+        if not self.same_type(type, value):
             self.report(f"%{operand.operand_name} has type {value.type}, but is used as {type}", operand.span)
         return value
 
@@ -302,6 +303,15 @@ class LocatedParser(Parser):
     def location(self, span: Span) -> Location:
         line, column = self.source.position(span.start)
         return Location(self.source.name, line, column, max(1, span.end - span.start), self.source)
+
+    def same_type(self, listed: Attribute, value: SSAValue) -> bool:
+        """Whether a value has the type that is listed for it, as far as both are known; inference reads the list."""
+        if listed == value.type:
+            return True
+        if not same_type(listed, value.type):
+            return False
+        self.hints.append((value, listed))
+        return True
 
     def report(self, message: str, span: Span) -> None:
         """An error that does not stop parsing: it joins those of the verifier."""

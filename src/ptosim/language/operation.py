@@ -456,7 +456,7 @@ def cores_of(op: PTOOperation) -> tuple[CoreKind, ...]:
 
 def core_of(op: Operation) -> CoreKind | None:
     """The kind of core that code is for: by its section, else by the kind of its function or module; None for both."""
-    parent = op.parent_op()
+    parent: Operation | None = op
     while parent is not None:
         if isinstance(parent, PTOOperation) and parent.core is not None:
             return parent.core

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from xdsl.context import Context
@@ -34,6 +34,8 @@ class ParsedModule:
     positions: dict[Operation, Position]
     definitions: dict[SSAValue, Span]
     reports: list[Diagnostic]
+    hints: list[tuple[SSAValue, Attribute]] = field(default_factory=list[tuple[SSAValue, Attribute]])
+    """Closed types that type lists give to values whose own type is open."""
 
     def location(self, op: Operation, role: str | None = None) -> Location | None:
         """The place of an operation, or of the operand that plays a role in it."""
@@ -66,6 +68,9 @@ class ParsedModule:
         """A rewritten operation stands where the old one stood."""
         if old in self.positions:
             self.positions[new] = self.positions.pop(old)
+        for before, after in zip(old.results, new.results, strict=True):
+            if before in self.definitions:
+                self.definitions[after] = self.definitions.pop(before)
 
 
 def _unplaced(op: Operation, position: Position, role: str | None) -> Span | None:
@@ -108,7 +113,7 @@ def parse(source: Source) -> ParsedModule:
             raise
         except Exception as problem:  # xDSL verifies attributes while parsing and raises whatever it likes
             raise _at(parser, "syntax", str(problem) or type(problem).__name__, parser.span_here()) from problem
-    return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports)
+    return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports, parser.hints)
 
 
 def _at(parser: LocatedParser, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:

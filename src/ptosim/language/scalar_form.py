@@ -14,7 +14,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.language.located import LocatedParser
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.syntax import Parsed, parse_form, print_form
-from ptosim.language.types import element_name, same_type
+from ptosim.language.types import element_name
 
 INTEGERS = frozenset({"i1", "i4", "i8", "i16", "i32", "i64"})
 INTEGERS_AND_INDEX = INTEGERS | {"index"}
@@ -78,7 +78,7 @@ def type_names(names: frozenset[str]) -> str:
 def compare(parser: LocatedParser, parsed: Parsed, type_: Attribute, *but: str) -> None:
     """Report the operands that do not have the type that was written for all of them."""
     for role, value in parsed.operands.items():
-        if role not in but and isinstance(value, SSAValue) and not same_type(type_, value.type):
+        if role not in but and isinstance(value, SSAValue) and not parser.same_type(type_, value):
             parser.report(f"{role} has type {value.type}, but {type_} is written", parser.place_of(role))
 
 

@@ -27,7 +27,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.types import PtrType, is_open, parse_pointer_body, pointer_of_memref, same_type
+from ptosim.language.types import PtrType, is_open, parse_pointer_body, pointer_of_memref
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def compare_types(
     remaining = iter(operands)
     for type_, span in listed:
         for role, value in remaining:
-            if same_type(type_, value.type):
+            if parser.same_type(type_, value):
                 break
             if isinstance(value.type, IndexType):
                 continue
@@ -273,7 +273,7 @@ def agreed_types(
         parser.raise_error(f"{len(values)} values, but {len(listed)} types", parser.place_of(""))
     types: list[Attribute] = []
     for index, ((type_, span), value) in enumerate(zip(listed, values, strict=True)):
-        if not same_type(type_, value.type):
+        if not parser.same_type(type_, value):
             parser.report(f"{role}[{index}] has type {value.type}, but the type list says {type_}", span)
         types.append(value.type if is_open(type_) else type_)
     return types

@@ -29,6 +29,11 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
             found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target, function in called))
     between = (*module_problems(parsed.module), *core_problems(parsed.module), *call_problems(parsed.module))
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
+    return in_source_order(found)
+
+
+def in_source_order(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Each diagnostic once, as they stand in the source."""
     return sorted(dict.fromkeys(found), key=_place)
 
 

@@ -1,0 +1,279 @@
+"""Works out the types that the text leaves open: `!pto.ptr` and `!pto.mask<G>`.
+
+Values that one operation hands on to another (pointer arithmetic, carried values, selection, calls) have one type. What
+a type list says, the space that an instruction reaches, and the register it loads or stores then decide it. The
+pointers of a copy share their elements when nothing else decides them; those that only copies use count bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import i8
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ptosim.diagnostics import Diagnostic
+from ptosim.effects.names import Space
+from ptosim.language.control import For, If, While
+from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.operation import PTOOperation
+from ptosim.language.parser import ParsedModule
+from ptosim.language.pointer import AddPtr, CastPtr
+from ptosim.language.scalar_cast import Select
+from ptosim.language.scope import StrictVecScope
+from ptosim.language.types import MaskType, PtrType, VregType, is_open, mask_for
+
+_COPIES = frozenset({Space.GM, Space.UB, Space.L1})
+"""The memories between which a copy leaves elements as they are."""
+
+_INDIFFERENT = frozenset({"pto.addptr", "pto.castptr", "pto.ptrtoint", "pto.dcci", "pto.cmo.cacheinvalid"})
+"""Instructions that take a pointer to any elements."""
+
+
+@dataclass
+class _Group:
+    """Values of one type, and what is known of it, each fact with the operation that says so."""
+
+    values: list[SSAValue] = field(default_factory=list[SSAValue])
+    spaces: dict[Space, Operation | None] = field(default_factory=dict[Space, "Operation | None"])
+    reach: set[Space] = field(default_factory=lambda: set(Space))
+    elements: dict[Attribute, Operation | None] = field(default_factory=dict[Attribute, "Operation | None"])
+    granularities: dict[MaskType, Operation | None] = field(default_factory=dict[MaskType, "Operation | None"])
+    copied_with: list[SSAValue] = field(default_factory=list[SSAValue])
+    only_copied: bool = True
+
+
+def infer(parsed: ParsedModule) -> list[Diagnostic]:
+    """Close every open type in place; what cannot be worked out is an error that asks for the type."""
+    operations = list(parsed.module.walk())
+    if not any(is_open(value.type) for op in operations for value in _defined(op)):
+        return []
+    inference = _Inference(parsed)
+    for op in operations:
+        for values in _alike(op):
+            inference.join(values)
+    for op in operations:
+        inference.learn(op)
+    for value, type_ in parsed.hints:
+        inference.learn_type(value, type_, None)
+    found = list(inference.close(operations))
+    for op in operations:
+        if isinstance(op, Function) and not op.is_declaration:
+            op.retype()
+    return found
+
+
+def _defined(op: Operation) -> Iterator[SSAValue]:
+    yield from op.results
+    for region in op.regions:
+        for block in region.blocks:
+            yield from block.args
+
+
+# --- values of one type ---------------------------------------------------------------------------
+
+
+def _alike(op: Operation) -> Iterator[Sequence[SSAValue]]:
+    """Lists of values that have one type because of this operation."""
+    match op:
+        case For():
+            yield from zip(op.iter_args, op.body.block.args[1:], op.results, _last(op.body.block), strict=False)
+        case If():
+            yield from zip(op.results, _last(op.true_region.block), _last(op.false_region.block), strict=False)
+        case While():
+            before, after = op.before_region.block, op.after_region.block
+            yield from zip(op.arguments, before.args, _last(after), strict=False)
+            yield from zip(op.results, after.args, _last(before)[1:], strict=False)
+        case Select():
+            yield op.if_true, op.if_false, op.result
+        case AddPtr():
+            yield op.pointer, op.result
+        case StrictVecScope():
+            yield from zip(op.arguments, op.body.block.args, strict=False)
+        case Call():
+            callee = callee_of(op)
+            if callee is not None and not callee.is_declaration:
+                yield from zip(op.arguments, callee.args, strict=False)
+                yield from zip(op.results, _last(callee.body.block), strict=False)
+        case PTOOperation() if op.name.startswith("pto.") and not isinstance(op, CastPtr):
+            yield from _alike_in_instruction(op)
+        case _:
+            pass
+
+
+def _alike_in_instruction(op: PTOOperation) -> Iterator[Sequence[SSAValue]]:
+    """A pointer that an instruction advances keeps its type; instructions on masks alone keep the granularity."""
+    advanced = [value for value in op.results if isinstance(value.type, PtrType)]
+    bases = [value for value in op.operands if isinstance(value.type, PtrType)]
+    if advanced and bases:
+        yield bases[0], *advanced
+    masks = [value for value in (*op.operands, *op.results) if isinstance(value.type, MaskType)]
+    if not _registers(op) and op.name not in ("pto.ppack", "pto.punpack", "pto.pbitcast"):
+        yield masks
+
+
+def _last(block: Block) -> Sequence[SSAValue]:
+    """What a region yields."""
+    last = block.last_op
+    return last.operands if last is not None else ()
+
+
+def _registers(op: Operation) -> list[VregType]:
+    """The register types of an instruction; the first is what it loads, else what it stores."""
+    return [value.type for value in (*op.results, *op.operands) if isinstance(value.type, VregType)]
+
+
+# --- facts ----------------------------------------------------------------------------------------
+
+
+class _Inference:
+    def __init__(self, parsed: ParsedModule) -> None:
+        self.parsed = parsed
+        self.groups: dict[SSAValue, _Group] = {}
+        self.casts: list[CastPtr] = []
+
+    def group(self, value: SSAValue) -> _Group:
+        if value not in self.groups:
+            self.groups[value] = _Group([value])
+            self.learn_type(value, value.type, None)
+        return self.groups[value]
+
+    def join(self, values: Sequence[SSAValue]) -> None:
+        values = [value for value in values if isinstance(value.type, PtrType | MaskType)]
+        for value in values[1:]:
+            one, other = self.group(values[0]), self.group(value)
+            if one is other:
+                continue
+            one.values += other.values
+            one.spaces |= other.spaces
+            one.elements |= other.elements
+            one.granularities |= other.granularities
+            for member in other.values:
+                self.groups[member] = one
+
+    def learn_type(self, value: SSAValue, type_: Attribute, source: Operation | None) -> None:
+        """A value has this type, as far as it is closed."""
+        group = self.group(value)
+        if is_open(type_):
+            return
+        if isinstance(type_, MaskType):
+            group.granularities.setdefault(type_, source)
+        elif isinstance(type_, PtrType):
+            group.spaces.setdefault(type_.space, source)
+            group.elements.setdefault(type_.element, source)
+
+    def learn(self, op: Operation) -> None:
+        """What an operation says about the pointers and masks that it uses."""
+        if isinstance(op, CastPtr) and isinstance(op.input.type, PtrType) and isinstance(op.result.type, PtrType):
+            self.casts.append(op)
+        elif isinstance(op, PTOOperation) and op.name.startswith("pto."):
+            self._learn_instruction(op)
+
+    def _share_spaces(self) -> None:
+        """Both sides of a cast are in one space."""
+        changed = True
+        while changed:
+            changed = False
+            for op in self.casts:
+                one, other = self.group(op.input), self.group(op.result)
+                together = one.spaces | other.spaces
+                changed |= len(together) > min(len(one.spaces), len(other.spaces))
+                one.spaces, other.spaces = dict(together), dict(together)
+
+    def _learn_instruction(self, op: PTOOperation) -> None:
+        pointers = [(role, value) for role, value in op.roles() if isinstance(value.type, PtrType)]
+        element = self._element(op)
+        reached = {space for role, _ in pointers for space in op.spaces.get(role, Space)}
+        copy = element is None and len(pointers) > 1 and reached <= _COPIES
+        for role, value in pointers:
+            group = self.group(value)
+            if allowed := op.spaces.get(role):
+                group.reach &= set(allowed)
+                if len(allowed) == 1:
+                    group.spaces.setdefault(allowed[0], op)
+            if element is not None:
+                group.elements.setdefault(element, op)
+            if copy:
+                group.copied_with += [other for _, other in pointers if other is not value]
+            elif op.name not in _INDIFFERENT:
+                group.only_copied = False
+        for registers in _registers(op)[:1]:
+            for value in (*op.operands, *op.results):
+                if isinstance(value.type, MaskType):
+                    self.group(value).granularities.setdefault(mask_for(registers), op)
+
+    def _element(self, op: PTOOperation) -> Attribute | None:
+        """The element type of the pointers of an instruction, from what it loads or stores."""
+        if registers := _registers(op):
+            return registers[0].element
+        if op.name in ("pto.load_scalar", "pto.ld_dev"):
+            return op.results[0].type
+        if op.name in ("pto.store_scalar", "pto.st_dev"):
+            return op.operands[0].type
+        return None
+
+    # --- closing ---------------------------------------------------------------------------------
+
+    def close(self, operations: list[Operation]) -> Iterator[Diagnostic]:
+        open_values = [value for op in operations for value in _defined(op) if is_open(value.type)]
+        groups = {id(group): group for group in map(self.group, open_values)}
+        self._share_spaces()
+        self._spread(list(groups.values()))
+        for group in groups.values():
+            first = next(value for value in open_values if value in group.values)
+            type_ = self._type_of(group, first)
+            if type_ is None:
+                yield self._complain(group, first)
+                continue
+            for value in group.values:
+                if is_open(value.type):
+                    value._type = type_  # pyright: ignore[reportPrivateUsage]
+
+    def _spread(self, groups: list[_Group]) -> None:
+        """The elements of one side of a copy decide those of the other, when nothing else does."""
+        undecided = [group for group in groups if not group.elements]
+        while undecided:
+            decided: list[_Group] = []
+            for group in undecided:
+                for other in group.copied_with:
+                    if len(known := self.group(other).elements) == 1 and not group.elements:
+                        group.elements |= known
+                        decided.append(group)
+            if not decided:
+                return
+            undecided = [group for group in undecided if not group.elements]
+
+    def _type_of(self, group: _Group, value: SSAValue) -> Attribute | None:
+        if isinstance(value.type, MaskType):
+            return next(iter(group.granularities)) if len(group.granularities) == 1 else None
+        spaces = set(group.spaces) or ({Space.GM} & group.reach if _is_parameter(group) else group.reach)
+        elements = set(group.elements) or ({i8} if group.only_copied else set[Attribute]())
+        if len(spaces) != 1 or len(elements) != 1:
+            return None
+        return PtrType.of(elements.pop(), spaces.pop())
+
+    def _complain(self, group: _Group, value: SSAValue) -> Diagnostic:
+        is_mask = isinstance(value.type, MaskType)
+        facts: dict[str, Operation | None] = {}
+        for found in (group.granularities,) if is_mask else (group.spaces, group.elements):
+            if len(found) > 1:
+                facts |= {str(name): op for name, op in found.items()}
+        wanted = "!pto.mask<b8|b16|b32>" if is_mask else "!pto.ptr<T, space>"
+        why = f"it is used as {self._list(facts)}" if facts else "its uses do not say enough"
+        span = self.parsed.definitions.get(value)
+        location = self.parsed.source.location(span.start, span.end - span.start) if span else None
+        return Diagnostic("invalid", "error", f"the type cannot be worked out: {why}; write {wanted}", location)
+
+    def _list(self, facts: dict[str, Operation | None]) -> str:
+        def place(op: Operation | None) -> str:
+            location = self.parsed.location(op) if op is not None else None
+            return f" (line {location.line})" if location is not None else ""
+
+        return " and as ".join(f"{name}{place(op)}" for name, op in facts.items())
+
+
+def _is_parameter(group: _Group) -> bool:
+    return any(
+        isinstance(value.owner, Block) and isinstance(value.owner.parent_op(), Function) for value in group.values
+    )
