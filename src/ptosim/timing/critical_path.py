@@ -53,7 +53,7 @@ class Repetition:
 
 
 class Clock:
-    """From simulated to real cycles. Two repetitions are disjoint, or one lies inside the other and is repeated by it."""
+    """From simulated to real cycles. Of two repetitions that meet, one lies inside the other and is repeated by it."""
 
     def __init__(self, repetitions: Iterable[Repetition]) -> None:
         self.edges, self.weights = [0], [1]
