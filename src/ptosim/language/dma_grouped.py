@@ -355,8 +355,11 @@ class _Fill(PTOOperation):
     fill_word_bits = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        if self.integer("fill_word_bits") not in (16, 32):
-            yield Problem(f"{self.name} needs {{fill_word_bits = 16}} or 32, not {self.attribute('fill_word_bits')}")
+        bits = self.attribute("fill_word_bits")
+        if bits is None:
+            yield Problem(f"{self.name} needs {{fill_word_bits = 16}} or {{fill_word_bits = 32}}")
+        elif self.integer("fill_word_bits") not in (16, 32):
+            yield Problem(f"fill_word_bits must be 16 or 32, not {bits}", at="fill_word_bits")
         yield from are_type(self, i32, "value")
         yield from are_i64(self, "repeat", "blocks", "gap")
         yield from in_range(self, 0, FILL_LIMIT, "repeat", "blocks", "gap")
