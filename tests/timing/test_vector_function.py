@@ -176,6 +176,11 @@ def test_values_that_change_places_each_time_round():
     assert body_cycles(loop, path=(21,)) == 10 * 7 + 8
 
 
+def test_a_value_that_a_loop_hands_on_unchanged():
+    loop = Loop((op("add", -1, to=3),), initial=(1,), arguments=(2,), yielded=(2,), results=(4,))
+    assert body_cycles(op("exp", -1, to=1), loop, op("store", 4), path=(3,)) == 14 + 9
+
+
 def test_entering_a_loop_costs_five_cycles_unless_start_up_hides_it():
     loop = Loop((op("load", to=1),))
     assert body_cycles(loop, path=(3,)) == 2 + 9

@@ -1,5 +1,8 @@
 """The A5 model against the published cycles of whole vector functions."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from ptosim.target import load_target
@@ -33,6 +36,14 @@ def test_points_that_the_fit_has_not_seen(left_out: str):
     fitted = min(range(3, 8), key=lambda cycles: mean([error(point, cycles) for point in seen]))
     assert mean([error(point, fitted) for point in hidden]) <= 0.06
     assert A5.figures["vector.loop_entry"] == (fitted, "FIT")
+
+
+def test_the_documentation_shows_what_the_model_says():
+    text = (Path(__file__).parents[2] / "docs" / "timing.md").read_text()
+    for name in ("vmins", "vexp", "vadd"):
+        (shown,) = re.findall(rf"^\| {name}, model \|(.*)\|$", text, re.MULTILINE)
+        modelled = [vector_function(point.program, point.path, A5).cycles for point in POINTS if point.name == name]
+        assert [int(cell) for cell in shown.split("|")] == modelled
 
 
 def test_only_the_loop_figure_is_fitted():

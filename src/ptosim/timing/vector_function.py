@@ -80,22 +80,18 @@ class _Run:
         machine.pause(machine.unit.branch, "branch", node.line)
         block = control.blocks[0 if taken else 1]
         self.block(block, way)
-        self.move(node.then_yielded if taken else node.otherwise_yielded, node.results)
-        self.forget(block.dying[-1])
+        self.move(node.then_yielded if taken else node.otherwise_yielded, node.results, block.dying[-1])
 
     def loop(self, control: Control, node: Loop | While, turns: Turns) -> None:
         machine = self.machine
         machine.pause(machine.unit.loop_entry, "loop", node.line)
-        self.move(node.initial, node.arguments)
-        self.forget(control.dying_on_entry)
+        self.move(node.initial, node.arguments, control.dying_on_entry)
         self.iterations(control, node, turns)
         if isinstance(node, While):
             self.decide(control, node, turns.way(turns.count))
-            self.move(node.passed, node.results)
-            self.forget(control.blocks[0].dying[-1])
+            self.move(node.passed, node.results, control.blocks[0].dying[-1])
         else:
-            self.move(node.arguments, node.results)
-        self.forget(node.arguments)
+            self.move(node.arguments, node.results, node.arguments)
         machine.pause(0, "loop", node.line)
 
     def iterations(self, control: Control, node: Loop | While, turns: Turns) -> None:
@@ -115,11 +111,9 @@ class _Run:
             way = turns.way(iteration)
             if isinstance(node, While):
                 way = self.decide(control, node, way)
-                self.move(node.passed, node.after_arguments)
-                self.forget(control.blocks[0].dying[-1])
+                self.move(node.passed, node.after_arguments, control.blocks[0].dying[-1])
             self.block(body, way)
-            self.move(node.yielded, node.arguments)
-            self.forget(body.dying[-1])
+            self.move(node.yielded, node.arguments, body.dying[-1])
             iteration += 1
 
     def decide(self, control: Control, node: While, way: Way) -> Way:
@@ -162,11 +156,15 @@ class _Run:
             self.values[value] = binding
             self.hold(binding)
 
-    def move(self, sources: Values, destinations: Values) -> None:
-        """Let the destinations stand for what the sources stand for, all at once."""
+    def move(self, sources: Values, destinations: Values, dying: Values) -> None:
+        """Let the destinations stand for what the sources stand for, all at once, and forget the dying values.
+
+        A destination may be a source too, as where a loop hands on its argument, and may therefore be dying.
+        """
         bindings = [self.values.get(source) for source in sources]
         for binding in bindings:
             self.hold(binding)
+        self.forget(dying)
         for destination, binding in zip(destinations, bindings, strict=True):
             self.bind(destination, binding)
         for binding in bindings:
