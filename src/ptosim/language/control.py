@@ -75,7 +75,7 @@ def _values(count: int) -> str:
 class Yield(Terminator):
     """The values that a loop carries on or a branch gives.
 
-    scf.yield %a, %b : i32, !pto.ptr<f32, ub>
+        scf.yield %a, %b : i32, !pto.ptr<f32, ub>
     """
 
     name = "scf.yield"
@@ -95,7 +95,7 @@ class Yield(Terminator):
 class Condition(Terminator):
     """Whether `scf.while` goes on, and the values that it passes to its body or gives as results.
 
-    scf.condition(%go_on) %a : i32
+        scf.condition(%go_on) %a : i32
     """
 
     name = "scf.condition"
@@ -214,7 +214,7 @@ class For(PTOOperation):
 class If(PTOOperation):
     """One of two regions by a condition. With results it needs both, and each ends with `scf.yield`.
 
-    %r = scf.if %c -> (i32) { scf.yield %a : i32 } else { scf.yield %b : i32 }
+        %r = scf.if %c -> (i32) { scf.yield %a : i32 } else { scf.yield %b : i32 }
     """
 
     name = "scf.if"
@@ -265,8 +265,8 @@ class If(PTOOperation):
 class While(PTOOperation):
     """Repeat while a condition holds: the first region decides, the second is the body.
 
-    %r = scf.while (%a = %init) : (i32) -> i32 { ... scf.condition(%c) %a : i32 }
-         do { ^bb0(%x: i32): ... scf.yield %y : i32 }
+        %r = scf.while (%a = %init) : (i32) -> i32 { ... scf.condition(%c) %a : i32 }
+             do { ^bb0(%x: i32): ... scf.yield %y : i32 }
     """
 
     name = "scf.while"

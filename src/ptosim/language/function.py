@@ -35,7 +35,7 @@ ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry")
 class Return(Terminator):
     """The end of a function, with its results.
 
-    return %a : i32
+        return %a : i32
     """
 
     name = "func.return"
@@ -48,7 +48,7 @@ class Return(Terminator):
 class Function(PTOOperation):
     """A kernel, a helper, or (without a body) a declaration.
 
-    func.func @kernel(%x: !pto.ptr<f32, gm>, %n: i32) attributes {pto.kernel} { ... return }
+        func.func @kernel(%x: !pto.ptr<f32, gm>, %n: i32) attributes {pto.kernel} { ... return }
     """
 
     name = "func.func"
@@ -216,7 +216,7 @@ def _parse_results(parser: LocatedParser) -> list[Attribute]:
 class Call(PTOOperation):
     """Call a function of the module.
 
-    %r = func.call @helper(%a) : (i32) -> i32
+        %r = func.call @helper(%a) : (i32) -> i32
     """
 
     name = "func.call"

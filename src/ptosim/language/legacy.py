@@ -1,4 +1,4 @@
-"""Rewrites older names of instructions to the current ones, right after parsing.
+"""Rewrites older names of instructions to the current ones, after verification: diagnostics say what was written.
 
 Only pure respellings: a class says with `replaced_by` which instruction it is an older name of, with the same roles and
 properties. Older spellings of words are aliases in the vocabularies; older instructions with a state of their own stay.

@@ -1,4 +1,4 @@
-"""Text to a verified module and its kernels: parse, rewrite older spellings, work out open types, verify."""
+"""Text to a verified module and its kernels: parse, work out open types, verify, rewrite older spellings."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def load(source: Source, target: str | None = None) -> VerifiedModule:
     """Read a module; raises PTOError with the first syntax error, or with all errors of the verifier."""
     parsed = parse(source)
     machine = target_of(parsed, target)
-    modernise(parsed)
     open_types = infer(parsed)
     # Rules may rely on closed types, so an open one ends the work here.
     found = in_source_order([*parsed.reports, *open_types]) if open_types else verify(parsed, machine)
     errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
     if errors:
         raise PTOError(*errors)
+    modernise(parsed)
     return VerifiedModule(parsed, machine, found, tuple(kernels(parsed, machine)))
 
 

@@ -57,7 +57,7 @@ class CastPtr(PTOOperation):
 class AddPtr(PTOOperation):
     """A pointer some elements further; the offset is signed.
 
-    %q = pto.addptr %p, %offset : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>
+        %q = pto.addptr %p, %offset : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>
     """
 
     name = "pto.addptr"
@@ -86,7 +86,7 @@ class AddPtr(PTOOperation):
 class PtrToInt(PTOOperation):
     """The address of a pointer into GM.
 
-    %address = pto.ptrtoint %p : !pto.ptr<f32, gm> -> i64
+        %address = pto.ptrtoint %p : !pto.ptr<f32, gm> -> i64
     """
 
     name = "pto.ptrtoint"
@@ -103,7 +103,7 @@ class PtrToInt(PTOOperation):
 class IntToPtr(PTOOperation):
     """A pointer into GM from its address, for scalar loads and stores only.
 
-    %p = pto.inttoptr %address : i64 -> !pto.ptr<f32, gm>
+        %p = pto.inttoptr %address : i64 -> !pto.ptr<f32, gm>
     """
 
     name = "pto.inttoptr"
@@ -167,7 +167,7 @@ class _Store(PTOOperation):
 class LoadScalar(_Load):
     """Load one element; the offset counts elements. Also allowed in a vector scope.
 
-    %v = pto.load_scalar %p[%i] : !pto.ptr<f32, ub> -> f32
+        %v = pto.load_scalar %p[%i] : !pto.ptr<f32, ub> -> f32
     """
 
     name = "pto.load_scalar"
@@ -177,7 +177,7 @@ class LoadScalar(_Load):
 class StoreScalar(_Store):
     """Store one element; the offset counts elements. Also allowed in a vector scope.
 
-    pto.store_scalar %v, %p[%i] : !pto.ptr<f32, ub>, f32
+        pto.store_scalar %v, %p[%i] : !pto.ptr<f32, ub>, f32
     """
 
     name = "pto.store_scalar"
@@ -200,7 +200,7 @@ def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
 class LdDev(_Load):
     """Load one integer from GM past the cache.
 
-    %v = pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> i32
+        %v = pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> i32
     """
 
     name = "pto.ld_dev"
@@ -216,7 +216,7 @@ class LdDev(_Load):
 class StDev(_Store):
     """Store one integer to GM past the cache.
 
-    pto.st_dev %v, %p[%i] : !pto.ptr<i32, gm>, i32
+        pto.st_dev %v, %p[%i] : !pto.ptr<i32, gm>, i32
     """
 
     name = "pto.st_dev"

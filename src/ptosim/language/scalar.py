@@ -41,8 +41,8 @@ from ptosim.language.types import element_name, element_of
 class Constant(PTOOperation):
     """A literal: an integer, a float, or `true` / `false`. A hexadecimal literal of a float type is a bit pattern.
 
-    %c = arith.constant 64 : index
-    %inf = arith.constant 0x7F800000 : f32
+        %c = arith.constant 64 : index
+        %inf = arith.constant 0x7F800000 : f32
     """
 
     name = "arith.constant"
@@ -259,7 +259,7 @@ class _Extended(ScalarOperation):
 class AddUIExtended(_Extended):
     """Sum and carry.
 
-    %sum, %carry = arith.addui_extended %a, %b : i32, i1
+        %sum, %carry = arith.addui_extended %a, %b : i32, i1
     """
 
     name = "arith.addui_extended"
@@ -297,7 +297,7 @@ class _MulExtended(_Extended):
 class MulSIExtended(_MulExtended):
     """Both halves of the signed product.
 
-    %low, %high = arith.mulsi_extended %a, %b : i32
+        %low, %high = arith.mulsi_extended %a, %b : i32
     """
 
     name = "arith.mulsi_extended"
@@ -306,7 +306,7 @@ class MulSIExtended(_MulExtended):
 class MulUIExtended(_MulExtended):
     """Both halves of the unsigned product.
 
-    %low, %high = arith.mului_extended %a, %b : i32
+        %low, %high = arith.mului_extended %a, %b : i32
     """
 
     name = "arith.mului_extended"

@@ -61,7 +61,7 @@ class _Compare(ScalarOperation):
 class CmpI(_Compare):
     """Compare integers: eq, ne, and signed (s) or unsigned (u) lt, le, gt, ge.
 
-    %b = arith.cmpi slt, %a, %c : i32
+        %b = arith.cmpi slt, %a, %c : i32
     """
 
     name = "arith.cmpi"
@@ -72,7 +72,7 @@ class CmpI(_Compare):
 class CmpF(_Compare):
     """Compare floats; the ordered predicates (o) are false when either is NaN, the unordered ones (u) true.
 
-    %b = arith.cmpf olt, %a, %c : f32
+        %b = arith.cmpf olt, %a, %c : f32
     """
 
     name = "arith.cmpf"
@@ -87,7 +87,7 @@ class CmpF(_Compare):
 class Select(ScalarOperation):
     """One of two values by a condition; they may be of any type that a value can have.
 
-    %r = arith.select %condition, %a, %b : i32
+        %r = arith.select %condition, %a, %b : i32
     """
 
     name = "arith.select"
@@ -185,7 +185,7 @@ class _IndexCast(Cast):
 class IndexCast(_IndexCast):
     """Integer to index or back: the sign is extended, or the high bits are dropped.
 
-    %r = arith.index_cast %a : i64 to index
+        %r = arith.index_cast %a : i64 to index
     """
 
     name = "arith.index_cast"
@@ -194,7 +194,7 @@ class IndexCast(_IndexCast):
 class IndexCastUI(_IndexCast):
     """Integer to index or back: extended with zeros, or the high bits are dropped.
 
-    %r = arith.index_castui %a : i64 to index
+        %r = arith.index_castui %a : i64 to index
     """
 
     name = "arith.index_castui"
@@ -203,7 +203,7 @@ class IndexCastUI(_IndexCast):
 class ExtSI(_Widening):
     """Wider integer, filled with the sign.
 
-    %r = arith.extsi %a : i8 to i32
+        %r = arith.extsi %a : i8 to i32
     """
 
     name = "arith.extsi"
@@ -214,7 +214,7 @@ class ExtSI(_Widening):
 class ExtUI(_Widening):
     """Wider integer, filled with zeros.
 
-    %r = arith.extui %a : i8 to i32
+        %r = arith.extui %a : i8 to i32
     """
 
     name = "arith.extui"
@@ -225,7 +225,7 @@ class ExtUI(_Widening):
 class TruncI(_Narrowing):
     """Narrower integer: the low bits.
 
-    %r = arith.trunci %a : i64 to i32
+        %r = arith.trunci %a : i64 to i32
     """
 
     name = "arith.trunci"
@@ -236,7 +236,7 @@ class TruncI(_Narrowing):
 class SIToFP(Cast):
     """Signed integer to float, to nearest even.
 
-    %r = arith.sitofp %a : i32 to f32
+        %r = arith.sitofp %a : i32 to f32
     """
 
     name = "arith.sitofp"
@@ -247,7 +247,7 @@ class SIToFP(Cast):
 class UIToFP(Cast):
     """Unsigned integer to float, to nearest even.
 
-    %r = arith.uitofp %a : i32 to f32
+        %r = arith.uitofp %a : i32 to f32
     """
 
     name = "arith.uitofp"
@@ -258,7 +258,7 @@ class UIToFP(Cast):
 class FPToSI(Cast):
     """Float to signed integer, towards zero; out of range it saturates.
 
-    %r = arith.fptosi %a : f32 to i32
+        %r = arith.fptosi %a : f32 to i32
     """
 
     name = "arith.fptosi"
@@ -269,7 +269,7 @@ class FPToSI(Cast):
 class FPToUI(Cast):
     """Float to unsigned integer, towards zero; out of range it saturates.
 
-    %r = arith.fptoui %a : f32 to i32
+        %r = arith.fptoui %a : f32 to i32
     """
 
     name = "arith.fptoui"
@@ -280,7 +280,7 @@ class FPToUI(Cast):
 class ExtF(_Widening):
     """Wider float, exactly.
 
-    %r = arith.extf %a : f16 to f32
+        %r = arith.extf %a : f16 to f32
     """
 
     name = "arith.extf"
@@ -291,7 +291,7 @@ class ExtF(_Widening):
 class TruncF(_Narrowing):
     """Narrower float, to nearest even.
 
-    %r = arith.truncf %a : f32 to f16
+        %r = arith.truncf %a : f32 to f16
     """
 
     name = "arith.truncf"
@@ -302,7 +302,7 @@ class TruncF(_Narrowing):
 class Bitcast(_SameWidth):
     """The same bits as another type of the same width.
 
-    %r = arith.bitcast %a : f32 to i32
+        %r = arith.bitcast %a : f32 to i32
     """
 
     name = "arith.bitcast"
@@ -313,7 +313,7 @@ class Bitcast(_SameWidth):
 class SignCast(_SameWidth):
     """The same bits as a signless, signed or unsigned integer.
 
-    %r = builtin.unrealized_conversion_cast %a : i32 to ui32
+        %r = builtin.unrealized_conversion_cast %a : i32 to ui32
     """
 
     name = "builtin.unrealized_conversion_cast"

@@ -48,7 +48,7 @@ class _Region(PTOOperation):
 class VecScope(_Region):
     """One vector function: a launch that does not stop the scalar unit. The body sees the values around it.
 
-    pto.vecscope { ... }
+        pto.vecscope { ... }
     """
 
     name = "pto.vecscope"
@@ -62,7 +62,7 @@ class VecScope(_Region):
 class StrictVecScope(PTOOperation):
     """One vector function whose body sees only the values passed to it.
 
-    pto.strict_vecscope(%ub, %n) { ^bb0(%p: !pto.ptr<f32, ub>, %m: i32): ... } : (!pto.ptr<f32, ub>, i32) -> ()
+        pto.strict_vecscope(%ub, %n) { ^bb0(%p: !pto.ptr<f32, ub>, %m: i32): ... } : (!pto.ptr<f32, ub>, i32) -> ()
     """
 
     name = "pto.strict_vecscope"
@@ -142,7 +142,7 @@ class Section(_Region):
 class SectionVector(Section):
     """The code that both vector cores of a cluster run; `pto.get_subblock_idx` tells them apart.
 
-    pto.section.vector { ... }
+        pto.section.vector { ... }
     """
 
     name = "pto.section.vector"
@@ -152,7 +152,7 @@ class SectionVector(Section):
 class SectionCube(Section):
     """The code that the cube core of a cluster runs.
 
-    pto.section.cube { ... }
+        pto.section.cube { ... }
     """
 
     name = "pto.section.cube"

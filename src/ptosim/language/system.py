@@ -56,7 +56,7 @@ class Query(PTOOperation):
 class GetBlockIdx(Query):
     """The number of this block: 0 to the number of blocks - 1.
 
-    %i = pto.get_block_idx
+        %i = pto.get_block_idx
     """
 
     name = "pto.get_block_idx"
@@ -65,7 +65,7 @@ class GetBlockIdx(Query):
 class GetBlockNum(Query):
     """The number of blocks of the launch.
 
-    %n = pto.get_block_num
+        %n = pto.get_block_num
     """
 
     name = "pto.get_block_num"
@@ -74,7 +74,7 @@ class GetBlockNum(Query):
 class GetSubblockIdx(Query):
     """Which vector core of its cluster this is: 0 or 1 in a mixed kernel, otherwise 0.
 
-    %i = pto.get_subblock_idx
+        %i = pto.get_subblock_idx
     """
 
     name = "pto.get_subblock_idx"
@@ -83,7 +83,7 @@ class GetSubblockIdx(Query):
 class GetSubblockNum(Query):
     """The number of vector cores of a cluster: 2 on the vector cores of a mixed kernel, otherwise 1.
 
-    %n = pto.get_subblock_num
+        %n = pto.get_subblock_num
     """
 
     name = "pto.get_subblock_num"
@@ -95,7 +95,7 @@ class GetSubblockNum(Query):
 class GetCtrl(PTOOperation):
     """The control register of this core.
 
-    %c = pto.get_ctrl : i64
+        %c = pto.get_ctrl : i64
     """
 
     name = "pto.get_ctrl"
@@ -109,7 +109,7 @@ class GetCtrl(PTOOperation):
 class SetCtrl(PTOOperation):
     """Write the control register of this core; it is captured by what is issued afterwards.
 
-    pto.set_ctrl %c : i64
+        pto.set_ctrl %c : i64
     """
 
     name = "pto.set_ctrl"
@@ -136,7 +136,7 @@ class _BitSet(PTOOperation):
 class SBitSet0(_BitSet):
     """Clear one bit.
 
-    %d = pto.sbitset0 %c, %bit : i64, i64 -> i64
+        %d = pto.sbitset0 %c, %bit : i64, i64 -> i64
     """
 
     name = "pto.sbitset0"
@@ -145,7 +145,7 @@ class SBitSet0(_BitSet):
 class SBitSet1(_BitSet):
     """Set one bit.
 
-    %d = pto.sbitset1 %c, %bit : i64, i64 -> i64
+        %d = pto.sbitset1 %c, %bit : i64, i64 -> i64
     """
 
     name = "pto.sbitset1"
@@ -157,7 +157,7 @@ class SBitSet1(_BitSet):
 class GetVms4Sr(PTOOperation):
     """How many entries of each list the last exhausted `pto.vmrgsort4` has taken.
 
-    %a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, i16
+        %a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, i16
     """
 
     name = "pto.get_vms4_sr"
@@ -189,7 +189,7 @@ class SpecialRegister(PTOOperation):
 class SprClr(SpecialRegister):
     """Set the address register to zero.
 
-    pto.sprclr "AR"
+        pto.sprclr "AR"
     """
 
     name = "pto.sprclr"
@@ -218,7 +218,7 @@ class SpecialRegisterStore(SpecialRegister):
 class SprSti(SpecialRegisterStore):
     """Store the address register to UB at a constant offset in words.
 
-    pto.sprsti "AR", %p[%c1] : !pto.ptr<i32, ub>, i32
+        pto.sprsti "AR", %p[%c1] : !pto.ptr<i32, ub>, i32
     """
 
     name = "pto.sprsti"
@@ -233,7 +233,7 @@ class SprSti(SpecialRegisterStore):
 class SprSts(SpecialRegisterStore):
     """Store the address register to UB at an offset in bytes.
 
-    pto.sprsts "AR", %p[%offset] : !pto.ptr<i32, ub>, i32
+        pto.sprsts "AR", %p[%offset] : !pto.ptr<i32, ub>, i32
     """
 
     name = "pto.sprsts"
@@ -245,7 +245,7 @@ class SprSts(SpecialRegisterStore):
 class Trap(PTOOperation):
     """Stop the kernel with an error.
 
-    pto.trap
+        pto.trap
     """
 
     name = "pto.trap"
@@ -254,7 +254,7 @@ class Trap(PTOOperation):
 class Print(PTOOperation):
     """Print scalars while the kernel runs; the format is the one of C.
 
-    pto.print "n = %d", %n : i32
+        pto.print "n = %d", %n : i32
     """
 
     name = "pto.print"
