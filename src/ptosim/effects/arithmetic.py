@@ -1,8 +1,31 @@
-"""Element-wise vector arithmetic."""
+"""Element-wise vector arithmetic: lane to lane, no memory."""
 
 from __future__ import annotations
 
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects, Taint, table
 
-EFFECTS: dict[str, Effects] = table(Pipe.V, Taint.ELEMENTWISE, {"abs": "vabs"})
+EFFECTS: dict[str, Effects] = table(
+    Pipe.V,
+    Taint.ELEMENTWISE,
+    {
+        "broadcast": "vbr",
+        "abs": "vabs",
+        "relu": "vrelu",
+        "exp": "vexp",
+        "log": "vln",
+        "sqrt": "vsqrt",
+        "add": "vadd vsub",
+        "add_scalar": "vadds",
+        "multiply": "vmul",
+        "multiply_scalar": "vmuls vneg",
+        "divide": "vdiv",
+        "minmax": "vmax vmin",
+        "max_scalar": "vmaxs",
+        "min_scalar": "vmins",
+        "logic": "vand vor vxor vnot",
+        "shift": "vshl vshr vshls vshrs",
+        "multiply_add": "vmadd",
+        "other": "vaddc vsubc vaddcs vsubcs",
+    },
+) | table(Pipe.V, Taint.ALL_TO_ALL, {"broadcast_lane": "vdup"})
