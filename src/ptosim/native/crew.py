@@ -44,4 +44,5 @@ def crew() -> Crew:
     return Crew()
 
 
-os.register_at_fork(after_in_child=crew.cache_clear)  # threads do not survive a fork
+if hasattr(os, "register_at_fork"):  # where processes fork, threads do not survive it
+    os.register_at_fork(after_in_child=crew.cache_clear)

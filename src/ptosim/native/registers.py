@@ -15,6 +15,7 @@ from ptosim.native.ir import I1, I8, I16, I32, I64, I256, PTR, Operand, Type, Va
 
 REGISTER_BYTES = 256
 SLOT_ALIGN = 64
+GATHER_SLACK = 3
 
 
 def register_type(element: Type) -> Type:
@@ -92,20 +93,32 @@ def tree(function: Function, vector: Value, combine: Callable[[Value, Value], Va
 
 def permute(function: Function, vector: Value, lanes: Value) -> Value:
     """Lane i of the result is lane lanes[i] of the vector; the numbers, unsigned, are within it."""
-    slot = function.slot(I8, count=vector.kind.lanes * lane_bytes(vector.kind), align=SLOT_ALIGN)
+    size = vector.kind.lanes * lane_bytes(vector.kind)
+    slot = function.slot(I8, count=size + GATHER_SLACK, align=SLOT_ALIGN)
     slot.store(vector, SLOT_ALIGN)
     return gather(function, vector.kind.element, slot, lanes.zext(I64))
 
 
 def gather(function: Function, element: Type, base: Value, numbers: Value) -> Value:
-    """The elements with these numbers (i64, all in bounds) behind a base address."""
-    lanes = numbers.kind.lanes
+    """The elements with these numbers (i64, all in bounds) behind a base address.
+
+    Hosts gather 32-bit words and wider; narrower elements are cut from such words, of which the last may reach
+    `GATHER_SLACK` bytes behind its element.
+    """
+    if element.bits < 32:
+        words = _gather(function, I32, base, numbers * lane_bytes(element)).trunc(Type(f"i{element.bits}"))
+        return words.bitcast(element.vector(numbers.kind.lanes))
+    return _gather(function, element, base, numbers * lane_bytes(element))
+
+
+def _gather(function: Function, element: Type, base: Value, offsets: Value) -> Value:
+    lanes = offsets.kind.lanes
     kind, pointers = element.vector(lanes), PTR.vector(lanes)
-    addresses = function.emit(pointers, f"getelementptr {element}, {base}, {numbers}")
+    addresses = function.emit(pointers, f"getelementptr i8, {base}, {offsets}")
     return function.emit(
         kind,
         f"call {kind} @llvm.masked.gather.{kind.mangled}.{pointers.mangled}"
-        f"({pointers} align {lane_bytes(element)} {addresses.text}, {I1.vector(lanes)} splat (i1 true), {kind} poison)",
+        f"({pointers} align 1 {addresses.text}, {I1.vector(lanes)} splat (i1 true), {kind} poison)",
     )
 
 
