@@ -122,7 +122,10 @@ class UVld(PTOOperation):
 class InitAlign(PTOOperation):
     """Begin an unaligned store stream: nothing is pending yet.
 
-    %align = pto.init_align : !pto.align
+    Stores (vstus, vstur, pstu) hand the align value on, a flush (vstas, vstar) ends the stream. Without the flush
+    the last bytes never reach UB.
+
+        %align = pto.init_align : !pto.align
     """
 
     name = "pto.init_align"

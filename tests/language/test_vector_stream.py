@@ -1,0 +1,326 @@
+"""Unaligned streams: both generations of spellings, and the chains of align values."""
+
+import re
+
+import pytest
+
+from language.room_example import example_loads_and_prints_stably
+from language.vector_kernel import accepts, kernel, printed, read, rejects
+from ptosim.language import vector_stream
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+OPERATIONS = [operation for operation in operations() if operation.__module__ == vector_stream.__name__]
+
+PTR = "!pto.ptr<f32, ub>"
+INIT = "%a0 = pto.init_align : !pto.align\n"
+PRIME = f"%a0 = pto.vldas %p_f32_ub : {PTR} -> !pto.align\n"
+
+
+def lines(body: str) -> list[str]:
+    """The instructions of the scope as the printer writes them, values as %."""
+    text = printed(read(kernel(body)))
+    inside = text.partition("pto.vecscope {")[2].splitlines()
+    return [re.sub(r"%\w+", "%", line.strip()) for line in inside if "pto." in line]
+
+
+def test_every_instruction_of_the_room_is_there():
+    names = {operation.name.removeprefix("pto.") for operation in OPERATIONS}
+    assert names == set("vldas vldus uvld init_align vsta vstu vstus vstur vstas vstar".split())
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
+    example_loads_and_prints_stably(operation)
+
+
+# --- loads ----------------------------------------------------------------------------------------
+
+
+def vldus(align: str = "%a0", operands: str = "", types: str = "", results: str = "", names: str = "") -> str:
+    return (
+        f"%v, %a1{names} = pto.vldus %p_f32_ub, {align}{operands} : {PTR}, !pto.align{types} "
+        f"-> V<f32>, !pto.align{results}"
+    )
+
+
+def test_vldus_has_three_forms():
+    accepts(PRIME + vldus())
+    accepts(PRIME + vldus(results=f", {PTR}", names=", %n"))
+    accepts(PRIME + vldus(operands=", %s_index", types=", index", results=f", {PTR}", names=", %n"))
+
+
+def test_an_increment_goes_with_an_updated_base():
+    rejects(
+        PRIME + vldus(operands=", ^%s_index", types=", index"),
+        "an increment needs a third result, the advanced pointer",
+    )
+    rejects(
+        PRIME + vldus(operands=", ^%s_i32", types=", i32", results=f", {PTR}", names=", %n"),
+        "increment must be index, not i32",
+    )
+    rejects(
+        PRIME + vldus(results=", !pto.ptr<i32, ub>", names=", %n").replace("pto.vldus", "^pto.vldus"),
+        f"pto.vldus requires updated base result to match base type {PTR}, not !pto.ptr<i32, ub>",
+    )
+
+
+def test_loads_give_what_they_give():
+    rejects(f"%a = ^pto.vldas %p_f32_ub : {PTR} -> V<f32>", "result must be !pto.align, not !pto.vreg<64xf32>")
+    rejects(
+        PRIME + f"%v, %w = ^pto.vldus %p_f32_ub, %a0 : {PTR}, !pto.align -> V<f32>, V<f32>",
+        "align_out must be !pto.align, not !pto.vreg<64xf32>",
+    )
+    rejects(f"%a = ^pto.uvld %p_f32_ub[%s_index] : {PTR} -> f32", "result must be a vector register, not f32")
+    rejects(f"%a = pto.uvld %p_f32_ub[^%s_i32] : {PTR} -> V<f32>", "offset must be index, not i32")
+    accepts(f"%a = pto.uvld %p_f32_ub[%s_index] : {PTR} -> V<f32>")
+
+
+# --- stores ---------------------------------------------------------------------------------------
+
+FLUSH = f"\npto.vstas %a1, %p_f32_ub, %s_i32 : !pto.align, {PTR}, i32"
+VSTUS = f"%a1, %n = pto.vstus %a0, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, {PTR} -> !pto.align, {PTR}"
+VSTUS_A = (
+    "%a1, %n = pto.vstus %a0, %p_f32_ub, %v_f32, %p_f32_ub, %s_i32 "
+    f": !pto.align, {PTR}, V<f32>, {PTR}, i32 -> !pto.align, {PTR}"
+)
+VSTUS_B = (
+    f'%a1, %n = pto.vstus %a0, %s_i32, %v_f32, %p_f32_ub, "{{}}" : !pto.align, i32, V<f32>, {PTR} -> !pto.align, {PTR}'
+)
+VSTU_A = (
+    "%a1, %n = pto.vstu %a0, %p_f32_ub, %v_f32, %p_f32_ub, %s_index "
+    f": !pto.align, {PTR}, V<f32>, {PTR}, index -> !pto.align, {PTR}"
+)
+VSTU_B = (
+    '%a1, %n = pto.vstu %a0, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" '
+    f": !pto.align, index, V<f32>, {PTR} -> !pto.align, index"
+)
+VSTUR = f'%a1 = pto.vstur %a0, %v_f32, %p_f32_ub, "POST_UPDATE" : !pto.align, V<f32>, {PTR} -> !pto.align'
+
+
+@pytest.mark.parametrize(
+    "body", [VSTUS, VSTUS_A, VSTUS_B.format("POST_UPDATE"), VSTUS_B.format("NO_POST_UPDATE"), VSTU_A, VSTU_B, VSTUR]
+)
+def test_every_form_of_a_stream_store_loads_and_prints_stably(body: str):
+    accepts(INIT + body + FLUSH)
+
+
+def test_vstus_without_a_second_result():
+    accepts(
+        INIT + f"%a1 = pto.vstus %a0, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, {PTR} -> !pto.align" + FLUSH
+    )
+
+
+def test_older_forms_of_vstus_are_printed_as_the_current_one():
+    current = lines(INIT + VSTUS + FLUSH)[1]
+    assert lines(INIT + VSTUS_A + FLUSH)[1] == current
+    assert lines(INIT + VSTUS_B.format("POST_UPDATE") + FLUSH)[1] == current
+    kept = current.replace("% :", '%, "NO_POST_UPDATE" :')
+    assert lines(INIT + VSTUS_B.format("NO_POST_UPDATE") + FLUSH)[1] == kept
+
+
+def test_the_stream_position_of_the_older_vstus_is_its_second_operand():
+    older = (
+        "%a1, %n = pto.vstus %a0, %p_f32_ub, %v_f32, %p_i8_ub, %s_i32 "
+        f": !pto.align, {PTR}, V<f32>, !pto.ptr<i8, ub>, i32 -> !pto.align, {PTR}"
+    )
+    assert lines(INIT + older + FLUSH)[1] == lines(INIT + VSTUS + FLUSH)[1]
+
+
+def test_vstur_without_a_mode_does_not_update():
+    older = f"%a1 = pto.vstur %a0, %v_f32, %p_f32_ub : !pto.align, V<f32>, {PTR} -> !pto.align"
+    assert lines(INIT + older + FLUSH)[1] == lines(INIT + VSTUR.replace("POST", "NO_POST") + FLUSH)[1]
+
+
+@pytest.mark.parametrize("body", [VSTUS_B.format("ALWAYS"), VSTU_B, VSTUR])
+def test_the_mode_is_one_of_two_words(body: str):
+    body = re.sub(r'"\w+"', '^"ALWAYS"', body)
+    rejects(INIT + body, "unknown mode 'ALWAYS'; known: POST_UPDATE, NO_POST_UPDATE", kind="syntax")
+
+
+def test_the_offset_of_vstus_is_i32():
+    rejects(INIT + VSTUS.replace("%s_i32", "^%s_index").replace("i32,", "index,"), "offset must be i32, not index")
+    rejects(INIT + VSTUS_A.replace("%s_i32", "^%s_index").replace("i32 ", "index "), "offset must be i32, not index")
+
+
+def test_vstus_counts_its_operands():
+    rejects(
+        INIT + "%a1 = pto.vstus %a0, %s_i32, ^%v_f32 : !pto.align, i32, V<f32> -> !pto.align",
+        "pto.vstus takes 4 operands (align, offset, value, dest), not 3",
+        kind="syntax",
+    )
+
+
+def test_an_updated_base_has_the_type_of_the_base():
+    other = "!pto.ptr<i32, ub>"
+    message = f"pto.{{}} requires updated base result to match base type {PTR}, not {other}"
+    for name, body in (("vstus", VSTUS), ("vstus", VSTUS_A), ("vstu", VSTU_A)):
+        wrong = body.replace(f"-> !pto.align, {PTR}", f"-> !pto.align, {other}").replace("pto.vst", "^pto.vst")
+        rejects(INIT + wrong, message.format(name))
+    rejects(
+        INIT + f"%n = ^pto.vstas %a0, %p_f32_ub, %s_i32 : !pto.align, {PTR}, i32 -> {other}", message.format("vstas")
+    )
+    accepts(INIT + f"%n = pto.vstas %a0, %p_f32_ub, %s_i32 : !pto.align, {PTR}, i32 -> {PTR}")
+
+
+def test_the_two_forms_of_vstu_do_not_mix():
+    rejects(
+        INIT + VSTU_B.replace("-> !pto.align, index", f"-> !pto.align, {PTR}").replace("pto.vstu", "^pto.vstu"),
+        f"the second result of this form is the next offset, an index, not {PTR}",
+    )
+    rejects(
+        INIT + VSTU_A.replace("%s_index :", '%s_index, ^"POST_UPDATE" :'),
+        "this form says by its last operand, not by a word, whether the base advances",
+    )
+    rejects(
+        INIT + VSTU_B.replace(', "POST_UPDATE"', "").replace("pto.vstu", "^pto.vstu"),
+        "expected mode: one of POST_UPDATE, NO_POST_UPDATE",
+    )
+    rejects(INIT + VSTU_B.replace("%s_index", "^%s_i32").replace("index, V", "i32, V"), "offset must be index, not i32")
+
+
+def test_stores_take_registers():
+    for body in (VSTUS, VSTU_A, VSTU_B, VSTUR):
+        wrong = body.replace("%v_f32", "^%s_f32").replace("V<f32>", "f32")
+        rejects(INIT + wrong, "value must be a vector register, not f32")
+
+
+def test_init_align_gives_an_align_value():
+    rejects("%a = ^pto.init_align : i32", "result must be !pto.align, not i32")
+
+
+@pytest.mark.parametrize(
+    "flush, operand, type_",
+    [
+        ("pto.vstas %a0, %p_f32_ub, {0} : !pto.align, {1}, {2}", "i32", "index"),
+        ("pto.vsta %a0, %p_f32_ub[{0}] : !pto.align, {1}, {2}", "index", "i32"),
+    ],
+)
+def test_the_offsets_of_flushes(flush: str, operand: str, type_: str):
+    accepts(INIT + flush.format(f"%s_{operand}", PTR, operand))
+    rejects(INIT + flush.format(f"^%s_{type_}", PTR, type_), f"offset must be {operand}, not {type_}")
+
+
+@pytest.mark.parametrize(
+    "role, body",
+    [
+        ("source", PRIME.replace("%p", "^%p")),
+        ("source", "%v = pto.uvld ^%p_f32_ub[%s_index] : !pto.ptr<f32, ub> -> V<f32>"),
+        ("dest", INIT + VSTUS.replace("%p", "^%p")),
+        ("dest", INIT + VSTUR.replace("%p", "^%p")),
+        ("dest", INIT + VSTU_B.replace("%p", "^%p")),
+        ("dest", INIT + "pto.vstar %a0, ^%p_f32_ub : !pto.align, !pto.ptr<f32, ub>"),
+        ("dest", INIT + "pto.vsta %a0, ^%p_f32_ub[%s_index] : !pto.align, !pto.ptr<f32, ub>, index"),
+    ],
+)
+def test_streams_are_in_ub(role: str, body: str):
+    accepts(body.replace("^", ""))
+    rejects(body.replace("_ub", "_gm").replace("ub>", "gm>"), f"{role} must point to ub, not gm")
+
+
+# --- chains ---------------------------------------------------------------------------------------
+
+LOAD_ROOT = "align must be produced by pto.vldas or a prior load-state operation"
+STORE_ROOT = "align must be produced by pto.init_align or a prior store-state operation"
+ONCE = "align is consumed more than once; each align value has one consumer"
+THREADED = "align is defined outside a loop and must be threaded through scf.for iter_args"
+
+
+def step(number: int, mark: str = "", before: int | str | None = None) -> str:
+    """One store of a stream, from align value `before` to `number`."""
+    before = number - 1 if before is None else before
+    return (
+        f"%a{number} = pto.vstus {mark}%a{before}, %s_i32, %v_f32, %p_f32_ub "
+        f": !pto.align, i32, V<f32>, {PTR} -> !pto.align\n"
+    )
+
+
+def flush(number: int | str, mark: str = "") -> str:
+    return f"pto.vstas {mark}%a{number}, %p_f32_ub, %s_i32 : !pto.align, {PTR}, i32\n"
+
+
+def test_streams_go_on_from_instruction_to_instruction():
+    accepts(INIT + step(1) + step(2) + flush(2))
+    load = f"%v{{0}}, %a{{0}} = pto.vldus %p_f32_ub, %a{{1}} : {PTR}, !pto.align -> V<f32>, !pto.align\n"
+    accepts(PRIME + load.format(1, 0) + load.format(2, 1))
+
+
+def test_a_stream_begins_at_its_root():
+    rejects(PRIME + step(1, "^"), STORE_ROOT)
+    rejects(PRIME + flush(0, "^"), STORE_ROOT)
+    rejects(INIT + vldus("^%a0"), LOAD_ROOT)
+    rejects(INIT + step(1) + vldus("^%a1").replace("%v, %a1", "%v, %a2"), LOAD_ROOT)
+
+
+def test_the_state_of_a_stream_is_an_align_value():
+    rejects(vldus("^%v_f32").replace(f"{PTR}, !pto.align", f"{PTR}, V<f32>"), "align must be !pto.align, not ...")
+    rejects(
+        f"pto.vstar ^%s_i32, %p_f32_ub : i32, {PTR}",
+        "align must be !pto.align, not i32",
+    )
+
+
+def test_a_stream_is_one_line():
+    rejects(INIT + step(1) + step(2, "^", before=0), ONCE)
+    rejects(INIT + step(1) + flush(0, "^"), ONCE)
+    accepts(INIT + step(1) + flush(1))
+
+
+LOOP = """%r = scf.for %i = %s_index to %s_index step %s_index iter_args(%ain = %a0) -> (!pto.align) {{
+{}scf.yield %a{} : !pto.align
+}}
+"""
+FLUSH_LOOP = f"pto.vstas %r, %p_f32_ub, %s_i32 : !pto.align, {PTR}, i32\n"
+
+
+def test_a_loop_carries_a_stream_in_its_arguments():
+    accepts(INIT + LOOP.format(step(1, before="in"), 1) + FLUSH_LOOP)
+    rejects(INIT + LOOP.format(step(1, "^", before=0), 1) + FLUSH_LOOP, THREADED)
+    inside = "scf.for %i = %s_index to %s_index step %s_index {\n" + INIT + step(1) + flush(1) + "}\n"
+    accepts(inside)
+
+
+def test_a_loop_may_not_change_the_kind_of_a_stream():
+    load = f"%v, %a1 = pto.vldus %p_f32_ub, ^%ain : {PTR}, !pto.align -> V<f32>, !pto.align\n"
+    accepts(PRIME + LOOP.format(load.replace("^", ""), 1))
+    rejects(INIT + LOOP.format(load, 1), LOAD_ROOT)
+
+
+def test_a_stream_that_a_loop_took_is_gone():
+    rejects(INIT + LOOP.format(step(1, before="in"), 1) + FLUSH_LOOP + flush(0, "^"), ONCE)
+
+
+def branch(first: str, second: str, one: int, other: int) -> str:
+    return (
+        f"%r = scf.if %s_i1 -> (!pto.align) {{\n{first}scf.yield %a{one} : !pto.align\n}} "
+        f"else {{\n{second}scf.yield %a{other} : !pto.align\n}}\n"
+    )
+
+
+def test_both_branches_may_go_on_with_a_stream():
+    accepts(INIT + branch(step(1), step(2, before=0), 1, 2) + FLUSH_LOOP)
+    accepts(INIT + branch(step(1), "", 1, 0) + FLUSH_LOOP)
+
+
+def test_a_stream_that_one_branch_took_is_gone():
+    body = INIT + f"scf.if %s_i1 {{\n{step(1)}{flush(1)}}}\n"
+    accepts(body)
+    rejects(body + flush(0, "^"), ONCE)
+
+
+def test_branches_do_not_join_two_streams():
+    two = INIT + "%a7 = pto.init_align : !pto.align\n"
+    rejects(
+        two + branch(step(1), step(8), 1, 8) + FLUSH_LOOP.replace("%r", "^%r"),
+        "align belongs to different streams in the two branches of an scf.if",
+    )
+    accepts(two + branch(step(1), step(2, before=0), 1, 2) + FLUSH_LOOP + flush(7))
+
+
+def test_a_mask_store_goes_on_in_the_stream_of_vector_stores():
+    mask = (
+        "%a1, %n = pto.pstu %a0, %b32, %p_ui32_ub "
+        ": !pto.align, M<b32>, !pto.ptr<ui32, ub> -> !pto.align, !pto.ptr<ui32, ub>\n"
+    )
+    accepts(INIT + mask + flush(1))
+    rejects(PRIME + mask.replace("%a0,", "^%a0,"), STORE_ROOT)
