@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.vector_kernel import accepts, example_kernel, kernel, printed, read, rejects, warns
+from language.vector_kernel import accepts, example_kernel, kernel, printed, read, register, rejects, warns
 from ptosim.effects.element import ELEMENTS
 from ptosim.language import arithmetic
 from ptosim.language.catalogue import operations
@@ -323,6 +323,10 @@ def test_shift_counts_of_any_sign(name: str):
         f"pto.{name} does not take elements of type f32; it takes {all_but(FLOATS)}",
     )
     rejects(
+        f"%d = pto.{name} %v_i32, ^%s_i32, %b32 : V<i32>, i32, M<b32> -> V<i32>",
+        "rhs must be a vector register, not i32",
+    )
+    rejects(
         f"%d = ^pto.{name} %v_i32, %w_i32, %b32 : V<i32>, V<i32>, M<b32> -> V<ui32>",
         "result has type !pto.vreg<64xui32>, but lhs has type !pto.vreg<64xi32>",
     )
@@ -343,6 +347,10 @@ def test_a_scalar_shift_count_is_i16(name: str, type_: str):
 def test_carry(name: str, element: str):
     v = f"V<{element}>"
     accepts(f"%d, %c = pto.{name} %v_{element}, %w_{element}, %b32 : {v}, {v}, M<b32> -> {v}, M<b32>")
+    rejects(
+        f"%d, %c = ^pto.{name} %v_{element}, %w_{element}, %b32 : {v}, {v}, M<b32> -> {v}, M<b8>",
+        f"mask type !pto.mask<b8> does not match value vector type {register(element)}; expected !pto.mask<b32>",
+    )
 
 
 @pytest.mark.parametrize("name", ["vaddc", "vsubc"])
@@ -368,6 +376,8 @@ def test_carry_in(name: str):
     rejects(body, message.format("b8"))
     body = text.format(name, "b32_in", "b32", "b32", "b32", "b16").replace("pto.", "^pto.", 1)
     rejects(body, message.format("b16"))
+    body = text.format(name, "b32_in", "b32", "b32", "b32", "b32").replace("ui32", "f32").replace("%v_", "^%v_", 1)
+    rejects(body, f"pto.{name} does not take elements of type f32; it takes i32, si32, ui32")
 
 
 def test_the_generic_form_of_a_carry_chain_has_the_operands_in_the_same_order():

@@ -144,8 +144,12 @@ def test_vselr(element: str, index: str):
     )
 
 
+@pytest.mark.parametrize("name", ["vselr", "vselrv2"])
+def test_there_is_a_lane_number_per_lane(name: str):
+    rejects(by_number(name, "f32", "i16").replace("%w_", "^%w_"), "index has 128 lanes, but input has 64")
+
+
 def test_vselr_rejects():
-    rejects(by_number("vselr", "f32", "i16").replace("%w_", "^%w_"), "index has 128 lanes, but input has 64")
     rejects(
         by_number("vselr", "f32", "f32").replace("%w_", "^%w_"),
         "pto.vselr does not take elements of type f32; it takes i8, i16, i32, i64, ...",

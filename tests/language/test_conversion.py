@@ -182,6 +182,10 @@ def test_vcvt_converts_registers():
         '%d = pto.vcvt ^%s_f32, %b32 {part = "EVEN"} : f32, M<b32> -> V<f16>',
         "input must be a vector register, not f32",
     )
+    rejects(
+        '%d = ^pto.vcvt %v_f32, %b32 {part = "EVEN"} : V<f32>, M<b32> -> f16',
+        "result must be a vector register, not f16",
+    )
 
 
 # --- vtrc -----------------------------------------------------------------------------------------
@@ -282,6 +286,10 @@ def test_vmulscvt():
     rejects(
         '%d = ^pto.vmulscvt %v_f32, %s_f32, %b32, "A", "EVEN" : V<f32>, f32, M<b32> -> V<bf16>',
         "pto.vmulscvt does not take elements of type bf16; it takes f16",
+    )
+    rejects(
+        '%d = ^pto.vmulscvt %v_f32, %s_f32, %b32, "A", "EVEN" : V<f32>, f32, M<b32> -> f16',
+        "result must be a vector register, not f16",
     )
     rejects(
         '%d = pto.vmulscvt %v_f32, %s_f32, ^%b16, "A", "EVEN" : V<f32>, f32, M<b16> -> V<f16>',

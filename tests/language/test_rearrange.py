@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.vector_kernel import accepts, example_kernel, printed, read, register, rejects, warns
+from language.vector_kernel import accepts, example_kernel, kernel, printed, read, register, rejects, warns
 from ptosim.effects.element import ELEMENTS
 from ptosim.language import rearrange
 from ptosim.language.catalogue import operations
@@ -52,6 +52,10 @@ def test_interleaving_keeps_one_type(name: str):
 def test_half_an_interleaving_is_not_for_a5(name: str):
     text = f'%d = pto.{name} %v_f32, %w_f32, "HIGHER" : V<f32>, V<f32> -> V<f32>'
     warns(text.replace("pto.", "^pto."), f"pto.{name} is documented as not available on a5", kind="wrong-target")
+    rejects(
+        text.replace("%w_f32", "^%w_i32").replace("V<f32>, V<f32>", "V<f32>, V<i32>"),
+        "rhs has type !pto.vreg<64xi32>, but lhs has type !pto.vreg<64xf32>",
+    )
     rejects(text.replace('"HIGHER"', '^"UPPER"'), "unknown part 'UPPER'; known: LOWER, HIGHER", kind="syntax")
 
 
@@ -122,6 +126,7 @@ def test_vpack_rejects():
     for element in ("f32", "i8", "i64"):
         message = f"pto.vpack does not take elements of type {element}; it takes {taken}"
         rejects(pack(element, "ui16").replace("%v_", "^%v_"), message)
+    rejects('%d = ^pto.vpack %v_i32, "LOWER" : V<i32> -> ui16', "result must be a vector register, not ui16")
     rejects(pack("i32", "ui16", '^"EVEN"'), "unknown part 'EVEN'; known: LOWER, HIGHER", kind="syntax")
 
 
@@ -145,6 +150,12 @@ def test_unpacking(name: str):
             f"pto.{name} does not take elements of type {element}; it takes i8, i16, si8, si16, ui8, ui16",
         )
     rejects(unpack(name, "i16", "i32", "^%s_i32"), "part must be index, not i32")
+    rejects(f"%d = ^pto.{name} %v_i16, %s_index : V<i16> -> i32", "result must be a vector register, not i32")
+
+
+def test_the_part_of_an_unpacking_is_not_in_the_type_list():
+    text = printed(read(kernel(unpack("vsunpack", "i16", "i32"))))
+    assert " : !pto.vreg<128xi16> -> !pto.vreg<64xi32>" in text
 
 
 @pytest.mark.parametrize("name", ["vsunpack", "vzunpack"])

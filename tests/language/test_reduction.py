@@ -63,6 +63,10 @@ def test_the_sum_of_narrow_integers_is_wider(element: str):
             )
 
 
+def test_the_sum_is_in_a_register():
+    rejects("%d = ^pto.vcadd %v_f32, %b32 : V<f32>, M<b32> -> f32", "result must be a vector register, not f32")
+
+
 @pytest.mark.parametrize("element", OTHERS)
 @pytest.mark.parametrize("name", ["vcadd", "vcgadd", "vcgmax", "vcgmin"])
 def test_sums_and_block_reductions_have_a_closed_list_of_types(name: str, element: str):
@@ -163,6 +167,12 @@ def test_histograms(name: str):
         f"%d = pto.{name} %v_ui16, %w_ui8, %b8, ^%s_i32 : V<ui16>, V<ui8>, M<b8>, i32 -> V<ui16>",
         "bin must be a constant, 0 or 1",
     )
+    rejects(
+        "%bin = arith.constant 0 : i32\n"
+        f"%d = pto.{name} %v_ui16, ^%s_i8, %b8, %bin : V<ui16>, i8, M<b8>, i32 -> V<ui16>",
+        "input must be a vector register, not i8",
+    )
+    rejects(histogram(name, "0").replace("i32", "i64").replace(", %bin :", ", ^%bin :"), "bin must be i32, not i64")
     rejects(
         histogram(name, "0", acc="i16", result="i16").replace("%v_", "^%v_"),
         f"pto.{name} does not take elements of type i16; it takes ui16",

@@ -92,6 +92,10 @@ def test_vexpdif():
         vexpdif("f16", result="f16").replace("pto.", "^pto."),
         "pto.vexpdif gives !pto.vreg<64xf32>, not !pto.vreg<128xf16>",
     )
+    rejects(
+        '%d = ^pto.vexpdif %v_f32, %w_f32, %b32, "ODD" : V<f32>, V<f32>, M<b32> -> f32',
+        "result must be a vector register, not f32",
+    )
     rejects(vexpdif("f16", mask="b32").replace("%b32", "^%b32"), mismatch("b32", "f16"))
     for element in ("bf16", "i32"):
         rejects(

@@ -35,7 +35,6 @@ from ptosim.language.vector import (
     integers,
     is_register,
     mask_matches,
-    same_types,
 )
 
 
@@ -211,5 +210,5 @@ class VMulsCvt(VectorOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_type(self, f32, "scalar")
-        yield from same_types(self, "result")
+        yield from is_register(self, "result")
         yield from element_among(self, "result", frozenset({"f16"}))
