@@ -379,3 +379,36 @@ def test_filling_by_elements() -> None:
 def test_fill_word_bits_are_needed() -> None:
     message = "pto.raw_fill_l1 needs {fill_word_bits = 16} or {fill_word_bits = 32}"
     rejects(f"^pto.raw_fill_l1 {L1}, {X}, %s_i32, {X}, {X}, {X}", message)
+
+
+# --- the DMA page ----------------------------------------------------------------------------------------------------
+
+
+def test_an_operand_list_over_many_lines_with_comments() -> None:
+    accepts("""pto.set_loop_size_outtoub %4, %1 : i64, i64
+        pto.set_loop1_stride_outtoub %2048, %2048 : i64, i64
+        pto.set_loop2_stride_outtoub %0, %0 : i64, i64
+        pto.copy_gm_to_ubuf %p_f16_gm, %p_f16_ub,
+            %0,     // sid
+            %8,     // n_burst: rows of a batch
+            %256,   // len_burst
+            %0,     // left_padding
+            %0,     // right_padding
+            %s_i1,  // data_select
+            %0,     // l2_cache_ctl
+            %256,   // source stride
+            %256    // destination stride
+            : !pto.ptr<f16, gm>, !pto.ptr<f16, ub>, i64, i64, i64,
+              i64, i64, i1, i64, i64, i64""")
+
+
+def test_a_store_over_many_lines_with_comments() -> None:
+    accepts("""pto.set_loop_size_ubtoout %1, %1 : i64, i64
+        pto.copy_ubuf_to_gm %p_f16_ub, %p_f16_gm,
+            %0,     // sid
+            %64,    // n_burst
+            %256,   // len_burst
+            %0,     // reserved
+            %1024,  // destination stride
+            %256    // source stride
+            : !pto.ptr<f16, ub>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64""")
