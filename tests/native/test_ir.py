@@ -163,6 +163,21 @@ def test_addresses_and_atomic_loads():
     assert outcome.memory[16:] == (42).to_bytes(4, "little") + b"\xff" * 4
 
 
+def test_stretches_of_bytes():
+    def build(_f: Function, memory: Value, count: Value) -> list[Value]:
+        memory.at(32).copy_from(memory, 4)
+        memory.at(8).move_from(memory.at(6), count)
+        memory.at(24).fill(0xEE, count)
+        return []
+
+    before = bytes(range(64))
+    after = bytearray(before)
+    after[32:36] = before[:4]
+    after[8:13] = before[6:11]
+    after[24:29] = bytes([0xEE] * 5)
+    assert Bench(build, 1).run(5, memory=before).memory == after
+
+
 def test_mixing_types_is_an_error():
     def build(function: Function, _memory: Value, a: Value) -> list[Value]:
         for wrong in (

@@ -394,3 +394,12 @@ if child == 0:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, timeout=30)
+
+
+def test_running_a_cached_kernel_imports_neither_xdsl_nor_numpy():
+    code = (
+        "import sys, ptosim.native.runtime, ptosim.native.toolchain, ptosim.native.cache; "
+        "print([m for m in ('xdsl', 'numpy') if m in sys.modules])"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert shown == "[]\n"

@@ -14,7 +14,7 @@ from ptosim.machine.memory import pointer
 from ptosim.native.cache import Cache, Compiled
 from ptosim.native.context import Word
 from ptosim.native.cores import Executable, Invocation
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Module
 from ptosim.native.global_memory import host_address
 from ptosim.native.ir import F32, I64, PTR, Value
 from ptosim.native.registers import register_type
@@ -26,11 +26,6 @@ UB_BYTES = 256 << 10
 TILE = 4096  # a tile of 32x32 f32
 OUT = 64 << 10  # where the results of a tile lie in UB
 INPUT, OUTPUT, LOAD, STORE, TILES, ROWS = range(6)  # the sites
-
-
-def copy(function: Function, destination: Value, source: Value, count: int) -> None:
-    size, volatile = function.constant(I64, count), "i1 false"
-    function.do(f"call void @llvm.memcpy.p0.p0.i64({destination}, {source}, {size}, {volatile})")
 
 
 def tiled_abs() -> Module:
@@ -53,9 +48,9 @@ def tiled_abs() -> Module:
 
     def tile(number: Value, _carried: list[Value]) -> Sequence[Value]:
         offset = (block * tiles + number) * TILE
-        copy(function, ub, host_address(function, x + offset, TILE, INPUT), TILE)
+        ub.copy_from(host_address(function, x + offset, TILE, INPUT), TILE)
         function.for_loop(number.like(0), TILE // 256, 1, (), register, ROWS)
-        copy(function, host_address(function, y + offset, TILE, OUTPUT), ub.at(OUT), TILE)
+        host_address(function, y + offset, TILE, OUTPUT).copy_from(ub.at(OUT), TILE)
         return ()
 
     function.for_loop(tiles.like(0), tiles, 1, (), tile, TILES)

@@ -1,11 +1,14 @@
 """Compilation for this host and for others, linking, and what is said when LLVM refuses."""
 
 import ctypes
+import platform
 
+import numpy as np
 import pytest
 
-from ptosim.native.flow import Module
-from ptosim.native.ir import F32, I16, I32, I64, PTR
+from native.compiled import Bench
+from ptosim.native.flow import Function, Module
+from ptosim.native.ir import F32, I8, I16, I32, I64, PTR, Type, Value
 from ptosim.native.registers import masked_store, permute, prefix_mask, register_type, tree, view, zeroed
 from ptosim.native.toolchain import Host, InvalidIR, Program, compile_object, this_host
 
@@ -46,6 +49,40 @@ def test_objects_are_made_for_other_processors(host: Host):
     image = compile_object(sample(), host)
     magic = b"\xcf\xfa\xed\xfe" if "apple" in host.triple else b"\x7fELF"
     assert image.startswith(magic)
+
+
+LEVELS = ["x86-64", "x86-64-v2", "x86-64-v3"] if platform.machine() in ("x86_64", "AMD64") else ["generic"]
+
+
+@pytest.mark.parametrize("cpu", LEVELS)
+@pytest.mark.parametrize("element, name", [(I8, "u1"), (I16, "<u2"), (I32, "<u4"), (F32, "<f4")])
+def test_older_processors_compute_the_same(cpu: str, element: Type, name: str):
+    """Masks, trees and permutes with instructions that every host of the kind has."""
+    rng = np.random.default_rng(8)
+    values = rng.integers(0, 100, 256 // np.dtype(name).itemsize).astype(name)
+    numbers = rng.integers(0, values.size, values.size)
+
+    def build(function: Function, memory: Value, count: Value) -> list[Value]:
+        kind = register_type(element)
+        mask = prefix_mask(function, element.bits // 8, count.trunc(I32))
+        vector = zeroed(memory.load(kind), mask)
+        moved = permute(function, vector, memory.at(256).load(I16.vector(kind.lanes)))
+        masked_store(function, memory.at(1024), moved, mask.for_lanes_of(kind))
+        return [tree(function, vector, lambda a, b: a + b), mask.word()]
+
+    host = Host(this_host().triple, cpu)
+    memory = values.tobytes() + numbers.astype("<u2").tobytes().ljust(768) + bytes([9]) * 256
+    outcome = Bench(build, 1, host=host).run(values.size - 3, memory=memory)
+    kept = np.where(np.arange(values.size) < values.size - 3, values, 0).astype(name)
+    total = kept
+    while total.size > 1:
+        total = total[: total.size // 2] + total[total.size // 2 :]
+    assert outcome.results[0].startswith(total.tobytes())
+    stored = np.frombuffer(outcome.memory[1024:], name)
+    assert stored[:-3].tobytes() == kept[numbers][:-3].tobytes()
+    assert stored[-3:].tobytes() == bytes([9]) * 3 * stored.itemsize
+    bits = np.unpackbits(np.frombuffer(outcome.results[1][:32], "u1"), bitorder="little")
+    assert bits[:: stored.itemsize].sum() == bits.sum() == values.size - 3
 
 
 def test_an_object_is_the_same_each_time():

@@ -1,1 +1,27 @@
-"""The fast engine: a kernel as LLVM IR text, compiled to an object that is kept on disk and runs on the host."""
+"""The fast engine: a kernel as LLVM IR text, compiled to an object that is kept on disk and runs on the host.
+
+What the rooms build with
+    ir.py             Type (I1 … I64, F16, F32, F64, PTR, .vector(n)); Value: operators append instructions, ints on
+                      either side become constants, integer constants fold; .compare .select .zext .sext .trunc
+                      .convert .bitcast; pointers have .at .load .store .copy_from .move_from .fill
+    flow.py           Module.function(name, parameters, results, linkage), Module.site(description), Module.text();
+                      Function: for_loop, while_loop, choose, call, finish; check, access, settle; intrinsic, constant,
+                      slot, scratch, once; word(number) of the context; loops, the indices around
+    registers.py      register_type, view, splat, shuffle, extract, insert, tree, permute, gather, lane_numbers; Mask,
+                      full_mask, constant_mask, prefix_mask, mask_of_word; zeroed, masked_load, masked_store, any_lane
+    global_memory.py  locate, leaves_buffer, host_address: GM pointers
+    context.py        Word, Register, Status: the words that compiled code and the run time share
+    issue.py          begin_entry, export_entry, run_entry; issue, nothing_stalled, core_word, cluster_word
+    operations.py     Operation: what an issued number means to the scheduler, as data for the cache
+
+What runs the result
+    toolchain.py      compile_object(text, host), Program(image, symbols), Host, this_host().identity
+    cache.py          Cache(default_directory()): key, load, store, files, clear
+    cores.py          Executable, Invocation, Fault
+    runtime.py        Runner(executable, target).run_apart(invocation, threads) or .run_together(invocation)
+
+Rules for lowerings. A check does not branch: code goes on until it is tested, so what it guards has to be harmless when
+it fails. `access` does that for on-chip memory; a divisor is replaced by a `select`; where there is nothing harmless
+(`host_address`) call `settle`, which tests at once. Values made inside a loop body or an arm are not used after it:
+`once` knows that, a dictionary of one's own does not. Loops inside one instruction take no site: they are no steps.
+"""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ptosim.native.context import LOOPS_RECORDED, WORD_BYTES, Status, Word
-from ptosim.native.ir import I1, I32, I64, PTR, Operand, Type, Value, constant, poison
+from ptosim.native.ir import I1, I8, I32, I64, PTR, Operand, Type, Value, constant, poison
 
 Linkage = Literal["exported", "inlined", "internal"]
 _LINKAGE = {"exported": "", "inlined": "internal ", "internal": "internal "}
@@ -73,6 +73,7 @@ class Function:
         self.parameters = [Value(self, kind, f"%p{number}") for number, kind in enumerate(parameters)]
         self.loops: list[Value] = []  # indices of the loops around the open block, outermost first
         self._slots: list[str] = []
+        self._scratch: dict[tuple[int, int], Value] = {}
         self._lines: list[str] = []
         self._phis: dict[str, int] = {}  # the lines that wait for `_fill`
         self._numbers = 0
@@ -111,6 +112,12 @@ class Function:
         name = self._fresh("%slot")
         self._slots.append(f"  {name} = alloca {kind}, i64 {count}, align {align}")
         return Value(self, PTR, name)
+
+    def scratch(self, size: int, align: int = 64) -> Value:
+        """So many bytes on the stack that whoever asks next for as many gets as well: write, read, and forget them."""
+        if (size, align) not in self._scratch:
+            self._scratch[size, align] = self.slot(I8, size, align)
+        return self._scratch[size, align]
 
     def once(self, key: object, make: Callable[[], Value]) -> Value:
         """What was made under this key in this block or one around it, made now if there is none."""

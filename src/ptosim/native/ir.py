@@ -272,6 +272,22 @@ class Value:
         hint = ", !nontemporal !0" if streaming else ""
         self.emitter.do(f"store {value}, {self}, align {align}{hint}")
 
+    def copy_from(self, source: "Value", count: "Value | int") -> None:
+        """So many bytes from another address; the two stretches do not overlap."""
+        self._transfer("memcpy.p0.p0", source, count)
+
+    def move_from(self, source: "Value", count: "Value | int") -> None:
+        """So many bytes from another address, as if all were read before any is written."""
+        self._transfer("memmove.p0.p0", source, count)
+
+    def fill(self, byte: "Value | int", count: "Value | int") -> None:
+        """So many bytes become this one (i8)."""
+        self._transfer("memset.p0", byte if isinstance(byte, Value) else constant(self.emitter, I8, byte), count)
+
+    def _transfer(self, name: str, operand: "Value", count: "Value | int") -> None:
+        count = count if isinstance(count, Value) else constant(self.emitter, I64, count)
+        self.emitter.do(f"call void @llvm.{name}.i64({self}, {operand}, {count}, i1 false)")
+
 
 # ---- constants ------------------------------------------------------------------------------------------------------
 

@@ -50,11 +50,11 @@ def run_entry(function: Function, operation: int, body: Function, captured: Sequ
 def issue(function: Function, operation: int, captured: Sequence[Value] = ()) -> None:
     """Hand an operation to the scheduler, with the loop indices and the captured values as words."""
     words = [*_indices(function), *(to_word(value) for value in captured)]
-    slot = function.slot(I64, count=max(1, len(words)))
+    room = function.scratch(max(1, len(words)) * WORD_BYTES)
     for number, word in enumerate(words):
-        slot.at(number * WORD_BYTES).store(word, WORD_BYTES)
+        room.at(number * WORD_BYTES).store(word, WORD_BYTES)
     address = function.word(Word.ISSUE).load(PTR, WORD_BYTES)
-    function.call_address(address, function.constant(I64, operation), slot)
+    function.call_address(address, function.constant(I64, operation), room)
 
 
 def nothing_stalled(function: Function) -> Value:

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I16, I32, I64, I256, PTR, Operand, Type, Value
+from ptosim.native.ir import I1, I16, I32, I64, I256, PTR, Operand, Type, Value
 
 REGISTER_BYTES = 256
-SLOT_ALIGN = 64
 GATHER_SLACK = 3
 
 
@@ -93,10 +92,9 @@ def tree(function: Function, vector: Value, combine: Callable[[Value, Value], Va
 
 def permute(function: Function, vector: Value, lanes: Value) -> Value:
     """Lane i of the result is lane lanes[i] of the vector; the numbers, unsigned, are within it."""
-    size = vector.kind.lanes * lane_bytes(vector.kind)
-    slot = function.slot(I8, count=size + GATHER_SLACK, align=SLOT_ALIGN)
-    slot.store(vector, SLOT_ALIGN)
-    return gather(function, vector.kind.element, slot, lanes.zext(I64))
+    room = function.scratch(vector.kind.lanes * lane_bytes(vector.kind) + GATHER_SLACK)
+    room.store(vector, 64)
+    return gather(function, vector.kind.element, room, lanes.zext(I64))
 
 
 def gather(function: Function, element: Type, base: Value, numbers: Value) -> Value:
