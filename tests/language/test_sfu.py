@@ -203,6 +203,11 @@ def test_vbitsort():
         "indices points to i64; pto.vbitsort needs i32, si32, ui32, f32",
         scope=False,
     )
+    rejects(
+        vbitsort().replace("%p_f32_ub", "^%p_f32_gm").replace("f32, ub", "f32, gm"),
+        "source must point to ub, not gm",
+        scope=False,
+    )
     rejects(vbitsort(repeat="^%s_i64", type_="i64"), "repeat must be index, not i64", scope=False)
 
 
@@ -227,12 +232,17 @@ def test_vmrgsort4():
     rejects("^" + merge(), "pto.vmrgsort4 must be outside 'pto.vecscope'")
     rejects(
         merge(last="f16").replace("%p_f16", "^%p_f16"),
-        "source3 has type !pto.ptr<f16, ub>, but dest has type !pto.ptr<f32, ub>",
+        "source3 points to f16, but dest points to f32",
         scope=False,
     )
     rejects(
         merge("i32", "i32").replace("%p_i32", "^%p_i32", 1),
         "dest points to i32; pto.vmrgsort4 needs f16, f32",
+        scope=False,
+    )
+    rejects(
+        merge().replace("%p_f32_ub, %s_i64", "^%p_f32_gm, %s_i64").replace("ub>, i64", "gm>, i64"),
+        "source3 must point to ub, not gm",
         scope=False,
     )
     rejects(merge(config="^%s_i32").replace("i64, i64", "i64, i32"), "config must be i64, not i32", scope=False)

@@ -222,9 +222,9 @@ class VMrgsort4(Sorting):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _points_to(self, "dest", F16_F32)
         for role in _LISTS:
-            type_ = getattr(self, role).type
-            if isinstance(type_, PtrType) and isinstance(self.dest.type, PtrType) and type_ != self.dest.type:
-                yield Problem(f"{role} has type {type_}, but dest has type {self.dest.type}", at=role)
+            one, other = self.dest.type, getattr(self, role).type
+            if isinstance(one, PtrType) and isinstance(other, PtrType) and one.element != other.element:
+                yield Problem(f"{role} points to {other.element}, but dest points to {one.element}", at=role)
         yield from are_i64(self, "count", "config")
         yield from self._repetition()
 
