@@ -304,6 +304,40 @@ def test_waits_for_one_semaphore_on_two_pipes_need_an_order() -> None:
     assert kinds(mixed(aic, aiv), kind=MIXED) == [("race", 4)]
 
 
+def test_a_set_for_all_pipes_is_not_over_at_its_step() -> None:
+    """FIX may hold it back while MTE1, which waits for nothing, sets the same semaphore."""
+
+    def aic(chained: bool):
+        def program(core: Core) -> None:
+            core.work(FIX, at(1), lambda: None)
+            core.semaphore_set(at(2), ALL, 0, Form.INTRA_BLOCK)
+            if chained:
+                core.set_flag(at(3), FIX, MTE1, 0)
+                core.wait_flag(at(4), FIX, MTE1, 0)
+            core.semaphore_set(at(5), MTE1, 0)
+
+        return program
+
+    def aiv(core: Core) -> None:
+        core.semaphore_wait(at(6), MTE3, 0)
+        core.semaphore_wait(at(7), MTE3, 0)
+
+    assert kinds(mixed(aic(True), aiv), kind=MIXED) == []
+    assert kinds(mixed(aic(False), aiv), kind=MIXED) == [("race", 5)]
+
+
+def test_what_a_wait_consumes_does_not_put_it_behind_another_wait() -> None:
+    """The second meeting tells that MTE2 has passed the first, but S may take the first meeting away from MTE2."""
+
+    def aiv(core: Core) -> None:
+        core.semaphore_set(at(1), MTE2, 0, Form.VECTOR_PAIR)
+        core.semaphore_wait(at(2), MTE2, 0, Form.VECTOR_PAIR)
+        core.semaphore_set(at(3), ALL, 0, Form.VECTOR_PAIR)
+        core.semaphore_wait(at(4), ALL, 0, Form.VECTOR_PAIR)
+
+    assert ("race", 4) in kinds(mixed(None, aiv, aiv), kind=MIXED)
+
+
 def test_meetings_are_clean_when_every_core_sets_and_waits_in_turn() -> None:
     def program(core: Core) -> None:
         for _ in range(20):

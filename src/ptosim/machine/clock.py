@@ -37,7 +37,15 @@ def entry_index(entry: Entry) -> int:
 def ordered(first: Entry, second: Entry) -> bool:
     """Whether the end of `first` is known before the start of `second`. Of two accesses, one a write, neither of which
     is ordered before the other, the bytes are in a race."""
-    return second.clock is not None and second.clock.get(entry_index(first), 0) > first.n
+    return second.clock is not None and ended_by(first, second.clock)
+
+
+def ended_by(entry: Entry, clock: Clock) -> bool:
+    """Whether a clock knows that the entry has ended."""
+    if entry.joint:
+        assert entry.clock is not None
+        return all(clock.get(index, 0) >= number for index, number in entry.clock.items())
+    return clock.get(entry_index(entry), 0) > entry.n
 
 
 def join(clock: Clock, other: Clock) -> None:
@@ -60,15 +68,21 @@ class Clocks:
         """What an entry inherits from the scalar unit that issues it."""
         return self.known[0], self.core.steps
 
-    def start(self, entry: Entry) -> None:
-        """An entry of a pipe begins; a set or release is reached and begins to gather what it will tell."""
+    def reached(self, entry: Entry) -> Clock:
+        """What is known when a pipe, or the scalar unit, comes to an entry, before any wait."""
+        if entry.pipe not in self.core.queues:
+            return {**self.known[0], self.base: self.core.steps, self.base + STORES: self.core.stores}
         assert entry.captured is not None
         inherited, steps = entry.captured
-        slot = SLOT[entry.pipe]
-        clock = dict(self.known[slot])
+        clock = dict(self.known[SLOT[entry.pipe]])
         join(clock, inherited)
-        if steps > clock.get(self.base, 0):
-            clock[self.base] = steps
+        join(clock, {self.base: steps})
+        return clock
+
+    def start(self, entry: Entry) -> None:
+        """An entry of a pipe begins; a set or release is reached and begins to gather what it will tell."""
+        slot = SLOT[entry.pipe]
+        clock = self.reached(entry)
         for token in entry.consumed:
             if token.clock is not None:
                 join(clock, token.clock)
@@ -101,7 +115,7 @@ class Clocks:
         elif entry.kind is Kind.FENCE:
             known = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
-        entry.clock = {**known, self.base: self.core.steps, self.base + STORES: self.core.stores}
+        entry.clock = self.reached(entry)
 
     def _all_ended(self, known: Clock) -> Clock:
         known = dict(known)

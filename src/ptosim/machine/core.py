@@ -7,9 +7,9 @@ run is observed, and the instruction is then left out.
 
 from __future__ import annotations
 
-import threading
 from array import array
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ptosim.diagnostics import PTOError
@@ -36,6 +36,13 @@ from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.target.profile import Target
+
+
+# The word of event 0 for each pair of pipes that a flag can join.
+FLAG_BASES = {
+    kind: {(src, dst): flag_word(src, dst, 0) for src in pipes for dst in pipes if src is not dst}
+    for kind, pipes in PIPES_OF.items()
+}
 
 
 class Schedule(Protocol):
@@ -93,11 +100,13 @@ class Core:
         self.ended = False
         self.waiting: Entry | None = None
         self.full: PipeQueue | None = None  # it has no room for `waiting`
-        self.baton = threading.Semaphore(0)
+        self.baton: SimpleQueue[None] = SimpleQueue()  # the turn arrives here
 
         self.steps = 0
         self.stores = 0
         self.markers: list[Entry] = []  # sets that speak for all pipes and have not fired
+        self._flag_bases = FLAG_BASES[place.kind]
+        self._event_ids = min(self.target.sync.event_ids, EVENT_IDS)
         self._flags: dict[int, Counter] = {}
         self._released: dict[tuple[Pipe, int], Entry] = {}  # the latest release of a buffer on a pipe
         self.tracker = Tracker(self, observer) if observer else None
@@ -131,19 +140,21 @@ class Core:
     # ---- flags
 
     def set_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
-        if not self._flag_exists(site, src, dst, event):
-            return
+        base = self._flag_bases.get((src, dst))
+        if base is None or not 0 <= event < self._event_ids:
+            return self._illegal_flag(site, src, dst, event)
         if self.words[SLOW] == 0:
-            self.words[flag_word(src, dst, event)] += 1
+            self.words[base + event] += 1
             return
         self._issue(self._flag_entry(Kind.SET, site, src, src, dst, event))
 
     def wait_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
-        if not self._flag_exists(site, src, dst, event):
-            return
-        word = flag_word(src, dst, event)
-        if self.words[SLOW] == 0 and self.words[word] > 0:
-            self.words[word] -= 1
+        base = self._flag_bases.get((src, dst))
+        if base is None or not 0 <= event < self._event_ids:
+            return self._illegal_flag(site, src, dst, event)
+        words = self.words
+        if words[SLOW] == 0 and words[base + event] > 0:
+            words[base + event] -= 1
             return
         self._issue(self._flag_entry(Kind.WAIT, site, dst, src, dst, event))
 
@@ -156,27 +167,21 @@ class Core:
         entry.counters = (counter,)
         return entry
 
-    def _flag_exists(self, site: Site, src: Pipe, dst: Pipe, event: int) -> bool:
-        own = self.queues
-        if src is not dst and (src in own or src is Pipe.S) and (dst in own or dst is Pipe.S):
-            ids = min(self.target.sync.event_ids, EVENT_IDS)
-            if 0 <= event < ids:
-                return True
-            self._illegal(
-                site, "id-range", f"event {event} does not exist: ids are 0 to {ids - 1} for each pair of pipes"
-            )
-        elif Pipe.ALL in (src, dst):
+    def _illegal_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
+        if Pipe.ALL in (src, dst):
             self._illegal(
                 site, "wrong-pipe", "PIPE_ALL cannot be an end of a flag; barrier PIPE_ALL waits for all pipes"
             )
         elif src is dst:
             self._illegal(site, "wrong-pipe", f"a flag from {src} to itself: barrier PIPE_{src} orders one pipe")
-        elif any(src in pipes and dst in pipes for pipes in PIPES_OF.values()):
+        elif (src, dst) in self._flag_bases:
+            ids = f"ids are 0 to {self._event_ids - 1} for each pair of pipes"
+            self._illegal(site, "id-range", f"event {event} does not exist: {ids}")
+        elif any((src, dst) in bases for bases in FLAG_BASES.values()):
             self._illegal(site, "wrong-pipe", self._absent(src if not self._has(src) else dst))
         else:
             message = f"a flag from {src} to {dst}: no core has both, and flags do not reach another core"
             self._illegal(site, "unsupported", message)
-        return False
 
     # ---- buffers
 
@@ -297,6 +302,7 @@ class Core:
         entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, Kind.SET, signal.key)
         entry.counters, entry.rendezvous = signal.counters, signal.rendezvous
         if pipe is Pipe.ALL:
+            entry.joint = True
             self._need(entry, [queue.last for queue in self.queues.values()])
         return entry
 
@@ -367,7 +373,7 @@ class Core:
         """The other pipes have got as far as the marker needs."""
         if marker.pipe in self.queues:
             self.queues[marker.pipe].settle(woken)
-        else:
+        elif marker in self.markers:  # otherwise the SU has not executed it yet and will find it ready
             self.markers.remove(marker)
             fire(marker, woken)
 

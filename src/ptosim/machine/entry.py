@@ -84,6 +84,7 @@ class Entry:
         "data",
         "facts",
         "finish",
+        "joint",
         "key",
         "kind",
         "loops",
@@ -115,6 +116,7 @@ class Entry:
         self.counters: tuple[Counter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each
         self.rendezvous: Rendezvous | None = None  # a SET that is an arrival at a barrier of several cores
         self.snapshot: tuple[tuple[int, int], ...] = ()  # GET: (word of DONE, releases that must have happened)
+        self.joint = False  # a SET that the SU issues for all its pipes: it fires when they have ended, not at its step
         self.needs: tuple[Entry, ...] = ()  # SET, RELEASE: entries of other pipes up to which all must have ended
         self.missing = 0  # how many of those pipes have not got so far
         # In observed runs only:

@@ -199,14 +199,14 @@ class Scheduler:
         """No core gets the turn any more; those that wait for it unwind."""
         self._aborted = True
         for core in self.cores:
-            core.baton.release()
+            core.baton.put(None)
         self._done.set()
 
     def _pass_turn(self, receiver: Core) -> None:
         if self._aborted:
             raise Stopped
         if receiver.started:
-            receiver.baton.release()
+            receiver.baton.put(None)
         else:
             self._start(receiver)
 
@@ -218,7 +218,7 @@ class Scheduler:
         if receiver is holder:
             return
         self._pass_turn(receiver)
-        holder.baton.acquire()
+        holder.baton.get()
         if self._aborted:
             raise Stopped
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
-from ptosim.machine.clock import Clocks, ordered
-from ptosim.machine.entry import Entry, Key, Kind
+from ptosim.machine.clock import Clocks, ended_by, ordered
+from ptosim.machine.entry import Clock, Entry, Key, Kind
 from ptosim.machine.sync import OPEN, Counter, buffer_word
 
 if TYPE_CHECKING:
@@ -47,8 +47,6 @@ class Tracker:
     def start(self, entry: Entry) -> None:
         if self.clocks:
             self.clocks.start(entry)
-        if entry.kind is Kind.WAIT:
-            self._took(entry)
         self.observer.start(entry)
 
     def end(self, entry: Entry) -> None:
@@ -65,8 +63,6 @@ class Tracker:
         when)."""
         if self.clocks:
             self.clocks.step(entry)
-        if entry.kind is Kind.WAIT:
-            self._took(entry)
         self.observer.start(entry)
         if entry.kind not in (Kind.SET, Kind.RELEASE):
             self.observer.end(entry)
@@ -74,15 +70,12 @@ class Tracker:
     # ---- sets and waits
 
     def take(self, entry: Entry) -> None:
+        """A wait is about to consume a set of each of its counters."""
         for counter in entry.counters:
             entry.consumed += counter.pending.popleft()
-
-    def _took(self, entry: Entry) -> None:
-        """A wait has consumed: its clock is known now."""
-        for counter in entry.counters:
             history = counter.history
             if self.clocks:
-                self._in_order(entry, history.last_wait, counter.key, "waits")
+                self._in_order(entry, self.clocks.reached(entry), history.last_wait, counter.key, "waits")
                 history.unordered_waits.append(entry)
                 if len(history.unordered_waits) > counter.limit:
                     history.unordered_waits.popleft()
@@ -96,7 +89,7 @@ class Tracker:
                 self._double_set(counter, entry)
             else:
                 if counter.rendezvous is None:  # whoever comes last to a meeting raises it for all
-                    self._in_order(entry, history.last_set, counter.key, "sets")
+                    self._in_order(entry, entry.clock or {}, history.last_set, counter.key, "sets")
                 self._overflow(counter, entry, sets)
         counter.pending.append(sets)
         history.last_set = entry
@@ -128,8 +121,10 @@ class Tracker:
         if len(counter.pending) + len(waits) >= counter.limit:
             self.report("semaphore-overflow", overflow_message(counter), entry)
 
-    def _in_order(self, entry: Entry, earlier: Entry | None, key: Key, plural: str) -> None:
-        if earlier is None or (earlier.core is entry.core and earlier.pipe is entry.pipe) or ordered(earlier, entry):
+    def _in_order(self, entry: Entry, clock: Clock, earlier: Entry | None, key: Key, plural: str) -> None:
+        """Which of two sets, or waits, comes first must not depend on the schedule. The clock is from before a wait:
+        what a wait consumes may itself come from the other."""
+        if earlier is None or (earlier.core is entry.core and earlier.pipe is entry.pipe) or ended_by(earlier, clock):
             return
         self.report("race", f"two {plural} of {key} are in no order", entry, (earlier, "the other one"))
 
