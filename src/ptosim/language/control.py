@@ -73,7 +73,9 @@ def _values(count: int) -> str:
 
 
 class Yield(Terminator):
-    """The values that a loop carries on or a branch gives.
+    """End of a loop body or branch.
+
+    The values that a loop carries on or a branch gives.
 
         scf.yield %a, %b : i32, !pto.ptr<f32, ub>
     """
@@ -93,7 +95,9 @@ class Yield(Terminator):
 
 
 class Condition(Terminator):
-    """Whether `scf.while` goes on, and the values that it passes to its body or gives as results.
+    """End of the deciding region of a while loop.
+
+    Whether `scf.while` goes on, and the values that it passes to its body or gives as results.
 
         scf.condition(%go_on) %a : i32
     """
@@ -212,7 +216,9 @@ class For(PTOOperation):
 
 
 class If(PTOOperation):
-    """One of two regions by a condition. With results it needs both, and each ends with `scf.yield`.
+    """Branch.
+
+    One of two regions by a condition. With results it needs both, and each ends with `scf.yield`.
 
         %r = scf.if %c -> (i32) { scf.yield %a : i32 } else { scf.yield %b : i32 }
     """
@@ -263,7 +269,9 @@ class If(PTOOperation):
 
 
 class While(PTOOperation):
-    """Repeat while a condition holds: the first region decides, the second is the body.
+    """Loop with a condition.
+
+    Repeat while a condition holds: the first region decides, the second is the body.
 
         %r = scf.while (%a = %init) : (i32) -> i32 { ... scf.condition(%c) %a : i32 }
              do { ^bb0(%x: i32): ... scf.yield %y : i32 }

@@ -33,7 +33,9 @@ ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry")
 
 
 class Return(Terminator):
-    """The end of a function, with its results.
+    """End of a function.
+
+    The results of the function, if it has any.
 
         return %a : i32
     """
@@ -46,7 +48,9 @@ class Return(Terminator):
 
 
 class Function(PTOOperation):
-    """A kernel, a helper, or (without a body) a declaration.
+    """Function.
+
+    A kernel, a helper, or (without a body) a declaration.
 
         func.func @kernel(%x: !pto.ptr<f32, gm>, %n: i32) attributes {pto.kernel} { ... return }
     """
@@ -214,7 +218,9 @@ def _parse_results(parser: LocatedParser) -> list[Attribute]:
 
 
 class Call(PTOOperation):
-    """Call a function of the module.
+    """Call.
+
+    The function may stand anywhere in the module; there is no recursion.
 
         %r = func.call @helper(%a) : (i32) -> i32
     """

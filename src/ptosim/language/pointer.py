@@ -55,7 +55,9 @@ class CastPtr(PTOOperation):
 
 
 class AddPtr(PTOOperation):
-    """A pointer some elements further; the offset is signed.
+    """Pointer arithmetic.
+
+    A pointer some elements further; the offset is signed.
 
         %q = pto.addptr %p, %offset : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>
     """
@@ -84,7 +86,9 @@ class AddPtr(PTOOperation):
 
 
 class PtrToInt(PTOOperation):
-    """The address of a pointer into GM.
+    """Address of a GM pointer.
+
+    As an integer, a GM pointer holds its argument in the high bits and the byte offset below.
 
         %address = pto.ptrtoint %p : !pto.ptr<f32, gm> -> i64
     """
@@ -101,7 +105,9 @@ class PtrToInt(PTOOperation):
 
 
 class IntToPtr(PTOOperation):
-    """A pointer into GM from its address, for scalar loads and stores only.
+    """GM pointer from an address.
+
+    For scalar loads and stores only.
 
         %p = pto.inttoptr %address : i64 -> !pto.ptr<f32, gm>
     """
@@ -165,7 +171,9 @@ class _Store(PTOOperation):
 
 
 class LoadScalar(_Load):
-    """Load one element; the offset counts elements. Also allowed in a vector scope.
+    """Load one element.
+
+    The offset counts elements. Also allowed in a vector scope.
 
         %v = pto.load_scalar %p[%i] : !pto.ptr<f32, ub> -> f32
     """
@@ -175,7 +183,9 @@ class LoadScalar(_Load):
 
 
 class StoreScalar(_Store):
-    """Store one element; the offset counts elements. Also allowed in a vector scope.
+    """Store one element.
+
+    The offset counts elements. Also allowed in a vector scope.
 
         pto.store_scalar %v, %p[%i] : !pto.ptr<f32, ub>, f32
     """
@@ -198,7 +208,9 @@ def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
 
 
 class LdDev(_Load):
-    """Load one integer from GM past the cache.
+    """Uncached load.
+
+    Load one integer from GM past the cache.
 
         %v = pto.ld_dev %p[%i] : !pto.ptr<i32, gm> -> i32
     """
@@ -214,7 +226,9 @@ class LdDev(_Load):
 
 
 class StDev(_Store):
-    """Store one integer to GM past the cache.
+    """Uncached store.
+
+    Store one integer to GM past the cache.
 
         pto.st_dev %v, %p[%i] : !pto.ptr<i32, gm>, i32
     """

@@ -39,7 +39,9 @@ from ptosim.language.types import element_name, element_of
 
 
 class Constant(PTOOperation):
-    """A literal: an integer, a float, or `true` / `false`. A hexadecimal literal of a float type is a bit pattern.
+    """A literal.
+
+    A literal: an integer, a float, or `true` / `false`. A hexadecimal literal of a float type is a bit pattern.
 
         %c = arith.constant 64 : index
         %inf = arith.constant 0x7F800000 : f32
@@ -257,7 +259,9 @@ class _Extended(ScalarOperation):
 
 
 class AddUIExtended(_Extended):
-    """Sum and carry.
+    """Sum with carry.
+
+    Sum and carry.
 
         %sum, %carry = arith.addui_extended %a, %b : i32, i1
     """
@@ -295,7 +299,9 @@ class _MulExtended(_Extended):
 
 
 class MulSIExtended(_MulExtended):
-    """Both halves of the signed product.
+    """Signed product in full.
+
+    Both halves of the signed product.
 
         %low, %high = arith.mulsi_extended %a, %b : i32
     """
@@ -304,7 +310,9 @@ class MulSIExtended(_MulExtended):
 
 
 class MulUIExtended(_MulExtended):
-    """Both halves of the unsigned product.
+    """Unsigned product in full.
+
+    Both halves of the unsigned product.
 
         %low, %high = arith.mului_extended %a, %b : i32
     """

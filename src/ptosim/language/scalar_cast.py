@@ -59,7 +59,9 @@ class _Compare(ScalarOperation):
 
 
 class CmpI(_Compare):
-    """Compare integers: eq, ne, and signed (s) or unsigned (u) lt, le, gt, ge.
+    """Compare integers.
+
+    Compare integers: eq, ne, and signed (s) or unsigned (u) lt, le, gt, ge.
 
         %b = arith.cmpi slt, %a, %c : i32
     """
@@ -70,7 +72,9 @@ class CmpI(_Compare):
 
 
 class CmpF(_Compare):
-    """Compare floats; the ordered predicates (o) are false when either is NaN, the unordered ones (u) true.
+    """Compare floats.
+
+    Compare floats; the ordered predicates (o) are false when either is NaN, the unordered ones (u) true.
 
         %b = arith.cmpf olt, %a, %c : f32
     """
@@ -85,7 +89,9 @@ class CmpF(_Compare):
 
 
 class Select(ScalarOperation):
-    """One of two values by a condition; they may be of any type that a value can have.
+    """Choose a value.
+
+    One of two values by a condition; they may be of any type that a value can have.
 
         %r = arith.select %condition, %a, %b : i32
     """
@@ -183,7 +189,9 @@ class _IndexCast(Cast):
 
 
 class IndexCast(_IndexCast):
-    """Integer to index or back: the sign is extended, or the high bits are dropped.
+    """Integer to index or back, signed.
+
+    Integer to index or back: the sign is extended, or the high bits are dropped.
 
         %r = arith.index_cast %a : i64 to index
     """
@@ -192,7 +200,9 @@ class IndexCast(_IndexCast):
 
 
 class IndexCastUI(_IndexCast):
-    """Integer to index or back: extended with zeros, or the high bits are dropped.
+    """Integer to index or back, unsigned.
+
+    Integer to index or back: extended with zeros, or the high bits are dropped.
 
         %r = arith.index_castui %a : i64 to index
     """
@@ -201,7 +211,9 @@ class IndexCastUI(_IndexCast):
 
 
 class ExtSI(_Widening):
-    """Wider integer, filled with the sign.
+    """Sign extension.
+
+    Wider integer, filled with the sign.
 
         %r = arith.extsi %a : i8 to i32
     """
@@ -212,7 +224,9 @@ class ExtSI(_Widening):
 
 
 class ExtUI(_Widening):
-    """Wider integer, filled with zeros.
+    """Zero extension.
+
+    Wider integer, filled with zeros.
 
         %r = arith.extui %a : i8 to i32
     """
@@ -223,7 +237,9 @@ class ExtUI(_Widening):
 
 
 class TruncI(_Narrowing):
-    """Narrower integer: the low bits.
+    """Integer truncation.
+
+    Narrower integer: the low bits.
 
         %r = arith.trunci %a : i64 to i32
     """
@@ -234,7 +250,9 @@ class TruncI(_Narrowing):
 
 
 class SIToFP(Cast):
-    """Signed integer to float, to nearest even.
+    """Signed integer to float.
+
+    Signed integer to float, to nearest even.
 
         %r = arith.sitofp %a : i32 to f32
     """
@@ -245,7 +263,9 @@ class SIToFP(Cast):
 
 
 class UIToFP(Cast):
-    """Unsigned integer to float, to nearest even.
+    """Unsigned integer to float.
+
+    Unsigned integer to float, to nearest even.
 
         %r = arith.uitofp %a : i32 to f32
     """
@@ -256,7 +276,9 @@ class UIToFP(Cast):
 
 
 class FPToSI(Cast):
-    """Float to signed integer, towards zero; out of range it saturates.
+    """Float to signed integer.
+
+    Float to signed integer, towards zero; out of range it saturates.
 
         %r = arith.fptosi %a : f32 to i32
     """
@@ -267,7 +289,9 @@ class FPToSI(Cast):
 
 
 class FPToUI(Cast):
-    """Float to unsigned integer, towards zero; out of range it saturates.
+    """Float to unsigned integer.
+
+    Float to unsigned integer, towards zero; out of range it saturates.
 
         %r = arith.fptoui %a : f32 to i32
     """
@@ -278,7 +302,9 @@ class FPToUI(Cast):
 
 
 class ExtF(_Widening):
-    """Wider float, exactly.
+    """Float extension.
+
+    Wider float, exactly.
 
         %r = arith.extf %a : f16 to f32
     """
@@ -289,7 +315,9 @@ class ExtF(_Widening):
 
 
 class TruncF(_Narrowing):
-    """Narrower float, to nearest even.
+    """Float truncation.
+
+    Narrower float, to nearest even.
 
         %r = arith.truncf %a : f32 to f16
     """
@@ -300,7 +328,9 @@ class TruncF(_Narrowing):
 
 
 class Bitcast(_SameWidth):
-    """The same bits as another type of the same width.
+    """Reinterpret bits.
+
+    The same bits as another type of the same width.
 
         %r = arith.bitcast %a : f32 to i32
     """
@@ -311,7 +341,9 @@ class Bitcast(_SameWidth):
 
 
 class SignCast(_SameWidth):
-    """The same bits as a signless, signed or unsigned integer.
+    """Change the signedness of an integer.
+
+    The same bits as a signless, signed or unsigned integer.
 
         %r = builtin.unrealized_conversion_cast %a : i32 to ui32
     """

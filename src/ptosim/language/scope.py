@@ -46,9 +46,11 @@ class _Region(PTOOperation):
 
 
 class VecScope(_Region):
-    """One vector function: a launch that does not stop the scalar unit. The body sees the values around it.
+    """Vector scope.
 
-        pto.vecscope { ... }
+    One vector function: a launch that does not stop the scalar unit. The body sees the values around it.
+
+        pto.vecscope { }
     """
 
     name = "pto.vecscope"
@@ -60,9 +62,11 @@ class VecScope(_Region):
 
 
 class StrictVecScope(PTOOperation):
-    """One vector function whose body sees only the values passed to it.
+    """Vector scope without capture.
 
-        pto.strict_vecscope(%ub, %n) { ^bb0(%p: !pto.ptr<f32, ub>, %m: i32): ... } : (!pto.ptr<f32, ub>, i32) -> ()
+    One vector function whose body sees only the values passed to it.
+
+        pto.strict_vecscope(%ub, %n) { ^bb0(%p: !pto.ptr<f32, ub>, %m: i32): } : (!pto.ptr<f32, ub>, i32) -> ()
     """
 
     name = "pto.strict_vecscope"
@@ -140,9 +144,11 @@ class Section(_Region):
 
 
 class SectionVector(Section):
-    """The code that both vector cores of a cluster run; `pto.get_subblock_idx` tells them apart.
+    """Vector section of a mixed kernel.
 
-        pto.section.vector { ... }
+    The code that both vector cores of a cluster run; `pto.get_subblock_idx` tells them apart.
+
+        pto.section.vector { }
     """
 
     name = "pto.section.vector"
@@ -150,9 +156,11 @@ class SectionVector(Section):
 
 
 class SectionCube(Section):
-    """The code that the cube core of a cluster runs.
+    """Cube section of a mixed kernel.
 
-        pto.section.cube { ... }
+    The code that the cube core of a cluster runs.
+
+        pto.section.cube { }
     """
 
     name = "pto.section.cube"

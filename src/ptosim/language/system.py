@@ -54,7 +54,9 @@ class Query(PTOOperation):
 
 
 class GetBlockIdx(Query):
-    """The number of this block: 0 to the number of blocks - 1.
+    """Block index.
+
+    The number of this block: 0 to the number of blocks - 1.
 
         %i = pto.get_block_idx
     """
@@ -63,7 +65,9 @@ class GetBlockIdx(Query):
 
 
 class GetBlockNum(Query):
-    """The number of blocks of the launch.
+    """Block count.
+
+    The number of blocks of the launch.
 
         %n = pto.get_block_num
     """
@@ -72,7 +76,9 @@ class GetBlockNum(Query):
 
 
 class GetSubblockIdx(Query):
-    """Which vector core of its cluster this is: 0 or 1 in a mixed kernel, otherwise 0.
+    """Subblock index.
+
+    Which vector core of its cluster this is: 0 or 1 in a mixed kernel, otherwise 0.
 
         %i = pto.get_subblock_idx
     """
@@ -81,7 +87,9 @@ class GetSubblockIdx(Query):
 
 
 class GetSubblockNum(Query):
-    """The number of vector cores of a cluster: 2 on the vector cores of a mixed kernel, otherwise 1.
+    """Subblock count.
+
+    The number of vector cores of a cluster: 2 on the vector cores of a mixed kernel, otherwise 1.
 
         %n = pto.get_subblock_num
     """
@@ -93,7 +101,9 @@ class GetSubblockNum(Query):
 
 
 class GetCtrl(PTOOperation):
-    """The control register of this core.
+    """Read the control register.
+
+    The 64 bits of CTRL, one per core.
 
         %c = pto.get_ctrl : i64
     """
@@ -107,7 +117,9 @@ class GetCtrl(PTOOperation):
 
 
 class SetCtrl(PTOOperation):
-    """Write the control register of this core; it is captured by what is issued afterwards.
+    """Write the control register.
+
+    Write the control register of this core; it is captured by what is issued afterwards.
 
         pto.set_ctrl %c : i64
     """
@@ -134,7 +146,9 @@ class _BitSet(PTOOperation):
 
 
 class SBitSet0(_BitSet):
-    """Clear one bit.
+    """Clear a bit.
+
+    d = c & ~(1 << bit), for values of the control register.
 
         %d = pto.sbitset0 %c, %bit : i64, i64 -> i64
     """
@@ -143,7 +157,9 @@ class SBitSet0(_BitSet):
 
 
 class SBitSet1(_BitSet):
-    """Set one bit.
+    """Set a bit.
+
+    d = c | (1 << bit), for values of the control register.
 
         %d = pto.sbitset1 %c, %bit : i64, i64 -> i64
     """
@@ -155,7 +171,9 @@ class SBitSet1(_BitSet):
 
 
 class GetVms4Sr(PTOOperation):
-    """How many entries of each list the last exhausted `pto.vmrgsort4` has taken.
+    """Progress of the last merge.
+
+    How many entries of each list the last exhausted `pto.vmrgsort4` has taken.
 
         %a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, i16
     """
@@ -187,7 +205,9 @@ class SpecialRegister(PTOOperation):
 
 
 class SprClr(SpecialRegister):
-    """Set the address register to zero.
+    """Clear a special register.
+
+    AR, the byte offset that pto.vstur and pto.vstar add to their base, becomes 0.
 
         pto.sprclr "AR"
     """
@@ -216,7 +236,9 @@ class SpecialRegisterStore(SpecialRegister):
 
 
 class SprSti(SpecialRegisterStore):
-    """Store the address register to UB at a constant offset in words.
+    """Store a special register, constant offset.
+
+    Store the address register to UB at a constant offset in words.
 
         pto.sprsti "AR", %p[%c1] : !pto.ptr<i32, ub>, i32
     """
@@ -231,7 +253,9 @@ class SprSti(SpecialRegisterStore):
 
 
 class SprSts(SpecialRegisterStore):
-    """Store the address register to UB at an offset in bytes.
+    """Store a special register.
+
+    Store the address register to UB at an offset in bytes.
 
         pto.sprsts "AR", %p[%offset] : !pto.ptr<i32, ub>, i32
     """
@@ -243,7 +267,9 @@ class SprSts(SpecialRegisterStore):
 
 
 class Trap(PTOOperation):
-    """Stop the kernel with an error.
+    """Stop with an error.
+
+    The kernel ends here with an error of kind `trap`.
 
         pto.trap
     """
@@ -252,7 +278,9 @@ class Trap(PTOOperation):
 
 
 class Print(PTOOperation):
-    """Print scalars while the kernel runs; the format is the one of C.
+    """Print values.
+
+    Print scalars while the kernel runs; the format is the one of C.
 
         pto.print "n = %d", %n : i32
     """
