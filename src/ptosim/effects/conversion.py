@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from ptosim.effects.element import Element, element
+from ptosim.effects.names import Pipe
+from ptosim.effects.record import Effects, Taint, table
 
 ROUNDINGS = ("R", "A", "F", "C", "Z", "O", "H")
 """Nearest even, nearest with ties away from zero, down, up, toward zero, to odd, nearest with ties up."""
@@ -181,3 +183,10 @@ def _unit_sources(count: int, dest_count: int, part: str | None) -> list[int | N
 
 def _gate(source: str, value: int | None) -> int | None:
     return None if value is None else value // _values_per_lane(source) * element(source).mask_stride
+
+
+EFFECTS: dict[str, Effects] = (
+    table(Pipe.V, Taint.ELEMENTWISE, {"convert_float": "vcvt", "round": "vtrc", "multiply_convert": "vmulscvt"})
+    | table(Pipe.V, Taint.MOVEMENT, {"rename": "vbitcast"})
+    | table(Pipe.V, Taint.NONE, {"index": "vci"})
+)

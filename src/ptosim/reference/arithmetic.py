@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,7 +19,7 @@ Function1 = Callable[[Lanes], Lanes]
 Function2 = Callable[[Lanes, Lanes], Lanes]
 
 
-# --- from scalars and lanes --------------------------------------------------------------------------------------------
+# --- from scalars and lanes -----------------------------------------------------------------------------------------
 
 
 @semantics(op.VBr)
@@ -30,12 +29,13 @@ def vbr(input: int, result_element: Element) -> Lanes:
 
 @semantics(op.VDup)
 def vdup(input: Any, position: str | None, result_element: Element) -> Lanes:
-    if not isinstance(input, np.ndarray):
+    if isinstance(input, int):
         return broadcast(input, result_element)
-    return np.repeat(input[-1:] if position == "HIGHEST" else input[:1], result_element.lanes)
+    lane: Lanes = input[-1:] if position == "HIGHEST" else input[:1]
+    return np.repeat(lane, result_element.lanes)
 
 
-# --- unary ---------------------------------------------------------------------------------------------------------------
+# --- unary ----------------------------------------------------------------------------------------------------------
 
 
 def _sign_bit(element: Element) -> Lanes:
@@ -99,7 +99,7 @@ for _name, _choose in _UNARY.items():
     define(f"pto.{_name}", _unary, _bind(_choose))
 
 
-# --- binary --------------------------------------------------------------------------------------------------------------
+# --- binary ---------------------------------------------------------------------------------------------------------
 
 
 def _by_kind(integer: Function2, floating: Function2) -> Callable[[Element], Function2]:
@@ -135,7 +135,7 @@ def _shift_left(element: Element) -> Function2:
 
 
 def _shift_right(element: Element) -> Function2:
-    """Arithmetic for signed and signless lanes, logical for unsigned ones; a count beyond the width leaves only signs."""
+    """Arithmetic for signed and signless lanes, logical for unsigned ones; beyond the width only signs are left."""
     most = element.bits - 1
 
     def shift(a: Lanes, count: Lanes) -> Lanes:
@@ -154,9 +154,9 @@ _BINARY: Mapping[str, Callable[[Element], Function2]] = {
     "vdiv": _by_kind(_quotient, np.divide),
     "vmax": _by_kind(np.maximum, numbers.maximum),
     "vmin": _by_kind(np.minimum, numbers.minimum),
-    "vand": _bitwise(operator.and_),
-    "vor": _bitwise(operator.or_),
-    "vxor": _bitwise(operator.xor),
+    "vand": _bitwise(np.bitwise_and),
+    "vor": _bitwise(np.bitwise_or),
+    "vxor": _bitwise(np.bitwise_xor),
     "vshl": _shift_left,
     "vshr": _shift_right,
 }
@@ -170,7 +170,7 @@ for _name, _choose_binary in _BINARY.items():
     define(f"pto.{_name}", _binary, _bind(_choose_binary))
 
 
-# --- vector and scalar ---------------------------------------------------------------------------------------------------
+# --- vector and scalar ----------------------------------------------------------------------------------------------
 
 
 def _vector_scalar(input: Lanes, scalar: int, result_element: Element, function: Function2) -> Lanes:
@@ -190,7 +190,7 @@ define("pto.vshls", _shift_by, _bind(_shift_left))
 define("pto.vshrs", _shift_by, _bind(_shift_right))
 
 
-# --- carry chain -----------------------------------------------------------------------------------------------------------
+# --- carry chain ----------------------------------------------------------------------------------------------------
 
 
 def _chain(total: Lanes, carry: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
@@ -234,7 +234,7 @@ def vsubcs(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes
     return _subtract(lhs, rhs, carry_in.lanes(4), active)
 
 
-# --- multiply and add --------------------------------------------------------------------------------------------------------
+# --- multiply and add -----------------------------------------------------------------------------------------------
 
 
 @semantics(op.VMAdd)

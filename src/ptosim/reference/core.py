@@ -100,7 +100,7 @@ class Core:
         self.max_steps = max_steps
         self.site: Site | None = None
 
-    # --- the scalar unit ----------------------------------------------------------------------------------------------
+    # --- the scalar unit --------------------------------------------------------------------------------------------
 
     def loop(self, lower: int, upper: int, step: int) -> Iterator[int] | range:
         """The indices of an scf.for, counted against max_steps."""
@@ -129,7 +129,7 @@ class Core:
     def missing_function(self, name: str) -> None:
         raise Fault("unsupported", f"@{name} is only declared; there is no body to run")
 
-    # --- issuing ------------------------------------------------------------------------------------------------------
+    # --- issuing ----------------------------------------------------------------------------------------------------
 
     def issue(self, site: Site, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Queue an instruction of a serial pipe with its operands."""
@@ -144,7 +144,7 @@ class Core:
         """Queue a vector scope with the values it captures."""
         self.machine.work(site.pipe, site, partial(function, self, *captured))
 
-    # --- memory ------------------------------------------------------------------------------------------------------
+    # --- memory -----------------------------------------------------------------------------------------------------
     #
     # `at` names another core of the cluster ("aiv1") whose memory is meant. What a read returns may be a view: copy what
     # must outlive the instruction.
@@ -222,7 +222,7 @@ class Core:
     def fence(self, site: Site, kind: str) -> None:
         """A mem_bar: execution is in program order anyway."""
 
-    # --- checks ------------------------------------------------------------------------------------------------------
+    # --- checks -----------------------------------------------------------------------------------------------------
 
     def _window(
         self, verb: str, space: Space, start: int, width: int, alignment: int, at: str | None

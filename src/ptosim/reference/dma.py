@@ -73,7 +73,7 @@ def _zip_loops(counts: Sequence[int], sources: Sequence[int], dests: Sequence[in
     return list(zip(counts, sources, dests, strict=True))
 
 
-# --- GM to UB ------------------------------------------------------------------------------------------------------------
+# --- GM to UB -------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def _hardware_loops(config: Config, direction: str) -> list[Loop]:
     ]
 
 
-# --- UB to GM ------------------------------------------------------------------------------------------------------------
+# --- UB to GM -------------------------------------------------------------------------------------------------------
 
 _ATOMIC_TYPES = {1: "f32", 2: "f16", 3: "si16", 4: "si32", 5: "si8", 6: "bf16"}
 _ATOMIC_OPERATIONS = {0: "add", 1: "max", 2: "min"}
@@ -273,7 +273,7 @@ def copy_ubuf_to_gm(
     yield from _store(core, source, dest, len_burst, loops, ctrl)
 
 
-# --- configuration registers ---------------------------------------------------------------------------------------------
+# --- configuration registers ----------------------------------------------------------------------------------------
 
 
 def _set(name: str) -> Any:

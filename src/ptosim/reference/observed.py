@@ -62,7 +62,7 @@ class ObservedCore(Core):
         self._reads: list[Any] = []
         self._writes: Iterator[Any] = iter(())
 
-    # --- the scalar unit ----------------------------------------------------------------------------------------------
+    # --- the scalar unit --------------------------------------------------------------------------------------------
 
     def loop(self, lower: int, upper: int, step: int) -> Iterator[int]:
         indices = super().loop(lower, upper, step)
@@ -82,7 +82,7 @@ class ObservedCore(Core):
         """So many scalar operations have been executed."""
         self.machine.operations += operations
 
-    # --- issuing ------------------------------------------------------------------------------------------------------
+    # --- issuing ----------------------------------------------------------------------------------------------------
 
     def issue_observed(self, observed: Observed, arguments: tuple[Any, ...]) -> None:
         """Queue an instruction of a serial pipe."""
@@ -134,7 +134,7 @@ class ObservedCore(Core):
         self.entry = cast(Entry, self.machine.current)
         self.site = site
 
-    # --- instructions that touch memory -------------------------------------------------------------------------------
+    # --- instructions that touch memory -----------------------------------------------------------------------------
 
     def scalar(self, observed: Observed, arguments: tuple[Any, ...], store: bool) -> Any:
         """A scalar access of the scalar unit."""
@@ -172,7 +172,7 @@ class ObservedCore(Core):
                 pass
         return replay.collected
 
-    # --- memory ------------------------------------------------------------------------------------------------------
+    # --- memory -----------------------------------------------------------------------------------------------------
 
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
@@ -246,7 +246,7 @@ class ObservedCore(Core):
     def fence(self, site: Site, kind: str) -> None:
         self.observer.fence(self.entry, site, kind)
 
-    # --- registers ----------------------------------------------------------------------------------------------------
+    # --- registers --------------------------------------------------------------------------------------------------
 
     def spread(self, observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]) -> Any:
         """The taint of the results of an instruction without memory accesses, some of whose operands are tainted."""
@@ -311,7 +311,7 @@ class Replay:
     def fence(self, site: Site, kind: str) -> None: ...
 
 
-# --- how taint spreads ------------------------------------------------------------------------------------------------
+# --- how taint spreads ----------------------------------------------------------------------------------------------
 
 
 def _as_taint(observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]) -> list[Any]:

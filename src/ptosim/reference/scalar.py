@@ -32,7 +32,7 @@ def unsigned(value: int, kind: Element) -> int:
     return value & ((1 << kind.bits) - 1)
 
 
-# --- integers ----------------------------------------------------------------------------------------------------------
+# --- integers -------------------------------------------------------------------------------------------------------
 
 
 def _quotient(a: int, b: int) -> int:
@@ -145,7 +145,7 @@ define("arith.mului_extended", _multiply_unsigned, _kinds)
 define("math.absi", lambda operand, kind: wrap(abs(operand), kind), _kinds)
 
 
-# --- floats --------------------------------------------------------------------------------------------------------------
+# --- floats ---------------------------------------------------------------------------------------------------------
 
 
 def to_float(bits: int, kind: Element) -> float:
@@ -232,7 +232,7 @@ define("math.floor", _unary(lambda value: math.copysign(math.floor(value), value
 define("math.ceil", _unary(lambda value: math.copysign(math.ceil(value), value)), _kinds)
 
 
-# --- comparisons and selection -------------------------------------------------------------------------------------------
+# --- comparisons and selection --------------------------------------------------------------------------------------
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "eq": operator.eq,
@@ -267,7 +267,7 @@ define("arith.cmpf", _compare_floats, _kinds)
 define("arith.select", lambda condition, if_true, if_false: if_true if condition else if_false)
 
 
-# --- casts ---------------------------------------------------------------------------------------------------------------
+# --- casts ----------------------------------------------------------------------------------------------------------
 
 
 def _resize(operand: int, result_kind: Element) -> int:

@@ -70,7 +70,7 @@ def mem_bar(core: Core, site: Site, order: str) -> None:
     core.fence(site, order)
 
 
-# --- between cores -----------------------------------------------------------------------------------------------------
+# --- between cores --------------------------------------------------------------------------------------------------
 
 _MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
 
@@ -131,7 +131,7 @@ def syncall(core: Core, site: Site, core_type: str) -> None:
     core.machine.syncall(site, frozenset(kinds))
 
 
-# --- memory ordering -----------------------------------------------------------------------------------------------------
+# --- memory ordering ------------------------------------------------------------------------------------------------
 
 
 @semantics(op.Dsb, op.FenceBarrierAll)

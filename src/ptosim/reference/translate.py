@@ -78,7 +78,7 @@ class _Translator:
         self.depth = 0
         self.current: Operation | None = None
 
-    # --- the whole ----------------------------------------------------------------------------------------------------
+    # --- the whole --------------------------------------------------------------------------------------------------
 
     def translate(self, entry: Function) -> Code:
         name = self.function(entry)
@@ -100,7 +100,7 @@ class _Translator:
                     places[len(out)] = op
         return "\n".join(out) + "\n", places
 
-    # --- functions ----------------------------------------------------------------------------------------------------
+    # --- functions --------------------------------------------------------------------------------------------------
 
     def function(self, op: Function) -> str:
         """The Python function of a PTO function; helpers are translated once for scopes and once for scalar code."""
@@ -127,7 +127,7 @@ class _Translator:
         self.in_scope = was
         return self.functions[key].name, captured
 
-    # --- text ---------------------------------------------------------------------------------------------------------
+    # --- text -------------------------------------------------------------------------------------------------------
 
     def line(self, text: str) -> None:
         self.out.lines.append((self.depth, text, self.current))
@@ -168,7 +168,7 @@ class _Translator:
             )
         return self.sites[op]
 
-    # --- operations ---------------------------------------------------------------------------------------------------
+    # --- operations -------------------------------------------------------------------------------------------------
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -213,7 +213,7 @@ class _Translator:
                 if isinstance(result.type, VregType):
                     self.line(f"{self.name(result)} = {self.name(mask)}.zero_inactive({self.name(result)})")
 
-    # --- observed runs ------------------------------------------------------------------------------------------------
+    # --- observed runs ----------------------------------------------------------------------------------------------
 
     def _accesses(self, op: Operation) -> bool:
         """Whether an operation touches memory."""
@@ -318,7 +318,7 @@ class _Translator:
     def _literal(self, value: Any) -> str:
         return repr(value) if isinstance(value, int | str | bool | None) else self.constant(value)
 
-    # --- structured control flow --------------------------------------------------------------------------------------
+    # --- structured control flow ------------------------------------------------------------------------------------
 
     def region(self, region: Region, end: Callable[[], None]) -> None:
         """The body of a loop or branch, one level deeper, and what happens at its end."""
