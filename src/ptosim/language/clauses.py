@@ -90,6 +90,8 @@ def parse_clause_types(parser: LocatedParser, written: Written, words: Iterable[
     """The type list of an instruction with clauses; returns the words among the types that name a clause or mode."""
     seen: list[tuple[str, Span]] = []
     if parser.parse_optional_punctuation(":") is None:
+        if parser.at(MLIRTokenKind.COMMA, MLIRTokenKind.L_PAREN, MLIRTokenKind.R_PAREN):
+            parser.raise_error("expected ':' and the types of the operands")
         return seen
     names = frozenset(words)
     types: list[tuple[Attribute, Span]] = []

@@ -1,0 +1,184 @@
+"""Matrix products: clauses, element types, what is rejected and where the diagnostic points."""
+
+import pytest
+
+from language.scalar_kernel import accepts, example_module, rejects, text_of, warns
+from language.vector_kernel import printed, read
+from ptosim.language import mad
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+OPERATIONS = [operation for operation in operations() if operation.__module__ == mad.__name__]
+
+X = "%s_i64"
+FP8 = ("f8E4M3FN", "f8E5M2")
+FP4 = ("f4E2M1x2", "f4E1M2x2")
+PLAIN = [("i8", "i8", "i32"), ("si8", "i8", "i32"), ("i8", "si8", "si32"), ("f16", "f16", "f32")]
+PLAIN += [("bf16", "bf16", "f32"), ("f32", "f32", "f32"), ("hif8", "hif8", "f32")]
+PLAIN += [(a, b, "f32") for a in FP8 for b in FP8]
+SCALED = [(a, b, "f32") for a in (*FP8, *FP4) for b in (*FP8, *FP4)]
+STRUCTURED = ("mad", "mad_acc", "mad_bias", "mad_mx", "mad_mx_acc", "mad_mx_bias")
+RAW = ("mad_raw", "mad_bias_raw", "mad_mx_raw", "mad_mx_bias_raw")
+
+
+def product(
+    name: str, a: str = "f16", b: str = "f16", c: str = "f32", clauses: str = "", sizes: str = f"{X}, {X}, {X}"
+) -> str:
+    if "_mx" in name and a == "f16":
+        a, b = "f8E4M3FN", "f8E4M3FN"
+    bias = f", %p_{c}_bt" if "bias" in name else ""
+    scalars = X if name.endswith("raw") else sizes
+    return f"pto.{name} %p_{a}_l0a, %p_{b}_l0b, %p_{c}_l0c{bias}, {scalars} {clauses}"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
+    loaded = read(example_module(operation))
+    assert loaded.warnings == []
+    once = printed(loaded)
+    assert printed(read(once)) == once
+
+
+def test_the_room_is_complete() -> None:
+    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in (*STRUCTURED, *RAW)}
+
+
+# --- clauses ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        "",
+        "unit_flag(check_only)",
+        "unit_flag(check_and_set)",
+        "disable_gemv",
+        "sat",
+        "nosat",
+        "n_dir",
+        "unit_flag(check_and_set) disable_gemv sat n_dir",
+        "disable_gemv nosat n_dir {note = 1 : i32}",
+    ],
+)
+def test_clauses(name: str, clauses: str) -> None:
+    accepts(product(name, clauses=clauses))
+    assert f" {clauses} : ".replace("  ", " ") in text_of(product(name, clauses=clauses))
+
+
+@pytest.mark.parametrize("mode", ["round_even", "round_away"])
+def test_tf32(mode: str) -> None:
+    for name in ("mad", "mad_acc", "mad_bias"):
+        accepts(product(name, "f32", "f32", "f32", f"sat tf32_mode({mode}) n_dir"))
+        body = product(name, clauses=f"tf32_mode(^{mode})")
+        rejects(body, "tf32_mode needs f32 x f32, not f16 x f16")
+
+
+KNOWN = "unit_flag, disable_gemv, sat, nosat, tf32_mode, n_dir"
+
+
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        ("disable_gemv ^unit_flag(check_only)", "clause 'unit_flag' must come before 'disable_gemv'"),
+        ("n_dir ^sat", "clause 'sat' must come before 'n_dir'"),
+        ("sat ^nosat", "clause 'nosat' after 'sat': only one of them may be given"),
+        ("n_dir ^n_dir", "clause 'n_dir' after 'n_dir': only one of them may be given"),
+        ("^nz2nd", f"unknown clause 'nz2nd'; known, in this order: {KNOWN}"),
+        ("unit_flag(^check_and_clear)", "unknown unit_flag 'check_and_clear'; known: check_only, check_and_set"),
+        ("tf32_mode(^even)", "unknown tf32_mode 'even'; known: round_even, round_away"),
+    ],
+)
+def test_misplaced_clauses(clauses: str, message: str) -> None:
+    rejects(product("mad", "f32", "f32", "f32", clauses), message, kind="syntax")
+
+
+@pytest.mark.parametrize("name", ["mad_mx", "mad_mx_acc", "mad_mx_bias"])
+def test_scaled_products_have_no_tf32(name: str) -> None:
+    known = KNOWN.replace("tf32_mode, ", "")
+    message = f"unknown clause 'tf32_mode'; known, in this order: {known}"
+    rejects(product(name, clauses="^tf32_mode(round_even)"), message, kind="syntax")
+
+
+def test_clauses_are_not_separated_by_commas() -> None:
+    message = "expected ':' and the types of the operands"
+    rejects(product("mad", clauses="disable_gemv^, sat"), message, kind="syntax")
+    rejects(product("mad", sizes=f"{X}, {X}, {X}^, {X}"), message, kind="syntax")
+
+
+def test_saturation_is_for_floats() -> None:
+    accepts(product("mad", "f16", "f16", "f32", "sat"))
+    rejects(product("mad", "i8", "i8", "i32", "^sat"), "sat needs floats, not i8 x i8")
+    rejects(product("mad_acc", "i8", "i8", "i32", "^nosat"), "nosat needs floats, not i8 x i8")
+    accepts(product("mad", "hif8", "hif8", "f32", "nosat"))
+
+
+# --- types -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mad", "mad_acc", "mad_bias", "mad_raw", "mad_bias_raw"])
+def test_products(name: str) -> None:
+    for a, b, c in PLAIN:
+        accepts(product(name, a, b, c))
+
+
+@pytest.mark.parametrize("name", ["mad_mx", "mad_mx_acc", "mad_mx_bias", "mad_mx_raw", "mad_mx_bias_raw"])
+def test_scaled_products(name: str) -> None:
+    for a, b, c in SCALED:
+        accepts(product(name, a, b, c))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [("f16", "bf16"), ("f16", "f32"), ("ui8", "ui8"), ("i8", "f16"), ("hif8", "f8E5M2"), ("i32", "i32")]
+)
+def test_other_products(a: str, b: str) -> None:
+    body = product("mad", a, b).replace(f"%p_{b}_l0b", f"^%p_{b}_l0b")
+    rejects(body, f"pto.mad does not multiply {a} by {b}; known: ...")
+    body = product("mad_mx", "f8E4M3FN", "i8").replace("%p_i8_l0b", "^%p_i8_l0b")
+    rejects(body, "pto.mad_mx does not multiply f8E4M3FN by i8; known: ...")
+    body = product("mad", *(FP4[0], FP4[0])).replace(f"%p_{FP4[0]}_l0b", f"^%p_{FP4[0]}_l0b")
+    rejects(body, f"pto.mad does not multiply {FP4[0]} by {FP4[0]}; known: ...")
+
+
+def test_accumulators() -> None:
+    body = product("mad", c="f16").replace("%p_f16_l0c", "^%p_f16_l0c")
+    rejects(body, "f16 x f16 accumulates in f32, not in f16")
+    body = product("mad", "i8", "i8", "f32").replace("%p_f32_l0c", "^%p_f32_l0c")
+    rejects(body, "i8 x i8 accumulates in i32, not in f32")
+
+
+def test_the_bias_has_the_type_of_the_accumulator() -> None:
+    body = product("mad_bias").replace("%p_f32_bt", "^%p_f16_bt")
+    rejects(body, "the bias is f16, but the accumulator is f32")
+    body = product("mad_bias_raw").replace("%p_f32_bt", "^%p_i32_bt")
+    rejects(body, "the bias is i32, but the accumulator is f32")
+
+
+def test_spaces() -> None:
+    for role, space, wrong in (("a", "l0a", "l1"), ("b", "l0b", "l0a"), ("c", "l0c", "ub"), ("bias", "bt", "fb")):
+        for name in ("mad_bias", "mad_bias_raw"):
+            element = "f32" if role in ("c", "bias") else "f16"
+            body = product(name).replace(f"%p_{element}_{space}", f"^%p_{element}_{wrong}")
+            rejects(body, f"{role} must point to {space}, not {wrong}")
+
+
+# --- extents ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mad", "mad_acc", "mad_bias"])
+def test_extents_have_twelve_bits(name: str) -> None:
+    accepts(product(name, sizes="%1, %4095, %1"))
+    rejects(product(name, sizes=f"^%0, {X}, {X}"), "m is 0; it must be 1..4095")
+    rejects(product(name, sizes=f"{X}, ^%4096, {X}"), "n is 4096; it must be 1..4095")
+    rejects(product(name, sizes=f"{X}, {X}, ^%n1"), "k is -1; it must be 1..4095")
+    rejects(product(name, sizes=f"^%s_i32, {X}, {X}"), "m must be i64, not i32")
+
+
+def test_scaled_products_go_in_steps_of_64() -> None:
+    accepts(product("mad_mx", sizes=f"{X}, {X}, %128"))
+    message = "k is 32; the hardware multiplies scaled operands in steps of 64"
+    warns(product("mad_mx", sizes=f"{X}, {X}, ^%32"), message)
+
+
+def test_the_raw_word() -> None:
+    rejects(product("mad_raw").replace(X, "^%s_i32"), "packed must be i64, not i32")
