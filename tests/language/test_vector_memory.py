@@ -356,3 +356,48 @@ def test_vector_memory_belongs_inside_a_vector_scope():
     body = f"pto.vsts %v_f32, %p_f32_ub[%s_index] : V<f32>, {PTR}"
     rejects(f"^{body}", "pto.vsts must be inside a vector scope", scope=False)
     accepts(body)
+
+
+# --- the generic form -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "generic, custom",
+    [
+        (
+            f'%r = "pto.vsldb"(%p_f32_ub, %s_i32, %b32) : ({PTR}, i32, M<b32>) -> V<f32>',
+            f"%r = pto.vsldb %p_f32_ub, %s_i32, %b32 : {PTR}, i32, M<b32> -> V<f32>",
+        ),
+        (
+            f'%r = "pto.vsldb"(%p_f32_ub, %s_i16, %s_i16, %b32) : ({PTR}, i16, i16, M<b32>) -> V<f32>',
+            f"%r = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {PTR}, i16, i16, M<b32> -> V<f32>",
+        ),
+        (
+            f'"pto.vscatter"(%v_f32, %p_f32_ub, %v_i32, %s_index) : (V<f32>, {PTR}, V<i32>, index) -> ()',
+            f"pto.vscatter %v_f32, %p_f32_ub, %v_i32, %s_index : V<f32>, {PTR}, V<i32>, index",
+        ),
+        (
+            "%a = pto.init_align : !pto.align\n"
+            '%r, %n = "pto.vstus"(%a, %p_f32_ub, %v_f32, %p_f32_ub, %s_i32) {mode = "POST_UPDATE"} '
+            f": (!pto.align, {PTR}, V<f32>, {PTR}, i32) -> (!pto.align, {PTR})",
+            "%a = pto.init_align : !pto.align\n"
+            "%r, %n = pto.vstus %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_i32 "
+            f": !pto.align, {PTR}, V<f32>, {PTR}, i32 -> !pto.align, {PTR}",
+        ),
+        (
+            f'%r = "pto.vlds"(%p_f32_ub, %s_index) {{dist = "BLK"}} : ({PTR}, index) -> V<f32>',
+            f'%r = pto.vlds %p_f32_ub[%s_index], "BRC_BLK" : {PTR} -> V<f32>',
+        ),
+    ],
+)
+def test_the_generic_form_is_read_alike(generic: str, custom: str):
+    """In both generations; arguments are in the order of their first use, which is the same in both texts."""
+    assert printed(read(kernel(generic))) == printed(read(kernel(custom)))
+
+
+def test_the_generic_form_counts_its_operands():
+    rejects(
+        f'%r = ^"pto.vsldb"(%p_f32_ub, %b32) : ({PTR}, M<b32>) -> V<f32>',
+        "pto.vsldb takes 3 operands (source, control, mask), not 2",
+        kind="syntax",
+    )

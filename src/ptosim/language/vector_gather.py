@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation, Result
-from ptosim.language.overload import parse_overloaded
+from ptosim.language.overload import Overloaded
 from ptosim.language.types import MaskType, PtrType, VregType, element_of, mask_for
 from ptosim.language.vector import element_among, integers, is_register, listing, mask_matches
 
@@ -26,14 +24,10 @@ def _element(op: PTOOperation, role: str) -> Element | None:
     return element_of(type_) if closed else None
 
 
-class _Indexed(PTOOperation):
+class _Indexed(Overloaded):
     """Activity is a mask, or in the older form the number of active lanes."""
 
     placement = "inside"
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        return parse_overloaded(cls, parser, cls.assign)
 
     @classmethod
     def assign(cls, types: list[Attribute]) -> tuple[str, ...]:

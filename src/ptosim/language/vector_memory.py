@@ -38,7 +38,7 @@ from ptosim.language.operation import (
     PTOOperation,
     Result,
 )
-from ptosim.language.overload import parse_overloaded
+from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary, compile_form, parse_form
 from ptosim.language.types import MaskType, VregType, element_of
 from ptosim.language.vector import is_register, mask_matches, same_types
@@ -298,7 +298,7 @@ class VSst(PTOOperation):
         yield from is_register(self, "value")
 
 
-class VSldb(PTOOperation):
+class VSldb(Overloaded):
     """Load 8 blocks of 32 bytes from UB into one register, block b from b block strides further on.
 
     Both strides are unsigned and count 32-byte blocks; the first block is one repeat stride behind the pointer. With a
@@ -324,9 +324,9 @@ class VSldb(PTOOperation):
     next = OptionalResult()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        strided = ("source", "block_stride", "repeat_stride", "mask")
-        return parse_overloaded(cls, parser, lambda types: strided if len(types) > 3 else ("source", "control", "mask"))
+    def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
+        strides = ("block_stride", "repeat_stride") if len(types) > 3 else ("control",)
+        return ("source", *strides, "mask")
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _stride_types(self)
@@ -335,7 +335,7 @@ class VSldb(PTOOperation):
         yield from updated_base(self, "source")
 
 
-class VSstb(PTOOperation):
+class VSstb(Overloaded):
     """Store the 8 blocks of 32 bytes of one register to UB, block b to b block strides further on.
 
     Both strides are unsigned and count 32-byte blocks; the first block is one repeat stride behind the pointer. With a
@@ -361,10 +361,9 @@ class VSstb(PTOOperation):
     next = OptionalResult()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        strided = ("value", "dest", "block_stride", "repeat_stride", "mask")
-        packed = ("value", "dest", "control", "mask")
-        return parse_overloaded(cls, parser, lambda types: strided if len(types) > 4 else packed)
+    def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
+        strides = ("block_stride", "repeat_stride") if len(types) > 4 else ("control",)
+        return ("value", "dest", *strides, "mask")
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _stride_types(self)

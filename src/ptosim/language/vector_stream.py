@@ -14,6 +14,7 @@ from xdsl.parser import Parser
 
 from ptosim.effects.names import Space
 from ptosim.language.align import continues_load, continues_store, is_align
+from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type, updated_base
 from ptosim.language.operation import (
     Operand,
@@ -24,7 +25,7 @@ from ptosim.language.operation import (
     PTOOperation,
     Result,
 )
-from ptosim.language.overload import parse_overloaded
+from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import PtrType
 from ptosim.language.vector import is_register
@@ -136,7 +137,7 @@ class InitAlign(PTOOperation):
         yield from is_align(self, "result")
 
 
-class VStus(PTOOperation):
+class VStus(Overloaded):
     """Store the first elements of a register at any element of UB, as the next step of a store stream.
 
     Stores `offset` elements at the pointer itself: the offset is how far the stream advances, not where it stores.
@@ -153,6 +154,7 @@ class VStus(PTOOperation):
     name = "pto.vstus"
     form = "$align, $offset, $value, $dest{, @mode}"
     words = {"mode": UPDATES}
+    last_word = "mode"
     spaces = {**TO_UB, "buffer": (Space.UB,)}
     placement = "inside"
     align = Operand()
@@ -166,17 +168,25 @@ class VStus(PTOOperation):
     next = OptionalResult()
 
     @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = parse_overloaded(cls, parser, cls.assign, word="mode")
-        if op.word("mode") == "POST_UPDATE":  # what a second result means anyway
-            del op.properties["mode"]
-        return op
-
-    @classmethod
     def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
         if len(types) > 1 and isinstance(types[1], PtrType):
             return ("align", "dest", "value", "buffer", "offset")
         return ("align", "offset", "value", "dest")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        op = super().parse(parser)
+        op.modernise()
+        return op
+
+    def settle(self, parser: LocatedParser) -> None:
+        super().settle(parser)
+        self.modernise()
+
+    def modernise(self) -> None:
+        """A second result is advanced unless the mode says otherwise."""
+        if self.word("mode") == "POST_UPDATE":
+            del self.properties["mode"]
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _store_step(self)
@@ -184,7 +194,7 @@ class VStus(PTOOperation):
         yield from updated_base(self, "dest")
 
 
-class VStu(PTOOperation):
+class VStu(Overloaded):
     """Store a whole register at any element of UB, as the next step of a store stream (older; use vstus).
 
     The first form stores at `base` and gives the base advanced by one register where the last operand is not zero. The
@@ -205,6 +215,7 @@ class VStu(PTOOperation):
     name = "pto.vstu"
     form = "$align{, $offset}{, $base}, $value, $dest{, $update}{, @mode}"
     words = {"mode": UPDATES}
+    last_word = "mode"
     spaces = {**TO_UB, "base": (Space.UB,)}
     placement = "inside"
     align = Operand()
@@ -216,10 +227,6 @@ class VStu(PTOOperation):
     mode = OptionalProperty()
     align_out = Result()
     next = Result()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        return parse_overloaded(cls, parser, cls.assign, word="mode")
 
     @classmethod
     def assign(cls, types: list[Attribute]) -> tuple[str, ...]:
@@ -269,9 +276,16 @@ class VStur(PTOOperation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         op = super().parse(parser)
-        if op.mode is None:
-            op.properties["mode"] = StringAttr("NO_POST_UPDATE")
+        op.modernise()
         return op
+
+    def settle(self, parser: LocatedParser) -> None:
+        super().settle(parser)
+        self.modernise()
+
+    def modernise(self) -> None:
+        """The older form without a mode does not update AR."""
+        self.properties.setdefault("mode", StringAttr("NO_POST_UPDATE"))
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _store_step(self)
