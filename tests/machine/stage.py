@@ -39,7 +39,7 @@ def run(
     kind: KernelKind = KernelKind.VECTOR,
     target=A5,
     schedule: str = "program",
-    observer: "Recorder | None" = None,
+    observer: Silent | None = None,
     reachable: Reachable | None = None,
     blocks: int = 1,
     together: bool = False,
@@ -86,7 +86,7 @@ class Log(list[str]):
 class Recorder(Silent):
     """An observer that keeps everything, which only a test may do."""
 
-    wants_clocks: bool = True  # pyright: ignore[reportIncompatibleVariableOverride]
+    wants_clocks: bool = True
     events: list[tuple[str, Entry]] = field(default_factory=list)
     reports: list[Diagnostic] = field(default_factory=list)
     deadlocks: list[Deadlock] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""get_buf and rls_buf: the exact model of isa/02 section 3."""
+"""get_buf and rls_buf: what a get waits for, both modes, brackets."""
 
 import pytest
 
@@ -205,6 +205,24 @@ def test_words() -> None:
         assert words[buffer_word(DONE, MTE2, 31)] == 2
 
     run(program)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_the_scalar_unit_gets_and_releases_too(schedule: str) -> None:
+    log = Log()
+
+    def program(core: Core) -> None:
+        core.get_buffer(at(1), V, 0)
+        log.work(core, V, "v")
+        core.release_buffer(at(2), V, 0)
+        core.get_buffer(at(3), S, 0)  # the SU stops until V has released
+        log.append("su")
+        core.release_buffer(at(4), S, 0)
+        core.get_buffer(at(5), MTE3, 0)
+        log.work(core, MTE3, "mte3")
+
+    run(program, schedule=schedule)
+    assert log == ["v", "su", "mte3"]
 
 
 @pytest.mark.parametrize(

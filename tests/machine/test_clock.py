@@ -1,4 +1,4 @@
-"""Completed prefixes: which ends are known before which starts (DESIGN's execution model, isa/02 section 8)."""
+"""Completed prefixes: which ends are known before which starts."""
 
 import pytest
 

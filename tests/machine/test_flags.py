@@ -1,8 +1,8 @@
-"""set_flag, wait_flag and barriers on one core (isa/02 sections 1 and 2)."""
+"""set_flag, wait_flag and barriers on one core."""
 
 import pytest
 
-from machine.stage import A5, ALL, FIX, MTE1, MTE2, MTE3, SCHEDULES, Log, M, S, V, at, mixed, run
+from machine.stage import ALL, FIX, MTE1, MTE2, MTE3, SCHEDULES, Log, M, S, V, at, mixed, run
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
@@ -296,15 +296,5 @@ def test_words_return_to_the_inline_path_when_pipes_have_drained() -> None:
         assert core.words[SLOW] == 1
         core.set_flag(at(4), MTE2, MTE3, 0)
         assert core.words[SLOW] == 0
-
-    run(program)
-
-
-def test_event_ids_come_from_the_target() -> None:
-    assert A5.sync.event_ids == 8
-
-    def program(core: Core) -> None:
-        core.set_flag(at(1), MTE2, V, 7)
-        core.wait_flag(at(2), MTE2, V, 7)
 
     run(program)

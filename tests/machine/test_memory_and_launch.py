@@ -1,4 +1,4 @@
-"""Addresses, what is said of bad ones; launch geometry (isa/10 section 5); the layout of the words."""
+"""Addresses, what is said of bad ones; launch geometry; the layout of the words."""
 
 import pytest
 

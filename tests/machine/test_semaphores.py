@@ -1,4 +1,4 @@
-"""Semaphores between cores: the tables of isa/02 sections 5.2 and 5.3, rendezvous, and the forms without a pipe."""
+"""Semaphores between cores: who reaches whom on each target, rendezvous, and the forms without a pipe."""
 
 import pytest
 

@@ -8,7 +8,6 @@ import pytest
 
 from machine.stage import A5, ALL, FIX, MTE1, MTE2, MTE3, Log, M, S, V, at, mixed, run
 from ptosim.diagnostics import PTOError
-from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.scheduler import Scheduler, Stop, Stopped
@@ -346,6 +345,19 @@ def test_a_scheduler_can_run_another_block_after_a_failure() -> None:
     assert scheduler.cores[0].words[SLOW] == 0 and not any(scheduler.cores[0].cluster_words)
 
 
+def test_too_many_interacting_cores_for_the_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "b2.aiv0":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(PTOError, match=r"limit: the computer has no thread left for b2\.aiv0: 4 cores interact"):
+        run(lambda core: core.syncall(at(1), frozenset({core.kind})), blocks=4, together=True)
+
+
 @pytest.mark.parametrize("schedule", ["", "random", "random:x", "random:-1", "delay:", "delay:ALL", "delay:X", "fast"])
 def test_unknown_schedules(schedule: str) -> None:
     with pytest.raises(PTOError, match="argument"):
@@ -366,7 +378,3 @@ def test_random_schedules_repeat_and_differ() -> None:
 
     assert [orders(seed) for seed in range(5)] == [orders(seed) for seed in range(5)]
     assert len({orders(seed) for seed in range(20)}) > 10
-
-
-def test_pipe_names() -> None:
-    assert set(Pipe) - {Pipe.ALL} == {S, V, M, MTE1, MTE2, MTE3, FIX}

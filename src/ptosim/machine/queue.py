@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ptosim.effects.names import SERIAL_PIPES, Pipe
 from ptosim.machine.entry import Entry, Kind
-from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Counter, buffer_word
+from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Counter, Rendezvous, buffer_word
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
@@ -177,15 +177,23 @@ def fire(entry: Entry, woken: list[PipeQueue]) -> None:
         return
     for counter in entry.counters:
         raise_counter(counter, entry, (entry,), woken)
-    rendezvous = entry.rendezvous
-    if rendezvous and rendezvous.complete:
-        sets: tuple[Entry, ...] = ()
-        for counter in rendezvous.arrived.values():
-            counter.words[counter.index] -= 1
-            if tracker:
-                sets += counter.pending.popleft()
-        for counter in rendezvous.ready.values():
-            raise_counter(counter, entry, sets, woken)
+    if entry.rendezvous:
+        arrive(entry.rendezvous, entry, woken)
+
+
+def arrive(rendezvous: Rendezvous, entry: Entry, woken: list[PipeQueue]) -> None:
+    """A member has come once more; if it was the last one missing, all may go on."""
+    rendezvous.present += rendezvous.arrived[entry.core].value == 1
+    if not rendezvous.complete:
+        return
+    sets: list[Entry] = []
+    for counter in rendezvous.arrived.values():
+        counter.words[counter.index] -= 1
+        rendezvous.present -= counter.value == 0
+        if entry.core.tracker:
+            sets += counter.pending.popleft()
+    for counter in rendezvous.ready.values():
+        raise_counter(counter, entry, tuple(sets), woken)
 
 
 def raise_counter(counter: Counter, entry: Entry, sets: tuple[Entry, ...], woken: list[PipeQueue]) -> None:

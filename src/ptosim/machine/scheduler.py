@@ -11,7 +11,7 @@ import threading
 from array import array
 from collections.abc import Callable, Iterable
 
-from ptosim.diagnostics import PTOError
+from ptosim.diagnostics import PTOError, error
 from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Reachable, analyse
@@ -177,8 +177,13 @@ class Scheduler:
     def _start(self, core: Core) -> None:
         core.started = True
         thread = threading.Thread(target=self._thread, args=(core,), name=core.name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            raise error(
+                "limit", f"the computer has no thread left for {core.name}: {len(self.cores)} cores interact"
+            ) from None
         self._threads.append(thread)
-        thread.start()
 
     def _thread(self, core: Core) -> None:
         try:

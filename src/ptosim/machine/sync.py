@@ -140,10 +140,11 @@ class History:
 class Rendezvous:
     """A signal that needs every member: when each has arrived once more, each may pass a wait once more."""
 
-    __slots__ = ("arrived", "key", "ready")
+    __slots__ = ("arrived", "key", "present", "ready")
 
     def __init__(self, key: Key, cores: list[Core], limit: int) -> None:
         self.key = key
+        self.present = 0  # members that have arrived for the next meeting
         words = array("q", bytes(16 * len(cores)))
         self.arrived: dict[Core, Counter] = {}
         self.ready: dict[Core, Counter] = {}
@@ -154,7 +155,7 @@ class Rendezvous:
 
     @property
     def complete(self) -> bool:
-        return all(counter.value > 0 for counter in self.arrived.values())
+        return self.present == len(self.arrived)
 
     @property
     def absent(self) -> list[Core]:
