@@ -97,11 +97,11 @@ def _skip_flags(parser: LocatedParser) -> None:
 
 
 def same_operand_types(op: PTOOperation) -> Iterator[Problem]:
-    """The first operand decides the type of the others; a text gets here only in the generic form."""
-    first, *others = op.roles()
-    for role, value in (*others, *zip(op.result_roles, op.results, strict=False)):
-        if value.type != first[1].type:
-            yield Problem(f"{role} has type {value.type}, but {first[0]} has type {first[1].type}", at=role)
+    """Operands and results have the type of the first result, which is the type that is written."""
+    expected = op.results[0].type
+    for role, value in (*op.roles(), *zip(op.result_roles, op.results, strict=False)):
+        if value.type != expected:
+            yield Problem(f"{role} has type {value.type}, but the result has type {expected}", at=role)
 
 
 class Binary(ScalarOperation):

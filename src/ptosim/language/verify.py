@@ -21,15 +21,19 @@ _HINT = "wrap the vector instructions in pto.vecscope { ... }"
 
 
 def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
-    """Everything the verifier has to say, errors and warnings, in source order."""
-    found = [*parsed.reports]
+    """Everything the verifier has to say, errors and warnings, in source order.
+
+    What the parser has reported at a token, a type that is not the written one, is not said again in other words.
+    """
+    found: list[Diagnostic] = []
     called = helpers(parsed.module)
     for function in _functions(parsed.module):
         for op in function.walk():
             found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target, function in called))
     between = (*module_problems(parsed.module), *core_problems(parsed.module), *call_problems(parsed.module))
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
-    return in_source_order(found)
+    reported = {report.location for report in parsed.reports}
+    return in_source_order([*parsed.reports, *(other for other in found if other.location not in reported)])
 
 
 def in_source_order(found: list[Diagnostic]) -> list[Diagnostic]:
