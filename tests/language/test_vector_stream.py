@@ -324,3 +324,8 @@ def test_a_mask_store_goes_on_in_the_stream_of_vector_stores():
     )
     accepts(INIT + mask + flush(1))
     rejects(PRIME + mask.replace("%a0,", "^%a0,"), STORE_ROOT)
+
+
+def test_a_long_stream_is_read_like_a_short_one():
+    steps = "".join(step(number) for number in range(1, 1501))
+    accepts(INIT + steps + flush(1500))

@@ -40,13 +40,14 @@ def _continues(op: PTOOperation, role: str, stream: tuple[str, ...], direction: 
         yield from problems
         return
     value: SSAValue = getattr(op, role)
-    if any(origin is None or origin.op.name not in stream for origin in _origins(value, set())):
+    values = _closure(value)
+    if not all(_is_state(known, stream) for known in values):
         yield Problem(
             f"{role} must be produced by {stream[0]} or a prior {direction}-state operation",
             at=role,
             hint=f"begin the {direction} stream with {stream[0]} and hand every result on to its next instruction",
         )
-    elif _joins_streams(value, set()):
+    elif any(map(_joins_streams, values)):
         yield Problem(f"{role} belongs to different streams in the two branches of an scf.if", at=role)
     if _crosses_loop(value, op):
         yield Problem(f"{role} is defined outside a loop and must be threaded through scf.for iter_args", at=role)
@@ -57,17 +58,17 @@ def _continues(op: PTOOperation, role: str, stream: tuple[str, ...], direction: 
 # --- where a value comes from -----------------------------------------------------------------------------------------
 
 
-def _origins(value: SSAValue, seen: set[SSAValue]) -> Iterator[OpResult | None]:
-    """The results that a value may be, looking through loops and branches; None for something else."""
-    if value in seen:
-        return
-    seen.add(value)
-    sources = _passed_on(value)
-    if sources:
-        for source in sources:
-            yield from _origins(source, seen)
-    else:
-        yield value if isinstance(value, OpResult) else None
+def _closure(value: SSAValue) -> list[SSAValue]:
+    """A value and every value that loops and branches may hand on as it."""
+    found = [value]
+    for known in found:  # grows on the way
+        found += [source for source in _passed_on(known) if source not in found]
+    return found
+
+
+def _is_state(value: SSAValue, stream: tuple[str, ...]) -> bool:
+    """Whether a value is handed on or given by an instruction of the stream."""
+    return bool(_passed_on(value)) or (isinstance(value, OpResult) and value.op.name in stream)
 
 
 def _passed_on(value: SSAValue) -> list[SSAValue]:
@@ -94,19 +95,10 @@ def _yielded(region: Region, index: int) -> list[SSAValue]:
     return list(last.operands[index : index + 1]) if last is not None else []
 
 
-def _joins_streams(value: SSAValue, seen: set[SSAValue]) -> bool:
-    """Whether a value is, somewhere back in its stream, the result of an scf.if that yields one stream or another."""
-    if value in seen:
-        return False
-    seen.add(value)
-    sources = _passed_on(value)
-    if _is_branch(value) and len({_root(source) for source in sources}) > 1:
-        return True
-    return any(_joins_streams(source, seen) for source in sources or _states(value))
-
-
-def _is_branch(value: SSAValue) -> bool:
-    return isinstance(value, OpResult) and value.op.name == "scf.if"
+def _joins_streams(value: SSAValue) -> bool:
+    """Whether a value is the result of an scf.if that yields one stream or another."""
+    is_branch = isinstance(value, OpResult) and value.op.name == "scf.if"
+    return is_branch and len({_root(source) for source in _passed_on(value)}) > 1
 
 
 def _states(value: SSAValue) -> list[SSAValue]:
