@@ -99,8 +99,10 @@ def _converted(op: PTOOperation, name: str, mode: QuantMode) -> Iterator[Problem
 
 
 def _family(mode: QuantMode) -> str:
-    names = sorted(FAMILIES[mode.dest]) if mode.dest is not None else []
-    return names[0] if len(names) == 1 else f"an {mode.dest}" if mode.dest == "8-bit float" else f"a {mode.dest}"
+    """The kind of destination of a mode, as a sentence has it."""
+    if mode.dest is None or len(FAMILIES[mode.dest]) == 1:
+        return str(mode.dest)
+    return f"{'an' if mode.dest.startswith('8') else 'a'} {mode.dest}"
 
 
 def relu_types(op: PTOOperation) -> Iterator[Problem]:

@@ -1,0 +1,481 @@
+"""Fixpipe stores: every clause, the sixteen groups of rejections and their accepted twins, and where they point."""
+
+import re
+
+import pytest
+
+from language.scalar_kernel import accepts, example_module, rejects, same, text_of, warns
+from language.vector_kernel import printed, read
+from ptosim.language import fixpipe, fixpipe_raw
+from ptosim.language.catalogue import operations
+from ptosim.language.fixpipe_modes import QUANT_MODES
+from ptosim.language.operation import PTOOperation
+
+ROOM = (fixpipe.__name__, fixpipe_raw.__name__)
+OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
+
+X = "%s_i64"
+FOUR = f"{X}, {X}, {X}, {X}"
+STORES = ("l1", "gm", "ub")
+CLAUSES = "unit_flag, pre_quant, pre_relu, nz2nd, nz2dn, nz2nz, loop3, sat, nosat"
+
+
+def store(
+    name: str, clauses: str = "", source: str = "f32", dest: str = "f32", mode: str = X, sizes: str = FOUR
+) -> str:
+    """A store of a tile, with clauses (without the leading comma)."""
+    rest = {"l1": "", "gm": f", {X}, {X}", "ub": f", dst_mode({mode})"}[name]
+    tail = f", {clauses}" if clauses else ""
+    return f"pto.mte_l0c_{name} %p_{source}_l0c, %p_{dest}_{name}, {sizes}{rest}{tail}"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
+    loaded = read(example_module(operation))
+    assert loaded.warnings == []
+    once = printed(loaded)
+    assert printed(read(once)) == once
+
+
+def test_the_room_is_complete() -> None:
+    names = """mte_l0c_l1 mte_l0c_gm mte_l0c_ub copy_matrix_cc_to_gm copy_matrix_cc_to_cbuf copy_matrix_cc_to_ub
+        set_loop3_para set_channel_para set_quant_pre set_relu_alpha set_fix_clip_relu set_fpc"""
+    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
+
+
+# --- clauses ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize(
+    "clauses",
+    [
+        "unit_flag(check_only)",
+        "unit_flag(check_and_clear)",
+        "pre_quant(%s_f32, mode = qf322f32_pre_scalar)",
+        "pre_quant(%p_f16_fb, mode = qf322f32_pre_vec)",
+        "pre_relu(mode = no_relu)",
+        "pre_relu(mode = normal_relu)",
+        "pre_relu(%s_bf16, mode = scalar_relu)",
+        "pre_relu(%p_f32_fb, mode = vector_relu)",
+        "nz2nd",
+        f"nz2dn({X})",
+        "nz2nz",
+        f"nz2nz({X})",
+        f"nz2nd, loop3({X}, {X}, {X})",
+        f"nz2dn({X}), loop3({X}, {X}, {X})",
+        "sat",
+        "sat(preserve_nan)",
+        "nosat",
+        f"unit_flag(check_only), pre_quant(%s_f32, mode = no_convert), pre_relu(mode = normal_relu), nz2nd, "
+        f"loop3({X}, {X}, {X}), sat",
+    ],
+)
+def test_each_clause(name: str, clauses: str) -> None:
+    accepts(store(name, clauses))
+    assert f", {nameless(clauses)} : " in nameless(text_of(store(name, clauses)))
+
+
+def nameless(text: str) -> str:
+    """The text with every value called %."""
+    return re.sub(r"%\w+", "%", text)
+
+
+def test_the_type_list_follows_the_operands() -> None:
+    clauses = "pre_quant(%s_f32, mode = qf322f16_pre_scalar), pre_relu(%p_bf16_fb, mode = vector_relu, clip = %s_f16)"
+    body = store("gm", f"{clauses}, nz2dn({X}), loop3({X}, {X}, {X}), atomic(type = f16, op = max)", dest="f16")
+    tail = "f32, !pto.ptr<bf16, fb>, f16, i64, i64, i64, i64"
+    types = f"!pto.ptr<f32, l0c>, !pto.ptr<f16, gm>, i64, i64, i64, i64, i64, i64, {tail}"
+    assert f" : {types}\n" in text_of(body)
+    same(body, f"{body} : {types}")
+    rejects(f"{body} : {types.replace('f32, !pto.ptr<bf16, fb>', '^f16, !pto.ptr<bf16, fb>')}", "quant_payload has...")
+    split = store("ub", "nz2nd", mode="split_m")
+    assert " : !pto.ptr<f32, l0c>, !pto.ptr<f32, ub>, i64, i64, i64, i64\n" in text_of(split)
+    single = store("ub", "nz2nd")
+    assert " : !pto.ptr<f32, l0c>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64\n" in text_of(single)
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_commas(name: str) -> None:
+    bare = store(name)
+    same(f"{bare}, nz2nd, sat", f"{bare} nz2nd, sat")
+    rejects(f"{bare}, nz2nd ^sat", "expected ',' after the clause 'nz2nd'", kind="syntax")
+    rejects(f"{bare}, ^: <f32, l0c>", "expected a clause after ','", kind="syntax")
+    rejects(f"{bare}, nz2nd, ^: <f32, l0c>", "expected a clause after ','", kind="syntax")
+
+
+@pytest.mark.parametrize("type_", ["f32", "f16", "bf16", "s32", "s16", "s8"])
+@pytest.mark.parametrize("operation", ["add", "max", "min"])
+def test_atomic_stores(type_: str, operation: str) -> None:
+    clause = f"atomic(type = {type_}, op = {operation})"
+    accepts(store("gm", f"nz2nd, sat, {clause}"))
+    assert clause in text_of(store("gm", clause))
+
+
+# --- 1: spaces -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_spaces(name: str) -> None:
+    accepts(store(name))
+    wrong = "gm" if name != "gm" else "ub"
+    rejects(store(name).replace("%p_f32_l0c", "^%p_f32_l0a"), "source must point to l0c, not l0a")
+    body = store(name).replace(f"%p_f32_{name}", f"^%p_f32_{wrong}")
+    rejects(body, f"dest must point to {name}, not {wrong}")
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_scalar_operands(name: str) -> None:
+    rejects(store(name, sizes=f"{X}, ^%s_i32, {X}, {X}"), "n must be i64, not i32")
+
+
+def test_the_unified_buffer_is_reached_on_a5_only() -> None:
+    message = "pto.mte_l0c_ub does not exist on a2a3"
+    rejects(f"^{store('ub')}", message, kind="wrong-target", target="a2a3")
+    accepts(store("gm"), target="a2a3")
+
+
+# --- 2 to 4: destination mode ----------------------------------------------------------------------------------------
+
+
+def test_the_destination_mode_is_needed() -> None:
+    body = f"pto.mte_l0c_ub %p_f32_l0c, %p_f32_ub, {FOUR}"
+    message = "expected dst_mode(%sub_block), dst_mode(split_m) or dst_mode(split_n)"
+    rejects(f"{body} ^: <f32, l0c>", message, kind="syntax")
+    rejects(f"{body}, ^nz2nd", message, kind="syntax")
+    rejects(store("ub", mode="^split_k"), "unknown dst_mode 'split_k'; known: split_m, split_n", kind="syntax")
+    accepts(store("ub", mode="%0"))
+    accepts(store("ub", mode="%1"))
+    rejects(store("ub", mode="^%2"), "sub_block is 2; it must be 0..1")
+
+
+def test_splits_need_even_halves() -> None:
+    accepts(store("ub", mode="split_m", sizes=f"%40, {X}, {X}, {X}"))
+    rejects(store("ub", mode="split_m", sizes=f"^%41, {X}, {X}, {X}"), "m is 41; split_m needs a multiple of 2")
+    accepts(store("ub", mode="split_n", sizes=f"{X}, %64, {X}, {X}"))
+    rejects(store("ub", mode="split_n", sizes=f"{X}, ^%48, {X}, {X}"), "n is 48; split_n needs a multiple of 32")
+    accepts(store("ub", mode="split_m", sizes=f"{X}, %48, {X}, {X}"))
+
+
+@pytest.mark.parametrize("mode", ["split_m", "split_n"])
+def test_splits_exclude_other_clauses(mode: str) -> None:
+    accepts(store("ub", mode=mode))
+    accepts(store("ub", "unit_flag(check_only), nz2nd, sat", mode=mode))
+    for clause in (
+        "^pre_quant(%s_f32, mode = qf322f32_pre_scalar)",
+        "^pre_relu(mode = normal_relu)",
+        f"nz2nd, ^loop3({X}, {X}, {X})",
+        f"^nz2dn({X})",
+        "^nz2nz",
+    ):
+        word = clause.partition("^")[2].partition("(")[0]
+        rejects(store("ub", clause, mode=mode), f"{mode} excludes {word}")
+
+
+# --- 5 to 8: quantisation --------------------------------------------------------------------------------------------
+
+
+def test_pre_quant_needs_a_payload_and_a_mode() -> None:
+    message = "expected quant_payload: an SSA value such as %x"
+    rejects(store("gm", "pre_quant(^mode = f32_f16)", dest="f16"), message, kind="syntax")
+    message = "Expected ',' before the mode of pre_quant"
+    rejects(store("gm", "pre_quant(%s_f32^)", dest="f16"), message, kind="syntax")
+    message = f"unknown quant_mode 'f32_f8'; known: {', '.join(QUANT_MODES)}"
+    rejects(store("gm", "pre_quant(%s_f32, mode = ^f32_f8)"), message, kind="syntax")
+
+
+# Codes, accumulators and destinations of the modes that exist as _vec and _scalar, from the table of modes.
+PAIRED = {
+    "qf322hif8_pre": (2, "f32", ("hif8", "hif8x2", "f8E4M3FN")),
+    "qf322hif8_pre_hybrid": (4, "f32", ("hif8",)),
+    "deqs32_int": (6, "i32", ("i32", "si32", "ui32")),
+    "req8": (8, "i32", ("i8", "si8", "ui8")),
+    "deqf16": (10, "i32", ("f16",)),
+    "qf322fp8_pre": (12, "f32", ("f8E4M3FN", "f8E5M2", "hif8")),
+    "qf322f32_pre": (14, "f32", ("f32",)),
+    "qf162b8_pre": (17, "f32", ("i8", "ui8")),
+    "qf162s4_pre": (19, "f32", ("i4",)),
+    "req4": (21, "i32", ("i4",)),
+    "qf322b8_pre": (23, "f32", ("i8", "si8", "ui8")),
+    "qf322s4_pre": (25, "f32", ("i4",)),
+    "deqs16": (27, "i32", ("i16", "si16")),
+    "qf162s16_pre": (29, "i32", ("i16", "si16")),
+    "qf322f16_pre": (31, "f32", ("f16",)),
+    "qf322bf16_pre": (33, "f32", ("bf16",)),
+    "qs322bf16_pre": (35, "i32", ("bf16",)),
+}
+MODES = {
+    "f32_f16": (1, "f32", ("f16",)),
+    "f32_bf16": (16, "f32", ("bf16",)),
+    **{f"{name}_vec": row for name, row in PAIRED.items()},
+    **{f"{name}_scalar": (code + 1, source, dests) for name, (code, source, dests) in PAIRED.items()},
+}
+
+
+def test_every_mode_has_its_code() -> None:
+    codes = {"no_convert": 0} | {name: code for name, (code, _, _) in MODES.items()}
+    assert {name: mode.code for name, mode in QUANT_MODES.items()} == codes
+    assert len(set(codes.values())) == 37
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_modes(mode: str) -> None:
+    _, source, destinations = MODES[mode]
+    for payload in ("f16", "bf16", "f32"):
+        operand = f"%p_{payload}_fb" if mode.endswith("_vec") else f"%s_{payload}"
+        for dest in destinations:
+            accepts(store("gm", f"pre_quant({operand}, mode = {mode})", source, dest))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_payloads(mode: str) -> None:
+    _, source, (dest, *_) = MODES[mode]
+    if mode.endswith("_vec"):
+        message = f"{mode} needs a pointer into fb, not f32"
+        rejects(store("l1", f"pre_quant(^%s_f32, mode = {mode})", source, dest), message)
+        message = f"{mode} needs a pointer into fb, not !pto.ptr<f32, l1>"
+        rejects(store("gm", f"pre_quant(^%p_f32_l1, mode = {mode})", source, dest), message)
+        message = f"{mode} needs an fb pointer to f16, bf16 or f32, not to ui64"
+        rejects(store("gm", f"pre_quant(^%p_ui64_fb, mode = {mode})", source, dest), message)
+    else:
+        message = f"{mode} needs an f16, bf16 or f32 scalar, not !pto.ptr<f32, fb>"
+        rejects(store("gm", f"pre_quant(^%p_f32_fb, mode = {mode})", source, dest), message)
+        message = f"{mode} needs an f16, bf16 or f32 scalar, not i32"
+        rejects(store("gm", f"pre_quant(^%s_i32, mode = {mode})", source, dest), message)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_accumulators(mode: str) -> None:
+    _, source, (dest, *_) = MODES[mode]
+    payload = "%p_f32_fb" if mode.endswith("_vec") else "%s_f32"
+    for wrong in {"f32", "i32", "si32", "f16"} - {source}:
+        message = f"{mode} converts {source}, but the accumulator is {wrong}"
+        rejects(store("gm", f"pre_quant({payload}, mode = ^{mode})", wrong, dest), message)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_destinations(mode: str) -> None:
+    _, source, destinations = MODES[mode]
+    payload = "%p_f32_fb" if mode.endswith("_vec") else "%s_f32"
+    for wrong in {"f16", "bf16", "f32", "hif8", "i8", "i16", "ui16", "i32"}:
+        eight_bit_float = wrong == "hif8" and ("fp8" in mode or "hif8" in mode)
+        if wrong in destinations or eight_bit_float:
+            continue
+        body = store("gm", f"pre_quant({payload}, mode = ^{mode})", source, wrong)
+        rejects(body, f"{mode} gives...")
+
+
+def test_messages_name_the_destination() -> None:
+    message = "f32_bf16 gives bf16, but the destination is f16"
+    rejects(store("gm", "pre_quant(%s_f32, mode = ^f32_bf16)", dest="f16"), message)
+    message = "req8_vec gives an 8-bit integer, but the destination is f16"
+    rejects(store("gm", "pre_quant(%p_f32_fb, mode = ^req8_vec)", "i32", "f16"), message)
+
+
+def test_no_convert_checks_nothing() -> None:
+    for payload in ("%s_f32", "%p_ui64_fb", "%s_i32"):
+        accepts(store("gm", f"pre_quant({payload}, mode = no_convert)", "f32", "i8"))
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_without_pre_quant_the_type_stays(name: str) -> None:
+    accepts(store(name, source="i32", dest="i32"))
+    body = store(name, dest="f16").replace("%p_f16", "^%p_f16")
+    message = "without pre_quant the destination has the type of the accumulator, f32, not f16"
+    warns(body, message)
+
+
+# --- 9: relu ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["no_relu", "normal_relu"])
+def test_relu_without_payload(mode: str) -> None:
+    accepts(store("gm", f"pre_relu(mode = {mode})"))
+    rejects(store("gm", f"pre_relu(^%s_f32, mode = {mode})"), f"{mode} takes no payload")
+
+
+@pytest.mark.parametrize("mode", ["scalar_relu", "vector_relu"])
+def test_relu_needs_its_payload(mode: str) -> None:
+    message = f"{mode} needs a payload: pre_relu(%payload, mode = {mode})"
+    rejects(store("gm", f"pre_relu(mode = ^{mode})"), message)
+
+
+def test_relu_payloads() -> None:
+    message = "scalar_relu needs an f16, bf16 or f32 scalar, not i32"
+    rejects(store("gm", "pre_relu(^%s_i32, mode = scalar_relu)"), message)
+    message = "vector_relu needs a pointer into fb, not f32"
+    rejects(store("gm", "pre_relu(^%s_f32, mode = vector_relu)"), message)
+    message = "vector_relu needs an fb pointer to f16, bf16 or f32, not to ui32"
+    rejects(store("gm", "pre_relu(^%p_ui32_fb, mode = vector_relu)"), message)
+    message = "unknown relu_mode 'pwl'; known: no_relu, normal_relu, scalar_relu, vector_relu"
+    rejects(store("gm", "pre_relu(mode = ^pwl)"), message, kind="syntax")
+
+
+# --- 10: clip --------------------------------------------------------------------------------------------------------
+
+TO = {"f16": "f32_f16", "ui8": "qf322b8_pre_scalar", "i8": "qf322b8_pre_scalar", "si8": "qf322b8_pre_scalar"}
+
+
+def clipped(dest: str, clip: str) -> str:
+    source = "i32" if dest.endswith("16") and dest != "f16" else "f32"
+    mode = TO.get(dest, "deqs16_scalar" if source == "i32" else "qf322s4_pre_scalar")
+    return store("gm", f"pre_quant(%s_f32, mode = {mode}), pre_relu(mode = no_relu, clip = {clip})", source, dest)
+
+
+SMALL = ("i4", "i8", "si8", "i16", "si16")
+
+
+@pytest.mark.parametrize(
+    ("dest", "clips"), [("f16", ("f16",)), ("ui8", ("ui16", "i16")), *((dest, SMALL) for dest in SMALL)]
+)
+def test_clip_values(dest: str, clips: tuple[str, ...]) -> None:
+    for clip in clips:
+        accepts(clipped(dest, f"%s_{clip}"))
+    for wrong in {"f32", "i32", "f16", "i8"} - set(clips):
+        rejects(clipped(dest, f"^%s_{wrong}"), f"the clip value for a destination of {dest} must be...")
+
+
+def test_clip_needs_a_narrow_destination() -> None:
+    message = "clip does not apply to a destination of f32; known: f16, ui8, i4, si4, i8, si8, i16, si16"
+    rejects(store("gm", "pre_relu(mode = normal_relu, clip = ^%s_f32)"), message)
+
+
+def test_clip_belongs_to_relu() -> None:
+    message = f"unknown clause 'clip'; known, in this order: {CLAUSES}"
+    rejects(store("l1", "^clip(%s_f16)", dest="f16"), message, kind="syntax")
+    message = "Expected 'clip' in pre_relu"
+    rejects(store("gm", "pre_relu(mode = no_relu, ^limit = %s_f16)", dest="f16"), message, kind="syntax")
+
+
+# --- 11 to 13: layout ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STORES)
+class TestLayout:
+    def test_columns_need_a_stride(self, name: str) -> None:
+        message = "nz2dn needs the source stride of its loop0: nz2dn(%stride)"
+        rejects(store(name, "nz2dn^, sat"), message, kind="syntax")
+        accepts(store(name, f"nz2dn({X}), sat"))
+
+    def test_columns_with_a_unit_flag_need_stride_1(self, name: str) -> None:
+        accepts(store(name, "unit_flag(check_only), nz2dn(%1)"))
+        message = "unit_flag with nz2dn needs a loop0 stride that is the constant 1"
+        rejects(store(name, "unit_flag(check_only), nz2dn(^%2)"), message)
+        rejects(store(name, f"unit_flag(check_and_clear), nz2dn(^{X})"), message)
+
+    def test_fractals_need_f32(self, name: str) -> None:
+        accepts(store(name, f"nz2nz({X})"))
+        body = store(name, "pre_quant(%s_f32, mode = f32_f16), ^nz2nz", dest="f16")
+        rejects(body, "nz2nz needs a destination of f32, not of f16")
+
+    def test_operands_of_other_layouts(self, name: str) -> None:
+        rejects(store(name, f"nz2nd^({X})"), "expected ':' and the types of the operands", kind="syntax")
+
+    def test_loop3_needs_a_written_layout(self, name: str) -> None:
+        message = "loop3 needs nz2nd or nz2dn, written out"
+        rejects(store(name, f"^loop3({X}, {X}, {X})"), message)
+        rejects(store(name, f"nz2nz, ^loop3({X}, {X}, {X})"), message)
+        accepts(store(name, f"nz2nd, loop3({X}, {X}, {X})"))
+
+    def test_loop3_needs_three_operands(self, name: str) -> None:
+        message = "Expected ',' before loop3_dest_stride"
+        rejects(store(name, f"nz2nd, loop3({X}, {X}^)"), message, kind="syntax")
+
+
+# --- 14: order of clauses --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize(
+    ("clauses", "message"),
+    [
+        ("sat, ^nosat", "clause 'nosat' after 'sat': only one of them may be given"),
+        ("nosat, ^sat(preserve_nan)", "clause 'sat' after 'nosat': only one of them may be given"),
+        ("nz2nd, ^nz2nz", "clause 'nz2nz' after 'nz2nd': only one of them may be given"),
+        ("sat, ^nz2nd", "clause 'nz2nd' must come before 'sat'"),
+        ("nz2nd, ^unit_flag(check_only)", "clause 'unit_flag' must come before 'nz2nd'"),
+        ("pre_relu(mode = no_relu), ^pre_relu(mode = no_relu)", "clause 'pre_relu' after 'pre_relu': only one of..."),
+        ("unit_flag(^check_and_set)", "unknown unit_flag 'check_and_set'; known: check_only, check_and_clear"),
+        ("sat(^keep_nan)", "Expected 'preserve_nan' in sat(...)"),
+        ("^disable_gemv", "unknown clause 'disable_gemv'; known, in this order..."),
+    ],
+)
+def test_order(name: str, clauses: str, message: str) -> None:
+    rejects(store(name, clauses), message, kind="syntax")
+
+
+# --- 15 and 16: GM ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["l1", "ub"])
+def test_only_stores_to_gm_are_atomic(name: str) -> None:
+    message = f"unknown clause 'atomic'; known, in this order: {CLAUSES}"
+    rejects(store(name, "^atomic(type = f32, op = add)"), message, kind="syntax")
+
+
+@pytest.mark.parametrize(
+    ("clause", "message"),
+    [
+        ("atomic(^op = add)", "Expected 'type' = atomic_type"),
+        ("atomic(type = f32^)", "Expected ',' before the operation of atomic"),
+        ("atomic(type = ^i8, op = add)", "unknown atomic_type 'i8'; known: f32, f16, bf16, s32, s16, s8"),
+        ("atomic(type = f32, op = ^mul)", "unknown atomic_op 'mul'; known: add, max, min"),
+        ("atomic(type = f32, op = add), ^sat", "clause 'sat' must come before 'atomic'"),
+    ],
+)
+def test_atomic_words(clause: str, message: str) -> None:
+    rejects(store("gm", clause), message, kind="syntax")
+
+
+def test_stream_and_cache_hint() -> None:
+    accepts(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %3, %15")
+    rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, ^%4, %0", "sid is 4; it must be 0..3")
+    rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, ^%16", "l2_cache_ctl is 16; it must be 0..15")
+
+
+# --- raw forms -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "space"), [("gm", "gm"), ("cbuf", "l1"), ("ub", "ub")])
+def test_raw_stores(name: str, space: str) -> None:
+    accepts(f"pto.copy_matrix_cc_to_{name} %p_f32_l0c, %p_f16_{space}, {X}, {X}")
+    body = f"pto.copy_matrix_cc_to_{name} %p_f32_l0c, %p_f16_{space}, {X}, ^%s_i32"
+    rejects(body, "config1 must be i64, not i32")
+    body = f"pto.copy_matrix_cc_to_{name} %p_f32_l0c, ^%p_f16_fb, {X}, {X}"
+    rejects(body, f"dest must point to {space}, not fb")
+
+
+@pytest.mark.parametrize("name", ["set_quant_pre", "set_relu_alpha", "set_fix_clip_relu", "set_fpc"])
+def test_registers(name: str) -> None:
+    accepts(f"pto.{name} {X} : i64")
+    rejects(f"pto.{name} ^%s_f32 : f32", "packed must be i64, not f32")
+
+
+@pytest.mark.parametrize("name", ["set_loop3_para", "set_channel_para"])
+def test_registers_in_two_halves(name: str) -> None:
+    accepts(f"pto.{name} {X}, {X} : i64, i64")
+    rejects(f"pto.{name} {X}, ^%s_i32 : i64, i32", "high must be i64, not i32")
+
+
+# --- the generic form ------------------------------------------------------------------------------------------------
+
+
+def test_the_generic_form_keeps_the_rules() -> None:
+    # Roles in order: six leading ones, quant_payload, relu_payload, clip, split, loop0_stride, loop3 x 3.
+    def generic(sizes: str, extra: str, words: str) -> str:
+        operands = f"%p_f32_l0c, %p_f32_l1, {FOUR}, {extra}"
+        attributes = f"operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, {sizes}>{words}"
+        types = "!pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64, i64"
+        return f'"pto.mte_l0c_l1"({operands}) {{{attributes}}} : ({types}) -> ()'
+
+    def whole(sizes: str, words: str = "") -> str:
+        return "^" + generic(sizes, X, words)
+
+    rejects(generic("0, 0, 0, 1, 0, 0, 0, 0", f"^{X}", ""), "only nz2nz has a split")
+    rejects(whole("0, 0, 0, 0, 1, 0, 0, 0"), "nz2dn, and only nz2dn, has the source stride of loop0")
+    rejects(whole("1, 0, 0, 0, 0, 0, 0, 0"), "pre_quant needs a payload and a mode")
+    rejects(whole("0, 1, 0, 0, 0, 0, 0, 0"), "a relu payload and a clip value belong to pre_relu")
+    message = "loop3 needs a count, a source stride and a destination stride"
+    rejects(whole("0, 0, 0, 0, 0, 1, 0, 0", ', layout = "nz2nd"'), message)
+    message = "unknown layout 'nz'; known: nz2nd, nz2dn, nz2nz"
+    rejects(generic("0, 0, 0, 0, 0, 1, 0, 0", X, ', layout = ^"nz"'), message, kind="syntax")
