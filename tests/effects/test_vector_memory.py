@@ -196,7 +196,8 @@ def test_a_fixed_stride_takes_every_nth_unit(name: str, stride: int, size: int, 
 
 
 def access(name: str, *present: str, words: dict[str, str] | None = None, **elements: str) -> Access:
-    static = Static(words or {}, {}, {role: element(type_) for role, type_ in elements.items()}, {}, frozenset(present))
+    described = {role: element(type_) for role, type_ in elements.items()}
+    static = Static(words=words or {}, elements=described, present=frozenset(present))
     (only,) = EFFECTS[f"pto.{name}"].accesses(static)
     assert only.space is Space.UB
     return only
