@@ -164,6 +164,27 @@ def test_semaphore_keys_name_the_ids_that_the_setter_writes() -> None:
     assert str(asked[-1]) == "semaphore aic -> aiv1 id 5 (21 on aic)"
 
 
+def test_aiv1_may_spell_its_signals_in_two_ways() -> None:
+    asked: list[Key] = []
+
+    def reachable(core: Core, key: Key) -> bool:
+        asked.append(key)
+        return False
+
+    def stand(core: Core) -> None:
+        core.semaphore_wait(at(1), ALL, 7)
+
+    def aic(core: Core) -> None:
+        core.semaphore_wait(at(2), MTE1, 5)
+        core.semaphore_wait(at(3), FIX, 21)
+
+    failure(mixed(aic, stand, stand), kind=MIXED, reachable=reachable)
+    assert set(asked) == {
+        Key("semaphore", 5, "aiv0", "aic", (5,)),
+        Key("semaphore", 5, "aiv1", "aic", (5, 21)),
+    }
+
+
 def test_an_unreleased_buffer_holds_the_next_get() -> None:
     def program(core: Core) -> None:
         core.wait_flag(at(1), S, V, 0)
