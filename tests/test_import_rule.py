@@ -20,10 +20,12 @@ HEIGHT = {
     "sanitize": 5,
     "timing": 5,
     "report": 6,
-    "api": 7,
-    "cli": 8,
-    "__init__": 9,
-    "__main__": 9,
+    "arguments": 7,
+    "api": 8,
+    "words": 9,
+    "cli": 10,
+    "__init__": 11,
+    "__main__": 11,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(

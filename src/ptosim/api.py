@@ -115,7 +115,7 @@ class Kernel:
             _count("threads", threads)
         self.reference(launch)()
 
-    # --- for the other public calls ------------------------------------------------------------------------------------
+    # --- for the other public calls ------------------------------------------------------------------------------
 
     def reference(self, launch: Launch, observer: Observer | None = None, stop: Stop | None = None) -> Run:
         """A run on the reference engine, ready to start."""

@@ -26,7 +26,7 @@ def row_extent(counts: Sequence[Any], strides: Sequence[Any], width: Any) -> Ext
 
 
 def padded_width(length: Any, left: Any, right: Any, element_bytes: int, stride: Any) -> Any:
-    """The bytes of a padded UB row: pad, data, pad; then filled up to the row stride, or to 32 bytes where that is shorter."""
+    """The bytes of a padded UB row: pad, data, pad; then up to the row stride, or to 32 bytes where that is short."""
     end = left * element_bytes + length
     least = end + right * element_bytes
     return select(stride < end, maximum(least, ceil_to(end, BLOCK)), maximum(least, stride))

@@ -1,4 +1,4 @@
-"""The proper names of the machine: pipes, memory spaces, kinds of core. Plain strings, so that they print and hash as themselves."""
+"""The proper names of the machine: pipes, memory spaces, kinds of core; strings, so that they print as themselves."""
 
 from enum import StrEnum
 

@@ -1,8 +1,9 @@
-"""The effects record: what one instruction touches, said once for engines, sanitizer, timing, verifier and `ptosim isa`.
+"""The effects record: what one instruction touches, said once for engines, sanitizer, timing and `ptosim isa`.
 
-A record is keyed by operation name and speaks of operands by role. What depends on how an operation is written (its dist, whether it has a
-post-update result) is a function of `Static`; what depends on operand values is a closed form over `operands`, any object with the values
-as attributes by role: Python ints, NumPy arrays or values of the native engine's IR (effects/geometry.py).
+A record is keyed by operation name and speaks of operands by role. What depends on how an operation is written (its
+dist, whether it has a post-update result) is a function of `Static`; what depends on operand values is a closed form
+over `operands`, any object with the values as attributes by role: Python ints, NumPy arrays or values of the native
+engine's IR (effects/geometry.py).
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ class Static:
     """The element type of each operand and result that has one: registers, pointers, scalars."""
     mask_strides: Mapping[str, int] = field(default_factory=dict[str, int])
     """Predicate bits per lane of each mask."""
+    spaces: Mapping[str, Space] = field(default_factory=dict[str, Space])
+    """The memory space of each pointer."""
     present: frozenset[str] = frozenset()
     """The operands and results that are written."""
     target: str = "a5"
@@ -49,7 +52,7 @@ Extent = tuple[Any, Any]
 """Lowest byte, and one past the highest, relative to the pointer."""
 
 Touch = Literal["always", "active", "used"]
-"""Which bytes count as accessed: all of them, those of active lanes, or (unmasked vector loads) those that are later used."""
+"""Which bytes count as accessed: all, those of active lanes, or (unmasked vector loads) those that are later used."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Synchronisation: what the scalar unit itself does, entering an entry into the queue of the pipe that the operands name."""
+"""Synchronisation: the scalar unit enters an entry into the queue of the pipe that the operands name."""
 
 from __future__ import annotations
 

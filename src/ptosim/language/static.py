@@ -8,8 +8,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.element import Element
 from ptosim.effects.record import Static
 from ptosim.language.operation import PTOOperation
-from ptosim.language.types import MaskType, element_name, element_of, is_open
-from ptosim.language.types import PtrType, VregType
+from ptosim.language.types import MaskType, PtrType, VregType, element_name, element_of, is_open
 
 
 def static_of(op: Operation, target: str) -> Static:
@@ -30,6 +29,11 @@ def static_of(op: Operation, target: str) -> Static:
             role: value.type.stride
             for role, value in values
             if isinstance(value.type, MaskType) and not is_open(value.type)
+        },
+        {
+            role: value.type.space
+            for role, value in values
+            if isinstance(value.type, PtrType) and not value.type.is_open
         },
         frozenset(role for role, _ in values),
         target,

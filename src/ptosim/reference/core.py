@@ -146,8 +146,8 @@ class Core:
 
     # --- memory -----------------------------------------------------------------------------------------------------
     #
-    # `at` names another core of the cluster ("aiv1") whose memory is meant. What a read returns may be a view: copy what
-    # must outlive the instruction.
+    # `at` names another core of the cluster ("aiv1") whose memory is meant. What a read returns may be a view: copy
+    # what must outlive the instruction.
 
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
@@ -207,7 +207,7 @@ class Core:
             memory[offset + low : offset + high] = row[low:high]
 
     def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
-        """Atomically combine one row of `data` into the bytes at each address, in order. `name` is "add f32" or the like."""
+        """Atomically combine one row of `data` into the bytes at each address, in order; `name` is like "add f32"."""
         width = data.shape[1]
         memory, offsets, _ = self._windows("writes", space, starts, width, 1, None)
         for offset, row in zip(offsets, data, strict=True):
@@ -276,7 +276,8 @@ class Core:
 
 def _outside(verb: str, name: str, size: int, start: int, width: int) -> str:
     first = start if start < 0 else max(start, size)
-    return f"{verb} bytes {start} to {start + width - 1} of {name}, which has {size} bytes: the first byte outside is {first}"
+    last = start + width - 1
+    return f"{verb} bytes {start} to {last} of {name}, which has {size} bytes: the first byte outside is {first}"
 
 
 def _clip(memory: Bytes, offset: int, width: int) -> tuple[int, int]:

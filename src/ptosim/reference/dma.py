@@ -197,7 +197,7 @@ _ATOMIC_OPERATIONS = {0: "add", 1: "max", 2: "min"}
 
 
 def atomic_combine(ctrl: int) -> tuple[str, int, Combine] | None:
-    """What an atomic store does to the bytes in GM: its name, the element width, the function. None for a plain store."""
+    """What an atomic store does to the bytes in GM: its name, element width, function. None for a plain store."""
     kind = _ATOMIC_TYPES.get(ctrl >> 6 & 7)
     if kind is None:
         return None

@@ -1,4 +1,4 @@
-"""Runs a kernel on the reference engine: translates its programs, makes the memories of a block, drives the scheduler."""
+"""Runs a kernel on the reference engine: translates programs, makes the memories of a block, drives the scheduler."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Run:
             raise self._located(fault, fault.__traceback__) from None
 
     def _core(self, machine: MachineCore) -> Core:
-        """A core with the memories of its cluster, which are made together: cores share L1 and write each other's UB."""
+        """A core with the memories of its cluster, made together: cores share L1 and write each other's UB."""
         if machine.block not in self._clusters:
             self._clusters[machine.block] = self._memories(machine)
         kind = Core if self.observer is None else ObservedCore

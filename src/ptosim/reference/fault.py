@@ -1,4 +1,4 @@
-"""An error of the kernel, met while it runs. Instructions raise it without a place; the engine knows which one it was."""
+"""An error of the kernel, met while it runs. Instructions raise it without a place, which the engine knows."""
 
 from __future__ import annotations
 

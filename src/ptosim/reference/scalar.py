@@ -1,5 +1,8 @@
-"""Scalar arithmetic. An integer is held as a signed Python int (an unsigned type as an unsigned one), i1 as 0 or 1, a float
-as its bit pattern: what is only moved keeps its bits, NaN payloads included."""
+"""Scalar arithmetic.
+
+An integer is held as a signed Python int (an unsigned type as an unsigned one), i1 as 0 or 1, a float as its bit pattern:
+what is only moved keeps its bits, NaN payloads included.
+"""
 
 from __future__ import annotations
 
@@ -287,7 +290,7 @@ def _from_unsigned(operand: int, kind: Element, result_kind: Element) -> int:
 
 
 def exact_bits(value: int, kind: Element) -> int:
-    """An integer of any size rounded once to a float type: odd rounding in double first, so that the second cannot err."""
+    """An integer of any size rounded once to a float type: to odd in double first, so that the second cannot err."""
     excess = max(0, abs(value).bit_length() - 53)
     kept = abs(value) >> excess
     if excess and abs(value) & ((1 << excess) - 1):

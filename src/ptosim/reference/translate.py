@@ -1,8 +1,9 @@
 """A kernel becomes Python: a function per program and per vector scope, a line per operation, real loops and branches.
 
-Interpretation is paid here, once. A line calls the function of the instruction (reference/semantics.py) on local variables;
-a scope is a function of the values it captures, which the scalar unit launches; other instructions of a pipe are issued to
-it with their operands. Each line of the text remembers its operation, so that a fault in it can be placed at no cost.
+Interpretation is paid here, once. A line calls the function of the instruction (reference/semantics.py) on local
+variables; a scope is a function of the values it captures, which the scalar unit launches; other instructions of a pipe
+are issued to it with their operands. Each line of the text remembers its operation, so that a fault in it can be placed
+at no cost.
 """
 
 from __future__ import annotations
@@ -285,6 +286,8 @@ class _Translator:
         if parameter in bound:
             return self._literal(bound[parameter])
         assert isinstance(op, PTOOperation), f"{op.name} is not an instruction"
+        if parameter == "core":
+            return "core"
         if parameter in op.variadic_roles:
             return _tuple([self.name(value) for value in op.segment(parameter)])
         if parameter in op.operand_roles:
@@ -295,8 +298,6 @@ class _Translator:
 
     def _special(self, op: PTOOperation, parameter: str, static: Static) -> str:
         match parameter:
-            case "core":
-                return "core"
             case "config" | "ctrl":
                 return f"core.{parameter}"
             case "static":

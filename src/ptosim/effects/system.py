@@ -1,0 +1,47 @@
+"""Queries, CTRL, and the special registers of the vector unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ptosim.effects.names import Pipe, Space
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+
+WORD = 4
+
+
+def _register_store(unit: int) -> Callable[[Static], tuple[Access, ...]]:
+    """A 32-bit store, `offset` units behind the pointer; the post-update form stores at the pointer."""
+
+    def accesses(static: Static) -> tuple[Access, ...]:
+        post = "next" in static.present
+
+        def extent(operands: Any) -> Extent:
+            low = 0 if post else operands.offset * unit
+            return low, low + WORD
+
+        return (Access("write", Space.UB, "dest", extent, WORD),)
+
+    return accesses
+
+
+def _store(name: str, unit: int) -> Effects:
+    return Effects(f"pto.{name}", Pipe.V, "store", Taint.NONE, _register_store(unit), reads=("AR",))
+
+
+_SCALAR = table(
+    Pipe.S,
+    Taint.NONE,
+    {
+        "scalar": "get_block_idx get_block_num get_subblock_idx get_subblock_num get_ctrl set_ctrl sbitset0 sbitset1 "
+        "get_vms4_sr trap print sprclr",
+    },
+)
+_SCALAR["pto.get_vms4_sr"] = replace(_SCALAR["pto.get_vms4_sr"], reads=("VMS4_SR",))
+_SCALAR["pto.sprclr"] = replace(_SCALAR["pto.sprclr"], writes=("AR",))
+
+EFFECTS: dict[str, Effects] = _SCALAR | {
+    record.name: record for record in (_store("sprsti", WORD), _store("sprsts", 1))
+}

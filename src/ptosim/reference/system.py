@@ -1,0 +1,122 @@
+"""Queries of the launch, CTRL, the special registers of the vector unit, trap and print."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.effects.system import WORD
+from ptosim.language import system as op
+from ptosim.reference.core import Core
+from ptosim.reference.fault import Fault
+from ptosim.reference.scalar import to_float
+from ptosim.reference.semantics import semantics
+
+_CTRL_MASK = (1 << 64) - 1
+
+
+def _signed64(bits: int) -> int:
+    bits &= _CTRL_MASK
+    return bits - (1 << 64) if bits >> 63 else bits
+
+
+@semantics(op.GetBlockIdx)
+def get_block_idx(core: Core) -> int:
+    return core.machine.block
+
+
+@semantics(op.GetBlockNum)
+def get_block_num(core: Core) -> int:
+    return core.machine.block_num
+
+
+@semantics(op.GetSubblockIdx)
+def get_subblock_idx(core: Core) -> int:
+    return core.machine.subblock
+
+
+@semantics(op.GetSubblockNum)
+def get_subblock_num(core: Core) -> int:
+    return core.machine.subblock_num
+
+
+@semantics(op.GetCtrl)
+def get_ctrl(core: Core) -> int:
+    return _signed64(core.ctrl)
+
+
+@semantics(op.SetCtrl)
+def set_ctrl(core: Core, value: int) -> None:
+    core.ctrl = value & _CTRL_MASK
+
+
+def _bit(bit: int) -> int:
+    if not 0 <= bit < 64:
+        raise Fault("arithmetic", f"there is no bit {bit} in a 64-bit word")
+    return 1 << bit
+
+
+@semantics(op.SBitSet0)
+def sbitset0(value: int, bit: int) -> int:
+    return _signed64(value & ~_bit(bit))
+
+
+@semantics(op.SBitSet1)
+def sbitset1(value: int, bit: int) -> int:
+    return _signed64(value | _bit(bit))
+
+
+@semantics(op.GetVms4Sr)
+def get_vms4_sr(core: Core) -> tuple[int, ...]:
+    counts = core.special["VMS4_SR"]
+    return tuple(_signed16(counts >> (16 * number)) for number in range(4))
+
+
+def _signed16(bits: int) -> int:
+    bits &= 0xFFFF
+    return bits - 0x10000 if bits >> 15 else bits
+
+
+@semantics(op.SprClr)
+def sprclr(core: Core, register: str) -> None:
+    core.special[register] = 0
+
+
+def _store_facts(unit: int) -> Any:
+    return lambda static: {"unit": unit, "post": "next" in static.present}
+
+
+def _store(core: Core, register: str, dest: int, offset: int, unit: int, post: bool) -> int | None:
+    """The register as 32 bits; with a result the store is at the pointer, and the result is the pointer moved on."""
+    data = np.array([core.special[register]], np.uint32).view(np.uint8)
+    core.write(Space.UB, dest if post else dest + offset * unit, data, WORD)
+    return dest + offset * unit if post else None
+
+
+@semantics(op.SprSti, bind=_store_facts(WORD))
+def sprsti(core: Core, register: str, dest: int, offset: int, unit: int, post: bool) -> int | None:
+    return _store(core, register, dest, offset, unit, post)
+
+
+@semantics(op.SprSts, bind=_store_facts(1))
+def sprsts(core: Core, register: str, dest: int, offset: int, unit: int, post: bool) -> int | None:
+    return _store(core, register, dest, offset, unit, post)
+
+
+@semantics(op.Trap)
+def trap() -> None:
+    raise Fault("trap", "the kernel executed pto.trap")
+
+
+def _printed(static: Static) -> dict[str, Any]:
+    return {"kind": static.elements.get("values")}
+
+
+@semantics(op.Print, bind=_printed)
+def print_(core: Core, format: str | None, values: tuple[Any, ...], kind: Any) -> None:
+    """A line on standard output, headed by the core."""
+    shown = (str(to_float(value, kind)) if kind is not None and kind.is_float else str(value) for value in values)
+    print(f"{core.machine.name}: {' '.join(filter(None, (format, *shown)))}")  # noqa: T201
