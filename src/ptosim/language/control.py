@@ -52,6 +52,7 @@ class Terminator(PTOOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         if self.next_op is not None:
             yield Problem(f"{self.name} must be the last operation of its region")
+            return
         expected, parent = self.expected(), self.parent_op()
         if expected is None or parent is None:
             yield Problem(f"{self.name} does not belong in {parent.name if parent else 'the module'}")
@@ -208,9 +209,12 @@ class For(PTOOperation):
             if step <= 0:
                 yield Problem(f"the step of scf.for must be positive, not {step}", at=place)
         carried = [value.type for value in self.iter_args]
-        inside = [argument.type for argument in self.body.block.args]
-        if inside != [self.lb.type, *carried] or [result.type for result in self.results] != carried:
-            yield Problem("the counter, the carried values and the results of scf.for do not have matching types")
+        counter, *inside = [argument.type for argument in self.body.block.args] or [None]
+        for role in ("lb", "ub", "step"):
+            if (found := getattr(self, role).type) != counter:
+                yield Problem(f"{role} has type {found}, but the loop counts {counter}", at=role)
+        if inside != carried or [result.type for result in self.results] != carried:
+            yield Problem("the initial values, the arguments of the body and the results of scf.for differ in type")
         if self.is_scope and any(result.uses for result in self.results):
             yield Problem("a vector scope has no results; store what is needed later to UB")
 

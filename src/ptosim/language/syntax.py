@@ -275,7 +275,7 @@ def agreed_types(
     for index, ((type_, span), value) in enumerate(zip(listed, values, strict=True)):
         if not parser.same_type(type_, value):
             parser.report(f"{role}[{index}] has type {value.type}, but the type list says {type_}", span)
-        types.append(value.type if is_open(type_) else type_)
+        types.append(type_ if is_open(value.type) else value.type)
     return types
 
 

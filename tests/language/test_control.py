@@ -1,0 +1,358 @@
+"""Loops, branches, functions and calls: how they are written, and their rules."""
+
+import pytest
+
+from language.source import accepts, errors, prints, read, rejects
+from ptosim.language.control import For, If, While, Yield
+from ptosim.language.function import Call, Function, callee_of
+
+ONE = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+
+# --- scf.for --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "scf.for %j = %i to %i step %i { }",
+        "scf.for %j = %i to %i step %i { scf.yield }",
+        "scf.for %j = %n to %n step %n : i32 { }",
+        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> i32 { scf.yield %x : i32 }",
+        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32) { scf.yield %x : i32 }",
+        "%_:1 = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32) { scf.yield %x : i32 }",
+        "%r:2 = scf.for %j = %i to %i step %i iter_args(%x = %n, %p = %ub) -> (i32, !pto.ptr<f32, ub>)"
+        " { scf.yield %x, %p : i32, !pto.ptr<f32, ub> }\n%q = arith.addi %r#0, %r#0 : i32",
+        "%a, %z = scf.for %j = %i to %i step %i iter_args(%x = %n, %y = %f) -> (i32, f32)"
+        " { scf.yield %x, %y : i32, f32 }",
+        "%r = scf.for %j = %m to %m step %m iter_args(%x = %n) -> (i32) : i64 { scf.yield %x : i32 }",
+        "scf.for %j = %i to %i step %i { } {llvm.loop.aivector_scope}",
+        "scf.for %j = %i to %i step %i { } {some.note = 3 : i32}",
+        "scf.for %j = %i to %i step %i { scf.for %q = %j to %i step %i { } }",
+        '"scf.for"(%i, %i, %i) ({ ^bb0(%j: index): }) : (index, index, index) -> ()',
+        '"scf.for"(%i, %i, %i) ({ ^bb0(%j: index): "scf.yield"() : () -> () }) {a} : (index, index, index) -> ()',
+        '%r = "scf.for"(%i, %i, %i, %n) ({ ^bb0(%j: index, %x: i32): "scf.yield"(%x) : (i32) -> () })'
+        " : (index, index, index, i32) -> i32",
+        "scf.for %j = %i to %i step %i { } loc(#place)",
+    ],
+)
+def test_loops(loop: str):
+    accepts(loop)
+
+
+def test_a_loop_is_what_the_engines_expect():
+    module = read("%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> i32 { scf.yield %x : i32 }").parsed.module
+    (loop,) = (op for op in module.walk() if isinstance(op, For))
+    assert [value.type for value in loop.iter_args] == [result.type for result in loop.res]
+    assert len(loop.body.block.args) == 2
+    assert isinstance(loop.body.block.last_op, Yield)
+
+
+def test_an_omitted_yield_is_there_for_the_engines():
+    module = read("scf.for %j = %i to %i step %i { }\nscf.if %c { }").parsed.module
+    for op in module.walk():
+        if isinstance(op, For):
+            assert isinstance(op.body.block.last_op, Yield)
+        if isinstance(op, If):
+            assert isinstance(op.true_region.block.last_op, Yield)
+            assert isinstance(op.false_region.block.last_op, Yield)
+
+
+@pytest.mark.parametrize(
+    "loop, message",
+    [
+        (
+            "scf.for %j = ~%n to %i step %i { }",
+            "lb has type i32, but the loop counts index; write ': i32' before the body",
+        ),
+        ("scf.for %j = %n to %n step ~%m : i32 { }", "step has type i64, but the loop counts i32"),
+        (
+            "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32) { ~scf.yield }",
+            "scf.yield gives 0 values, but scf.for takes 1 value",
+        ),
+        (
+            "%r = ~scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32) { }",
+            "scf.yield gives 0 values, but scf.for takes 1 value",
+        ),
+        (
+            "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32) { scf.yield ~%f : f32 }",
+            "value 0 of scf.yield has type f32, but scf.for takes i32",
+        ),
+        (
+            "scf.for %j = %i to %i step %i { ~scf.yield %n : i32 }",
+            "scf.yield gives 1 value, but scf.for takes 0 values",
+        ),
+        (
+            "scf.for %j = %i to %i step %i { ~scf.yield\nscf.if %c { } }",
+            "scf.yield must be the last operation of its region",
+        ),
+        (
+            ONE + "%z = arith.constant 0 : index\nscf.for %j = %c0 to %c1 step ~%z { }",
+            "the step of scf.for must be positive, not 0",
+        ),
+        (
+            '~"scf.for"(%i, %i, %i) ({ ^bb0(%j: index, %x: i32): }) : (index, index, index) -> ()',
+            "the initial values, the arguments of the body and the results of scf.for differ in type",
+        ),
+        (
+            "%r = ~scf.for %j = %i to %i step %i iter_args(%x = %n) -> (i32)"
+            " { scf.yield %x : i32 } {llvm.loop.aivector_scope}\n%q = arith.addi %r, %r : i32",
+            "a vector scope has no results; store what is needed later to UB",
+        ),
+    ],
+)
+def test_loops_that_are_not(loop: str, message: str):
+    rejects(loop, message)
+
+
+def test_the_carried_values_have_the_types_that_are_written():
+    rejects(
+        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) -> (~f32) { scf.yield %n : i32 }",
+        "iter_args[0] has type i32, but the type list says f32",
+    )
+
+
+def test_floats_do_not_count():
+    found = [error.message for error in errors("scf.for %j = %f to %f step %f : f32 { }")]
+    assert found == ["a loop counts index or signless integers, not f32"]
+
+
+def test_the_types_of_the_carried_values_are_written():
+    rejects(
+        "%r = scf.for %j = %i to %i step %i iter_args(%x = %n) ~{ }",
+        "Expected '->' and the types of the carried values",
+        kind="syntax",
+    )
+
+
+# --- scf.if ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "branch",
+    [
+        "scf.if %c { }",
+        "scf.if %c { } else { }",
+        "scf.if %c { %q = arith.addi %n, %n : i32 } else { %q = arith.addi %n, %n : i32 }",
+        "%r = scf.if %c -> i1 { scf.yield %c : i1 } else { scf.yield %c : i1 }",
+        "%r = scf.if %c -> (i1) { scf.yield %c : i1 } else { scf.yield %c : i1 }",
+        "%a, %z = scf.if %c -> (i1, index) { scf.yield %c, %i : i1, index } else { scf.yield %c, %i : i1, index }",
+        '"scf.if"(%c) ({ "scf.yield"() : () -> () }, { }) : (i1) -> ()',
+        "scf.if %c { } {note}",
+    ],
+)
+def test_branches(branch: str):
+    accepts(branch)
+
+
+@pytest.mark.parametrize(
+    "branch, message",
+    [
+        ("scf.if ~%n { }", "the condition has type i1, not i32"),
+        (
+            "%r = scf.if %c -> i1 { ~scf.yield } else { scf.yield %c : i1 }",
+            "scf.yield gives 0 values, but scf.if takes 1 value",
+        ),
+        (
+            "%r = scf.if %c -> i1 { scf.yield %c : i1 } else { scf.yield ~%n : i32 }",
+            "value 0 of scf.yield has type i32, but scf.if takes i1",
+        ),
+        ('~"scf.if"(%c) ({ ^bb0(%x: i1): }, { }) : (i1) -> ()', "the regions of scf.if have no arguments"),
+    ],
+)
+def test_branches_that_are_not(branch: str, message: str):
+    rejects(branch, message)
+
+
+def test_results_need_an_else():
+    rejects("%r = ~scf.if %c -> i1 { scf.yield %c : i1 }", "scf.if with results needs an else", kind="syntax")
+
+
+# --- scf.while ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "scf.while : () -> () { scf.condition(%c) } do { scf.yield }",
+        "%r = scf.while (%x = %n) : (i32) -> i32 { scf.condition(%c) %x : i32 }"
+        " do { ^bb0(%y: i32): scf.yield %y : i32 }",
+        "%r:2 = scf.while (%x = %n, %y = %i) : (i32, index) -> (index, i32) { scf.condition(%c) %y, %x : index, i32 }"
+        " do { ^bb0(%a: index, %z: i32): scf.yield %z, %a : i32, index }",
+        "%r = scf.while (%x = %n) : (i32) -> (f32) { scf.condition(%c) %f : f32 }"
+        " do { ^bb0(%y: f32): scf.yield %n : i32 }",
+    ],
+)
+def test_while(loop: str):
+    text = accepts(loop)
+    assert any(isinstance(op, While) for op in read(text).parsed.module.walk())
+
+
+@pytest.mark.parametrize(
+    "loop, message",
+    [
+        (
+            "%r = scf.while (%x = %n) : (i32) -> i32 { scf.condition(%c) ~%f : f32 }"
+            " do { ^bb0(%y: i32): scf.yield %y : i32 }",
+            "value 0 of scf.condition has type f32, but scf.while takes i32",
+        ),
+        (
+            "%r = scf.while (%x = %n) : (i32) -> i32 { scf.condition(~%n) %x : i32 }"
+            " do { ^bb0(%y: i32): scf.yield %y : i32 }",
+            "the condition has type i1, not i32",
+        ),
+        (
+            "%r = ~scf.while (%x = %n) : (i32) -> i32 { scf.condition(%c) %x : i32 }"
+            " do { ^bb0(%y: f32): scf.yield %n : i32 }",
+            "the body of scf.while takes what scf.condition passes: (i32)",
+        ),
+        (
+            "~scf.while : () -> () { %q = arith.addi %n, %n : i32 } do { scf.yield }",
+            "this region of scf.while must end with scf.condition",
+        ),
+        ("~scf.while : () -> () { scf.condition(%c) } do { }", "this region of scf.while must end with scf.yield"),
+        ("scf.if %c { ~scf.condition(%c) }", "scf.condition does not belong in scf.if"),
+    ],
+)
+def test_while_that_is_not(loop: str, message: str):
+    rejects(loop, message)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["scf.execute_region", "scf.forall", "scf.parallel", "scf.index_switch", "cf.br", "affine.for", "memref.load"],
+)
+def test_what_is_not_part_of_the_surface(name: str):
+    (found,) = errors(f"{name} {{ }}")
+    assert found.kind == "unsupported"
+    assert found.message.startswith(f"'{name}' is not part of the micro-instruction surface")
+
+
+# --- functions ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "module { func.func @f() { return } }",
+        "builtin.module { func.func @f() { func.return } }",
+        'module @name attributes {pto.target_arch = "a5"} { func.func @f() { return } }',
+        'module attributes {"pto.target_arch" = "a5", other = [1 : i32, #x.y<z, 2>]} { func.func @f() { return } }',
+        "func.func @f() { return }",
+        "func.func @f(%a: i32,\n  %b: !pto.ptr<f32>) attributes {pto.aicore, hacc.entry} { return }",
+        "func.func @f(%a: i32 {note = 1 : i32}) { return }",
+        "func.func @f(%a: i32) -> i32 { return %a : i32 }",
+        "func.func @f(%a: i32) -> (i32, i32) { return %a, %a : i32, i32 }",
+        "func.func private @g(i32) -> i32\nfunc.func @f(%a: i32) { %r = call @g(%a) : (i32) -> i32\nreturn }",
+        "func.func @f(%a: i32) { func.call @g(%a) : (i32) -> ()\nreturn }\nfunc.func private @g(%x: i32)",
+        "func.func @f(%a: i32) { %r:2 = func.call @g(%a) : (i32) -> (i32, i32)\nreturn }\n"
+        "func.func private @g(%x: i32) -> (i32, i32) { return %x, %x : i32, i32 }",
+        'func.func @f(%a: i32 loc(unknown)) { return loc(#a) } loc(#a)\n#a = loc("x.mlir":1:2)',
+        "func.func @f(%a: memref<?xf32, #pto.address_space<gm>>) { return }",
+        '"func.func"() <{sym_name = "f", function_type = () -> ()}> ({ "func.return"() : () -> () }) : () -> ()',
+    ],
+)
+def test_functions(text: str):
+    accepts(text)
+
+
+def test_unknown_attributes_are_kept():
+    printed = accepts(
+        "module attributes {a.b = #x.y<z, 2>} { func.func @f() attributes {pto.kernel, k = 2 : i8} { return } }"
+    )
+    assert "attributes {a.b = #x.y<z, 2>}" in printed
+    assert "attributes {pto.kernel, k = 2 : i8}" in printed
+
+
+def test_a_memref_in_a_pto_space_is_a_pointer():
+    prints(
+        "func.func @f(%a: memref<?xf32, #pto.address_space<ub>>) { return }", "func.func @f(%a: !pto.ptr<f32, ub>) {"
+    )
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("func.func @f() -> i32 { ~return }", "func.return gives 0 values, but func.func takes 1 value"),
+        (
+            "func.func @f(%a: f32) -> i32 { return ~%a : f32 }",
+            "value 0 of func.return has type f32, but func.func takes i32",
+        ),
+        ("func.func ~@f() { }", "@f must end with return"),
+        ("func.func @f() { return }\nfunc.func ~@f() { return }", "@f is already defined in this module"),
+        (
+            "func.func ~@f(%a: i32) -> i32 attributes {pto.kernel} { return %a : i32 }",
+            "@f is a kernel entry, which returns nothing",
+        ),
+        ("func.func @f() { ~func.func @g() { return }\nreturn }", "a function belongs in a module"),
+        ("~%c = arith.constant 1 : i32\nfunc.func @f() { return }", "arith.constant must be inside a function"),
+        (
+            "func.func @f(%a: i32) { call ~@g(%a) : (i32) -> ()\nreturn }",
+            "there is no function @g in this module",
+        ),
+        (
+            "func.func private @g(i32)\nfunc.func @f() { call ~@g() : () -> ()\nreturn }",
+            "@g takes 1 arguments, not 0",
+        ),
+        (
+            "func.func private @g(i32)\nfunc.func @f(%a: f32) { call @g(~%a) : (f32) -> ()\nreturn }",
+            "argument 0 of @g has type i32, not f32",
+        ),
+        (
+            "func.func private @g() -> i32\nfunc.func @f() { %r = call ~@g() : () -> f32\nreturn }",
+            "@g gives (i32)",
+        ),
+        (
+            "func.func @f() { call ~@f() : () -> ()\nreturn }",
+            "recursion is not supported: @f -> @f",
+        ),
+        (
+            "func.func @f() { call @g() : () -> ()\nreturn }\nfunc.func @g() { call ~@f() : () -> ()\nreturn }",
+            "recursion is not supported: @f -> @g -> @f",
+        ),
+    ],
+)
+def test_functions_that_are_not(text: str, message: str):
+    if text.startswith("~%c"):
+        (found,) = errors(text.replace("~", ""))
+        assert (found.message, found.line, found.location and found.location.column) == (message, 1, 6)
+    else:
+        rejects(text, message)
+
+
+@pytest.mark.parametrize("type_", ["tensor<4xf32>", "memref<4xf32>", "vector<4xf32>", "() -> ()"])
+def test_types_that_no_value_has(type_: str):
+    (found,) = errors(f"func.func @f(%a: {type_}) {{ return }}")
+    assert found.message.endswith("write a pointer as !pto.ptr<T, space>")
+
+
+def test_simt_functions_are_outside():
+    (found,) = errors("func.func @f() attributes {pto.simt_entry} { return }")
+    assert (found.kind, found.message) == ("unsupported", "SIMT functions are not simulated")
+
+
+def test_arguments_of_a_body_have_names():
+    rejects(
+        "func.func ~@f(i32) { return }",
+        "the arguments of a function with a body have names: %name: T",
+        kind="syntax",
+    )
+
+
+def test_calls_find_their_function_in_the_modules_around():
+    text = """
+module attributes {pto.target_arch = "a5"} {
+  func.func private @outer()
+  module attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    func.func private @inner()
+    func.func @k() attributes {pto.kernel} {
+      call @inner() : () -> ()
+      call @outer() : () -> ()
+      return
+    }
+  }
+}
+"""
+    module = read(text).parsed.module
+    calls = [op for op in module.walk() if isinstance(op, Call)]
+    found = [callee_of(call) for call in calls]
+    assert [function.symbol for function in found if isinstance(function, Function)] == ["inner", "outer"]
