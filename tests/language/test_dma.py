@@ -138,6 +138,11 @@ def test_without_padding_a2a3_copies_whole_blocks() -> None:
     rejects(body("^%100", "false"), message, kind="misaligned", target="a2a3")
     accepts(body("%100", "true"), target="a2a3")
     accepts(body("%100", "false"))
+    store = f"pto.copy_ubuf_to_gm {UB}, {GM}, {X}, %2, %32, {X}, ^%100, %64"
+    stride = "dest_stride is 100; without padding it must be a multiple of 32 on a2a3"
+    rejects(store, stride, kind="misaligned", target="a2a3")
+    accepts(store.replace("^", "").replace("%2,", "%1,"), target="a2a3")
+    accepts(store.replace("^", ""))
     grouped = f"pto.mte_ub_gm {UB}, {GM}, ^%100 nburst{GROUP}"
     rejects(grouped, message, kind="misaligned", target="a2a3")
     accepts(grouped.replace("^", ""))

@@ -384,3 +384,5 @@ def test_syncall() -> None:
 def test_the_generic_form_needs_an_id() -> None:
     rejects('^"pto.get_buf"() {pipe = "PIPE_V"} : () -> ()', "pto.get_buf needs a buffer id")
     rejects('^"pto.sync.set"() {pipe = "PIPE_V"} : () -> ()', "pto.sync.set needs a semaphore id")
+    body = '^"pto.get_buf"() {pipe = "PIPE_V", id_literal = "one"} : () -> ()'
+    rejects(body, 'id must be an integer, not "one"')

@@ -36,6 +36,13 @@ def whole_blocks(op: PTOOperation, target: str, *roles: str) -> Iterator[Problem
                 yield Problem(message, place, "misaligned")
 
 
+def whole_rows(op: PTOOperation, target: str) -> Iterator[Problem]:
+    """The same for a copy of rows, which has strides if it has more than one."""
+    yield from whole_blocks(op, target, "len_burst")
+    if all(known > 1 for _, known in constants(op, "n_burst")):
+        yield from whole_blocks(op, target, "source_stride", "dest_stride")
+
+
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
@@ -108,7 +115,7 @@ class CopyGmToUbuf(_RowCopy):
         yield from in_range(self, 0, 255, "left_padding", "right_padding")
         yield from in_range(self, 0, 15, "sid", "l2_cache_ctl")
         if any(known == 0 for _, known in constants(self, "data_select")):
-            yield from whole_blocks(self, target, "len_burst")
+            yield from whole_rows(self, target)
 
 
 class CopyUbufToGm(_RowCopy):
@@ -139,7 +146,7 @@ class CopyUbufToGm(_RowCopy):
         yield from burst_sizes(self)
         yield from row_strides(self, UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
         yield from in_range(self, 0, 15, "sid", "reserved")
-        yield from whole_blocks(self, target, "len_burst")
+        yield from whole_rows(self, target)
 
 
 class _BlockCopy(PTOOperation):

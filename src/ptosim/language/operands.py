@@ -7,11 +7,11 @@ vector.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ptosim.effects.element import ELEMENTS
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.types import PtrType, element_name, element_of, same_type
 
@@ -21,9 +21,7 @@ def constant_of(value: SSAValue | None) -> int | None:
     owner = value.owner if value is not None else None
     if not isinstance(owner, Operation) or owner.name != "arith.constant":
         return None
-    known: object = getattr(owner, "value", None)
-    if isinstance(known, IntegerAttr):
-        known = cast("IntegerAttr[Any]", known).value.data
+    known: object = getattr(owner, "value", None)  # an int or a float
     return known if isinstance(known, int) else None
 
 
@@ -98,7 +96,7 @@ def _element(type_: Attribute) -> Attribute | None:
     """The element type of a pointer, or a scalar type; None for a pointer that is still open and for anything else."""
     if isinstance(type_, PtrType):
         return None if type_.is_open else type_.element
-    return type_ if element_name(type_) is not None else None
+    return type_ if element_name(type_) in ELEMENTS else None
 
 
 def same_pointer(op: PTOOperation, updated: str, base: str) -> Iterator[Problem]:

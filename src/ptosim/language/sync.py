@@ -369,8 +369,11 @@ class _Buffer(PTOOperation):
 
 def known_in_range(op: PTOOperation, low: int, high: int | None, role: str, kind: str) -> Iterator[Problem]:
     """A number that is a literal or an operand, as far as it is known, is in a range."""
-    literal = op.integer(f"{role}_literal")
-    for known in [value for _, value in constants(op, role)] if literal is None else [literal]:
+    literal = op.attribute(f"{role}_literal")
+    number = op.integer(f"{role}_literal")
+    if literal is not None and number is None:
+        yield Problem(f"{role} must be an integer, not {literal}", at=role)
+    for known in [value for _, value in constants(op, role)] if number is None else [number]:
         if known < low or (high is not None and known > high):
             yield Problem(f"{role} is {known}; it must be {bounds(low, high)}", at=role, kind=kind)
 
