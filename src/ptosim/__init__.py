@@ -1,3 +1,31 @@
-"""ptosim runs, checks, times and shows Ascend PTO micro-instruction kernels on any computer."""
+"""Run, check, time and see Ascend PTO micro-instruction kernels on any computer."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ptosim.api import Kernel, Module, load
+    from ptosim.arguments import Parameter
+    from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "Diagnostic": "diagnostics",
+    "Finding": "diagnostics",
+    "Kernel": "api",
+    "Location": "diagnostics",
+    "Module": "api",
+    "PTOError": "diagnostics",
+    "Parameter": "arguments",
+    "load": "api",
+}
+
+__all__ = ["Diagnostic", "Finding", "Kernel", "Location", "Module", "PTOError", "Parameter", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    """The public names are imported when they are first used: starting is part of every command."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ptosim' has no attribute '{name}'")
+    return getattr(import_module(f"ptosim.{_HOMES[name]}"), name)

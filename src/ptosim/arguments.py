@@ -82,7 +82,7 @@ def _wrong(index: int, parameter: Parameter, reason: str) -> PTOError:
     return error("argument", f"argument {index} ({parameter.name}: {parameter.type}): {reason}")
 
 
-# --- arrays -----------------------------------------------------------------------------------------------------------
+# --- arrays ---------------------------------------------------------------------------------------------------------
 
 
 def _bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
@@ -164,7 +164,7 @@ class _Keeping(np.ndarray[Any, Any]):
         return self
 
 
-# --- scalars ----------------------------------------------------------------------------------------------------------
+# --- scalars --------------------------------------------------------------------------------------------------------
 
 
 def _scalar(index: int, parameter: Parameter, value: Any) -> int:

@@ -203,3 +203,16 @@ def _summary(kernel: Any, values: list[Any]) -> None:
             shown = ", ".join(str(item) for item in value.reshape(-1)[:6])
             shape = "x".join(map(str, value.shape))
             click.echo(f"{parameter.name:>12}  {value.dtype} {shape}  [{shown}{', ...' if value.size > 6 else ''}]")
+
+
+@main.command()
+@click.argument("name", required=False)
+@_reports
+def isa(name: str | None, as_json: bool) -> Sequence[Diagnostic]:
+    """Say what an instruction does, its syntax, types, pipe and cost; without a name list them all."""
+    from ptosim.report.instruction import describe, listing
+
+    text = describe(name) if name else listing()
+    if not as_json:
+        click.echo(text)
+    return ()

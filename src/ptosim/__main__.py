@@ -1,0 +1,5 @@
+"""`python -m ptosim`."""
+
+from ptosim.cli import main
+
+main()
