@@ -5,11 +5,11 @@ import pytest
 from language.scalar_kernel import accepts, example_module, rejects, same, text_of, warns
 from language.vector_kernel import printed, read
 from ptosim.diagnostics import PTOError
-from ptosim.language import sync, sync_semaphore
+from ptosim.language import sync, sync_fence, sync_semaphore
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
 
-ROOM = (sync.__name__, sync_semaphore.__name__)
+ROOM = (sync.__name__, sync_semaphore.__name__, sync_fence.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
 EVENTS = ", ".join(f"EVENT_ID{number}" for number in range(8))
 PIPES = "PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX"

@@ -17,6 +17,7 @@ ROOMS = (
     "scope",
     "sync",
     "sync_semaphore",
+    "sync_fence",
     "dma",
     "dma_registers",
     "dma_grouped",

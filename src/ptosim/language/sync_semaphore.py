@@ -33,7 +33,7 @@ class _Semaphore(PTOOperation):
     alone: ClassVar[bool] = False
     """Whether an id without a pipe or core is enough."""
     pipe = OptionalProperty()
-    core = OptionalOperand()
+    core_id = OptionalOperand()
     id = OptionalOperand()
     id_literal = OptionalProperty()
 
@@ -53,13 +53,13 @@ class _Semaphore(PTOOperation):
             cls._parse_id(parser, operands, properties)
             return cls.parse_rest(parser, operands, properties)
         span = parser.span_here()
-        first = parser.parse_value("core")
+        first = parser.parse_value("core_id")
         if cls.alone and parser.parse_optional_punctuation(",") is None:
             parser.place("id", span)
             return cls.parse_rest(parser, {"id": first}, {})
         if not cls.alone:
             parser.parse_punctuation(",", " before the semaphore id")
-        operands["core"] = first
+        operands["core_id"] = first
         cls._parse_id(parser, operands, properties)
         return cls.parse_rest(parser, operands, properties)
 
@@ -73,8 +73,8 @@ class _Semaphore(PTOOperation):
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
-        if self.core is not None:
-            printer.print_ssa_value(self.core)
+        if self.core_id is not None:
+            printer.print_ssa_value(self.core_id)
             printer.print_string(", ")
         elif self.pipe is not None:
             printer.print_string(f"<{self.word('pipe')}>, ")
@@ -93,12 +93,12 @@ class _Semaphore(PTOOperation):
         pipe = self.word("pipe")
         if pipe is not None and pipe not in self.pipes:
             yield Problem(f"{self.name} takes {', '.join(self.pipes)}, not {pipe}", at="pipe", kind="wrong-pipe")
-        if self.core is not None:
+        if self.core_id is not None:
             message = "the first operand names no pipe and is ignored: the signal concerns all pipes of this core"
-            yield Problem(message, at="core", kind="lint", severity="warning", hint="write a pipe, such as <PIPE_V>")
+            yield Problem(message, at="core_id", kind="lint", severity="warning", hint="write a pipe, such as <PIPE_V>")
         if self.id is None and self.id_literal is None:
             yield Problem(f"{self.name} needs a semaphore id")
-        yield from are_integers(self, "core", "id")
+        yield from are_integers(self, "core_id", "id")
         yield from known_in_range(self, 0, self.ids(target) - 1, "id", "id-range")
 
 

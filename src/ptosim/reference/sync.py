@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language import sync as op
+from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
 from ptosim.machine.entry import Site
 from ptosim.machine.sync import Form
@@ -65,7 +66,7 @@ def rls_buf(
     core.machine.release_buffer(site, _pipe(pipe), _known(id, id_literal), _known(mode, mode_literal))
 
 
-@semantics(op.MemBar)
+@semantics(fence.MemBar)
 def mem_bar(core: Core, site: Site, order: str) -> None:
     core.fence(site, order)
 
@@ -134,11 +135,11 @@ def syncall(core: Core, site: Site, core_type: str) -> None:
 # --- memory ordering ------------------------------------------------------------------------------------------------
 
 
-@semantics(op.Dsb, op.FenceBarrierAll)
+@semantics(fence.Dsb, fence.FenceBarrierAll)
 def dsb(core: Core, site: Site) -> None:
     core.machine.dsb(site)
 
 
-@semantics(op.Dcci, op.CmoCacheInvalid)
+@semantics(fence.Dcci, fence.CmoCacheInvalid)
 def cache_line(core: Core) -> None:
     """Memory is coherent here: cleaning or invalidating a cache changes nothing."""

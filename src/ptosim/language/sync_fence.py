@@ -1,0 +1,158 @@
+"""Fences: between the accesses of one vector scope, of the scalar unit, and of the caches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.effects.names import Space
+from ptosim.language.located import LocatedParser
+from ptosim.language.operation import (
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    Problem,
+    Property,
+    PTOOperation,
+    enclosing_scope,
+)
+from ptosim.language.syntax import Vocabulary, parse_word
+
+MEMORY_BARRIERS = Vocabulary(
+    (
+        *("VV_ALL", "VST_VLD", "VLD_VST", "VST_VST"),
+        *("VS_ALL", "VST_LD", "VLD_ST", "VST_ST"),
+        *("SV_ALL", "ST_VLD", "LD_VST", "ST_VST"),
+        *("SS_ALL", "ST_LD", "LD_ST", "ST_ST"),
+    )
+)
+
+
+class MemBar(PTOOperation):
+    """Order UB accesses of one vector scope that may alias: one class before completes before another after.
+
+    The hardware does not compare the addresses of accesses in flight. VST_VLD orders vector stores before vector
+    loads, VLD_VST loads before stores, VST_VST stores before stores, VV_ALL everything; with S or without V a side is
+    scalar (VST_LD, ST_VLD, ST_LD). It has no effect on copies and never replaces a flag.
+
+        pto.mem_bar "VST_VLD"
+    """
+
+    name = "pto.mem_bar"
+    form = "@order"
+    words = {"order": MEMORY_BARRIERS}
+    order = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if enclosing_scope(self) is None:
+            hint = "order pipes with pto.set_flag and pto.wait_flag"
+            yield Problem(
+                "pto.mem_bar has no effect outside a vector scope", kind="lint", severity="warning", hint=hint
+            )
+
+
+class Dsb(PTOOperation):
+    """The scalar unit waits until its own memory effects are done.
+
+    The word names the effects: ALL, DDR, UB or SEQ. A scalar store is visible to other pipes after it.
+
+        pto.dsb "ALL"
+    """
+
+    name = "pto.dsb"
+    form = "@memory"
+    words = {"memory": Vocabulary(("ALL", "DDR", "UB", "SEQ"))}
+    placement = "outside"
+    memory = Property()
+
+
+class FenceBarrierAll(PTOOperation):
+    """Wait for the memory effects of this core.
+
+    The word names the memory: local_memory, gm or all.
+
+        pto.fence.barrier_all #pto.fence_scope<all>
+    """
+
+    name = "pto.fence.barrier_all"
+    form = "@scope"
+    words = {"scope": Vocabulary(("local_memory", "gm", "all"), printed="#pto.fence_scope<{}>")}
+    placement = "outside"
+    scope = Property()
+
+
+CACHE_LINES = Vocabulary(("SINGLE_CACHE_LINE", "ENTIRE_DATA_CACHE"))
+CACHE_SIDES = Vocabulary(("CACHELINE_ALL", "CACHELINE_UB", "CACHELINE_OUT", "CACHELINE_ATOMIC"))
+
+
+class Dcci(PTOOperation):
+    """Clean and invalidate the scalar data cache: the line of an address, or all of it.
+
+    Scalar stores to GM stay in the cache until then.
+
+        pto.dcci %p, "SINGLE_CACHE_LINE", "CACHELINE_OUT" : !pto.ptr<i32, gm>
+    """
+
+    name = "pto.dcci"
+    words = {"lines": CACHE_LINES, "side": CACHE_SIDES}
+    placement = "outside"
+    spaces = {"address": (Space.GM, Space.UB)}
+    address = Operand()
+    lines = Property()
+    side = OptionalProperty()
+
+    form = "$address, @lines{, @side}"
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        address = parser.parse_value("address")
+        parser.parse_optional_punctuation(",")
+        properties = {"lines": StringAttr(parse_word(parser, "lines", CACHE_LINES))}
+        if parser.parse_optional_punctuation(",") is not None:
+            properties["side"] = StringAttr(parse_word(parser, "side", CACHE_SIDES))
+        return cls.parse_rest(parser, {"address": address}, properties)
+
+
+class CmoCacheInvalid(PTOOperation):
+    """Invalidate cached GM data: the line of an address, or everything.
+
+    Later scalar loads read GM itself.
+
+        pto.cmo.cacheinvalid all #pto.address_space<gm>
+        pto.cmo.cacheinvalid %p single_cache_line : !pto.ptr<i32, gm>
+    """
+
+    name = "pto.cmo.cacheinvalid"
+    placement = "outside"
+    spaces = {"address": (Space.GM,)}
+    address = OptionalOperand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        if not parser.at(MLIRTokenKind.PERCENT_IDENT):
+            parser.parse_keyword("all")
+            parse_word(parser, "memory", Vocabulary(("gm",)))
+            return cls.parse_rest(parser, {}, {})
+        address = parser.parse_value("address")
+        parser.parse_optional_punctuation(",")
+        parser.parse_keyword("single_cache_line")
+        return cls.parse_rest(parser, {"address": address}, {})
+
+    def print(self, printer: Printer) -> None:
+        if self.address is None:
+            printer.print_string(" all #pto.address_space<gm>")
+            printer.print_op_attributes(self.attributes)
+            return
+        printer.print_string(" ")
+        printer.print_ssa_value(self.address)
+        printer.print_string(" single_cache_line")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.address.type)
