@@ -281,6 +281,13 @@ def functions(module: ModuleOp) -> dict[str, Function]:
     return {op.symbol: op for op in module.body.ops if isinstance(op, Function)}
 
 
+def entry_functions(module: ModuleOp) -> list[Function]:
+    """The marked functions; when there are none, every function with a body that is not private."""
+    bodies = [op for op in module.walk() if isinstance(op, Function) and not op.is_declaration]
+    marked = [function for function in bodies if function.is_marked]
+    return marked or [function for function in bodies if not function.is_private]
+
+
 def callee_of(call: Call) -> Function | None:
     """The function that a call means: of its own module, else of one around it."""
     parent: Operation | None = call

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind
 from ptosim.language.calls import Found, helpers
-from ptosim.language.function import Function
+from ptosim.language.function import Function, entry_functions
 from ptosim.language.operation import (
     KERNEL_KIND,
     KERNEL_KINDS,
@@ -50,6 +50,24 @@ def module_problems(module: ModuleOp) -> Iterator[Found]:
     if kind is not None and word_in(kind) not in KERNEL_KINDS:
         known = " or ".join(KERNEL_KINDS)
         yield module, Problem(f"unknown kernel kind '{word_in(kind)}'; a kernel is {known}", at=KERNEL_KIND)
+
+
+def program_problems(module: ModuleOp) -> Iterator[Found]:
+    """Entries of one name in different modules are the programs of one kernel: for different cores, same parameters."""
+    programs: dict[str, dict[CoreKind | None, Function]] = {}
+    for function in entry_functions(module):
+        others = programs.setdefault(function.symbol, {})
+        core = core_of(function)
+        if core is not None and core in others and others[core].parent_op() is not function.parent_op():
+            yield function, Problem(f"@{function.symbol} is already defined for the {_NAMES[core]} core", at="sym_name")
+        for other in others.values():
+            if list(other.argument_types) != list(function.argument_types):
+                types = ", ".join(map(str, other.argument_types))
+                yield (
+                    function,
+                    Problem(f"@{function.symbol} has other parameters in another module: ({types})", at="sym_name"),
+                )
+        others.setdefault(core, function)
 
 
 # --- cores ----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, Operation
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error
 from ptosim.effects.names import CoreKind
 from ptosim.language import printing
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import Call, Function, callee_of, entry_functions
 from ptosim.language.infer import infer
 from ptosim.language.legacy import modernise
 from ptosim.language.operation import PTOOperation, core_of, cores_of
@@ -94,13 +94,6 @@ def kernels(parsed: ParsedModule, target: str) -> Iterator[KernelProgram]:
         signature = tuple((_name(parsed, value), str(value.type)) for value in functions[0].args)
         crossing = any(_crosses_blocks(op, target) for function in functions for op in _reached(function))
         yield KernelProgram(name, kind, entries, signature, crossing)
-
-
-def entry_functions(module: ModuleOp) -> list[Function]:
-    """The marked functions; when there are none, every function with a body that is not private."""
-    bodies = [op for op in module.walk() if isinstance(op, Function) and not op.is_declaration]
-    marked = [function for function in bodies if function.is_marked]
-    return marked or [function for function in bodies if not function.is_private]
 
 
 def _cores(function: Function) -> tuple[CoreKind, ...]:

@@ -1,0 +1,193 @@
+"""Pointers and scalar memory."""
+
+import pytest
+
+from language.source import accepts, errors, prints, rejects
+
+
+@pytest.mark.parametrize(
+    "cast",
+    [
+        "%m : i64 -> !pto.ptr<f32, ub>",
+        "%i : index -> !pto.ptr<f32, l1>",
+        "%ub : !pto.ptr<f32, ub> -> i64",
+        "%ub : !pto.ptr<f32, ub> -> !pto.ptr<ui8, ub>",
+        "%gm : !pto.ptr<f32, gm> -> !pto.ptr<!pto.hif8>",
+    ],
+)
+def test_casts(cast: str):
+    accepts(f"%p = pto.castptr {cast}")
+
+
+def test_a_memref_is_cast_to_a_pointer():
+    function = "func.func @f(%a: memref<?xf32, #pto.address_space<gm>>) {{ %p = pto.castptr {}\nreturn }}"
+    accepts(function.format("%a : memref<?xf32, #pto.address_space<gm>> -> !pto.ptr<f32, gm>"))
+    rejects(
+        function.format("~%a : memref<?xf32, #pto.address_space<gm>> -> i64"),
+        "a memref can only be cast to a pointer, not to i64",
+    )
+
+
+@pytest.mark.parametrize(
+    "cast, message",
+    [
+        (
+            "~%ub : !pto.ptr<f32, ub> -> !pto.ptr<f32, gm>",
+            "ptr-to-ptr cast must stay within the same PTO memory space, "
+            "but !pto.ptr<f32, ub> becomes !pto.ptr<f32, gm>",
+        ),
+        ("~%m : i64 -> i64", "pto.castptr needs a pointer on one side; i64 becomes i64"),
+        ("~%f : f32 -> !pto.ptr<f32, ub>", "a pointer is cast from and to integers, not f32"),
+        ("~%ub : !pto.ptr<f32, ub> -> f32", "a pointer is cast from and to integers, not f32"),
+    ],
+)
+def test_casts_that_are_not(cast: str, message: str):
+    rejects(f"%p = pto.castptr {cast}", message)
+
+
+def test_pointer_arithmetic():
+    accepts("%p = pto.addptr %ub, %i : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>")
+    prints(
+        "%p = pto.addptr %ub, %i : <f32, ub> -> <f32, ub>",
+        "%p = pto.addptr %ub, %i : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>",
+    )
+    rejects("%p = pto.addptr %ub, ~%m : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>", "offset must be index, not i64")
+    rejects("%p = pto.addptr ~%m, %i : i64 -> i64", "pointer must be a pointer, not i64")
+    rejects(
+        "%p = ~pto.addptr %ub, %i : !pto.ptr<f32, ub> -> !pto.ptr<f16, ub>",
+        "pto.addptr gives !pto.ptr<f32, ub>, the type of its pointer, not !pto.ptr<f16, ub>",
+    )
+
+
+@pytest.mark.parametrize(
+    "space, canonical",
+    [
+        ("gm", "gm"),
+        ("l1", "l1"),
+        ("mat", "l1"),
+        ("l0a", "l0a"),
+        ("left", "l0a"),
+        ("l0b", "l0b"),
+        ("right", "l0b"),
+        ("l0c", "l0c"),
+        ("acc", "l0c"),
+        ("ub", "ub"),
+        ("vec", "ub"),
+        ("bt", "bt"),
+        ("bias", "bt"),
+        ("fb", "fb"),
+        ("scaling", "fb"),
+        ("#pto.address_space<vec>", "ub"),
+    ],
+)
+def test_spaces(space: str, canonical: str):
+    prints(
+        f"%p = pto.castptr %m : i64 -> !pto.ptr<f32, {space}>",
+        f"%p = pto.castptr %m : i64 -> !pto.ptr<f32, {canonical}>",
+    )
+
+
+def test_a_pointer_without_a_space_is_into_gm():
+    prints("%p = pto.castptr %m : i64 -> !pto.ptr<i8>", "%p = pto.castptr %m : i64 -> !pto.ptr<i8, gm>")
+
+
+@pytest.mark.parametrize(
+    "type_, message",
+    [
+        ("!pto.ptr<~index, ub>", "a pointer cannot have element type index"),
+        ("!pto.ptr<~i1, ub>", "a pointer cannot have element type i1"),
+        (
+            "!pto.ptr<f32, ~l2>",
+            "unknown memory space 'l2'; known: gm, l1, mat, l0a, left, l0b, right, l0c, acc, ub, vec, bt, bias, fb, scaling",
+        ),
+        ("!pto.vreg<~32xf32>", "!pto.vreg<32xf32> is 128 bytes; a vector register is exactly 256 bytes"),
+        ("!pto.vreg<~64xindex>", "a vector register cannot hold index"),
+        ("!pto.mask<~b64>", "unknown mask granularity 'b64'; known: b8, b16, b32"),
+        ("~!pto.tile<f32>", "unknown type '!pto.tile'"),
+        ("~!pto.vregs<64xf32>", "unknown type '!pto.vregs'; did you mean '!pto.vreg'?"),
+    ],
+)
+def test_types_that_do_not_exist(type_: str, message: str):
+    rejects(f"%p = pto.castptr %m : i64 -> {type_}", message, kind="syntax")
+
+
+# --- scalar memory --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pointer", ["%ub : !pto.ptr<f32, ub>", "%gm : !pto.ptr<f32, gm>"])
+def test_loads_and_stores(pointer: str):
+    name, _, type_ = pointer.partition(" : ")
+    accepts(f"%x = pto.load_scalar {name}[%i] : {type_} -> f32\npto.store_scalar %x, {name}[%i] : {type_}, f32")
+
+
+@pytest.mark.parametrize(
+    "access, message",
+    [
+        (
+            "%x = ~pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> i32",
+            "pto.load_scalar from !pto.ptr<f32, ub> gives f32, not i32",
+        ),
+        (
+            "pto.store_scalar ~%n, %ub[%i] : !pto.ptr<f32, ub>, i32",
+            "pto.store_scalar to !pto.ptr<f32, ub> takes f32, not i32",
+        ),
+        ("%x = pto.load_scalar ~%l1[%i] : !pto.ptr<f32, l1> -> f32", "pointer must point to gm or ub, not l1"),
+        ("pto.store_scalar %f, ~%l1[%i] : !pto.ptr<f32, l1>, f32", "pointer must point to gm or ub, not l1"),
+        ("%x = pto.load_scalar %ub[~%n] : !pto.ptr<f32, ub> -> f32", "offset must be index, not i32"),
+        ("%x = pto.load_scalar ~%m[%i] : i64 -> f32", "pointer must be a pointer, not i64"),
+    ],
+)
+def test_accesses_that_are_not(access: str, message: str):
+    rejects(access, message)
+
+
+def test_the_type_list_is_compared():
+    rejects(
+        "%x = pto.load_scalar %ub[%i] : ~!pto.ptr<f32, gm> -> f32",
+        "pointer has type !pto.ptr<f32, ub>, but the type list says !pto.ptr<f32, gm>",
+    )
+    rejects("pto.store_scalar %f, %ub[%i] : !pto.ptr<f32, ub>, ~f16", "value has type f32, but the type list says f16")
+
+
+def test_accesses_past_the_cache():
+    accepts(
+        "%x = pto.ld_dev %gm_i32[%i] : !pto.ptr<i32, gm> -> i32\npto.st_dev %x, %gm_i32[%i] : !pto.ptr<i32, gm>, i32"
+    )
+    rejects("%x = pto.ld_dev ~%gm[%i] : !pto.ptr<f32, gm> -> f32", "pto.ld_dev accesses i8, i16, i32, i64, not f32")
+    rejects("pto.st_dev %n, ~%ub_i32[%i] : !pto.ptr<i32, ub>, i32", "pointer must point to gm, not ub")
+    rejects(
+        "%x = pto.ld_dev %gm_i32[%i] {cache = ~1 : i32} : !pto.ptr<i32, gm> -> i32",
+        "pto.ld_dev passes the cache by and has no cache policy",
+    )
+    rejects(
+        "pto.vecscope { %x = ~pto.ld_dev %gm_i32[%i] : !pto.ptr<i32, gm> -> i32 }",
+        "pto.ld_dev must be outside 'pto.vecscope'",
+    )
+    (found,) = errors("%x = pto.ld_dev %gm_i32[%i] : !pto.ptr<i32, gm> -> i32", "a2a3")
+    assert (found.kind, found.message) == ("wrong-target", "pto.ld_dev does not exist on a2a3")
+
+
+def test_addresses():
+    accepts(
+        "%x = pto.ptrtoint %gm : !pto.ptr<f32, gm> -> i64\n%p = pto.inttoptr %x : i64 -> !pto.ptr<f32, gm>\n"
+        "%y = pto.load_scalar %p[%i] : !pto.ptr<f32, gm> -> f32\npto.store_scalar %y, %p[%i] : !pto.ptr<f32, gm>, f32"
+    )
+    rejects("%x = pto.ptrtoint ~%ub : !pto.ptr<f32, ub> -> i64", "pointer must point to gm, not ub")
+    rejects("%x = ~pto.ptrtoint %gm : !pto.ptr<f32, gm> -> i32", "an address has type i64, not i32")
+    rejects("%p = ~pto.inttoptr %m : i64 -> !pto.ptr<f32, ub>", "result must point to gm, not ub")
+    rejects("%p = pto.inttoptr ~%n : i32 -> !pto.ptr<f32, gm>", "address must be i64, not i32")
+    rejects(
+        "%p = pto.inttoptr %m : i64 -> !pto.ptr<f32, gm>\n"
+        "%q = pto.addptr ~%p, %i : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>",
+        "a pointer made by pto.inttoptr may only be loaded from and stored to by the scalar unit, "
+        "not used by pto.addptr",
+    )
+
+
+@pytest.mark.parametrize("name", ["pto.load", "pto.store", "pto.ldg", "pto.stg", "pto.tile_buf_addr", "pto.get_tid_x"])
+def test_other_levels_are_outside(name: str):
+    rejects(
+        f"~{name} %gm[%i]",
+        f"'{name}' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)",
+        kind="unsupported",
+    )

@@ -1,0 +1,114 @@
+"""Queries, the control register, special registers, debugging."""
+
+import pytest
+
+from language.source import accepts, prints, rejects
+
+QUERIES = ["get_block_idx", "get_block_num", "get_subblock_idx", "get_subblock_num"]
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_queries(name: str):
+    prints(f"%x = pto.{name} : i64", f"%x = pto.{name}")
+    accepts(f"%x = pto.{name}\n%y = arith.index_cast %x : i64 to index")
+    rejects(f"%x = ~pto.{name} : i32", f"pto.{name} gives i64, not i32")
+
+
+def test_the_control_register():
+    accepts(
+        "%x = pto.get_ctrl : i64\n%y = pto.sbitset1 %x, %m : i64, i64 -> i64\n"
+        "%z = pto.sbitset0 %y, %m : i64, i64 -> i64\npto.set_ctrl %z : i64"
+    )
+    rejects("%x = ~pto.get_ctrl : i32", "the control register has type i64, not i32")
+    rejects("pto.set_ctrl ~%n : i32", "value must be i64, not i32")
+
+
+@pytest.mark.parametrize("name", ["sbitset0", "sbitset1"])
+def test_single_bits(name: str):
+    rejects(f"%x = pto.{name} ~%n, %m : i32, i64 -> i64", "value must be i64, not i32")
+    rejects(f"%x = pto.{name} %m, ~%n : i64, i32 -> i64", "bit must be i64, not i32")
+    rejects(f"%x = ~pto.{name} %m, %m : i64, i64 -> i32", f"pto.{name} gives i64, not i32")
+    rejects(
+        f"%bit = arith.constant 64 : i64\n%x = pto.{name} %m, ~%bit : i64, i64 -> i64", "bit is 64; it must be 0..63"
+    )
+
+
+def test_the_progress_of_a_merge():
+    accepts("%x, %y, %z, %w = pto.get_vms4_sr : i16, i16, i16, i16")
+    accepts("%x:4 = pto.get_vms4_sr : i16, i16, i16, i16\n%y = arith.addi %x#0, %x#3 : i16")
+    rejects("%x:4 = ~pto.get_vms4_sr : i16, i16, i32, i16", "the third count has type i16, not i32")
+
+
+def scoped(body: str) -> str:
+    return f"%w = arith.constant 3 : i32\npto.vecscope {{ {body} }}"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'pto.sprclr "AR"',
+        'pto.sprsti "AR", %ub_i32[%w] : !pto.ptr<i32, ub>, i32',
+        'pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32',
+        '%p = pto.sprsti "AR", %ub_i32[%w] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<i32, ub>',
+        '%p = pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<i32, ub>',
+    ],
+)
+def test_special_registers(body: str):
+    accepts(scoped(body))
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        (
+            'pto.sprsts "AR", ~%ub[%n] : !pto.ptr<f32, ub>, i32',
+            "pto.sprsts stores to a pointer of i32 or ui32, not f32",
+        ),
+        ('pto.sprsts "AR", ~%gm_i32[%n] : !pto.ptr<i32, gm>, i32', "dest must point to ub, not gm"),
+        ('pto.sprsts "AR", %ub_i32[~%m] : !pto.ptr<i32, ub>, i64', "offset must be i32, not i64"),
+        ('pto.sprsti "AR", %ub_i32[~%n] : !pto.ptr<i32, ub>, i32', "the offset of pto.sprsti is a constant"),
+        (
+            '%far = arith.constant 128 : i32\npto.sprsti "AR", %ub_i32[~%far] : !pto.ptr<i32, ub>, i32',
+            "offset is 128; it must be -128..127",
+        ),
+        (
+            '%p = ~pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<f32, ub>',
+            "pto.sprsts requires updated base result to match base type !pto.ptr<i32, ub>",
+        ),
+    ],
+)
+def test_special_registers_that_are_not(body: str, message: str):
+    rejects(scoped(body), message)
+
+
+def test_there_is_one_special_register():
+    rejects(scoped('pto.sprclr ~"SQZN"'), "unknown register 'SQZN'; known: AR", kind="syntax")
+
+
+def test_special_registers_need_a_scope_of_their_own_kind():
+    rejects('~pto.sprclr "AR"', "pto.sprclr must be inside a vector scope")
+    rejects(
+        'scf.for %j = %i to %i step %i { ~pto.sprclr "AR" } {llvm.loop.aivector_scope}',
+        "pto.sprclr must be inside pto.vecscope or pto.strict_vecscope, not a marked loop",
+    )
+
+
+@pytest.mark.parametrize(
+    "body, printed",
+    [
+        ("pto.trap", "pto.trap"),
+        ('pto.print "done"', 'pto.print "done"'),
+        ('pto.print "n = %d", %n : i32', 'pto.print "n = %d", %n : i32'),
+        ('pto.print ins("%f", %f : f32)', 'pto.print "%f", %f : f32'),
+        ("pto.print %n, %f : i32, f32", "pto.print %n, %f : i32, f32"),
+    ],
+)
+def test_debugging(body: str, printed: str):
+    prints(body, printed)
+
+
+def test_registers_are_not_printed():
+    rejects(
+        "pto.vecscope { pto.print ~%v : !pto.vreg<64xf32> }",
+        "pto.print shows scalars and pointers, not !pto.vreg<64xf32>",
+    )
