@@ -7,6 +7,7 @@ with a core whose reads give taint and whose writes are collected. The observer 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,6 +29,9 @@ Image = NDArray[np.uint8]
 REGISTER_BYTES = 256
 MASK_WIDTH = -1
 """Stands for a mask where the bytes per lane of a register are asked for."""
+
+_NOWHERE: deque[int | list[int]] = deque(maxlen=0)
+"""The path of the scalar unit itself, which nobody asks for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,8 @@ class ObservedCore(Core):
         super().__init__(*arguments)
         assert self.machine.observer is not None
         self.observer = self.machine.observer
-        self.path: list[int] = []
+        self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
+        """Trip counts and branches since the vector scope began. The count of a while, not yet known, is a list of one."""
         self.bytes_read = 0
         self._reads: list[Any] = []
         self._writes: Iterator[Any] = iter(())
@@ -77,6 +82,12 @@ class ObservedCore(Core):
     def branch(self, condition: Any) -> bool:
         self.path.append(1 if condition else 0)
         return bool(condition)
+
+    def turns(self) -> list[int]:
+        """A counter for the rounds of an scf.while."""
+        counter = [0]
+        self.path.append(counter)
+        return counter
 
     def count(self, operations: int) -> None:
         """So many scalar operations have been executed."""
@@ -124,9 +135,9 @@ class ObservedCore(Core):
             before, self.machine.loops = self.machine.loops, list(self.entry.loops)
             saved, self.path = self.path, []
             function(self, *captured)
-            path, self.path = tuple(self.path), saved
+            path, self.path = self.path, saved
             self.machine.loops = before
-            return path
+            return tuple(item if isinstance(item, int) else item[0] for item in path)
 
         self.machine.work(site.pipe, site, start)
 

@@ -78,6 +78,8 @@ class _Translator:
         self.out: _Function = _Function("", [])
         self.depth = 0
         self.current: Operation | None = None
+        self.uncounted = 0
+        """Scalar operations written since the last line that counts them, in observed runs."""
 
     # --- the whole --------------------------------------------------------------------------------------------------
 
@@ -177,6 +179,8 @@ class _Translator:
 
     def operation(self, op: Operation) -> None:
         before, self.current = self.current, op
+        if self.observed and not self.in_scope:
+            self._count(op)
         structured = _STRUCTURED.get(op.name)
         if structured is not None and not (is_scope(op) and not self.in_scope):
             structured(self, op)
@@ -185,6 +189,18 @@ class _Translator:
         else:
             self._instruction(op)
         self.current = before
+
+    def _count(self, op: Operation) -> None:
+        """Count what the scalar unit does by itself; the count must be up to date wherever something is issued."""
+        record = effects().get(op.name)
+        if op.name in _STRUCTURED or is_scope(op):
+            self.uncounted += _steps(op)
+        elif record is not None and record.timing == "scalar" and not self._accesses(op):
+            self.uncounted += 1
+            return
+        if self.uncounted and op.name != "arith.constant":
+            self.line(f"core.count({self.uncounted})")
+            self.uncounted = 0
 
     def _launch(self, op: Operation) -> None:
         name, captured = self.scope(op, lambda: _SCOPE_BODIES[op.name](self, op))
@@ -357,6 +373,13 @@ class _Writing:
         self.translator.out, self.translator.depth, self.translator.current = self.saved
 
 
+def _steps(op: Operation) -> int:
+    """The scalar operations of control flow: one for each iteration of a loop, each branch and each call."""
+    if op.name == "scf.yield":
+        return int(isinstance(op.parent_op(), For))
+    return int(op.name in ("scf.if", "scf.condition", "func.call"))
+
+
 def _tuple(items: list[str]) -> str:
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
@@ -448,12 +471,17 @@ def _while(t: _Translator, op: Operation) -> None:
     condition = before.last_op
     assert isinstance(condition, Condition)
     t.assign(before.args, op.arguments)
+    turns = f"w{len(t.out.lines)}"
+    if t.observed:
+        t.line(f"{turns} = core.turns()")
     t.line("while True:")
     t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
     t.depth += 1
     t.line(f"if not {t.name(condition.condition)}:")
     t.line("    break")
     t.line("core.iterate()")
+    if t.observed:
+        t.line(f"{turns}[0] += 1")
     t.assign(after.args, condition.arguments)
     t.depth -= 1
     t.region(op.after_region, lambda: t.assign(before.args, _ends(after)))
