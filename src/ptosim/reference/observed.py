@@ -62,7 +62,7 @@ class ObservedCore(Core):
         assert self.machine.observer is not None
         self.observer = self.machine.observer
         self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
-        """Trip counts and branches since the vector scope began. The count of a while, not yet known, is a list of one."""
+        """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
         self.bytes_read = 0
         self._reads: list[Any] = []
         self._writes: Iterator[Any] = iter(())
