@@ -98,7 +98,8 @@ def test_a_pointer_without_a_space_is_into_gm():
         ("!pto.ptr<~i1, ub>", "a pointer cannot have element type i1"),
         (
             "!pto.ptr<f32, ~l2>",
-            "unknown memory space 'l2'; known: gm, l1, mat, l0a, left, l0b, right, l0c, acc, ub, vec, bt, bias, fb, scaling",
+            "unknown memory space 'l2'; "
+            "known: gm, l1, mat, l0a, left, l0b, right, l0c, acc, ub, vec, bt, bias, fb, scaling",
         ),
         ("!pto.vreg<~32xf32>", "!pto.vreg<32xf32> is 128 bytes; a vector register is exactly 256 bytes"),
         ("!pto.vreg<~64xindex>", "a vector register cannot hold index"),

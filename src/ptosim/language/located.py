@@ -58,6 +58,14 @@ class Readable(Operation):
         """Bring an operation that was read in the generic form to what its class declares."""
 
 
+def _nearest(name: str, known: list[str]) -> str | None:
+    """The name that was probably meant: one of the same dialect that is spelled alike."""
+    dialect, _, word = name.partition(".")
+    words = [other[len(dialect) + 1 :] for other in known if other.startswith(f"{dialect}.")]
+    near = difflib.get_close_matches(word, words, 1)
+    return f"{dialect}.{near[0]}" if near else None
+
+
 class LocatedParser(Parser):
     """Records positions, rejects undefined values at their use, collects type-list mismatches for the verifier."""
 
@@ -103,8 +111,8 @@ class LocatedParser(Parser):
             )
         if name in _UNPUBLISHED:
             raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
-        near = difflib.get_close_matches(name, [op.name for op in self.ctx.loaded_ops], 1)
-        hint = f"; did you mean '{near[0]}'?" if near else ""
+        near = _nearest(name, [op.name for op in self.ctx.loaded_ops])
+        hint = f"; did you mean '{near}'?" if near else ""
         if _DIALECT.fullmatch(name):
             raise Unsupported(span, f"'{name}' is not part of the micro-instruction surface{hint}")
         self.raise_error(f"unknown operation '{name}'{hint}", span)
@@ -159,8 +167,8 @@ class LocatedParser(Parser):
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
     ):
         if is_type and "." in attr_name and self.ctx.get_optional_type(attr_name) is None:
-            near = difflib.get_close_matches(attr_name, [type_.name for type_ in self.ctx.loaded_types], 1)
-            hint = f"; did you mean '!{near[0]}'?" if near else ""
+            near = _nearest(attr_name, [type_.name for type_ in self.ctx.loaded_types])
+            hint = f"; did you mean '!{near}'?" if near else ""
             end = self._last_end
             self.raise_error(
                 f"unknown type '!{attr_name}'{hint}", Span(end - len(attr_name) - 1, end, self.lexer.input)
