@@ -10,9 +10,9 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.system import WORD
 from ptosim.language import system as op
+from ptosim.language.number import float_of
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.scalar import to_float
 from ptosim.reference.semantics import semantics
 
 _CTRL_MASK = (1 << 64) - 1
@@ -118,5 +118,5 @@ def _printed(static: Static) -> dict[str, Any]:
 @semantics(op.Print, bind=_printed)
 def print_(core: Core, format: str | None, values: tuple[Any, ...], kind: Any) -> None:
     """A line on standard output, headed by the core."""
-    shown = (str(to_float(value, kind)) if kind is not None and kind.is_float else str(value) for value in values)
+    shown = (str(float_of(value, kind)) if kind is not None and kind.is_float else str(value) for value in values)
     print(f"{core.machine.name}: {' '.join(filter(None, (format, *shown)))}")  # noqa: T201
