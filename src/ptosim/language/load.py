@@ -16,7 +16,7 @@ from ptosim.language.function import Call, Function, callee_of, entry_functions
 from ptosim.language.infer import infer
 from ptosim.language.legacy import modernise
 from ptosim.language.operation import PTOOperation, core_of, cores_of
-from ptosim.language.parser import ParsedModule, parse
+from ptosim.language.parser import ParsedModule, deep_recursion, parse
 from ptosim.language.scope import Section
 from ptosim.language.syntax import word_in
 from ptosim.language.verify import in_source_order, verify
@@ -53,6 +53,11 @@ class VerifiedModule:
 def load(source: Source, target: str | None = None) -> VerifiedModule:
     """Read a module; raises PTOError with the first syntax error, or with all errors of the verifier."""
     parsed = parse(source)
+    with deep_recursion():
+        return _verified(parsed, target)
+
+
+def _verified(parsed: ParsedModule, target: str | None) -> VerifiedModule:
     machine = target_of(parsed, target)
     open_types = infer(parsed)
     # Rules may rely on closed types, so an open one ends the work here.

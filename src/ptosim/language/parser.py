@@ -12,7 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.lexer import Span
+from xdsl.utils.lexer import Input, Span
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
@@ -101,24 +101,26 @@ def context() -> Context:
 def parse(source: Source) -> ParsedModule:
     """Parse a file; the first error is raised as a PTOError with its place."""
     _check_size(source)
-    parser = LocatedParser(context(), source)
-    with _deep_recursion():
-        try:
+    parser: LocatedParser | None = None
+    try:
+        with deep_recursion():
+            parser = LocatedParser(context(), source)
             module = parser.parse_module()
-        except Unsupported as problem:
-            raise _at(parser, "unsupported", problem.msg, problem.span) from None
-        except ParseError as problem:
-            raise _at(parser, "syntax", problem.msg, problem.span) from None
-        except PTOError:
-            raise
-        except Exception as problem:  # xDSL verifies attributes while parsing and raises whatever it likes
-            raise _at(parser, "syntax", str(problem) or type(problem).__name__, parser.span_here()) from problem
+    except Unsupported as problem:
+        raise _at(source, "unsupported", problem.msg, problem.span) from None
+    except ParseError as problem:
+        raise _at(source, "syntax", problem.msg, problem.span) from None
+    except PTOError:
+        raise
+    except Exception as problem:  # xDSL verifies attributes while parsing and raises whatever it likes
+        span = parser.span_here() if parser is not None else Span(0, 1, Input(source.text, source.name))
+        raise _at(source, "syntax", str(problem) or type(problem).__name__, span) from problem
     return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports, parser.hints)
 
 
-def _at(parser: LocatedParser, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:
-    start = min(span.start, len(parser.source.text))
-    return error(kind, message, parser.source.location(start, max(1, span.end - span.start)))
+def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:
+    start = min(span.start, len(source.text))
+    return error(kind, message, source.location(start, max(1, span.end - span.start)))
 
 
 def _check_size(source: Source) -> None:
@@ -151,7 +153,7 @@ def _structure(text: str) -> Iterator[tuple[int, str]]:
 
 
 @contextmanager
-def _deep_recursion() -> Generator[None]:
+def deep_recursion() -> Generator[None]:
     """The nesting limit, not Python's recursion limit, decides how deep a file may be."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, DEEPEST_NESTING * _FRAMES_PER_LEVEL))

@@ -5,16 +5,17 @@ from __future__ import annotations
 from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.printer import Printer
 
-from ptosim.language.parser import ParsedModule
+from ptosim.language.parser import ParsedModule, deep_recursion
 
 
 def text(parsed: ParsedModule) -> str:
     """The module as text; it reads back as the same module."""
     out = StringIO()
-    _Printer(out, parsed).print_op(parsed.module)
+    with deep_recursion():
+        _Printer(out, parsed).print_op(parsed.module)
     return out.getvalue() + "\n"
 
 
@@ -35,6 +36,17 @@ class _Printer(Printer):
         else:
             super().print_op(op)
         self._taken = outside | {self._names[result] for result in op.results}
+
+    def print_region(
+        self,
+        region: Region,
+        print_entry_block_args: bool = True,
+        print_empty_block: bool = True,
+        print_block_terminators: bool = True,
+    ) -> None:
+        outside = set(self._taken)
+        super().print_region(region, print_entry_block_args, print_empty_block, print_block_terminators)
+        self._taken = outside
 
     def print_ssa_value(self, value: SSAValue) -> str:
         name = self._names.get(value)

@@ -1,0 +1,162 @@
+"""Open types: worked out from their uses, or an error that asks for them."""
+
+import pytest
+
+from language.source import accepts, errors, rejects
+
+CAST = "%p = pto.castptr %m : i64 -> !pto.ptr\n"
+LOAD = "%x = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xf32>"
+COPY = (
+    "pto.copy_gm_to_ubuf {}, {}, %m, %m, %m, %m, %m, %c, %m, %m, %m\n"
+    " : !pto.ptr, !pto.ptr, i64, i64, i64, i64, i64, i1, i64, i64, i64\n"
+)
+
+
+def type_of(name: str, text: str) -> str:
+    """The type that the canonical text gives to a value where it is defined."""
+    for line in text.splitlines():
+        if line.strip().startswith(f"{name} = "):
+            return line.rpartition(" -> ")[2] if " -> " in line else line.rpartition(" : ")[2]
+        if f"{name}: " in line:
+            return line.partition(f"{name}: ")[2].split(">")[0] + ">"
+    raise AssertionError(f"{name} is not defined in\n{text}")
+
+
+@pytest.mark.parametrize(
+    "body, expected",
+    [
+        (f"{CAST}pto.vecscope {{ {LOAD} }}", "!pto.ptr<f32, ub>"),
+        (
+            f"{CAST}pto.vecscope {{ pto.vsts %v, %p[%i], %k : !pto.vreg<64xf32>, !pto.ptr, !pto.mask<b32> }}",
+            "!pto.ptr<f32, ub>",
+        ),
+        (f"{CAST}pto.vecscope {{ %x = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<128xf16> }}", "!pto.ptr<f16, ub>"),
+        (f"{CAST}%x = pto.load_scalar %p[%i] : !pto.ptr<i32, gm> -> i32", "!pto.ptr<i32, gm>"),
+        (f"{CAST}pto.store_scalar %n, %p[%i] : !pto.ptr<i32, ub>, i32", "!pto.ptr<i32, ub>"),
+        (f"{CAST}{COPY.format('%gm', '%p')}", "!pto.ptr<f32, ub>"),
+        (f"{CAST}%q = pto.castptr %m : i64 -> !pto.ptr\n{COPY.format('%p', '%q')}", "!pto.ptr<i8, gm>"),
+        (
+            f"{CAST}%q = pto.addptr %p, %i : !pto.ptr -> !pto.ptr\n"
+            "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
+            "!pto.ptr<f32, ub>",
+        ),
+        (
+            f"{CAST}%r = scf.for %j = %i to %i step %i iter_args(%q = %p) -> (!pto.ptr) {{\n"
+            "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }\nscf.yield %q : !pto.ptr }",
+            "!pto.ptr<f32, ub>",
+        ),
+        (
+            f"{CAST}%q = arith.select %c, %p, %p : !pto.ptr\n"
+            "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
+            "!pto.ptr<f32, ub>",
+        ),
+        (
+            f"{CAST}%q = scf.if %c -> !pto.ptr {{ scf.yield %p : !pto.ptr }} else {{ scf.yield %p : !pto.ptr }}\n"
+            "pto.vecscope { %x = pto.vlds %q[%i] : !pto.ptr -> !pto.vreg<64xf32> }",
+            "!pto.ptr<f32, ub>",
+        ),
+        (
+            f"{CAST}pto.strict_vecscope(%p, %i) {{ ^bb0(%q: !pto.ptr, %j: index):\n"
+            "%x = pto.vlds %q[%j] : !pto.ptr -> !pto.vreg<64xf32> } : (!pto.ptr, index) -> ()",
+            "!pto.ptr<f32, ub>",
+        ),
+        (
+            "%p = pto.castptr %gm : !pto.ptr<f32, gm> -> !pto.ptr\n%x = pto.load_scalar %p[%i] : !pto.ptr -> i32",
+            "!pto.ptr<i32, gm>",
+        ),
+        (
+            f"{CAST}%r = scf.while (%q = %p) : (!pto.ptr) -> !pto.ptr {{ scf.condition(%c) %q : !pto.ptr }} do {{\n"
+            "^bb0(%z: !pto.ptr):\npto.vecscope { %x = pto.vlds %z[%i] : !pto.ptr -> !pto.vreg<64xf32> }\n"
+            "scf.yield %z : !pto.ptr }",
+            "!pto.ptr<f32, ub>",
+        ),
+    ],
+)
+def test_pointers(body: str, expected: str):
+    assert type_of("%p", accepts(body)) == expected
+
+
+def test_parameters():
+    text = accepts(
+        "func.func @f(%a: !pto.ptr, %b: !pto.ptr, %ub: !pto.ptr, %m: i64, %c: i1, %i: index) {\n"
+        + COPY.format("%a", "%ub")
+        + "%x = pto.load_scalar %b[%i] : !pto.ptr -> i16\n"
+        "pto.vecscope { %y = pto.vlds %ub[%i] : !pto.ptr -> !pto.vreg<64xf32> }\nreturn\n}"
+    )
+    assert "@f(%a: !pto.ptr<f32, gm>, %b: !pto.ptr<i16, gm>, %ub: !pto.ptr<f32, ub>, " in text
+
+
+def test_through_calls():
+    load = "%x = pto.vlds %q[%j] : !pto.ptr -> !pto.vreg<64xi32>"
+    call = "pto.vecscope { call @h(%p, %i) : (!pto.ptr, index) -> () }"
+    text = accepts(
+        f"func.func private @h(%q: !pto.ptr, %j: index) {{ {load}\nreturn }}\n"
+        f"func.func @f(%m: i64, %i: index) {{\n{CAST}{call}\nreturn }}"
+    )
+    assert type_of("%p", text) == "!pto.ptr<i32, ub>"
+    assert "@h(%q: !pto.ptr<i32, ub>, %j: index)" in text
+
+
+@pytest.mark.parametrize(
+    "body, expected",
+    [
+        ('%q = pto.pset_b16 "PAT_ALL" : !pto.mask<G>', "!pto.mask<b16>"),
+        (
+            '%z = pto.pset_b16 "PAT_ALL" : !pto.mask<G>\n'
+            "%q = pto.pnot %z, %z : !pto.mask<G>, !pto.mask<G> -> !pto.mask<G>",
+            "!pto.mask<b16>",
+        ),
+        (
+            '%q = pto.vcmp %v, %v, %k, "lt" : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<G> -> !pto.mask<G>',
+            "!pto.mask<b32>",
+        ),
+    ],
+)
+def test_masks(body: str, expected: str):
+    assert type_of("%q", accepts(f"pto.vecscope {{\n{body}\n}}")) == expected
+
+
+def test_a_mask_parameter_follows_the_register_it_governs():
+    text = accepts(
+        "func.func @f(%v: !pto.vreg<128xf16>, %q: !pto.mask<G>) { pto.vecscope {\n"
+        "%x = pto.vabs %v, %q : !pto.vreg<128xf16>, !pto.mask<G> -> !pto.vreg<128xf16> }\nreturn }"
+    )
+    assert "%q: !pto.mask<b16>" in text
+
+
+ASK = "; write !pto.ptr<T, space>"
+
+
+@pytest.mark.parametrize(
+    "body, reason",
+    [
+        ("~%p = pto.castptr %m : i64 -> !pto.ptr", "its uses do not say enough"),
+        (
+            "~%p = pto.castptr %m : i64 -> !pto.ptr\n%x = pto.load_scalar %p[%i] : !pto.ptr -> i32",
+            "its uses do not say enough",
+        ),
+        (
+            f"~%p = pto.castptr %m : i64 -> !pto.ptr\npto.vecscope {{ {LOAD}\n"
+            "%y = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xi32> }",
+            "it is used as f32 (line 4) and as i32 (line 5)",
+        ),
+        (
+            f"~%p = pto.castptr %m : i64 -> !pto.ptr\n{COPY.format('%p', '%ub')}pto.vecscope {{ {LOAD} }}",
+            "it is used as gm (line 4) and as ub (line 6)",
+        ),
+    ],
+)
+def test_pointers_that_stay_open(body: str, reason: str):
+    rejects(body, f"the type cannot be worked out: {reason}{ASK}")
+
+
+def test_masks_that_stay_open():
+    rejects(
+        "func.func @f(~%q: !pto.mask<G>) { return }",
+        "the type cannot be worked out: its uses do not say enough; write !pto.mask<b8|b16|b32>",
+    )
+
+
+def test_everything_open_is_reported():
+    found = errors(CAST + "%q = pto.castptr %m : i64 -> !pto.ptr\n%z = arith.addi %n, %m : i32")
+    assert [error.line for error in found] == [3, 4, 5]

@@ -1,0 +1,162 @@
+"""What the parser says about text that is none, or that asks for too much."""
+
+import pytest
+
+from language.source import accepts, errors, prints, read, rejects
+from ptosim.diagnostics import PTOError, Source
+from ptosim.language.load import load
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ("~pto.vabz %v", "unknown operation 'pto.vabz'; did you mean 'pto.vabs'?"),
+        ("~nonsense", "unknown operation 'nonsense'"),
+        ("~qto.vabs %v", "unknown operation 'qto.vabs'"),
+        ("%x = arith.negf ~%g : f32", "%g is not defined here; did you mean %gm?"),
+        ("%x = arith.negf ~%zzz : f32", "%zzz is not defined here"),
+        (
+            "%x = arith.negf ~%y : f32\n%y = arith.negf %f : f32",
+            "%y is not defined here: its definition follows in line 4",
+        ),
+        (
+            "%x = arith.negf ~%y : f32\n%w, %y = arith.mulsi_extended %n, %n : i32",
+            "%y is not defined here: its definition follows in line 4",
+        ),
+        (
+            "scf.if %c { %y = arith.negf %f : f32 }\n%x = arith.negf ~%y : f32",
+            "%y is not defined here: the region that defines it, in line 3, has ended",
+        ),
+        ("%x = arith.negf ~%f#1 : f32", "%f has 1 results; there is no #1"),
+        ("%x = arith.negf %f : f32\n~%x = arith.negf %f : f32", "%x is already defined, in line 3"),
+        ("scf.if %c { ~%f = arith.negf %f : f32 }", "%f is already defined, in line 2"),
+        ("~%x, %y = arith.negf %f : f32", "arith.negf has 1 results, but 2 are named"),
+        ("~%x:3 = arith.mulsi_extended %n, %n : i32", "arith.mulsi_extended has 2 results, but 3 are named"),
+        ("%x = arith.negf %f ~f32", "unknown flag 'f32'; known: exact, fastmath, nneg, overflow, to_nearest_even"),
+        ("%x = arith.negf ~: f32", "expected operand: an SSA value such as %x"),
+        ("scf.if %c ~return", "expected '{' and a body"),
+        ("%x = arith.constant 1 : ~i", "type expected"),
+        ("pto.vecscope { ^a: ~^b: }", None),
+    ],
+)
+def test_the_first_error_stands_at_its_token(body: str, message: str | None):
+    if message is None:
+        (found,) = errors(body.replace("~", ""))
+        assert found.message == "a region of pto.vecscope has exactly one block"
+    else:
+        rejects(body, message, kind="syntax")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n",
+        "// nothing\n",
+        "module {",
+        "module }",
+        "module { func.func @f( }",
+        "module { func.func @f() { return } } }",
+        '"',
+        "\x00",
+        "%",
+        "module {\n  \u202e\n}",
+        "module attributes {a = } { }",
+        "func.func @f(%a: !pto.ptr<f32, ub) { return }",
+    ],
+)
+def test_broken_text_has_a_place(text: str):
+    with pytest.raises(PTOError) as raised:
+        load(Source("kernel.pto", text))
+    (found,) = raised.value.diagnostics
+    assert found.kind == "syntax"
+    assert found.location is not None
+    assert found.message
+
+
+def test_a_file_that_is_too_long():
+    with pytest.raises(PTOError) as raised:
+        load(Source("kernel.pto", "// " + "x" * 2_000_000))
+    (found,) = raised.value.diagnostics
+    assert (found.kind, found.message) == ("limit", "kernel.pto has 2000003 characters; the limit is 2000000")
+
+
+@pytest.mark.parametrize("bracket", ["scf.if %c {\n", "(", "[", "<", "{"])
+def test_text_that_is_nested_too_deep(bracket: str):
+    with pytest.raises(PTOError) as raised:
+        load(Source("kernel.pto", bracket * 300))
+    (found,) = raised.value.diagnostics
+    assert (found.kind, found.message) == ("limit", "nested deeper than 200 levels")
+    assert found.location is not None
+
+
+def test_deep_nesting_below_the_limit_is_read():
+    accepts("scf.if %c {\n" * 190 + "}\n" * 190)
+    deep = "[" * 190 + "]" * 190
+    accepts(f"module attributes {{x.y = {deep}}} {{ func.func @f() {{ return }} }}")
+
+
+def test_brackets_in_strings_and_comments_do_not_count():
+    accepts('pto.print "' + "{" * 300 + '"')
+    accepts("// " + "{" * 300 + "\n")
+
+
+@pytest.mark.parametrize(
+    "body, printed",
+    [
+        ("%x = arith.addi %n, %n {some.note} : i32", "%x = arith.addi %n, %n {some.note} : i32"),
+        ('pto.barrier <PIPE_V> {note = "kept"}', 'pto.barrier #pto.pipe<PIPE_V> {note = "kept"}'),
+        ("%_ = arith.addi %n, %n : i32", "%_ = arith.addi %n, %n : i32"),
+        ("%0 = arith.addi %n, %n : i32\n%1 = arith.addi %0, %0 : i32", "%1 = arith.addi %0, %0 : i32"),
+        ("%a-b.c$d = arith.addi %n, %n : i32", "%a-b.c$d = arith.addi %n, %n : i32"),
+    ],
+)
+def test_what_is_kept(body: str, printed: str):
+    prints(body, printed)
+
+
+def test_names_may_be_used_again_in_other_regions():
+    text = accepts("scf.if %c { %x = arith.negf %f : f32 } else { %x = arith.negf %f : f32 }\n%x = arith.negf %f : f32")
+    assert text.count("%x = arith.negf %f : f32") == 3
+
+
+def test_a_pack_of_results_gets_names_of_its_own():
+    text = accepts(
+        "%r_1 = arith.negf %f : f32\n%r:2 = arith.mulsi_extended %n, %n : i32\n%x = arith.addi %r#0, %r#1 : i32"
+    )
+    assert "%r, %r_2 = arith.mulsi_extended %n, %n : i32" in text
+    assert "%x = arith.addi %r, %r_2 : i32" in text
+
+
+def test_type_lists():
+    copy = "pto.copy_ubuf_to_ubuf %ub, %ub, %m, %m, %m, %m, %m : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, {}"
+    accepts(copy.format("i64 x5"))
+    accepts(copy.format("i64, i64, i64, i64, i64"))
+    rejects(copy.format("~i32, i64, i64, i64, i64"), "sid has type i64, but the type list says i32")
+    rejects(
+        copy.format("i64, i64, i64, i64, i64, ~i64"),
+        "the type list has more types than the instruction has operands (7)",
+    )
+
+
+def test_all_errors_of_the_verifier_are_reported_in_order():
+    found = errors(
+        "%x = pto.load_scalar %l1[%i] : !pto.ptr<f32, l1> -> f32\n"
+        "%y = arith.addi %n, %m : i32\n"
+        "pto.vecscope { pto.vecscope { } }\n"
+        "call @nowhere() : () -> ()\n"
+    )
+    assert [error.line for error in found] == [3, 4, 5, 6]
+    with pytest.raises(PTOError) as raised:
+        read("%x = pto.load_scalar %l1[%i] : !pto.ptr<f32, l1> -> f32\n%y = arith.negf %nowhere : f32")
+    assert [error.kind for error in raised.value.diagnostics] == ["syntax"]
+
+
+def test_an_error_quotes_its_line():
+    with pytest.raises(PTOError) as raised:
+        read("%x = arith.addi %n, %m : i32")
+    assert str(raised.value) == (
+        "kernel.pto:3:21: error: invalid: rhs has type i64, but i32 is written\n"
+        "    3 | %x = arith.addi %n, %m : i32\n"
+        "      |                     ^^"
+    )
