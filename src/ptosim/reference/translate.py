@@ -9,6 +9,7 @@ at no cost.
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -20,15 +21,15 @@ from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
-from ptosim.language.control import Condition, For, If, While, Yield
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
-from ptosim.language.scalar import Constant
+from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
 from ptosim.machine.entry import Site
 from ptosim.reference.catalogue import semantics_of
+from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures, steps
 from ptosim.reference.mask import FULL
 from ptosim.reference.observed import MASK_WIDTH, Observed
 from ptosim.reference.semantics import Semantics
@@ -36,7 +37,7 @@ from ptosim.reference.semantics import Semantics
 _serial = count()
 
 DEEPEST = 12
-"""Loops nested in one Python function; CPython stops at 20 blocks, so deeper regions become functions of their own."""
+"""Regions nested in one Python function. CPython stops at 20 loops, so deeper regions become functions of their own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Code:
 
 def translate(module: VerifiedModule, entry: Function, kind: CoreKind, observed: bool = False) -> Code:
     """The program that a core of this kind runs for an entry function; `observed` for a run with an observer."""
-    return _Translator(module, kind, observed).translate(entry)
+    return Translator(module, kind, observed).translate(entry)
 
 
 @dataclass
@@ -65,7 +66,7 @@ class _Function:
     lines: list[tuple[int, str, Operation | None]] = field(default_factory=list[tuple[int, str, Operation | None]])
 
 
-class _Translator:
+class Translator:
     def __init__(self, module: VerifiedModule, kind: CoreKind, observed: bool) -> None:
         self.module = module
         self.kind = kind
@@ -84,7 +85,8 @@ class _Translator:
     # --- the whole --------------------------------------------------------------------------------------------------
 
     def translate(self, entry: Function) -> Code:
-        name = self.function(entry)
+        with deep_recursion():
+            name = self.function(entry)
         text, lines = self._text()
         filename = f"<ptosim {next(_serial)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
@@ -110,9 +112,8 @@ class _Translator:
         key = (op, self.in_scope)
         if key not in self.functions:
             block = op.body.block
-            name = f"{op.symbol}_{'scope' if self.in_scope else 'su'}_{len(self.functions)}".replace(".", "_").replace(
-                "$", "_"
-            )
+            symbol = re.sub(r"\W", "_", op.symbol, flags=re.ASCII)
+            name = f"{'scope' if self.in_scope else 'su'}_{len(self.functions)}_{symbol}"
             with self._writing(key, name, self.expand(block.args)):
                 self.block(block)
         return self.functions[key].name
@@ -122,13 +123,29 @@ class _Translator:
 
     def scope(self, op: Operation, body: Callable[[], None]) -> tuple[str, list[str]]:
         """The function of a vector scope, and the names of the values it captures."""
-        captured = [name for value in captures(op) if (name := self.name(value))[0] == "r"]
+        captured = self._variables(captures(op))
         key = (op, True)
         was, self.in_scope = self.in_scope, True
         with self._writing(key, f"scope_{len(self.functions)}", captured):
             body()
         self.in_scope = was
         return self.functions[key].name, captured
+
+    def _variables(self, values: Iterable[SSAValue]) -> list[str]:
+        """The variables of values; a constant needs none, because its name is the constant itself."""
+        return list(dict.fromkeys(self.expand(value for value in values if self.name(value)[0] == "r")))
+
+    def _outlined(self, op: Operation, write: Callable[[Translator, Operation], None]) -> None:
+        """A loop or branch that is too deep for one Python function becomes a function of its own, called here."""
+        given = self._variables(captures(op))
+        key = (op, self.in_scope)
+        with self._writing(key, f"inner_{len(self.functions)}", given):
+            write(self, op)
+            results = ", ".join(self.expand(op.results))
+            if results:
+                self.line(f"return {results}")
+        call = f"{self.functions[key].name}({', '.join(('core', *given))})"
+        self.line(f"{results} = {call}" if results else call)
 
     # --- text -------------------------------------------------------------------------------------------------------
 
@@ -181,11 +198,13 @@ class _Translator:
         before, self.current = self.current, op
         if self.observed and not self.in_scope:
             self._count(op)
-        structured = _STRUCTURED.get(op.name)
-        if structured is not None and not (is_scope(op) and not self.in_scope):
-            structured(self, op)
-        elif is_scope(op):
+        structured = STRUCTURED.get(op.name)
+        if is_scope(op) and not self.in_scope:
             self._launch(op)
+        elif structured is not None and op.regions and self.depth >= DEEPEST:
+            self._outlined(op, structured)
+        elif structured is not None:
+            structured(self, op)
         else:
             self._instruction(op)
         self.current = before
@@ -193,8 +212,8 @@ class _Translator:
     def _count(self, op: Operation) -> None:
         """Count what the scalar unit does by itself; the count must be up to date wherever something is issued."""
         record = effects().get(op.name)
-        if op.name in _STRUCTURED or is_scope(op):
-            self.uncounted += _steps(op)
+        if op.name in STRUCTURED or is_scope(op):
+            self.uncounted += steps(op)
         elif record is not None and record.timing == "scalar" and not self._accesses(op):
             self.uncounted += 1
             return
@@ -203,7 +222,7 @@ class _Translator:
             self.uncounted = 0
 
     def _launch(self, op: Operation) -> None:
-        name, captured = self.scope(op, lambda: _SCOPE_BODIES[op.name](self, op))
+        name, captured = self.scope(op, lambda: SCOPE_BODIES[op.name](self, op))
         arguments = ", ".join(captured) + ("," if len(captured) == 1 else "")
         self.line(f"core.launch({self.constant(self.site(op), 'site')}, {name}, ({arguments}))")
 
@@ -333,7 +352,8 @@ class _Translator:
         return f"{self.name(masks[0])}.lanes({stride})" if masks else self.constant(FULL[stride].lanes(stride))
 
     def _literal(self, value: Any) -> str:
-        return repr(value) if isinstance(value, int | str | bool | None) else self.constant(value)
+        # Members of an enumeration are strings too, but their repr is not Python.
+        return repr(value) if type(value) in (int, str, bool, type(None)) else self.constant(value)
 
     # --- structured control flow ------------------------------------------------------------------------------------
 
@@ -359,7 +379,7 @@ class _Translator:
 class _Writing:
     """Switches the translator to another Python function for a while."""
 
-    translator: _Translator
+    translator: Translator
     key: tuple[Any, bool]
     function: _Function
 
@@ -371,13 +391,6 @@ class _Writing:
 
     def __exit__(self, *_: object) -> None:
         self.translator.out, self.translator.depth, self.translator.current = self.saved
-
-
-def _steps(op: Operation) -> int:
-    """The scalar operations of control flow: one for each iteration of a loop, each branch and each call."""
-    if op.name == "scf.yield":
-        return int(isinstance(op.parent_op(), For))
-    return int(op.name in ("scf.if", "scf.condition", "func.call"))
 
 
 def _tuple(items: list[str]) -> str:
@@ -427,131 +440,8 @@ def _width_of(value: SSAValue) -> int:
     return MASK_WIDTH if isinstance(value.type, MaskType) else 0
 
 
-def captures(op: Operation) -> list[SSAValue]:
-    """The values that a scope uses from outside, in order of first use."""
-    inside = {value for inner in op.walk() for value in inner.results}
-    inside |= {arg for inner in op.walk() for region in inner.regions for block in region.blocks for arg in block.args}
-    found: dict[SSAValue, None] = {}
-    for inner in op.walk():
-        for operand in inner.operands:
-            if operand not in inside:
-                found[operand] = None
-    return list(found)
-
-
 def _element(op: Operation, which: str) -> Any:
     types = [value.type for value in (op.results if which == "result_element" else (*op.operands, *op.results))]
     registers = [type_ for type_ in types if isinstance(type_, VregType)]
     others = [type_ for type_ in types if not isinstance(type_, MaskType)]
     return element_of((registers or others)[0])
-
-
-def _for(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, For)
-    block = op.body.block
-    index, *carried = block.args
-    t.assign(carried, op.iter_args)
-    t.line(f"for {t.name(index)} in core.loop({t.name(op.lb)}, {t.name(op.ub)}, {t.name(op.step)}):")
-    t.region(op.body, lambda: t.assign(carried, _ends(block)))
-    for result, value in zip(op.results, carried, strict=True):
-        t.names[result] = t.name(value)  # after the loop the carried variable holds its result
-
-
-def _if(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, If)
-    t.line(f"if core.branch({t.name(op.cond)}):" if t.observed else f"if {t.name(op.cond)}:")
-    t.region(op.true_region, lambda: t.assign(op.results, _ends(op.true_region.block)))
-    t.line("else:")
-    t.region(op.false_region, lambda: t.assign(op.results, _ends(op.false_region.block)))
-
-
-def _while(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, While)
-    before, after = op.before_region.block, op.after_region.block
-    condition = before.last_op
-    assert isinstance(condition, Condition)
-    t.assign(before.args, op.arguments)
-    turns = f"w{len(t.out.lines)}"
-    if t.observed:
-        t.line(f"{turns} = core.turns()")
-    t.line("while True:")
-    t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
-    t.depth += 1
-    t.line(f"if not {t.name(condition.condition)}:")
-    t.line("    break")
-    t.line("core.iterate()")
-    if t.observed:
-        t.line(f"{turns}[0] += 1")
-    t.assign(after.args, condition.arguments)
-    t.depth -= 1
-    t.region(op.after_region, lambda: t.assign(before.args, _ends(after)))
-
-
-def _ends(block: Block) -> Sequence[SSAValue]:
-    """What a region passes on at its end."""
-    last = block.last_op
-    assert isinstance(last, Yield)
-    return last.arguments
-
-
-def _call(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, Call)
-    callee = callee_of(op)
-    if callee is None or callee.is_declaration:
-        t.line(f"core.missing_function({op.symbol!r})")
-        return
-    results = ", ".join(t.expand(op.results))
-    call = f"{t.function(callee)}({', '.join(['core', *t.expand(op.operands)])})"
-    t.line(f"{results} = {call}" if results else call)
-
-
-def _return(t: _Translator, op: Operation) -> None:
-    if op.operands:
-        t.line("return " + ", ".join(t.expand(op.operands)))
-
-
-def _section(t: _Translator, op: Operation) -> None:
-    if op.name == f"pto.section.{'cube' if t.kind is CoreKind.AIC else 'vector'}":
-        for block in op.regions[0].blocks:
-            t.block(block)
-
-
-def _constant(t: _Translator, op: Operation) -> None:
-    assert isinstance(op, Constant)
-    t.names[op.result] = f"({op.pattern if op.element.is_float else op.value!r})"
-
-
-def _skip(t: _Translator, op: Operation) -> None:
-    """Terminators of regions: their parent reads them."""
-
-
-_STRUCTURED: dict[str, Callable[[_Translator, Operation], None]] = {
-    "arith.constant": _constant,
-    "scf.for": _for,
-    "scf.if": _if,
-    "scf.while": _while,
-    "scf.yield": _skip,
-    "scf.condition": _skip,
-    "func.call": _call,
-    "func.return": _return,
-    "pto.section.cube": _section,
-    "pto.section.vector": _section,
-}
-
-
-def _vecscope_body(t: _Translator, op: Operation) -> None:
-    for block in op.regions[0].blocks:
-        t.block(block)
-
-
-def _strict_body(t: _Translator, op: Operation) -> None:
-    for block in op.regions[0].blocks:
-        t.assign(block.args, op.operands)
-        t.block(block)
-
-
-_SCOPE_BODIES: dict[str, Callable[[_Translator, Operation], None]] = {
-    "pto.vecscope": _vecscope_body,
-    "pto.strict_vecscope": _strict_body,
-    "scf.for": _for,
-}

@@ -1,0 +1,150 @@
+"""Structured control flow as Python: loops, branches, calls, sections, and the bodies of vector scopes.
+
+Each function writes the lines of one operation with the translator (translate.py). Loops and branches become Python's
+own; the values that a region passes on are assignments to local variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ptosim.effects.names import CoreKind
+from ptosim.language.control import Condition, For, If, While, Yield
+from ptosim.language.function import Call, callee_of
+from ptosim.language.scalar import Constant
+
+if TYPE_CHECKING:
+    from ptosim.reference.translate import Translator
+
+
+def captures(op: Operation) -> list[SSAValue]:
+    """The values that a scope uses from outside, in order of first use."""
+    inside = {value for inner in op.walk() for value in inner.results}
+    inside |= {arg for inner in op.walk() for region in inner.regions for block in region.blocks for arg in block.args}
+    found: dict[SSAValue, None] = {}
+    for inner in op.walk():
+        for operand in inner.operands:
+            if operand not in inside:
+                found[operand] = None
+    return list(found)
+
+
+def steps(op: Operation) -> int:
+    """The scalar operations of control flow: one for each iteration of a loop, each branch and each call."""
+    if op.name == "scf.yield":
+        return int(isinstance(op.parent_op(), For))
+    return int(op.name in ("scf.if", "scf.condition", "func.call"))
+
+
+def _for(t: Translator, op: Operation) -> None:
+    assert isinstance(op, For)
+    block = op.body.block
+    index, *carried = block.args
+    t.assign(carried, op.iter_args)
+    t.line(f"for {t.name(index)} in core.loop({t.name(op.lb)}, {t.name(op.ub)}, {t.name(op.step)}):")
+    t.region(op.body, lambda: t.assign(carried, _ends(block)))
+    for result, value in zip(op.results, carried, strict=True):
+        t.names[result] = t.name(value)  # after the loop the carried variable holds its result
+
+
+def _if(t: Translator, op: Operation) -> None:
+    assert isinstance(op, If)
+    t.line(f"if core.branch({t.name(op.cond)}):" if t.observed else f"if {t.name(op.cond)}:")
+    t.region(op.true_region, lambda: t.assign(op.results, _ends(op.true_region.block)))
+    t.line("else:")
+    t.region(op.false_region, lambda: t.assign(op.results, _ends(op.false_region.block)))
+
+
+def _while(t: Translator, op: Operation) -> None:
+    assert isinstance(op, While)
+    before, after = op.before_region.block, op.after_region.block
+    condition = before.last_op
+    assert isinstance(condition, Condition)
+    t.assign(before.args, op.arguments)
+    turns = f"w{len(t.out.lines)}"
+    if t.observed:
+        t.line(f"{turns} = core.turns()")
+    t.line("while True:")
+    t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
+    t.depth += 1
+    t.line(f"if not {t.name(condition.condition)}:")
+    t.line("    break")
+    t.line("core.iterate()")
+    if t.observed:
+        t.line(f"{turns}[0] += 1")
+    t.assign(after.args, condition.arguments)
+    t.depth -= 1
+    t.region(op.after_region, lambda: t.assign(before.args, _ends(after)))
+
+
+def _ends(block: Block) -> Sequence[SSAValue]:
+    """What a region passes on at its end."""
+    last = block.last_op
+    assert isinstance(last, Yield)
+    return last.arguments
+
+
+def _call(t: Translator, op: Operation) -> None:
+    assert isinstance(op, Call)
+    callee = callee_of(op)
+    if callee is None or callee.is_declaration:
+        t.line(f"core.missing_function({op.symbol!r})")
+        return
+    results = ", ".join(t.expand(op.results))
+    call = f"{t.function(callee)}({', '.join(['core', *t.expand(op.operands)])})"
+    t.line(f"{results} = {call}" if results else call)
+
+
+def _return(t: Translator, op: Operation) -> None:
+    if op.operands:
+        t.line("return " + ", ".join(t.expand(op.operands)))
+
+
+def _section(t: Translator, op: Operation) -> None:
+    if op.name == f"pto.section.{'cube' if t.kind is CoreKind.AIC else 'vector'}":
+        for block in op.regions[0].blocks:
+            t.block(block)
+
+
+def _constant(t: Translator, op: Operation) -> None:
+    assert isinstance(op, Constant)
+    t.names[op.result] = f"({op.pattern if op.element.is_float else op.value!r})"
+
+
+def _skip(t: Translator, op: Operation) -> None:
+    """Terminators of regions: their parent reads them."""
+
+
+STRUCTURED: dict[str, Callable[[Translator, Operation], None]] = {
+    "arith.constant": _constant,
+    "scf.for": _for,
+    "scf.if": _if,
+    "scf.while": _while,
+    "scf.yield": _skip,
+    "scf.condition": _skip,
+    "func.call": _call,
+    "func.return": _return,
+    "pto.section.cube": _section,
+    "pto.section.vector": _section,
+}
+
+
+def _vecscope_body(t: Translator, op: Operation) -> None:
+    for block in op.regions[0].blocks:
+        t.block(block)
+
+
+def _strict_body(t: Translator, op: Operation) -> None:
+    for block in op.regions[0].blocks:
+        t.assign(block.args, op.operands)
+        t.block(block)
+
+
+SCOPE_BODIES: dict[str, Callable[[Translator, Operation], None]] = {
+    "pto.vecscope": _vecscope_body,
+    "pto.strict_vecscope": _strict_body,
+    "scf.for": _for,
+}
