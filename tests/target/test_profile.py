@@ -31,6 +31,9 @@ def test_memory_sizes():
         "l0c": 256 * KIB,
         "bt": 4 * KIB,
         "fb": 4 * KIB,
+        "fb_relu": 4 * KIB,
+        "scale_a": 4 * KIB,
+        "scale_b": 4 * KIB,
     }
     assert a2a3 == {**a5, "ub": 192 * KIB, "l0c": 128 * KIB, "bt": KIB}
 

@@ -27,6 +27,12 @@ class Space(StrEnum):
     L0C = "l0c"
     BT = "bt"
     FB = "fb"
+    """The first segment of the fixpipe buffer: quantisation words."""
+    FB_RELU = "fb_relu"
+    """Its second segment, which pointers into fb reach from address 0x10000 on: relu words."""
+    SCALE_A = "scale_a"
+    """MX scales of L0A. They have no pointers: a scale lies at the address of its data divided by 16."""
+    SCALE_B = "scale_b"
 
 
 class CoreKind(StrEnum):

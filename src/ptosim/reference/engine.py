@@ -27,7 +27,10 @@ from ptosim.target.profile import Target
 
 ON_CHIP: Mapping[CoreKind, tuple[Space, ...]] = {
     CoreKind.AIV: (Space.UB,),
-    CoreKind.AIC: (Space.L0A, Space.L0B, Space.L0C, Space.BT, Space.FB),
+    CoreKind.AIC: (
+        *(Space.L0A, Space.L0B, Space.L0C, Space.BT),
+        *(Space.FB, Space.FB_RELU, Space.SCALE_A, Space.SCALE_B),
+    ),
 }
 
 

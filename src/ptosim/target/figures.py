@@ -97,7 +97,7 @@ MEANS: dict[Check, str] = {
     _flag: "true or false",
 }
 
-SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "bt", "fb")
+SPACES = ("ub", "l1", "l0a", "l0b", "l0c", "bt", "fb", "fb_relu", "scale_a", "scale_b")
 _COMMON: dict[str, dict[str, Check]] = {
     "memory": dict.fromkeys(SPACES, _count),
     "alignment": dict.fromkeys(("ub", "l1", "l0a", "l0b"), _count),

@@ -129,7 +129,7 @@ class RepeatUnit(NamedTuple):
 class Target(NamedTuple):
     name: str
     architecture: str  # "a5" or "a2a3"
-    memory: Mapping[str, int]  # bytes by space: ub, l1, l0a, l0b, l0c, bt, fb
+    memory: Mapping[str, int]  # bytes by space: ub, l1, l0a, l0b, l0c, bt, fb, fb_relu, scale_a, scale_b
     alignment: Mapping[str, int]
     sync: Sync
     rules: Rules
