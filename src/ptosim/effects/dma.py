@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from ptosim.effects.geometry import ceil_to, maximum, reach, select
+from ptosim.effects.burst import BLOCK, blocks, row_extent
+from ptosim.effects.geometry import ceil_to, maximum, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
-
-BLOCK = 32
-"""The unit of on-chip copies, and the alignment of UB and L1 addresses and strides, in bytes."""
-FB_BLOCK = 64
-"""The unit of copies into the fixpipe buffer."""
-
-
-def row_extent(counts: Sequence[Any], strides: Sequence[Any], width: Any) -> Extent:
-    """The bytes of rows of `width` bytes at every combination of equally spaced starts; empty when a count is 0."""
-    last: Any = 0
-    some: Any = True
-    for count, stride in zip(counts, strides, strict=True):
-        last = last + reach(count, stride)
-        some = some & (count > 0)
-    return 0, select(some & (width > 0), last + width, 0)
 
 
 def padded_width(length: Any, left: Any, right: Any, element_bytes: int, stride: Any) -> Any:
@@ -56,19 +42,6 @@ def padded_rows(element_bytes: int) -> Callable[[Any], Extent]:
         return _rows(
             operands, "dest", padded_width(operands.len_burst, left, right, element_bytes, operands.dest_stride)
         )
-
-    return extent
-
-
-def blocks(side: str, unit: int = BLOCK) -> Callable[[Any], Extent]:
-    """One side of a copy whose length and gaps count blocks."""
-
-    def extent(operands: Any) -> Extent:
-        length = operands.len_burst * unit
-        stride = length + getattr(operands, f"{side}_gap") * unit
-        counts = (operands.n_burst, *getattr(operands, "loop_counts", ()))
-        strides = (stride, *getattr(operands, f"loop_{side}_strides", ()))
-        return row_extent(counts, strides, length)
 
     return extent
 

@@ -29,6 +29,9 @@ class Taint(StrEnum):
     """Every active lane of a group reaches the lane of its result."""
     ALL_TO_ALL = "all-to-all"
     """Any byte reaches every byte."""
+    USE = "use"
+    """A matrix product or a fixpipe store computes with what it reads: a tainted byte is reported there, and the
+    results are clean."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Static:
     spaces: Mapping[str, Space] = field(default_factory=dict[str, Space])
     """The memory space of each pointer."""
     present: frozenset[str] = frozenset()
-    """The operands and results that are written."""
+    """The operands, results and unit attributes that are written."""
     target: str = "a5"
 
 

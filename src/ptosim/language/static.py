@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.element import Element
@@ -35,7 +35,12 @@ def static_of(op: Operation, target: str) -> Static:
             for role, value in values
             if isinstance(value.type, PtrType) and not value.type.is_open
         },
-        frozenset(role for role, _ in values),
+        frozenset(
+            (
+                *(role for role, _ in values),
+                *(role for role in op.property_roles if isinstance(op.attribute(role), UnitAttr)),
+            )
+        ),
         target,
     )
 

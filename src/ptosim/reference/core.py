@@ -202,6 +202,9 @@ class Core:
         if inside and _may_assign_at_once(offsets, width):
             _pieces(memory, offsets, width)[...] = data
             return
+        if inside:
+            memory[offsets[:, np.newaxis] + np.arange(width)] = data  # where pieces overlap the last one stays
+            return
         for offset, row in zip(offsets, data, strict=True):
             low, high = _clip(memory, int(offset), width)
             memory[offset + low : offset + high] = row[low:high]
@@ -218,6 +221,10 @@ class Core:
     def pattern(self, data: Bytes) -> Bytes:
         """Bytes that come from no memory, such as padding: named so that a replay can tell them from copied ones."""
         return data
+
+    def converted(self, data: Bytes, width: int, conversion: Callable[[Bytes], Bytes]) -> Bytes:
+        """Elements of `width` bytes that a copy turns into others; a replay taints each result as its element."""
+        return conversion(data)
 
     def fence(self, site: Site, kind: str) -> None:
         """A mem_bar: execution is in program order anyway."""

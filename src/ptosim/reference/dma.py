@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptosim.effects.dma import BLOCK, padded_width
 from ptosim.effects.element import element
@@ -20,8 +19,8 @@ from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.reference import numbers
-from ptosim.reference.core import Bytes, Combine, Config, Core, Starts
+from ptosim.reference.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES, atomic_combine
+from ptosim.reference.core import Bytes, Config, Core, Starts
 from ptosim.reference.fault import Fault
 from ptosim.reference.semantics import define, semantics
 
@@ -192,33 +191,6 @@ def _hardware_loops(config: Config, direction: str) -> list[Loop]:
 
 # --- UB to GM -------------------------------------------------------------------------------------------------------
 
-_ATOMIC_TYPES = {1: "f32", 2: "f16", 3: "si16", 4: "si32", 5: "si8", 6: "bf16"}
-_ATOMIC_OPERATIONS = {0: "add", 1: "max", 2: "min"}
-
-
-def atomic_combine(ctrl: int) -> tuple[str, int, Combine] | None:
-    """What an atomic store does to the bytes in GM: its name, element width, function. None for a plain store."""
-    kind = _ATOMIC_TYPES.get(ctrl >> 6 & 7)
-    if kind is None:
-        return None
-    operation = _ATOMIC_OPERATIONS.get(ctrl >> 9 & 3, "add")
-    described = element(kind)
-    dtype = numbers.dtype_of(described)
-
-    def combine(old: Bytes, new: Bytes) -> Bytes:
-        first, second = old.copy().view(dtype), new.copy().view(dtype)
-        return _combined(operation, described, first, second).view(np.uint8)
-
-    return f"{operation} {kind}", described.bytes, combine
-
-
-def _combined(operation: str, kind: Any, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-    if not kind.is_float:
-        return {"add": np.add, "max": np.maximum, "min": np.minimum}[operation](first, second)
-    wide, other = numbers.widen(kind, first), numbers.widen(kind, second)
-    functions = {"add": np.add, "max": numbers.maximum, "min": numbers.minimum}
-    return numbers.narrow(kind, functions[operation](wide, other))
-
 
 def _store(core: Core, source: int, dest: int, length: int, loops: list[Loop], ctrl: int) -> Iterator[None]:
     """UB to GM, plain or atomic."""
@@ -311,7 +283,7 @@ def _set_ctrl(low: int, width: int, value: int) -> Any:
 
 
 define("pto.set_atomic_none", _set_ctrl(6, 5, 0))
-for _code, _name in _ATOMIC_OPERATIONS.items():
+for _code, _name in ATOMIC_OPERATIONS.items():
     define(f"pto.set_atomic_{_name}", _set_ctrl(9, 2, _code))
-for _code, _name in _ATOMIC_TYPES.items():
+for _code, _name in ATOMIC_TYPES.items():
     define(f"pto.set_atomic_{_name.replace('si', 's')}", _set_ctrl(6, 3, _code))

@@ -157,12 +157,17 @@ class ObservedCore(Core):
     ) -> tuple[Any, Any]:
         """Execute an instruction that uses the core; gives its results and their taint."""
         self.site = observed.site
-        self._reads = reads = []
+        reads: list[Any] = []
+        self._reads = reads
         self._writes = iter(())
         if any(taint is not None for taint in taints):
             clean = _as_taint(observed, arguments, taints)
             self._writes = iter(self._replay(observed.function, clean, []))
         results = observed.function(*arguments)
+        if observed.effects is not None and observed.effects.taint is Taint.USE:
+            for taint in filter(lambda taint: taint is not None, reads):
+                self.used(observed, "operand", taint)
+            return results, None
         if not any(taint is not None for taint in reads):
             return results, None if not isinstance(results, tuple) else (None,) * len(cast("tuple[Any, ...]", results))
         return results, self._moved(observed, arguments, reads)
@@ -319,6 +324,11 @@ class Replay:
         """Bytes that come from no memory are clean."""
         return np.zeros_like(data)
 
+    def converted(self, data: Bytes, width: int, conversion: Callable[[Bytes], Bytes]) -> Bytes:
+        """Each result has the taint of the element that it comes from."""
+        lanes = _lanewise(data, width)
+        return np.repeat(lanes, conversion(data).size // max(lanes.size, 1))
+
     def fence(self, site: Site, kind: str) -> None: ...
 
 
@@ -396,4 +406,5 @@ _SPREAD: dict[Taint, Callable[..., Any]] = {
     Taint.MOVEMENT: _movement,
     Taint.REDUCTION: _everywhere,
     Taint.ALL_TO_ALL: _everywhere,
+    Taint.USE: _clean,
 }

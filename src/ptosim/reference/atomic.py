@@ -1,0 +1,39 @@
+"""Atomic stores to GM: what CTRL says of them, and how a stored value is combined with the one that is there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.effects.element import element
+from ptosim.reference import numbers
+from ptosim.reference.core import Bytes, Combine
+
+ATOMIC_TYPES = {1: "f32", 2: "f16", 3: "si16", 4: "si32", 5: "si8", 6: "bf16"}
+ATOMIC_OPERATIONS = {0: "add", 1: "max", 2: "min"}
+
+
+def atomic_combine(ctrl: int) -> tuple[str, int, Combine] | None:
+    """What an atomic store does to the bytes in GM: its name, element width, function. None for a plain store."""
+    kind = ATOMIC_TYPES.get(ctrl >> 6 & 7)
+    if kind is None:
+        return None
+    operation = ATOMIC_OPERATIONS.get(ctrl >> 9 & 3, "add")
+    described = element(kind)
+    dtype = numbers.dtype_of(described)
+
+    def combine(old: Bytes, new: Bytes) -> Bytes:
+        first, second = old.copy().view(dtype), new.copy().view(dtype)
+        return _combined(operation, described, first, second).view(np.uint8)
+
+    return f"{operation} {kind}", described.bytes, combine
+
+
+def _combined(operation: str, kind: Any, first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
+    if not kind.is_float:
+        return {"add": np.add, "max": np.maximum, "min": np.minimum}[operation](first, second)
+    wide, other = numbers.widen(kind, first), numbers.widen(kind, second)
+    functions = {"add": np.add, "max": numbers.maximum, "min": numbers.minimum}
+    return numbers.narrow(kind, functions[operation](wide, other))
