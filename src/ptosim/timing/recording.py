@@ -1,0 +1,168 @@
+"""What a timed run leaves behind: one row for each entry that took time, each wait that held something up, each signal.
+
+Columns of numbers, because a run may have a million of them. Times are cycles since the start of the block until
+`waves` has placed the blocks, then since the launch of the kernel.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from ptosim.effects.names import Pipe
+from ptosim.machine.entry import Site
+from ptosim.timing.result import VectorFunctionTiming
+
+PIPES: tuple[Pipe, ...] = (Pipe.S, Pipe.MTE2, Pipe.MTE1, Pipe.V, Pipe.M, Pipe.FIX, Pipe.MTE3)
+"""The pipes in the order of the data, by their number in a recording."""
+
+NOTHING = -1
+"""Stands for "no row" where a row is named."""
+
+
+class Kind(IntEnum):
+    WORK = 0
+    """Something that a pipe executed."""
+    WAIT = 1
+    """A wait or barrier that was reached before it was satisfied."""
+
+
+class Link(IntEnum):
+    """Why a row begins (work) or ends (a wait) when it does, and so how it hangs on the row before it."""
+
+    PIPE = 0
+    """The pipe was busy with the row before."""
+    ISSUE = 1
+    """The scalar unit had not issued it; it was last held up by the row before."""
+    SIGNAL = 2
+    """The signal of a set or release, which followed the row before."""
+    DRAIN = 3
+    """A barrier of all pipes: the row before ended last."""
+
+
+@dataclass(slots=True)
+class Rows:
+    """Work and waits."""
+
+    kind: array[int] = field(default_factory=lambda: array("b"))
+    link: array[int] = field(default_factory=lambda: array("b"))
+    pipe: array[int] = field(default_factory=lambda: array("b"))
+    core: array[int] = field(default_factory=lambda: array("i"))
+    site: array[int] = field(default_factory=lambda: array("i"))
+    before: array[int] = field(default_factory=lambda: array("q"))
+    start: array[int] = field(default_factory=lambda: array("q"))
+    end: array[int] = field(default_factory=lambda: array("q"))
+    detail: array[int] = field(default_factory=lambda: array("i"))
+    """Of a vector function the number of its timing, of a wait that of its cause; otherwise NOTHING."""
+    bytes: array[int] = field(default_factory=lambda: array("q"))
+    """Moved by a copy."""
+    arguments: array[int] = field(default_factory=lambda: array("q"))
+    """Where its arguments begin in the pool; their names are those of its site."""
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+@dataclass(slots=True)
+class Signals:
+    """From every set to the wait that consumed it, and from every release to the get that waited for it."""
+
+    row: array[int] = field(default_factory=lambda: array("q"))
+    """The row of the setting pipe that the set followed."""
+    set_core: array[int] = field(default_factory=lambda: array("i"))
+    set_pipe: array[int] = field(default_factory=lambda: array("b"))
+    set_site: array[int] = field(default_factory=lambda: array("i"))
+    set_time: array[int] = field(default_factory=lambda: array("q"))
+    wait_core: array[int] = field(default_factory=lambda: array("i"))
+    wait_pipe: array[int] = field(default_factory=lambda: array("b"))
+    wait_site: array[int] = field(default_factory=lambda: array("i"))
+    wait_time: array[int] = field(default_factory=lambda: array("q"))
+    """When the wait was over."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(slots=True)
+class Touches:
+    """Stretches of a UB that a row read or wrote."""
+
+    row: array[int] = field(default_factory=lambda: array("q"))
+    core: array[int] = field(default_factory=lambda: array("i"))
+    """Whose UB it is."""
+    writes: array[int] = field(default_factory=lambda: array("b"))
+    low: array[int] = field(default_factory=lambda: array("i"))
+    high: array[int] = field(default_factory=lambda: array("i"))
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What a wait waited for, in words, and the operation that ended it."""
+
+    text: str
+    site: int
+    hop: int
+    """Cycles from the set until the wait could see it."""
+
+
+@dataclass(slots=True)
+class PipeTime:
+    """The cycles of one pipe of one core."""
+
+    busy: int = 0
+    waiting: int = 0
+
+
+@dataclass(slots=True)
+class CoreRun:
+    """One core for the length of one block."""
+
+    name: str
+    role: str
+    block: int
+    pipes: dict[Pipe, PipeTime]
+    begin: int = 0
+    end: int = 0
+    """When its scalar unit had returned and its pipes were empty."""
+    last: int = NOTHING
+    """The row that ended last; NOTHING where the scalar unit did."""
+    scalar_last: int = NOTHING
+    """The wait of the scalar unit that it last came out of."""
+    window: int = 0
+    """Until when the hardware core was this block's: the next block on it, or the end of the kernel."""
+    after: int | None = None
+    """The block before it on the same hardware core."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """All that a timed run leaves."""
+
+    rows: Rows = field(default_factory=Rows)
+    signals: Signals = field(default_factory=Signals)
+    touches: Touches = field(default_factory=Touches)
+    cores: list[CoreRun] = field(default_factory=list[CoreRun])
+    sites: list[Site] = field(default_factory=list[Site])
+    classes: list[str] = field(default_factory=list[str])
+    """The timing class of each site; empty for synchronisation and vector scopes."""
+    causes: list[Cause] = field(default_factory=list[Cause])
+    functions: list[VectorFunctionTiming] = field(default_factory=list[VectorFunctionTiming])
+    paths: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
+    """The path behind each of the functions."""
+    names: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
+    """The arguments of each site by name."""
+    pool: array[int] = field(default_factory=lambda: array("q"))
+    cycles: int = 0
+    hardware_cores: int = 0
+    """How many cores, or clusters of a mixed kernel, took part."""
+
+    def arguments(self, row: int) -> Iterator[tuple[str, int]]:
+        """The captured arguments of a row by name."""
+        first = self.rows.arguments[row]
+        for place, name in enumerate(self.names[self.rows.site[row]]):
+            yield name, self.pool[first + place]

@@ -1,0 +1,163 @@
+"""From a vector scope of a parsed kernel to the tree that the vector-function model prices.
+
+Calls are written out in place, each time with values of their own, because a path does not show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ptosim.effects.catalogue import effects
+from ptosim.language import control
+from ptosim.language.function import Call, callee_of
+from ptosim.language.scope import StrictVecScope
+from ptosim.language.types import MaskType, VregType, element_of
+from ptosim.target import TIMING_CLASSES
+from ptosim.timing.program import Body, Branch, Instruction, Loop, Node, Program, Values, While
+
+LineOf = Callable[[Operation], int]
+
+_FREE = frozenset({"arith.constant", "scf.yield", "scf.condition", "func.return"})
+_WIDTH = 4  # bytes, where no register and no mask says more
+
+
+def vector_program(scope: Operation, line_of: LineOf) -> Program:
+    """The body of a scope: of `pto.vecscope`, `pto.strict_vecscope` or a loop that is one."""
+    frame = _Frame(line_of, iter(range(1 << 62)))
+    if isinstance(scope, control.For):
+        return Program((frame.loop(scope),), line_of(scope))
+    block = scope.regions[0].block
+    if isinstance(scope, StrictVecScope):
+        frame.name(block.args, frame.values(scope.operands))
+    return Program(frame.body(block), line_of(scope))
+
+
+class _Frame:
+    """The values of one function while its operations become nodes."""
+
+    def __init__(self, line_of: LineOf, fresh: Iterator[int]) -> None:
+        self.line_of = line_of
+        self.fresh = fresh
+        self.numbers: dict[SSAValue, int] = {}
+
+    # --- values -----------------------------------------------------------------------------------------------------
+
+    def value(self, value: SSAValue) -> int:
+        if value not in self.numbers:
+            self.numbers[value] = next(self.fresh)
+        return self.numbers[value]
+
+    def values(self, values: Iterable[SSAValue]) -> Values:
+        return tuple(map(self.value, values))
+
+    def name(self, values: Sequence[SSAValue], numbers: Values) -> None:
+        self.numbers.update(zip(values, numbers, strict=True))
+
+    # --- nodes ------------------------------------------------------------------------------------------------------
+
+    def body(self, block: Block) -> Body:
+        return tuple(node for op in block.ops for node in self.nodes(op))
+
+    def nodes(self, op: Operation) -> Iterator[Node]:
+        match op:
+            case control.For():
+                yield self.loop(op)
+            case control.If():
+                yield self.branch(op)
+            case control.While():
+                yield self.repeat(op)
+            case Call():
+                yield from self.call(op)
+            case _ if op.name not in _FREE:
+                yield self.instruction(op)
+            case _:
+                pass
+
+    def loop(self, op: control.For) -> Loop:
+        block = op.body.block
+        _, *arguments = block.args
+        return Loop(
+            self.body(block),
+            self.values(op.iter_args),
+            self.values(arguments),
+            self.values(_end(block)),
+            self.values(op.results),
+            self.line_of(op),
+        )
+
+    def branch(self, op: control.If) -> Branch:
+        then, otherwise = op.true_region.block, op.false_region.block
+        return Branch(
+            self.values([op.cond]),
+            self.body(then),
+            self.body(otherwise),
+            self.values(_end(then)),
+            self.values(_end(otherwise)),
+            self.values(op.results),
+            self.line_of(op),
+        )
+
+    def repeat(self, op: control.While) -> While:
+        before, after = op.before_region.block, op.after_region.block
+        condition = before.last_op
+        assert isinstance(condition, control.Condition)
+        return While(
+            self.body(before),
+            self.values([condition.condition]),
+            self.body(after),
+            self.values(op.arguments),
+            self.values(before.args),
+            self.values(condition.arguments),
+            self.values(after.args),
+            self.values(_end(after)),
+            self.values(op.results),
+            self.line_of(op),
+        )
+
+    def call(self, op: Call) -> Iterator[Node]:
+        callee = callee_of(op)
+        if callee is None or callee.is_declaration:
+            return
+        block = callee.body.block
+        inside = _Frame(self.line_of, self.fresh)
+        inside.name(block.args, self.values(op.operands))
+        yield from inside.body(block)
+        last = block.last_op
+        self.name(op.results, inside.values(last.operands if last else ()))
+
+    def instruction(self, op: Operation) -> Instruction:
+        return Instruction(
+            op.name,
+            _class(op),
+            _width(op),
+            self.values(op.operands),
+            self.values(result for result in op.results if isinstance(result.type, VregType)),
+            self.values(result for result in op.results if isinstance(result.type, MaskType)),
+            self.values(result for result in op.results if not isinstance(result.type, VregType | MaskType)),
+            self.line_of(op),
+        )
+
+
+def _end(block: Block) -> Sequence[SSAValue]:
+    last = block.last_op
+    return last.arguments if isinstance(last, control.Yield) else ()
+
+
+def _class(op: Operation) -> str:
+    """The timing class. What an operation does with registers decides where its name alone does not."""
+    registers = [value.type for value in (*op.operands, *op.results) if isinstance(value.type, VregType)]
+    if op.name == "pto.vcvt" and len({element_of(type_).is_integer for type_ in registers}) > 1:
+        return "convert_int"
+    if op.name == "arith.select" and any(isinstance(result.type, VregType) for result in op.results):
+        return "select"
+    record = effects().get(op.name)
+    return record.timing if record and record.timing in TIMING_CLASSES else "other"
+
+
+def _width(op: Operation) -> int:
+    types = [value.type for value in (*op.operands, *op.results)]
+    registers = (element_of(type_).bytes for type_ in types if isinstance(type_, VregType))
+    masks = (type_.stride for type_ in types if isinstance(type_, MaskType))
+    return next(registers, next(masks, _WIDTH))

@@ -1,0 +1,140 @@
+"""How long an entry keeps its pipe: a vector function by its path, a copy by its bytes, the rest by its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from xdsl.ir import Operation
+
+from ptosim.effects.catalogue import effects
+from ptosim.effects.element import Element
+from ptosim.effects.sfu import list_count, list_valid
+from ptosim.language.operation import is_scope
+from ptosim.language.parser import ParsedModule
+from ptosim.language.static import static_of
+from ptosim.machine.entry import Site
+from ptosim.target import COPY_CLASSES, Target
+from ptosim.timing.program import Path, Program
+from ptosim.timing.recording import NOTHING
+from ptosim.timing.result import VectorFunctionTiming
+from ptosim.timing.vector_function import vector_function
+from ptosim.timing.vector_program import vector_program
+
+TILE = 16
+"""Rows and columns of a matrix product that the cube does at a time."""
+TILE_BYTES = 32
+"""And the bytes of k."""
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """An operation of the kernel, as far as its time is concerned."""
+
+    timing_class: str
+    """Empty for a vector scope."""
+    program: Program | None = None
+    element: Element | None = None
+    """What a matrix product multiplies."""
+    narrow: bool = False
+    """A product that takes its f32 operands as tf32, at the pace of narrower ones."""
+
+
+class Cost(NamedTuple):
+    cycles: int
+    bytes: int = 0
+    function: int = NOTHING
+
+
+class Prices:
+    """The prices of one kernel on one target. A path through a vector function is priced once."""
+
+    def __init__(self, target: Target, parsed: ParsedModule) -> None:
+        self.target = target
+        self.parsed = parsed
+        self.functions: list[VectorFunctionTiming] = []
+        self.paths: list[Path] = []
+        self._priced: dict[Site, Priced] = {}
+        self._known: dict[tuple[Site, Path], Cost] = {}
+
+    def of(self, site: Site) -> Priced:
+        if site not in self._priced:
+            self._priced[site] = self._price(site)
+        return self._priced[site]
+
+    def scope(self, site: Site, path: Path) -> Cost:
+        """One execution of a vector scope along this path."""
+        key = site, path
+        if key not in self._known:
+            program = self.of(site).program
+            assert program is not None
+            timing = vector_function(program, path, self.target)
+            self._known[key] = Cost(timing.cycles, 0, len(self.functions))
+            self.functions.append(timing)
+            self.paths.append(path)
+        return self._known[key]
+
+    def instruction(self, site: Site, facts: Mapping[str, Any], read: int, written: int) -> Cost:
+        """A copy or an operation of a pipe, with its arguments and the bytes that it touched."""
+        priced = self.of(site)
+        if copy := self.target.dma.get(priced.timing_class):
+            moved = read or written  # a fill reads nothing
+            return Cost(copy.cycles(moved), moved)
+        operation = self.target.operation[priced.timing_class]
+        width = 2 if priced.narrow else priced.element.bytes if priced.element else 4
+        return Cost(operation.cycles(_ITEMS[priced.timing_class](priced, facts), width))
+
+    # --- what an operation is -----------------------------------------------------------------------------------------
+
+    def _price(self, site: Site) -> Priced:
+        op = self._operations[_place(site)]
+        if is_scope(op):
+            return Priced("", vector_program(op, self._line_of))
+        timing_class = effects()[op.name].timing
+        if timing_class in COPY_CLASSES:
+            return Priced(timing_class)
+        static = static_of(op, self.target.architecture)
+        return Priced(timing_class, None, static.elements.get("a"), "tf32_mode" in static.words)
+
+    @cached_property
+    def _operations(self) -> dict[tuple[int, int, str], Operation]:
+        found: dict[tuple[int, int, str], Operation] = {}
+        for op in self.parsed.module.walk():
+            if location := self.parsed.location(op):
+                found[location.line, location.column, op.name] = op
+        return found
+
+    def _line_of(self, op: Operation) -> int:
+        location = self.parsed.location(op)
+        return location.line if location else 0
+
+
+def _place(site: Site) -> tuple[int, int, str]:
+    assert site.location is not None
+    return site.location.line, site.location.column, site.name
+
+
+# --- how many items an operation takes ------------------------------------------------------------------------------
+
+
+def _sorted_groups(priced: Priced, facts: Mapping[str, Any]) -> int:
+    return facts["repeat"]
+
+
+def _merged_records(priced: Priced, facts: Mapping[str, Any]) -> int:
+    count, config = facts["count"], facts["config"]
+    return sum(list_count(count, n) * list_valid(config, n) for n in range(4)) * (config & 0xFF)
+
+
+def _tiles(priced: Priced, facts: Mapping[str, Any]) -> int:
+    """Of a matrix product. The raw forms have m, k and n in one word, 12 bits each."""
+    word = facts.get("packed", 0)
+    m, n, k = (facts.get(name, word >> shift & 0xFFF) for name, shift in (("m", 0), ("n", 24), ("k", 12)))
+    assert priced.element is not None
+    packed = 2 if priced.element.name.startswith("f4") else 1
+    return -(-m // TILE) * -(-n // TILE) * -(-k // (TILE_BYTES // priced.element.bytes * packed))
+
+
+_ITEMS = {"sort": _sorted_groups, "merge_sort": _merged_records, "mad": _tiles}
