@@ -45,7 +45,9 @@ def _for(t: Translator, op: Operation) -> None:
     index, *carried = block.args
     t.assign(carried, op.iter_args)
     t.line(f"for {t.name(index)} in core.loop({t.name(op.lb)}, {t.name(op.ub)}, {t.name(op.step)}):")
+    t.loops = (*t.loops, t.name(index))
     t.region(op.body, lambda: t.assign(carried, _ends(block)))
+    t.loops = t.loops[:-1]
     for result, value in zip(op.results, carried, strict=True):
         t.names[result] = t.name(value)  # after the loop the carried variable holds its result
 

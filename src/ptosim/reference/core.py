@@ -6,9 +6,11 @@ GM pointer is an integer that names an argument and an offset (machine/memory.py
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
 from ptosim.machine.observer import Footprint
 from ptosim.machine.scheduler import Stop, Stopped
+from ptosim.machine.sync import SLOW
 from ptosim.reference.fault import Fault
 
 Bytes = NDArray[np.uint8]
@@ -53,6 +56,11 @@ class GlobalMemory:
 
 
 _NOTHING: Bytes = np.zeros(0, np.uint8)
+
+
+def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], Any]) -> Any:
+    """Take a step of an entry that has waited in its queue. Who places a fault finds this frame and its arguments."""
+    return step()
 
 
 def _pieces(memory: Bytes, offsets: Starts, width: int) -> Bytes:
@@ -99,6 +107,8 @@ class Core:
         self.steps_left = max_steps
         self.max_steps = max_steps
         self.site: Site | None = None
+        self.indices: Callable[[FrameType | None], tuple[int, ...]] = lambda frame: ()
+        """The loop indices of the translated code that has called a frame; the engine knows them."""
 
     # --- the scalar unit --------------------------------------------------------------------------------------------
 
@@ -107,7 +117,7 @@ class Core:
         if step <= 0:
             raise Fault("arithmetic", f"the step of a loop must be positive, not {step}")
         indices = range(lower, upper, step)
-        self.steps_left -= len(indices)
+        self.steps_left -= max(0, -((lower - upper) // step))  # len() of a range stops at 2**63
         if self.steps_left < 0:
             raise Fault("limit", f"more than {self.max_steps} loop iterations in one block (max_steps)")
         return self._polled(indices) if self.polls else indices
@@ -133,16 +143,23 @@ class Core:
 
     def issue(self, site: Site, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Queue an instruction of a serial pipe with its operands."""
-        self.machine.work(site.pipe, site, partial(function, *arguments))
+        self.machine.work(site.pipe, site, self._kept(site, partial(function, *arguments)))
 
     def transfer(self, site: Site, function: Callable[..., Iterator[None]], arguments: tuple[Any, ...]) -> None:
         """Queue a copy: it reads when it starts and writes when it ends."""
         steps = function(*arguments)
-        self.machine.work(site.pipe, site, partial(next, steps), lambda _: next(steps, None))
+        start, finish = self._kept(site, partial(next, steps)), self._kept(site, partial(next, steps, None))
+        self.machine.work(site.pipe, site, start, lambda _: finish())
 
     def launch(self, site: Site, function: Callable[..., None], captured: tuple[Any, ...]) -> None:
         """Queue a vector scope with the values it captures."""
-        self.machine.work(site.pipe, site, partial(function, self, *captured))
+        self.machine.work(site.pipe, site, self._kept(site, partial(function, self, *captured)))
+
+    def _kept(self, site: Site, step: Callable[[], Any]) -> Callable[[], Any]:
+        """A step that may happen later, when the scalar unit stands elsewhere, remembers where it was issued."""
+        if self.machine.words[SLOW] == 0:
+            return step
+        return partial(delayed, self, site, self.indices(inspect.currentframe()), step)
 
     # --- memory -----------------------------------------------------------------------------------------------------
     #
@@ -215,8 +232,9 @@ class Core:
         memory, offsets, _ = self._windows("writes", space, starts, width, 1, None)
         for offset, row in zip(offsets, data, strict=True):
             low, high = _clip(memory, int(offset), width)
-            window = memory[offset + low : offset + high]
-            window[:] = combine(window, row[low:high])
+            old = np.zeros(width, np.uint8)  # an element may lie half outside
+            old[low:high] = memory[offset + low : offset + high]
+            memory[offset + low : offset + high] = combine(old, row)[low:high]
 
     def pattern(self, data: Bytes) -> Bytes:
         """Bytes that come from no memory, such as padding: named so that a replay can tell them from copied ones."""
@@ -229,6 +247,14 @@ class Core:
     def fence(self, site: Site, kind: str) -> None:
         """A mem_bar: execution is in program order anyway."""
 
+    # --- what only a check wants to know ----------------------------------------------------------------------------
+
+    def lint(self, message: str, kind: str = "lint") -> None:
+        """The instruction does something that is legal and suspicious."""
+
+    def hold(self, before: Any, after: Any) -> None:
+        """A store stream has gone on from one align value to the next (None: it was flushed)."""
+
     # --- checks -----------------------------------------------------------------------------------------------------
 
     def _window(
@@ -236,7 +262,7 @@ class Core:
     ) -> tuple[Bytes, int, bool]:
         """The memory of an access, the offset in it, and whether all of it lies inside."""
         if alignment > 1 and start % alignment:
-            self.violation("misaligned", f"{verb} {space} at {start}, which is not a multiple of {alignment}")
+            self.misaligned(verb, space, start, alignment)
         if space is not Space.GM:
             memory = self.cluster[at][space] if at else self.memories[space]
             if start >= 0 and start + width <= len(memory):
@@ -266,10 +292,13 @@ class Core:
             return _NOTHING, starts, True
         low, high = int(starts.min()), int(starts.max())
         if alignment > 1 and (odd := starts % alignment).any():
-            first = int(starts[odd != 0][0])
-            self.violation("misaligned", f"{verb} {space} at {first}, which is not a multiple of {alignment}")
+            self.misaligned(verb, space, int(starts[odd != 0][0]), alignment)
         memory, first, inside = self._window(verb, space, low, high - low + width, 1, at)
         return memory, starts - (low - first), inside
+
+    def misaligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
+        offset = decode(start)[1] if space is Space.GM else start
+        self.violation("misaligned", f"{verb} {space} at {offset}, which is not a multiple of {alignment}")
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
         """An access that breaks a rule ends the run; an observed one goes on as if the bytes outside did not exist."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from types import FrameType, TracebackType
+from functools import cached_property
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from ptosim.diagnostics import PTOError, error
-from ptosim.effects.names import CoreKind, Space
+from ptosim.diagnostics import Details, PTOError, error
+from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.machine.core import Core as MachineCore
@@ -19,7 +19,7 @@ from ptosim.machine.entry import Key, Site
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.observer import Observer
 from ptosim.machine.scheduler import Scheduler, Stop
-from ptosim.reference.core import Bytes, Core, GlobalMemory
+from ptosim.reference.core import Bytes, Core, GlobalMemory, delayed
 from ptosim.reference.fault import Fault
 from ptosim.reference.observed import ObservedCore
 from ptosim.reference.translate import Code, translate
@@ -93,16 +93,18 @@ class Run:
             with np.errstate(all="ignore"):
                 code.program(core, *self.arguments)
         except Fault as fault:
-            raise self._located(fault, fault.__traceback__) from None
+            raise self._located(fault, core) from None
 
     def _core(self, machine: MachineCore) -> Core:
         """A core with the memories of its cluster, made together: cores share L1 and write each other's UB."""
         if machine.block not in self._clusters:
             self._clusters[machine.block] = self._memories(machine)
         kind = Core if self.observer is None else ObservedCore
-        return kind(
+        core = kind(
             machine, self._clusters[machine.block], self.memory, self.max_steps, self.target.name, self.stop or Stop()
         )
+        core.indices = self._indices
+        return core
 
     def _memories(self, machine: MachineCore) -> dict[str, dict[Space, Bytes]]:
         shared = self._zeros(Space.L1)
@@ -114,37 +116,43 @@ class Run:
     def _zeros(self, space: Space) -> Bytes:
         return np.zeros(self.target.memory[space.value], np.uint8)
 
-    def _located(self, fault: Fault, traceback: TracebackType | None) -> PTOError:
+    # --- where a fault happened -------------------------------------------------------------------------------------
+
+    def _located(self, fault: Fault, core: Core) -> PTOError:
         """Give a fault the place of the instruction that was running, and the loop indices around it."""
         site: Site | None = None
-        loops: list[int] = []
-        by_file = {code.filename: code for code in self.programs.codes.values()}
+        loops: tuple[int, ...] = ()
+        traceback = fault.__traceback__
         while traceback is not None:
-            code = by_file.get(traceback.tb_frame.f_code.co_filename)
-            if code is not None:
+            frame = traceback.tb_frame
+            code = self._codes.get(frame.f_code.co_filename)
+            if frame.f_code is delayed.__code__:  # an entry that was issued elsewhere, perhaps by another core
+                core, site, loops = (frame.f_locals[name] for name in ("core", "site", "loops"))
+            elif code is not None:
                 site = code.sites.get(traceback.tb_lineno, site)
-                loops += _loop_indices(code, traceback.tb_frame, traceback.tb_lineno)
+                loops += _values(code, frame, traceback.tb_lineno)
             traceback = traceback.tb_next
-        return error(fault.kind, fault.message, site.location if site else None, loops=tuple(loops), **fault.fields)
+        context = Details(core=core.machine.name, block=core.machine.block, loops=loops)
+        if site is not None:
+            context["pipe"] = str(Pipe.V if site.scope is not None else site.pipe)
+        context.update(fault.fields)
+        return error(fault.kind, fault.message, site.location if site else None, **context)
+
+    def _indices(self, frame: FrameType | None) -> tuple[int, ...]:
+        """The indices of the loops that the scalar unit is in."""
+        loops: tuple[int, ...] = ()
+        while frame is not None:
+            code = self._codes.get(frame.f_code.co_filename)
+            if code is not None:
+                loops = _values(code, frame, frame.f_lineno) + loops
+            frame = frame.f_back
+        return loops
+
+    @cached_property
+    def _codes(self) -> Mapping[str, Code]:
+        return {code.filename: code for code in self.programs.codes.values()}
 
 
-def _loop_indices(code: Code, frame: FrameType, line: int) -> list[int]:
-    """The values of the loop variables around a line of the translated text."""
-    lines = _lines(code)
-    indent = len(lines[line - 1]) - len(lines[line - 1].lstrip())
-    found: list[int] = []
-    for number in range(line - 1, 0, -1):
-        text = lines[number - 1]
-        depth = len(text) - len(text.lstrip())
-        if depth < indent:
-            indent = depth
-            if text.lstrip().startswith("for "):
-                found.append(frame.f_locals.get(text.split()[1], 0))
-        if depth == 0:
-            break
-    return found[::-1]
-
-
-@cache
-def _lines(code: Code) -> list[str]:
-    return code.text.splitlines()
+def _values(code: Code, frame: FrameType, line: int) -> tuple[int, ...]:
+    names = code.loops.get(line, ())
+    return tuple(frame.f_locals.get(name, 0) for name in names) if names else ()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
+
+from ptosim.diagnostics import Details
 
 
 class Fault(Exception):
     """What went wrong: a kind of DESIGN's table, a message, further fields of the diagnostic."""
 
-    def __init__(self, kind: str, message: str, **fields: Any) -> None:
+    def __init__(self, kind: str, message: str, **fields: Unpack[Details]) -> None:
         super().__init__(message)
         self.kind = kind
         self.message = message

@@ -46,8 +46,11 @@ class Code:
 
     program: Callable[..., None]
     """program(core, *arguments)"""
-    sites: dict[int, Site]
+    sites: Mapping[int, Site]
     """Line of the Python text -> operation."""
+    loops: Mapping[int, tuple[str, ...]]
+    """Line of the Python text -> the index variables of the loops around it, in the same Python function."""
+    operations: Mapping[Site, Operation]
     filename: str
     text: str
 
@@ -57,13 +60,23 @@ def translate(module: VerifiedModule, entry: Function, kind: CoreKind, observed:
     return Translator(module, kind, observed).translate(entry)
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line of a Python function, the operation it comes from, and the index variables of the loops around it."""
+
+    depth: int
+    text: str
+    op: Operation | None = None
+    loops: tuple[str, ...] = ()
+
+
 @dataclass
 class _Function:
     """A Python function being written."""
 
     name: str
     parameters: list[str]
-    lines: list[tuple[int, str, Operation | None]] = field(default_factory=list[tuple[int, str, Operation | None]])
+    lines: list[_Line] = field(default_factory=list[_Line])
 
 
 class Translator:
@@ -78,6 +91,7 @@ class Translator:
         self.in_scope = False
         self.out: _Function = _Function("", [])
         self.depth = 0
+        self.loops: tuple[str, ...] = ()
         self.current: Operation | None = None
         self.uncounted = 0
         """Scalar operations written since the last line that counts them, in observed runs."""
@@ -91,19 +105,20 @@ class Translator:
         filename = f"<ptosim {next(_serial)}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         exec(compile(text, filename, "exec"), self.namespace)
-        sites = {line: self.site(op) for line, op in lines.items()}
-        return Code(self.namespace[name], sites, filename, text)
+        sites = {number: self.site(line.op) for number, line in lines.items() if line.op is not None}
+        loops = {number: line.loops for number, line in lines.items() if line.loops}
+        operations = {site: op for op, site in self.sites.items()}
+        return Code(self.namespace[name], sites, loops, operations, filename, text)
 
-    def _text(self) -> tuple[str, dict[int, Operation]]:
+    def _text(self) -> tuple[str, dict[int, _Line]]:
         out: list[str] = []
-        places: dict[int, Operation] = {}
+        lines: dict[int, _Line] = {}
         for function in self.functions.values():
             out.append(f"def {function.name}({', '.join(('core', *function.parameters))}):")
-            for depth, line, op in function.lines or [(0, "pass", None)]:
-                out.append("    " * (depth + 1) + line)
-                if op is not None:
-                    places[len(out)] = op
-        return "\n".join(out) + "\n", places
+            for line in function.lines or [_Line(0, "pass")]:
+                out.append("    " * (line.depth + 1) + line.text)
+                lines[len(out)] = line
+        return "\n".join(out) + "\n", lines
 
     # --- functions --------------------------------------------------------------------------------------------------
 
@@ -150,7 +165,7 @@ class Translator:
     # --- text -------------------------------------------------------------------------------------------------------
 
     def line(self, text: str) -> None:
-        self.out.lines.append((self.depth, text, self.current))
+        self.out.lines.append(_Line(self.depth, text, self.current, self.loops))
 
     def name(self, value: SSAValue) -> str:
         if value not in self.names:
@@ -386,11 +401,12 @@ class _Writing:
     def __enter__(self) -> None:
         t = self.translator
         t.functions[self.key] = self.function
-        self.saved = (t.out, t.depth, t.current)
-        t.out, t.depth = self.function, 0
+        self.saved = (t.out, t.depth, t.current, t.loops)
+        t.out, t.depth, t.loops = self.function, 0, ()
 
     def __exit__(self, *_: object) -> None:
-        self.translator.out, self.translator.depth, self.translator.current = self.saved
+        t = self.translator
+        t.out, t.depth, t.current, t.loops = self.saved
 
 
 def _tuple(items: list[str]) -> str:
