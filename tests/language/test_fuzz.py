@@ -1,0 +1,112 @@
+"""Damaged kernels: whatever is done to a text, the answer is a module or diagnostics, and it comes soon."""
+
+import random
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ptosim.diagnostics import PTOError, Source
+from ptosim.language.load import load, text
+
+ROOT = Path(__file__).parents[2]
+CORPUS = [
+    path.read_text() for folder in ("tests", "examples", "src") for path in sorted((ROOT / folder).rglob("*.pto"))
+]
+CHUNKS = 10
+TOKEN = re.compile(r"[%!#@^]?[\w.$]+|\"[^\"\n]*\"|->|\S")
+ALPHABET = "{}()[]<>\"'%!#@^:,=-+./\\ \n\tabcxyz0189_\x00\x7f\u202e\u00e9\U0001f600"
+SECONDS = 5.0
+
+Damage = Callable[[random.Random, str], str]
+
+
+def flip(chance: random.Random, source: str) -> str:
+    """Change a few characters."""
+    characters = list(source)
+    for _ in range(chance.randint(1, 4)):
+        characters[chance.randrange(len(characters))] = chance.choice(ALPHABET)
+    return "".join(characters)
+
+
+def delete(chance: random.Random, source: str) -> str:
+    """Leave out a few tokens."""
+    for _ in range(chance.randint(1, 3)):
+        token = chance.choice(list(TOKEN.finditer(source)))
+        source = source[: token.start()] + source[token.end() :]
+    return source
+
+
+def swap(chance: random.Random, source: str) -> str:
+    """Exchange two tokens, near or far."""
+    tokens = list(TOKEN.finditer(source))
+    first = chance.randrange(len(tokens) - 1)
+    second = chance.randrange(first + 1, min(len(tokens), first + chance.choice((2, 20, 2000))))
+    one, other = tokens[first], tokens[second]
+    return source[: one.start()] + other[0] + source[one.end() : other.start()] + one[0] + source[other.end() :]
+
+
+def repeat(chance: random.Random, source: str) -> str:
+    """Write one token in the place of another."""
+    tokens = list(TOKEN.finditer(source))
+    one, other = chance.choice(tokens), chance.choice(tokens)
+    return source[: one.start()] + other[0] + source[one.end() :]
+
+
+def truncate(chance: random.Random, source: str) -> str:
+    """End early, or begin late."""
+    cut = chance.randrange(1, len(source))
+    return source[:cut] if chance.random() < 0.8 else source[cut:]
+
+
+def nest(chance: random.Random, source: str) -> str:
+    """Open many brackets or regions at some place."""
+    token = chance.choice(list(TOKEN.finditer(source)))
+    opening = chance.choice(("{", "(", "[", "<", "scf.if %c {", "module {", "#a<", "!pto.ptr<", "[["))
+    return source[: token.start()] + opening * chance.choice((5, 150, 250)) + source[token.start() :]
+
+
+def garbage(chance: random.Random, source: str) -> str:
+    """Insert nonsense, or be nothing else."""
+    noise = "".join(chance.choice(ALPHABET) for _ in range(chance.randint(1, 200)))
+    place = chance.randrange(len(source))
+    return source[:place] + noise + source[place:] if chance.random() < 0.7 else noise
+
+
+DAMAGES: tuple[Damage, ...] = (flip, delete, swap, repeat, truncate, nest, garbage)
+
+
+def survives(source: str) -> None:
+    began = time.perf_counter()
+    try:
+        text(load(Source("kernel.pto", source)))
+    except PTOError as answer:
+        str(answer)
+    assert time.perf_counter() - began < SECONDS
+
+
+def run(chunk: int, count: int) -> None:
+    chance = random.Random(chunk)
+    for _ in range(count):
+        source = chance.choice(DAMAGES)(chance, chance.choice(CORPUS))
+        try:
+            survives(source)
+        except Exception as problem:
+            pytest.fail(f"{problem!r} for\n{source}")
+
+
+def test_there_is_something_to_damage():
+    assert len(CORPUS) >= 19
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_a_sample_of_damaged_kernels(chunk: int):
+    run(chunk, 30)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_damaged_kernels(chunk: int):
+    run(CHUNKS + chunk, 2000)
