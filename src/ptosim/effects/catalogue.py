@@ -15,6 +15,7 @@ ROOMS = (
     "scope",
     "sync",
     "dma",
+    "dma_layout",
     "vector_memory",
     "vector_gather",
     "vector_stream",
@@ -27,8 +28,10 @@ ROOMS = (
     "sfu",
     "system",
     "cube_load",
+    "cube_load_raw",
     "mad",
     "fixpipe",
+    "fixpipe_raw",
 )
 
 

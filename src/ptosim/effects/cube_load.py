@@ -1,0 +1,203 @@
+"""Moves out of L1 into the operand buffers of the cube: which fractals and rows they touch.
+
+The spelling by shape is worked out into the fields of the spelling by fractals here, in closed form, for every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ptosim.effects.burst import BLOCK, FB_BLOCK, blocks, row_extent
+from ptosim.effects.element import Element
+from ptosim.effects.geometry import ceil_div, ceil_to, floor_div
+from ptosim.effects.names import Pipe, Space
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+
+FRACTAL = 512
+"""Bytes of a fractal of L1, L0A and L0B: 16 rows of 32 bytes."""
+FRACTAL_ROWS = 16
+BIAS_ALIGNMENT = 64
+SCALE_GROUP = 32
+"""Values along k that share an MX scale."""
+SCALE_SHIFT = 4
+"""An MX scale lies at the L0 address of its data, shifted right by this."""
+FOUR_BIT = frozenset({"f4E1M2x2", "f4E2M1x2"})
+SEGMENT_BITS = 16
+"""Address bits of pointers into fb from here on select a segment of the fixpipe buffer."""
+SEGMENTS = {0: Space.FB, 1: Space.FB_RELU}
+
+
+def fractal_columns(element: Element) -> int:
+    """The values of a 32-byte row of a fractal (C0)."""
+    return 2 * BLOCK if element.name in FOUR_BIT else BLOCK // element.bytes
+
+
+class Control(NamedTuple):
+    """A load in fractals: of source and destination, start, step and stride. Scales count fragments of 32 bytes."""
+
+    m_start: Any
+    k_start: Any
+    m_step: Any
+    k_step: Any
+    source_stride: Any
+    dest_stride: Any
+
+
+def _written(operands: Any, *roles: str) -> Control:
+    return Control(*(getattr(operands, role) for role in roles))
+
+
+def _start(operands: Any, role: str) -> Any:
+    start = getattr(operands, role, None)
+    return 0 if start is None else start
+
+
+# --- data tiles -----------------------------------------------------------------------------------------------------
+
+
+def tile_control(operands: Any, static: Static, side: str, transpose: bool) -> Control:
+    """The fields of a load of L0A (`side` "m") or L0B ("n"), whichever way it is written."""
+    if "m_start" in static.present:
+        return _written(operands, "m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
+    element = static.elements["source"]
+    columns = fractal_columns(element)
+    x, k = getattr(operands, side), operands.k
+    k_start = _start(operands, "start_col")
+    if element.name in FOUR_BIT:
+        k_start = floor_div(k_start, 2)
+    if transpose:
+        granule = max(FRACTAL_ROWS, columns)
+        depth, across = ceil_to(k, granule), ceil_to(x, granule)
+        rows = floor_div(depth, FRACTAL_ROWS)
+        steps = (rows, floor_div(across, columns), rows, floor_div(across, FRACTAL_ROWS))
+    else:
+        rows = ceil_div(x, FRACTAL_ROWS)
+        steps = (rows, ceil_div(k, columns), rows, rows)
+    return Control(_start(operands, "start_row"), k_start, *steps)
+
+
+def tile_source(control: Control) -> Extent:
+    """The fractals that a load reads."""
+    start = (control.k_start * control.source_stride + control.m_start) * FRACTAL
+    strides = (control.source_stride * FRACTAL, FRACTAL)
+    _, size = row_extent((control.k_step, control.m_step), strides, FRACTAL)
+    return start, start + size
+
+
+def dest_counts(control: Control, columns: int, transpose: bool) -> tuple[Any, Any]:
+    """The fractals that a load writes, as counts of the outer and the inner step."""
+    if not transpose:
+        return control.k_step, control.m_step
+    return floor_div(control.m_step * FRACTAL_ROWS, columns), floor_div(control.k_step * columns, FRACTAL_ROWS)
+
+
+def tile_dest(control: Control, columns: int, transpose: bool) -> Extent:
+    counts = dest_counts(control, columns, transpose)
+    return row_extent(counts, (control.dest_stride * FRACTAL, FRACTAL), FRACTAL)
+
+
+def tile_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ...]]:
+    """Read fractals of L1, write fractals of L0."""
+
+    def accesses(static: Static) -> tuple[Access, ...]:
+        transpose = bool(static.integers.get("transpose", 0))
+        columns = fractal_columns(static.elements["source"])
+        return (
+            Access("read", Space.L1, "source", lambda o: tile_source(tile_control(o, static, side, transpose)), BLOCK),
+            Access(
+                "write",
+                dest,
+                "dest",
+                lambda o: tile_dest(tile_control(o, static, side, transpose), columns, transpose),
+                FRACTAL,
+            ),
+        )
+
+    return accesses
+
+
+# --- MX scales ------------------------------------------------------------------------------------------------------
+
+
+def scale_control(operands: Any, static: Static, side: str) -> Control:
+    """The fields of a load of MX scales, in fragments of 32 bytes: 16 rows or columns x 2 groups along k."""
+    if "x_start" in static.present:
+        return _written(operands, "x_start", "y_start", "x_step", "y_step", "source_stride", "dest_stride")
+    across = ceil_div(getattr(operands, side), FRACTAL_ROWS)
+    depth = ceil_div(ceil_div(operands.k, SCALE_GROUP), 2) * static.elements["source"].bytes
+    return Control(_start(operands, "start_row"), _start(operands, "start_col"), across, depth, depth, depth)
+
+
+def _scale_source(control: Control) -> Extent:
+    start = (control.m_start * control.source_stride + control.k_start) * BLOCK
+    strides = (control.source_stride * BLOCK, BLOCK)
+    _, size = row_extent((control.m_step, control.k_step), strides, BLOCK)
+    return start, start + size
+
+
+def scale_accesses(side: str, dest: Space, shift: int = SCALE_SHIFT) -> Callable[[Static], tuple[Access, ...]]:
+    """Read fragments of L1, write them to the scale buffer, whose address is the pointer shifted right."""
+
+    def accesses(static: Static) -> tuple[Access, ...]:
+        def written(operands: Any) -> Extent:
+            control = scale_control(operands, static, side)
+            _, size = row_extent((control.m_step, control.k_step), (control.dest_stride * BLOCK, BLOCK), BLOCK)
+            start = (operands.dest >> shift) - operands.dest
+            return start, start + size
+
+        return (
+            Access("read", Space.L1, "source", lambda o: _scale_source(scale_control(o, static, side)), BLOCK),
+            Access("write", dest, "dest", written),
+        )
+
+    return accesses
+
+
+# --- bias table and fixpipe buffer ----------------------------------------------------------------------------------
+
+
+def bias_unit(source: Element, convert: Any = True) -> Any:
+    """The bytes of the bias table that 32 bytes of the source fill: 16-bit floats are widened.
+
+    `convert` is the flag of the raw spelling, which nothing but f16 heeds.
+    """
+    if source.bytes == 4:
+        return BLOCK
+    return BLOCK + BLOCK * (convert != 0) if source.name == "f16" else 2 * BLOCK
+
+
+def bias_accesses(static: Static) -> tuple[Access, ...]:
+    source = static.elements["source"]
+
+    def written(operands: Any) -> Extent:
+        unit = bias_unit(source, getattr(operands, "convert", True))
+        length = operands.len_burst * unit
+        return row_extent((operands.n_burst,), (length + operands.dest_gap * unit,), length)
+
+    return (
+        Access("read", Space.L1, "source", blocks("source"), BLOCK),
+        Access("write", Space.BT, "dest", written, BIAS_ALIGNMENT),
+    )
+
+
+def parameter_accesses(static: Static) -> tuple[Access, ...]:
+    """Parameter rows; the space is that of the first segment, the address decides."""
+    return (
+        Access("read", Space.L1, "source", blocks("source", FB_BLOCK), BLOCK),
+        Access("write", Space.FB, "dest", blocks("dest", FB_BLOCK), FB_BLOCK),
+    )
+
+
+EFFECTS: dict[str, Effects] = {
+    record.name: record
+    for record in (
+        Effects("pto.mte_l1_l0a", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT, tile_accesses("m", Space.L0A)),
+        Effects("pto.mte_l1_l0b", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, tile_accesses("n", Space.L0B)),
+        Effects("pto.mte_l1_l0a_mx", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT, scale_accesses("m", Space.SCALE_A)),
+        Effects("pto.mte_l1_l0b_mx", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, scale_accesses("n", Space.SCALE_B)),
+        Effects("pto.mte_l1_bt", Pipe.MTE1, "l1_bt", Taint.MOVEMENT, bias_accesses),
+        # On FIX: kernels issue the store that reads the rows right behind it, without a flag.
+        Effects("pto.mte_l1_fb", Pipe.FIX, "l1_fb", Taint.MOVEMENT, parameter_accesses),
+    )
+}

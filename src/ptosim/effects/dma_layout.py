@@ -1,0 +1,82 @@
+"""Copies into L1 that change the layout of a matrix, and the filling of L1: which bytes they touch.
+
+The older spelling takes groups and destination strides from a register; its operands carry them under the names of the
+current one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ptosim.effects.burst import BLOCK, row_extent
+from ptosim.effects.geometry import ceil_div, ceil_to, select
+from ptosim.effects.names import Pipe, Space
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+
+SMALL_ROW = 4
+"""Elements of a row with small_c0."""
+
+
+def matrix_source(layout: str, width: int) -> Callable[[Any], Extent]:
+    """The rows of a row-major matrix in GM, or the columns of a column-major one."""
+
+    def extent(operands: Any) -> Extent:
+        lines, length = (operands.n, operands.d) if layout == "nd2nz" else (operands.d, operands.n)
+        outer = getattr(operands, "outer_stride", None)
+        strides = (0 if outer is None else outer, operands.inner_stride)
+        return row_extent((operands.groups, lines), strides, length * width)
+
+    return extent
+
+
+def matrix_dest(width: int) -> Callable[[Any], Extent]:
+    """The 32-byte pieces of rows in L1, group by group of columns; with small_c0 rows of four elements."""
+
+    def extent(operands: Any) -> Extent:
+        columns = ceil_div(operands.d * width, BLOCK)
+        counts = (operands.groups, columns, operands.n)
+        strides = (operands.loop4_stride * BLOCK, operands.loop3_stride * BLOCK, operands.loop2_stride * BLOCK)
+        _, high = row_extent(counts, strides, BLOCK)
+        packed = ceil_to(operands.n * (SMALL_ROW * width), BLOCK) * (operands.d > 0)
+        _, small = row_extent((operands.groups,), (operands.loop4_stride * BLOCK,), packed)
+        return 0, select(operands.small_c0 != 0, small, high)
+
+    return extent
+
+
+def _layout_copy(name: str, layout: str | None, registers: tuple[str, ...] = ()) -> Effects:
+    """A copy whose layout is in its name, or else in its word `layout`."""
+
+    def accesses(static: Static) -> tuple[Access, ...]:
+        width = static.elements["dest"].bytes
+        return (
+            Access("read", Space.GM, "source", matrix_source(layout or static.words["layout"], width)),
+            Access("write", Space.L1, "dest", matrix_dest(width), BLOCK),
+        )
+
+    return Effects(f"pto.{name}", Pipe.MTE2, "gm_l1", Taint.MOVEMENT, accesses, reads=registers)
+
+
+def filled(operands: Any) -> Extent:
+    """The runs of a filling, from the pointer or from `byte_offset` on."""
+    start = getattr(operands, "byte_offset", 0)
+    _, size = row_extent((operands.repeat,), ((operands.blocks + operands.gap) * BLOCK,), operands.blocks * BLOCK)
+    return start, start + size
+
+
+def _fill(name: str) -> Effects:
+    accesses = (Access("write", Space.L1, "dest", filled, BLOCK),)
+    return Effects(f"pto.{name}", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, lambda static: accesses)
+
+
+EFFECTS: dict[str, Effects] = {
+    record.name: record
+    for record in (
+        _layout_copy("mte_gm_l1_frac", None),
+        _layout_copy("copy_gm_to_cbuf_multi_nd2nz", "nd2nz", ("MTE2_NZ_PARA",)),
+        _layout_copy("copy_gm_to_cbuf_multi_dn2nz", "dn2nz", ("MTE2_NZ_PARA",)),
+        _fill("raw_fill_l1"),
+        _fill("create_cbuf_matrix"),
+    )
+}

@@ -1,0 +1,99 @@
+"""Moves out of L1 into L0A, L0B, their MX scales, the bias table and the fixpipe buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from ptosim.effects.cube_load import scale_control, tile_control
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import cube_load as op
+from ptosim.reference.core import Core
+from ptosim.reference.fractals import load_bias, load_parameters, load_scales, load_tile
+from ptosim.reference.semantics import semantics
+
+_A = {"space": Space.L0A, "side": "m", "n": None}
+_B = {"space": Space.L0B, "side": "n", "m": None}
+
+
+@semantics(op.MteL1L0a, bind=lambda static: _A)
+@semantics(op.MteL1L0b, bind=lambda static: _B)
+def mte_l1_l0(
+    core: Core,
+    source: int,
+    dest: int,
+    m: int | None,
+    k: int | None,
+    n: int | None,
+    start_row: int | None,
+    start_col: int | None,
+    m_start: int | None,
+    k_start: int | None,
+    m_step: int | None,
+    k_step: int | None,
+    source_stride: int | None,
+    dest_stride: int | None,
+    transpose: int | None,
+    static: Static,
+    space: Space,
+    side: str,
+) -> Iterator[None]:
+    fields = {"m_start": m_start, "k_start": k_start, "m_step": m_step, "k_step": k_step}
+    strides = {"source_stride": source_stride, "dest_stride": dest_stride}
+    written = SimpleNamespace(m=m, k=k, n=n, start_row=start_row, start_col=start_col, **fields, **strides)
+    control = tile_control(written, static, side, bool(transpose))
+    yield from load_tile(core, space, source, dest, control, static.elements["source"], bool(transpose))
+
+
+_SCALE_A = {"space": Space.SCALE_A, "side": "m", "n": None}
+_SCALE_B = {"space": Space.SCALE_B, "side": "n", "m": None}
+
+
+@semantics(op.MteL1L0aMx, bind=lambda static: _SCALE_A)
+@semantics(op.MteL1L0bMx, bind=lambda static: _SCALE_B)
+def mte_l1_l0_mx(
+    core: Core,
+    source: int,
+    dest: int,
+    m: int | None,
+    k: int | None,
+    n: int | None,
+    start_row: int | None,
+    start_col: int | None,
+    x_start: int | None,
+    y_start: int | None,
+    x_step: int | None,
+    y_step: int | None,
+    source_stride: int | None,
+    dest_stride: int | None,
+    static: Static,
+    space: Space,
+    side: str,
+) -> Iterator[None]:
+    fields = {"x_start": x_start, "y_start": y_start, "x_step": x_step, "y_step": y_step}
+    strides = {"source_stride": source_stride, "dest_stride": dest_stride}
+    written = SimpleNamespace(m=m, k=k, n=n, start_row=start_row, start_col=start_col, **fields, **strides)
+    yield from load_scales(core, space, source, dest, scale_control(written, static, side))
+
+
+@semantics(op.MteL1Bt, bind=lambda static: {"source_element": static.elements["source"]})
+def mte_l1_bt(
+    core: Core,
+    source: int,
+    dest: int,
+    len_burst: int,
+    n_burst: int,
+    source_gap: int,
+    dest_gap: int,
+    source_element: Any,
+) -> Iterator[None]:
+    yield from load_bias(core, source, dest, n_burst, len_burst, source_gap, dest_gap, source_element)
+
+
+@semantics(op.MteL1Fb)
+def mte_l1_fb(
+    core: Core, source: int, dest: int, len_burst: int, n_burst: int, source_gap: int, dest_gap: int
+) -> Iterator[None]:
+    yield from load_parameters(core, source, dest, n_burst, len_burst, source_gap, dest_gap)

@@ -1,0 +1,187 @@
+"""Copies from GM to L1 that change the layout of a matrix, and the filling of L1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.dma_layout import SMALL_ROW
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import dma as op
+from ptosim.language import dma_grouped as grouped
+from ptosim.language import dma_registers as register
+from ptosim.reference.core import Bytes, Config, Core
+from ptosim.reference.fault import Fault
+from ptosim.reference.places import places
+from ptosim.reference.semantics import semantics
+
+
+@dataclass(frozen=True)
+class Groups:
+    """How often the matrix is repeated, and where its parts go in L1, in 32-byte units."""
+
+    count: int
+    row: int
+    column: int
+    """From a group of 32-byte columns to the next."""
+    group: int
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The matrix in GM: n rows of d elements, strides in bytes."""
+
+    layout: str
+    n: int
+    d: int
+    inner: int
+    outer: int
+    width: int
+    """Bytes per element."""
+
+    def read(self, core: Core, source: int, groups: int) -> Bytes:
+        """Its bytes as [group][row][column][byte]."""
+        lines, length = (self.n, self.d) if self.layout == "nd2nz" else (self.d, self.n)
+        starts = places(source, (groups, self.outer), (lines, self.inner))
+        data = core.read_pieces(Space.GM, starts, length * self.width).reshape(groups, lines, length, self.width)
+        return data if self.layout == "nd2nz" else data.transpose(0, 2, 1, 3)
+
+
+def _check(matrix: Matrix, groups: Groups, small: int) -> None:
+    sizes = (matrix.n, matrix.d, matrix.inner, matrix.outer, groups.count, groups.row, groups.column, groups.group)
+    if min(sizes) < 0:
+        raise Fault("arithmetic", "the shape, strides and groups of a copy cannot be negative")
+    if small and matrix.d > SMALL_ROW:
+        raise Fault("arithmetic", f"with small_c0 a row has at most {SMALL_ROW} elements, not {matrix.d}")
+
+
+def _with_columns(rows: Bytes, columns: int) -> Bytes:
+    """Zeros behind the last column."""
+    padded = np.zeros((*rows.shape[:2], columns, rows.shape[3]), np.uint8)
+    padded[:, :, : rows.shape[2]] = rows
+    return padded
+
+
+def _copy(core: Core, source: int, dest: int, matrix: Matrix, groups: Groups, small: int) -> Iterator[None]:
+    _check(matrix, groups, small)
+    if matrix.n == 0 or matrix.d == 0 or groups.count == 0:
+        yield
+        return
+    rows = matrix.read(core, source, groups.count)
+    yield
+    if small:
+        _write_small(core, dest, rows, groups)
+    else:
+        _write_fractals(core, dest, rows, groups)
+
+
+def _write_fractals(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
+    """Columns in groups of 32 bytes, each group holding all rows."""
+    c0 = BLOCK // rows.shape[3]
+    columns = -(-rows.shape[2] // c0)
+    blocks = _with_columns(rows, columns * c0).reshape(groups.count, rows.shape[1], columns, BLOCK)
+    starts = places(
+        dest,
+        (groups.count, groups.group * BLOCK),
+        (columns, groups.column * BLOCK),
+        (rows.shape[1], groups.row * BLOCK),
+    )
+    core.write_pieces(Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, BLOCK), BLOCK)
+
+
+def _write_small(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
+    """Rows of four elements, one behind the other; the end of a group is filled up to 32 bytes."""
+    packed = _with_columns(rows, SMALL_ROW).reshape(groups.count, -1)
+    filled = np.zeros((groups.count, -(-packed.shape[1] // BLOCK) * BLOCK), np.uint8)
+    filled[:, : packed.shape[1]] = packed
+    core.write_pieces(Space.L1, places(dest, (groups.count, groups.group * BLOCK)), filled, BLOCK)
+
+
+def _width(static: Static) -> dict[str, int]:
+    return {"width": static.elements["dest"].bytes}
+
+
+@semantics(grouped.MteGmL1Frac, bind=_width)
+def mte_gm_l1_frac(
+    core: Core,
+    source: int,
+    dest: int,
+    layout: str,
+    n: int,
+    d: int,
+    inner_stride: int,
+    outer_stride: int | None,
+    groups: int,
+    loop2_stride: int,
+    loop3_stride: int,
+    loop4_stride: int,
+    small_c0: int,
+    width: int,
+) -> Iterator[None]:
+    matrix = Matrix(layout, n, d, inner_stride, outer_stride or 0, width)
+    yield from _copy(core, source, dest, matrix, Groups(groups, loop2_stride, loop3_stride, loop4_stride), small_c0)
+
+
+# --- the older spelling ---------------------------------------------------------------------------------------------
+
+
+@semantics(register.SetMte2NzPara)
+def set_mte2_nz_para(core: Core, packed: int) -> None:
+    core.config = core.config.with_word("mte2_nz_para", packed)
+
+
+def nz_groups(packed: int) -> Groups:
+    """The register of pto.set_mte2_nz_para in its fields."""
+    count, row, column, group = (packed >> low & 0xFFFF for low in (0, 16, 32, 48))
+    return Groups(count, row, column, group)
+
+
+@semantics(op.CopyGmToCbufMultiNd2Nz, bind=lambda static: {**_width(static), "layout": "nd2nz"})
+@semantics(op.CopyGmToCbufMultiDn2Nz, bind=lambda static: {**_width(static), "layout": "dn2nz"})
+def copy_gm_to_cbuf_multi(
+    core: Core,
+    source: int,
+    dest: int,
+    layout: str,
+    n: int,
+    d: int,
+    inner_stride: int,
+    outer_stride: int,
+    small_c0: int,
+    config: Config,
+    width: int,
+) -> Iterator[None]:
+    matrix = Matrix(layout, n, d, inner_stride, outer_stride, width)
+    yield from _copy(core, source, dest, matrix, nz_groups(config.get("mte2_nz_para", 0)), small_c0)
+
+
+# --- filling --------------------------------------------------------------------------------------------------------
+
+
+def _fill(core: Core, dest: int, value: int, bits: int, repeat: int, blocks: int, gap: int) -> Iterator[None]:
+    if min(repeat, blocks, gap) < 0:
+        raise Fault("arithmetic", "the runs, blocks and gaps of a filling cannot be negative")
+    yield
+    if repeat and blocks:
+        word = (value & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
+        run = np.frombuffer(word * (blocks * BLOCK // len(word)), np.uint8)
+        starts = places(dest, (repeat, (blocks + gap) * BLOCK))
+        core.write_pieces(Space.L1, starts, core.pattern(np.tile(run, (repeat, 1))), BLOCK)
+
+
+@semantics(grouped.RawFillL1)
+def raw_fill_l1(
+    core: Core, dest: int, byte_offset: int, value: int, repeat: int, blocks: int, gap: int, fill_word_bits: int
+) -> Iterator[None]:
+    yield from _fill(core, dest + byte_offset, value, fill_word_bits, repeat, blocks, gap)
+
+
+@semantics(grouped.CreateCbufMatrix)
+def create_cbuf_matrix(
+    core: Core, dest: int, value: int, repeat: int, blocks: int, gap: int, fill_word_bits: int
+) -> Iterator[None]:
+    yield from _fill(core, dest, value, fill_word_bits, repeat, blocks, gap)

@@ -1,0 +1,186 @@
+"""Moves of fractals, scale fragments and parameter rows out of L1: what both spellings of the loads do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ptosim.effects.burst import BLOCK, FB_BLOCK
+from ptosim.effects.cube_load import (
+    BIAS_ALIGNMENT,
+    FOUR_BIT,
+    FRACTAL,
+    FRACTAL_ROWS,
+    SCALE_SHIFT,
+    SEGMENT_BITS,
+    SEGMENTS,
+    Control,
+    bias_unit,
+    dest_counts,
+    fractal_columns,
+)
+from ptosim.effects.element import Element
+from ptosim.effects.names import Space
+from ptosim.reference import numbers
+from ptosim.reference.core import Bytes, Core, Starts
+from ptosim.reference.fault import Fault
+from ptosim.reference.places import places
+
+FIELD_LIMIT = 65535
+STEP_LIMIT = 255
+
+
+def _check(control: Control) -> None:
+    """The fields fit the hardware's."""
+    for name, value in control._asdict().items():
+        limit = STEP_LIMIT if name.endswith("step") else FIELD_LIMIT
+        if not 0 <= value <= limit:
+            raise Fault("arithmetic", f"a load in fractals with {name} = {value}; it must be 0..{limit}")
+
+
+# --- fractals -------------------------------------------------------------------------------------------------------
+
+
+def load_tile(
+    core: Core, space: Space, source: int, dest: int, control: Control, element: Element, transpose: bool
+) -> Iterator[None]:
+    """Whole fractals of L1 into L0A or L0B, each as it is or the matrix that they form transposed."""
+    _check(control)
+    if not control.k_step or not control.m_step:
+        yield
+        return
+    first = source + (control.k_start * control.source_stride + control.m_start) * FRACTAL
+    steps = (control.k_step, control.source_stride * FRACTAL), (control.m_step, FRACTAL)
+    fractals = _read_fractals(core, places(first, *steps))
+    yield
+    counts = dest_counts(control, fractal_columns(element), transpose)
+    starts = places(dest, (counts[0], control.dest_stride * FRACTAL), (counts[1], FRACTAL))
+    if transpose:
+        fractals = _transposed(core, fractals.reshape(control.k_step, control.m_step, FRACTAL), element)
+    if len(starts):
+        core.write_pieces(space, starts, fractals, FRACTAL)
+
+
+def _read_fractals(core: Core, starts: Starts) -> Bytes:
+    """Fractals of L1. Padding may reach behind the end of L1, where there are zeros."""
+    end = len(core.memories[Space.L1])
+    if int(starts.max()) + FRACTAL <= end or int(starts.min()) >= end:
+        return core.read_pieces(Space.L1, starts, FRACTAL, BLOCK)
+    rows = places(0, (FRACTAL_ROWS, BLOCK)) + starts[:, np.newaxis]
+    inside = rows < end
+    fractals = np.zeros((*rows.shape, BLOCK), np.uint8)
+    fractals[inside] = core.read_pieces(Space.L1, rows[inside], BLOCK, BLOCK)
+    return fractals.reshape(-1, FRACTAL)
+
+
+def _transposed(core: Core, fractals: Bytes, element: Element) -> Bytes:
+    """The matrix of [k_step][m_step] fractals, transposed and cut into fractals again."""
+    if element.name not in FOUR_BIT:
+        return _turned(fractals, element.bytes)
+    values = core.converted(fractals.reshape(-1), 1, _split).reshape(*fractals.shape[:2], 2 * FRACTAL)
+    return core.converted(_turned(values, 1).reshape(-1), 2, _joined).reshape(-1, FRACTAL)
+
+
+def _turned(fractals: Bytes, width: int) -> Bytes:
+    """Elements of `width` bytes; what does not fill a fractal of the result is left out."""
+    across, down, size = fractals.shape
+    columns = size // FRACTAL_ROWS // width
+    matrix = fractals.reshape(across, down, FRACTAL_ROWS, columns, width).transpose(1, 2, 0, 3, 4)
+    matrix = matrix.reshape(down * FRACTAL_ROWS, across * columns, width)
+    high, wide = matrix.shape[0] // columns, matrix.shape[1] // FRACTAL_ROWS
+    cut = matrix[: high * columns, : wide * FRACTAL_ROWS]
+    turned = cut.reshape(high, columns, wide, FRACTAL_ROWS, width).transpose(0, 2, 3, 1, 4)
+    return turned.reshape(high * wide, size)
+
+
+def _split(packed: Bytes) -> Bytes:
+    """Two 4-bit values from each byte, the low one first."""
+    return np.stack((packed & np.uint8(15), packed >> np.uint8(4)), axis=-1).reshape(-1)
+
+
+def _joined(values: Bytes) -> Bytes:
+    return values[::2] | values[1::2] << np.uint8(4)
+
+
+# --- scales ---------------------------------------------------------------------------------------------------------
+
+
+def load_scales(
+    core: Core, space: Space, source: int, dest: int, control: Control, shift: int = SCALE_SHIFT
+) -> Iterator[None]:
+    """Fragments of 32 bytes into the scale buffer, at the address of the data shifted right."""
+    _check(control)
+    if dest & ((1 << shift) - 1):
+        core.violation("misaligned", f"scales for data at {dest}, which is not a multiple of {1 << shift}")
+    if not control.m_step or not control.k_step:
+        yield
+        return
+    first = source + (control.m_start * control.source_stride + control.k_start) * BLOCK
+    read = places(first, (control.m_step, control.source_stride * BLOCK), (control.k_step, BLOCK))
+    data = core.read_pieces(Space.L1, read, BLOCK, BLOCK)
+    yield
+    starts = places(dest >> shift, (control.m_step, control.dest_stride * BLOCK), (control.k_step, BLOCK))
+    core.write_pieces(space, starts, data)
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def _check_rows(core: Core, space: Space, length: int, n_burst: int, source_gap: int, dest_gap: int) -> None:
+    """Sizes must be representable; rows that the destination could not hold end here, before they are read."""
+    if min(length, n_burst, source_gap, dest_gap) < 0:
+        raise Fault("arithmetic", "the length, count and gaps of a copy cannot be negative")
+    size = len(core.memories[space])
+    if n_burst * length > size:
+        raise Fault("out-of-bounds", f"writes {n_burst * length} bytes of {space}, which has {size} bytes")
+
+
+def load_bias(
+    core: Core,
+    source: int,
+    dest: int,
+    n_burst: int,
+    len_burst: int,
+    source_gap: int,
+    dest_gap: int,
+    element: Element,
+    convert: int = 1,
+) -> Iterator[None]:
+    """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
+    unit = bias_unit(element, convert)
+    _check_rows(core, Space.BT, len_burst * unit, n_burst, source_gap, dest_gap)
+    if not n_burst or not len_burst:
+        yield
+        return
+    data = core.read_pieces(
+        Space.L1, places(source, (n_burst, (len_burst + source_gap) * BLOCK)), len_burst * BLOCK, BLOCK
+    )
+    yield
+    if unit != BLOCK:
+        data = core.converted(data.reshape(-1), element.bytes, lambda bytes_: _widened(bytes_, element))
+    starts = places(dest, (n_burst, (len_burst + dest_gap) * unit))
+    core.write_pieces(Space.BT, starts, data.reshape(n_burst, -1), BIAS_ALIGNMENT)
+
+
+def _widened(data: Bytes, element: Element) -> Bytes:
+    """16-bit floats as f32."""
+    return numbers.canonical(numbers.widen(element, data.view(numbers.dtype_of(element)))).view(np.uint8)
+
+
+def load_parameters(
+    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
+) -> Iterator[None]:
+    """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
+    space = SEGMENTS.get(dest >> SEGMENT_BITS)
+    _check_rows(core, space or Space.FB, len_burst * FB_BLOCK, n_burst, source_gap, dest_gap)
+    if not n_burst or not len_burst:
+        yield
+        return
+    read = places(source, (n_burst, (len_burst + source_gap) * FB_BLOCK))
+    data = core.read_pieces(Space.L1, read, len_burst * FB_BLOCK, BLOCK)
+    yield
+    if space is not None:
+        offset = dest & ((1 << SEGMENT_BITS) - 1)
+        starts = places(offset, (n_burst, (len_burst + dest_gap) * FB_BLOCK))
+        core.write_pieces(space, starts, data, FB_BLOCK)
