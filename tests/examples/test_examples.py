@@ -1,9 +1,10 @@
-"""Every example kernel gives what NumPy gives."""
+"""Every example kernel gives what NumPy gives, at sizes with and without tails and under every schedule."""
 
 import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,32 @@ import ptosim
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.pto"))
+
+EDGES: dict[str, list[dict[str, int]]] = {
+    "add": [{"rows": 1, "columns": 1}, {"rows": 32, "columns": 64}, {"rows": 33, "columns": 65}],
+    "buffers": [{"tiles": 0}, {"tiles": 1}, {"tiles": 7}],
+    "cast": [{"count": 4}, {"count": 2048}, {"count": 2049}],
+    "gather": [{"tokens": 1}, {"tokens": 64}, {"tokens": 65, "grid": 1}, {"classes": 1}],
+    "layer_norm": [
+        {"rows": 1, "columns": 1},
+        {"rows": 3, "columns": 64},
+        {"rows": 2, "columns": 65},
+        {"rows": 1, "columns": 2048},
+    ],
+    "pingpong": [{"tiles": 0}, {"tiles": 1}, {"tiles": 2, "tail": 1024}],
+    "producer_consumer_a2a3": [{"rows": 0}, {"rows": 1}, {"rows": 2}],
+    "producer_consumer_a5": [{"tiles": 0}, {"tiles": 1}, {"tiles": 2}],
+    "softmax": [{"rows": 1}, {"rows": 8}, {"rows": 25, "grid": 2}],
+    "topk": [{"columns": 1, "k": 1}, {"columns": 64, "k": 64}, {"columns": 512, "k": 3}],
+    "unaligned_copy": [
+        {"start": 0, "to": 0, "count": 64},
+        {"start": 0, "to": 7, "count": 1},
+        {"start": 9, "to": 8, "count": 64},
+        {"start": 3, "to": 5, "count": 0},
+        {"start": 1, "to": 31, "count": 900},
+    ],
+}
+"""Sizes beside the default ones: a single element, exactly one register or tile, one more."""
 
 
 def script(name: str) -> ModuleType:
@@ -25,18 +52,32 @@ def script(name: str) -> ModuleType:
     return module
 
 
+def run(name: str, sizes: dict[str, Any], **options: Any) -> None:
+    launch = script(name).launch(**sizes)
+    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+    kernel(*launch.arguments, grid=launch.grid, engine="reference", **options)
+    launch.compare()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_example_equals_numpy(name: str) -> None:
-    launch = script(name).launch()
-    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
-    kernel(*launch.arguments, grid=launch.grid, engine="reference")
-    launch.compare()
+    run(name, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"), [(name, sizes) for name, cases in EDGES.items() for sizes in cases], ids=str
+)
+def test_other_sizes_equal_numpy(name: str, sizes: dict[str, int]) -> None:
+    run(name, sizes)
 
 
 @pytest.mark.parametrize("schedule", ["random:1", "random:2", "delay:MTE2", "delay:V", "delay:MTE3"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_schedule_gives_the_same(name: str, schedule: str) -> None:
-    launch = script(name).launch()
-    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
-    kernel(*launch.arguments, grid=launch.grid, engine="reference", schedule=schedule)
-    launch.compare()
+    run(name, {}, schedule=schedule)
+
+
+def test_a_wrong_result_is_noticed() -> None:
+    launch = script("abs").launch()
+    with pytest.raises(AssertionError):
+        launch.compare()
