@@ -261,7 +261,7 @@ class Core:
         self, verb: str, space: Space, start: int, width: int, alignment: int, at: str | None
     ) -> tuple[Bytes, int, bool]:
         """The memory of an access, the offset in it, and whether all of it lies inside."""
-        if alignment > 1 and start % alignment:
+        if start % alignment:
             self.misaligned(verb, space, start, alignment)
         if space is not Space.GM:
             memory = self.cluster[at][space] if at else self.memories[space]
@@ -295,6 +295,11 @@ class Core:
             self.misaligned(verb, space, int(starts[odd != 0][0]), alignment)
         memory, first, inside = self._window(verb, space, low, high - low + width, 1, at)
         return memory, starts - (low - first), inside
+
+    def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
+        """A pointer must be aligned even where no lane of the access is active."""
+        if start % alignment:
+            self.misaligned(verb, space, start, alignment)
 
     def misaligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
         offset = decode(start)[1] if space is Space.GM else start

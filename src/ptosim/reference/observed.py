@@ -1,15 +1,15 @@
 """A core that is watched: accesses are reported, and taint travels with the registers.
 
-Taint of a value is None while it is clean, otherwise an array of one byte per byte of its image, not zero where tainted (the
-number is the observer's). It moves as the data does: a movement is *replayed* on the taint image by the very same function,
-with a core whose reads give taint and whose writes are collected. The observer decides what taint means.
+Taint of a value is None while it is clean, otherwise an array of one byte per byte of its image, not zero where tainted
+(the number is the observer's). It moves as the data does: a movement is *replayed* on the taint image by the very same
+function, with a core whose reads give taint and whose writes are collected. The observer decides what taint means.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -23,6 +23,7 @@ from ptosim.machine.entry import Entry, Site
 from ptosim.machine.observer import Footprint, Observer
 from ptosim.reference.core import Bytes, Combine, Core, Starts
 from ptosim.reference.mask import Mask
+from ptosim.reference.stream import StoreAlign
 
 Image = NDArray[np.uint8]
 
@@ -64,6 +65,8 @@ class ObservedCore(Core):
         self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
         """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
         self.bytes_read = 0
+        self.held: dict[StoreAlign, Site] = {}
+        """Store streams of the scope with pending bytes, and the instruction that stored last."""
         self._reads: list[Any] = []
         self._writes: Iterator[Any] = iter(())
 
@@ -135,6 +138,7 @@ class ObservedCore(Core):
             before, self.machine.loops = self.machine.loops, list(self.entry.loops)
             saved, self.path = self.path, []
             function(self, *captured)
+            self._lost()
             path, self.path = self.path, saved
             self.machine.loops = before
             return tuple(item if isinstance(item, int) else item[0] for item in path)
@@ -244,10 +248,30 @@ class ObservedCore(Core):
         super().accumulate(space, starts, data, combine, name)
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
-        site = self.site_now
-        context = Details(core=self.machine.name, pipe=str(self.entry.pipe), bytes=extent, block=self.machine.block)
-        found = Diagnostic(kind, "error", message, site.location, loops=tuple(self.machine.loops), **context)
+        found = Diagnostic(kind, "error", message, self.site_now.location, **self._context(extent))
         self.observer.report(found, self.entry)
+
+    def _context(self, extent: tuple[int, int] | None = None) -> Details:
+        machine = self.machine
+        pipe, loops = str(self.entry.pipe), tuple(machine.loops)
+        return Details(core=machine.name, pipe=pipe, bytes=extent, block=machine.block, loops=loops)
+
+    def lint(self, message: str, kind: str = "lint") -> None:
+        found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
+        self.observer.report(found, self.entry)
+
+    def hold(self, before: Any, after: Any) -> None:
+        self.held.pop(before, None)
+        if after is not None and after.stream.pending:
+            self.held[after] = self.site_now
+
+    def _lost(self) -> None:
+        """At the end of a scope: streams that nobody has flushed."""
+        for align, site in self.held.items():
+            self.site = site
+            pending = align.stream.pending
+            self.lint(f"a lost tail: {pending} bytes of the store stream are never flushed and do not reach ub")
+        self.held.clear()
 
     def _stored(self, footprint: Footprint, data: Bytes, before: Bytes, taint: Any, atomic: str | None = None) -> None:
         if taint is not None and not taint.any():
@@ -287,7 +311,7 @@ class ObservedCore(Core):
 
 
 class Replay:
-    """The core of a replay: reads give the taint that was met, writes are collected, special registers are scratch copies."""
+    """The core of a replay: reads give the taint that was met, writes are collected; special registers are copies."""
 
     def __init__(self, core: ObservedCore, reads: list[Any]) -> None:
         self.core = core
@@ -331,6 +355,14 @@ class Replay:
 
     def fence(self, site: Site, kind: str) -> None: ...
 
+    def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None: ...
+
+    def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None: ...
+
+    def lint(self, message: str, kind: str = "lint") -> None: ...
+
+    def hold(self, before: Any, after: Any) -> None: ...
+
 
 # --- how taint spreads ----------------------------------------------------------------------------------------------
 
@@ -344,12 +376,16 @@ def _as_taint(observed: Observed, arguments: tuple[Any, ...], taints: Sequence[I
         if width and isinstance(argument, np.ndarray):
             image = np.zeros(REGISTER_BYTES, np.uint8) if taint is None else taint
             changed.append(image.view(cast("NDArray[Any]", argument).dtype))
+        elif isinstance(argument, StoreAlign):
+            changed.append(replace(argument, pending=np.zeros_like(argument.pending) if taint is None else taint))
         else:
             changed.append(argument)
     return changed
 
 
 def _image(value: Any) -> Image | None:
+    if isinstance(value, StoreAlign):
+        return value.pending if value.pending.any() else None
     if not isinstance(value, np.ndarray):
         return None
     image = cast("NDArray[Any]", value).view(np.uint8)

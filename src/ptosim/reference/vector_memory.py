@@ -1,73 +1,254 @@
-"""Vector loads and stores between UB and registers: every dist mode is a table of bytes."""
+"""Vector loads and stores between UB and registers, contiguous and strided: every mode is a table of bytes."""
 
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.effects.vector_memory import LOAD_MODES, NOTHING, LoadMode
+from ptosim.effects.vector_memory import (
+    ALWAYS,
+    BLOCK_BYTES,
+    BLOCKS,
+    DUAL_LOAD_MODES,
+    DUAL_STORE_MODES,
+    NOTHING,
+    STRIDED_LOAD_MODES,
+    STRIDED_STORE_MODES,
+    LoadMode,
+    StoreMode,
+    block_offsets,
+    block_strides,
+    load_mode,
+    store_mode,
+)
 from ptosim.language import vector_memory as op
 from ptosim.reference.core import Bytes, Core
-from ptosim.reference.mask import Mask
+from ptosim.reference.distribution import Distribution, distribution
+from ptosim.reference.mask import Bits, Mask
 from ptosim.reference.numbers import dtype_of
 from ptosim.reference.semantics import semantics
 
 Lanes = NDArray[Any]
 
-
-@cache
-def _gather(mode: LoadMode) -> tuple[NDArray[np.intp] | None, ...]:
-    """Per result register, where each byte comes from; one past the window stands for zero. None: the window as it is."""
-    tables: list[NDArray[np.intp] | None] = []
-    for table in mode.tables:
-        places = np.array([mode.footprint if place == NOTHING else place for place in table], np.intp)
-        tables.append(None if (places == np.arange(256)).all() else places)
-    return tuple(tables)
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 
-def _distribute(window: Bytes, places: NDArray[np.intp] | None) -> Bytes:
-    return window.copy() if places is None else np.append(window, np.uint8(0))[places]
-
-
-def _load_facts(static: Static) -> dict[str, Any]:
-    mode = LOAD_MODES[static.words.get("dist", "NORM")]
+def _load_facts(static: Static, mode: LoadMode, result: str) -> dict[str, Any]:
     return {
-        "mode": mode,
-        "places": _gather(mode),
+        "footprint": mode.footprint,
+        "alignment": mode.alignment,
+        "spread": distribution(mode.tables[0]),
+        "second": distribution(mode.tables[-1]),
         "unit": static.elements["source"].bytes,
-        "dtype": dtype_of(static.elements["result"]),
+        "dtype": dtype_of(static.elements[result]),
         "post": "next" in static.present,
     }
 
 
-@semantics(op.VLds, bind=_load_facts)
-def vlds(core: Core, source: int, offset: int, mode: LoadMode, places: Any, unit: int, dtype: Any, post: bool) -> Any:
-    address = source if post else source + offset * unit
-    window = core.read(Space.UB, address, mode.footprint, mode.alignment, by_use=True)
-    value = _distribute(window, places[0]).view(dtype)
+def _vlds_facts(static: Static) -> dict[str, Any]:
+    return _load_facts(static, load_mode(static.words.get("dist")), "result")
+
+
+@semantics(op.VLds, bind=_vlds_facts)
+def vlds(
+    core: Core,
+    source: int,
+    offset: int,
+    footprint: int,
+    alignment: int,
+    spread: Distribution | None,
+    unit: int,
+    dtype: Any,
+    post: bool,
+) -> Any:
+    """With an updated pointer the access is at the old one."""
+    window = core.read(Space.UB, source if post else source + offset * unit, footprint, alignment, True)
+    value = (window.copy() if spread is None else spread(window)).view(dtype)
     return (value, source + offset * unit) if post else value
 
 
-def _store_facts(static: Static) -> dict[str, Any]:
+@semantics(op.VLdsX2, bind=lambda static: _load_facts(static, DUAL_LOAD_MODES[static.words["dist"]], "low"))
+def vldsx2(
+    core: Core,
+    source: int,
+    offset: int,
+    footprint: int,
+    alignment: int,
+    spread: Distribution,
+    second: Distribution,
+    unit: int,
+    dtype: Any,
+    post: bool,
+) -> tuple[Any, ...]:
+    window = core.read(Space.UB, source if post else source + offset * unit, footprint, alignment, True)
+    pair = spread(window).view(dtype), second(window).view(dtype)
+    return (*pair, source + offset * unit) if post else pair
+
+
+@semantics(op.VSld, bind=lambda static: _load_facts(static, STRIDED_LOAD_MODES[static.words["stride"]], "result"))
+def vsld(
+    core: Core, source: int, offset: int, footprint: int, alignment: int, spread: Distribution, unit: int, dtype: Any
+) -> Lanes:
+    return spread(core.read(Space.UB, source + offset * unit, footprint, alignment, True)).view(dtype)
+
+
+# --- stores -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _gate(mode: StoreMode) -> NDArray[np.intp] | None:
+    """The predicate bit of each byte of the footprint; None where the mask has no say."""
+    return None if ALWAYS in mode.gate else np.array(mode.gate, np.intp)
+
+
+def _store_facts(static: Static, mode: StoreMode, value: str) -> dict[str, Any]:
+    written = np.array([place != NOTHING for place in mode.source])
     return {
+        "gather": distribution(mode.source),
+        "alignment": mode.alignment,
+        "gate": _gate(mode),
+        "written": None if written.all() else written,
         "unit": static.elements["dest"].bytes,
-        "width": static.elements["value"].bytes,
+        "width": static.elements[value].bytes,
         "post": "next" in static.present,
     }
 
 
-@semantics(op.VSts, bind=_store_facts)
+def _vsts_facts(static: Static) -> dict[str, Any]:
+    mode = store_mode(static.words.get("dist"), static.elements["value"])
+    facts = _store_facts(static, mode, "value")
+    first_unit = mode.footprint < BLOCK_BYTES  # 1PT: the unit in its place, and nothing else
+    return {**facts, "size": mode.footprint if first_unit else 0, "stride": VECTOR_BYTES // len(set(mode.gate))}
+
+
+@semantics(op.VSts, bind=_vsts_facts)
 def vsts(
-    core: Core, value: Lanes, dest: int, offset: int, mask: Mask | None, unit: int, width: int, post: bool
+    core: Core,
+    value: Lanes,
+    dest: int,
+    offset: int,
+    mask: Mask | None,
+    gather: Distribution | None,
+    gate: NDArray[np.intp] | None,
+    alignment: int,
+    size: int,
+    stride: int,
+    unit: int,
+    post: bool,
 ) -> int | None:
-    address = dest if post else dest + offset * unit
-    if mask is None or mask.is_full(width):
-        core.write(Space.UB, address, value.view(np.uint8), 32)
-    else:
-        core.write(Space.UB, address, value.view(np.uint8), 32, np.repeat(mask.lanes(width), width))
+    """`stride` is how far the predicate bits lie apart that the dist looks at, whatever the width of the elements."""
+    data = value.view(np.uint8)
+    if size:
+        data = data[:size]
+    elif gather is not None:
+        data = gather(data)
+    active = None if mask is None or gate is None or mask.is_full(stride) else mask.bits[gate]
+    core.write(Space.UB, dest if post else dest + offset * unit, data, alignment, active)
     return dest + offset * unit if post else None
+
+
+@semantics(op.VStsX2, bind=lambda static: _store_facts(static, DUAL_STORE_MODES[static.words["dist"]], "low"))
+def vstsx2(
+    core: Core,
+    low: Lanes,
+    high: Lanes,
+    dest: int,
+    offset: int,
+    mask: Mask,
+    gather: Distribution,
+    alignment: int,
+    unit: int,
+    width: int,
+) -> None:
+    if not mask.is_full(width):
+        core.lint("an interleaving store ignores its mask: the inactive lanes are stored as well")
+    core.write(Space.UB, dest + offset * unit, gather(np.concatenate((low, high)).view(np.uint8)), alignment)
+
+
+@semantics(op.VSst, bind=lambda static: _store_facts(static, STRIDED_STORE_MODES[static.words["stride"]], "value"))
+def vsst(
+    core: Core,
+    value: Lanes,
+    dest: int,
+    offset: int,
+    gather: Distribution,
+    written: Bits,
+    alignment: int,
+    unit: int,
+) -> None:
+    core.write(Space.UB, dest + offset * unit, gather(value.view(np.uint8)), alignment, written)
+
+
+# --- blocks at equal distances ----------------------------------------------------------------------------------------
+
+
+def _block_facts(static: Static) -> dict[str, Any]:
+    return {"static": static, "post": "next" in static.present}
+
+
+def _block_starts(
+    base: int, control: int | None, block_stride: int | None, repeat_stride: int | None, static: Static
+) -> tuple[NDArray[np.int64], int]:
+    """Where the 8 blocks lie, and the pointer advanced by the repeat stride."""
+    operands = SimpleNamespace(control=control, block_stride=block_stride, repeat_stride=repeat_stride)
+    advance = block_strides(operands, static)[1] * BLOCK_BYTES
+    return np.array(block_offsets(operands, static), np.int64) + base, base + advance
+
+
+@semantics(op.VSldb, bind=lambda static: {**_block_facts(static), "dtype": dtype_of(static.elements["result"])})
+def vsldb(
+    core: Core,
+    source: int,
+    control: int | None,
+    block_stride: int | None,
+    repeat_stride: int | None,
+    mask: Mask,
+    static: Static,
+    dtype: Any,
+    post: bool,
+) -> Any:
+    """A block of which any predicate bit is set is loaded; the others are zero."""
+    core.aligned("reads", Space.UB, source, BLOCK_BYTES)
+    starts, advanced = _block_starts(source, control, block_stride, repeat_stride, static)
+    active = mask.bits.reshape(BLOCKS, -1).any(axis=1)
+    blocks = np.zeros((BLOCKS, BLOCK_BYTES), np.uint8)
+    blocks[active] = core.read_pieces(Space.UB, starts[active], BLOCK_BYTES)
+    value = blocks.reshape(-1).view(dtype)
+    return (value, advanced) if post else value
+
+
+@semantics(op.VSstb, bind=lambda static: {**_block_facts(static), "width": static.elements["value"].bytes})
+def vsstb(
+    core: Core,
+    value: Lanes,
+    dest: int,
+    control: int | None,
+    block_stride: int | None,
+    repeat_stride: int | None,
+    mask: Mask,
+    static: Static,
+    width: int,
+    post: bool,
+) -> int | None:
+    """Each element by its own lane of the mask."""
+    core.aligned("writes", Space.UB, dest, BLOCK_BYTES)
+    starts, advanced = _block_starts(dest, control, block_stride, repeat_stride, static)
+    blocks = value.view(np.uint8).reshape(BLOCKS, BLOCK_BYTES)
+    if mask.is_full(width):
+        core.write_pieces(Space.UB, starts, blocks)
+    else:
+        _store_active(core, starts, blocks, np.repeat(mask.lanes(width), width).reshape(blocks.shape))
+    return advanced if post else None
+
+
+def _store_active(core: Core, starts: NDArray[np.int64], blocks: Bytes, active: Bits) -> None:
+    for start, block, bytes_active in zip(starts, blocks, active, strict=True):
+        if bytes_active.any():
+            core.write(Space.UB, int(start), block, 1, bytes_active)

@@ -1,0 +1,141 @@
+"""Unaligned loads and stores, whose state travels in align values (stream.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.effects.vector_stream import primed_block
+from ptosim.language import vector_stream as op
+from ptosim.reference.core import Core
+from ptosim.reference.fault import Fault
+from ptosim.reference.lanes import Lanes
+from ptosim.reference.numbers import dtype_of
+from ptosim.reference.semantics import semantics
+from ptosim.reference.stream import LoadAlign, StoreAlign, append_bytes, flush
+
+# --- loads ------------------------------------------------------------------------------------------------------------
+
+
+@semantics(op.VLdas)
+def vldas(source: int) -> LoadAlign:
+    return LoadAlign(primed_block(source))
+
+
+def _load_facts(static: Static) -> dict[str, Any]:
+    return {
+        "unit": static.elements["source"].bytes,
+        "dtype": dtype_of(static.elements["result"]),
+        "post": "next" in static.present,
+    }
+
+
+@semantics(op.VLdus, bind=_load_facts)
+def vldus(
+    core: Core, source: int, align: LoadAlign, increment: int | None, unit: int, dtype: Any, post: bool
+) -> tuple[Any, ...]:
+    """The older form with an updated pointer and no increment goes on by one register."""
+    if align.block != primed_block(source):
+        core.lint(
+            f"a stale align: the stream has read ahead the block at ub {align.block}, but this load is at {source}"
+        )
+    value = core.read(Space.UB, source, VECTOR_BYTES, unit, True).copy().view(dtype)
+    following = source + (VECTOR_BYTES if increment is None else increment * unit)
+    after = LoadAlign(primed_block(following))
+    return (value, after, following) if post else (value, after)
+
+
+@semantics(op.UVld, bind=_load_facts)
+def uvld(core: Core, source: int, offset: int, unit: int, dtype: Any) -> Lanes:
+    return core.read(Space.UB, source + offset * unit, VECTOR_BYTES, unit, True).copy().view(dtype)
+
+
+# --- stores -----------------------------------------------------------------------------------------------------------
+
+
+@semantics(op.InitAlign)
+def init_align() -> StoreAlign:
+    return StoreAlign()
+
+
+def _store_facts(static: Static) -> dict[str, Any]:
+    element = static.elements["dest"]
+    return {"unit": element.bytes, "lanes": static.elements["value"].lanes, "post": "next" in static.present}
+
+
+@semantics(op.VStus, bind=_store_facts)
+def vstus(
+    core: Core, align: StoreAlign, offset: int, value: Lanes, dest: int, mode: str | None, unit: int, post: bool
+) -> Any:
+    """The offset is how many elements are stored, and how far the pointer advances."""
+    length = offset * unit
+    if not 0 <= length <= VECTOR_BYTES:
+        raise Fault("invalid", f"a register has {VECTOR_BYTES // unit} elements; {offset} of them cannot be stored")
+    after = append_bytes(core, align, dest, value.view(np.uint8)[:length])
+    advanced = dest if mode == "NO_POST_UPDATE" else dest + length
+    return (after, advanced) if post else after
+
+
+@semantics(op.VStu, bind=_store_facts)
+def vstu(
+    core: Core,
+    align: StoreAlign,
+    offset: int | None,
+    base: int | None,
+    value: Lanes,
+    dest: int,
+    update: int | None,
+    mode: str | None,
+    unit: int,
+    lanes: int,
+) -> tuple[StoreAlign, int]:
+    """A whole register: at `base`, or `offset` elements behind the pointer."""
+    if base is not None:
+        return append_bytes(core, align, base, value.view(np.uint8)), base + lanes * unit if update else base
+    assert offset is not None
+    after = append_bytes(core, align, dest + offset * unit, value.view(np.uint8))
+    return after, offset + lanes if mode == "POST_UPDATE" else offset
+
+
+_AR_MASK = 0xFFFF_FFFF
+
+
+@semantics(op.VStur)
+def vstur(core: Core, align: StoreAlign, value: Lanes, dest: int, mode: str) -> StoreAlign:
+    """What the last squeeze has kept, behind what earlier ones have: SQZN bytes at AR."""
+    kept, reached = core.special["SQZN"], core.special["AR"]
+    after = append_bytes(core, align, dest + reached, value.view(np.uint8)[:kept])
+    if mode == "POST_UPDATE":
+        core.special["AR"] = reached + kept & _AR_MASK
+    return after
+
+
+# --- flushes ----------------------------------------------------------------------------------------------------------
+
+
+def _flush_facts(static: Static) -> dict[str, Any]:
+    return {"unit": static.elements["dest"].bytes, "post": "next" in static.present}
+
+
+@semantics(op.VStas, bind=_flush_facts)
+def vstas(core: Core, align: StoreAlign, dest: int, offset: int, unit: int, post: bool) -> int | None:
+    """Older text counts the offset in bytes: a flush that fits either way is not complained of."""
+    if post:
+        flush(core, align, dest)
+        return dest + offset * unit
+    flush(core, align, dest + offset * unit, dest + offset)
+    return None
+
+
+@semantics(op.VSta, bind=_flush_facts)
+def vsta(core: Core, align: StoreAlign, dest: int, offset: int, unit: int) -> None:
+    flush(core, align, dest + offset * unit, dest + offset)
+
+
+@semantics(op.VStar)
+def vstar(core: Core, align: StoreAlign, dest: int) -> None:
+    flush(core, align, dest + core.special["AR"])
