@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptosim.api import Kernel, Module, load
+    from ptosim.api import Kernel, Module, load, profile
     from ptosim.arguments import Parameter
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
 
@@ -19,9 +19,10 @@ _HOMES = {
     "PTOError": "diagnostics",
     "Parameter": "arguments",
     "load": "api",
+    "profile": "api",
 }
 
-__all__ = ["Diagnostic", "Finding", "Kernel", "Location", "Module", "PTOError", "Parameter", "load"]
+__all__ = ["Diagnostic", "Finding", "Kernel", "Location", "Module", "PTOError", "Parameter", "load", "profile"]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.machine.scheduler import Stop
     from ptosim.reference.engine import Programs, Run
+    from ptosim.report.profile import Profile
+    from ptosim.target import Target
 
 ENGINES = ("reference",)
 
@@ -115,6 +117,14 @@ class Kernel:
             _count("threads", threads)
         self.reference(launch)()
 
+    def on(self, architecture: str) -> Kernel:
+        """The same kernel, verified for another machine where this one is not for it."""
+        if architecture == self.module.verified.target:
+            return self
+        from ptosim.language.load import load as load_language
+
+        return Module(load_language(self.module.verified.parsed.source, architecture)).kernel(self.name)
+
     # --- for the other public calls ------------------------------------------------------------------------------
 
     def reference(self, launch: Launch, observer: Observer | None = None, stop: Stop | None = None) -> Run:
@@ -147,6 +157,86 @@ class Kernel:
         return self._programs[observed]
 
 
+def check(
+    kernel: Kernel,
+    *args: Any,
+    grid: int = 1,
+    mem_bar: str = "relaxed",
+    blocks: Sequence[int | str] | None = None,
+    max_findings: int | None = None,
+    unwritten: bool = False,
+) -> CheckReport:
+    """Run a kernel under the sanitizer, on copies of its arguments.
+
+    `mem_bar`: how unfenced accesses inside a vector scope count (relaxed, strict or off). `blocks`: run only these, by
+    number or "last". `unwritten`: also name the bytes of outputs that no block wrote.
+    """
+    from ptosim.report.check_report import report
+    from ptosim.sanitize.checker import Subject
+    from ptosim.sanitize.program import Program
+    from ptosim.sanitize.session import check as observe
+
+    arguments = bind(kernel.signature, args)
+    launch = Launch(arguments, _count("grid", grid))
+    subject = Subject(
+        Program(kernel.module.verified),
+        arguments.names,
+        tuple(len(buffer) for buffer in arguments.buffers),
+        kernel.program.cross_block,
+        _choice("mem_bar", mem_bar, ("relaxed", "strict", "off")),
+    )
+    chosen = _blocks(blocks, launch.grid, kernel.program.cross_block, unwritten)
+    most = None if max_findings is None else _count("max_findings", max_findings)
+
+    def execute(observer: Observer) -> Run:
+        return kernel.reference(replace(launch, arguments=arguments.copied()), observer)
+
+    return report(kernel.name, observe(subject, execute, chosen, unwritten), most)
+
+
+def _blocks(blocks: Sequence[int | str] | None, grid: int, together: bool, unwritten: bool) -> Sequence[int]:
+    """The blocks to run, each once, in ascending order."""
+    if blocks is None:
+        return range(grid)
+    numbers = {grid - 1 if block == "last" else block for block in blocks}
+    for block in numbers:
+        if not isinstance(block, int) or isinstance(block, bool) or not 0 <= block < grid:
+            raise error("argument", f"there is no block {block!r}: blocks are 0 to {grid - 1}, or 'last'")
+    if together and len(numbers) < grid:
+        raise error("argument", "the blocks of this kernel wait for each other: all of them must run")
+    if unwritten and len(numbers) < grid:
+        raise error("argument", "what no block writes can only be told when all blocks run")
+    return sorted(cast("set[int]", numbers))
+
+
+def _choice(name: str, value: str, choices: Sequence[str]) -> Any:
+    if value not in choices:
+        raise error("argument", f"{name} is one of {', '.join(choices)}, not {value!r}")
+    return value
+
+
+def profile(
+    kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Target | None = None
+) -> Profile:
+    """Time a kernel on copies of its arguments. `target`: a name, a .toml file; by default the module's own."""
+    from ptosim.report.profile import Profile
+    from ptosim.target import Target, load_target
+    from ptosim.timing.pipes import PipeTimer
+    from ptosim.timing.waves import hardware_cores, place_blocks
+    from ptosim.timing.work import Prices
+
+    machine = target if isinstance(target, Target) else load_target(target or kernel.module.verified.target)
+    kernel = kernel.on(machine.architecture)
+    parsed, program = kernel.module.verified.parsed, kernel.program
+    launch = Launch(bind(kernel.signature, args).copied(), _count("grid", grid), oob="drop")
+    timer = PipeTimer(machine, Prices(machine, parsed))
+    run = kernel.reference(launch, timer)
+    run.target = machine
+    run()
+    place_blocks(timer.recording, hardware_cores(program.kind, machine), program.cross_block)
+    return Profile(kernel.name, parsed.source, machine, launch.grid, timer.recording, launch.arguments.names)
+
+
 @dataclass(frozen=True)
 class Launch:
     """One call of a kernel, its arguments fitted and its options checked."""
@@ -168,4 +258,4 @@ def _count(name: str, value: Any) -> int:
     return value.__index__()
 
 
-__all__: Sequence[str] = ("Kernel", "Launch", "Module", "load")
+__all__: Sequence[str] = ("Kernel", "Launch", "Module", "load", "profile")

@@ -227,6 +227,7 @@ class PipeTimer(Silent):
             self.recording.sites.append(site)
             self.recording.classes.append("")
             self.recording.names.append(())
+            self.recording.pointers.append(frozenset())
         return number
 
     def _cause(self, key: Any, site: int, hop: int) -> int:
@@ -250,12 +251,14 @@ class PipeTimer(Silent):
         signals.wait_time.append(time)
 
     def _keep_arguments(self, entry: Entry, site: int) -> None:
-        """The integers among the arguments; which of them there are is the same for every entry of a site."""
+        """The integers among the operands; which of them there are is the same for every entry of a site."""
         if entry.facts is None:
             return
+        priced, recording = self.prices.of(entry.site), self.recording
         names: list[str] = []
-        pool = self.recording.pool
-        for name, value in entry.facts.items():
+        pool = recording.pool
+        for name in priced.operands:
+            value = entry.facts.get(name)
             if isinstance(value, tuple):
                 items = cast("tuple[int, ...]", value)
                 names += [f"{name}[{place}]" for place in range(len(items))]
@@ -263,9 +266,9 @@ class PipeTimer(Silent):
             elif isinstance(value, int):
                 names.append(name)
                 pool.append(_word(value))
-        if not self.recording.names[site]:
-            self.recording.names[site] = tuple(names)
-            self.recording.classes[site] = self.prices.of(entry.site).timing_class
+        if not recording.classes[site]:
+            recording.names[site], recording.pointers[site] = tuple(names), priced.pointers
+            recording.classes[site] = priced.timing_class
 
     def _keep_touches(self, row: int) -> None:
         touches = self.recording.touches

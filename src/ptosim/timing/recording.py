@@ -156,6 +156,8 @@ class Recording:
     """The path behind each of the functions."""
     names: list[tuple[str, ...]] = field(default_factory=list[tuple[str, ...]])
     """The arguments of each site by name."""
+    pointers: list[frozenset[str]] = field(default_factory=list[frozenset[str]])
+    """Which of them point to GM."""
     pool: array[int] = field(default_factory=lambda: array("q"))
     cycles: int = 0
     hardware_cores: int = 0

@@ -11,12 +11,13 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
+from ptosim.effects.names import Space
 from ptosim.effects.sfu import list_count, list_valid
-from ptosim.language.operation import is_scope
+from ptosim.language.operation import PTOOperation, is_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.static import static_of
 from ptosim.machine.entry import Site
-from ptosim.target import COPY_CLASSES, Target
+from ptosim.target import Target
 from ptosim.timing.program import Path, Program
 from ptosim.timing.recording import NOTHING
 from ptosim.timing.result import VectorFunctionTiming
@@ -40,6 +41,10 @@ class Priced:
     """What a matrix product multiplies."""
     narrow: bool = False
     """A product that takes its f32 operands as tf32, at the pace of narrower ones."""
+    operands: tuple[str, ...] = ()
+    """Roles of the operands, in order."""
+    pointers: frozenset[str] = frozenset()
+    """Which of them point to GM."""
 
 
 class Cost(NamedTuple):
@@ -92,11 +97,14 @@ class Prices:
         op = self._operations[_place(site)]
         if is_scope(op):
             return Priced("", vector_program(op, self._line_of))
-        timing_class = effects()[op.name].timing
-        if timing_class in COPY_CLASSES:
-            return Priced(timing_class)
         static = static_of(op, self.target.architecture)
-        return Priced(timing_class, None, static.elements.get("a"), "tf32_mode" in static.words)
+        return Priced(
+            effects()[op.name].timing,
+            element=static.elements.get("a"),
+            narrow="tf32_mode" in static.words,
+            operands=op.operand_roles if isinstance(op, PTOOperation) else (),
+            pointers=frozenset(role for role, space in static.spaces.items() if space == Space.GM),
+        )
 
     @cached_property
     def _operations(self) -> dict[tuple[int, int, str], Operation]:

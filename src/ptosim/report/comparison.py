@@ -1,0 +1,150 @@
+"""Two profiles side by side: cycles, pipes, and lines that are the same text in both sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ptosim.report.accounts import LineTime, PipeTime
+from ptosim.report.profile_text import MOST, count, excerpt, line_number, table
+
+if TYPE_CHECKING:
+    from ptosim.report.profile import Profile
+
+_NONE = PipeTime(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class LineDifference:
+    """One line of the source in both profiles; None where only the other has it."""
+
+    line: int | None
+    other_line: int | None
+    text: str
+    critical: tuple[int, int]
+    busy: tuple[int, int]
+    waiting: tuple[int, int]
+
+
+class Comparison:
+    """What another variant of a kernel, or another target, does to its cycles."""
+
+    def __init__(self, first: Profile, second: Profile) -> None:
+        self.first = first
+        self.second = second
+
+    @property
+    def speedup(self) -> float:
+        """How many times fewer cycles the second takes."""
+        return self.first.cycles / self.second.cycles if self.second.cycles else 1.0
+
+    @cached_property
+    def pipes(self) -> dict[str, tuple[PipeTime, PipeTime]]:
+        names = dict.fromkeys((*self.first.pipes, *self.second.pipes))
+        return {name: (self.first.pipes.get(name, _NONE), self.second.pipes.get(name, _NONE)) for name in names}
+
+    @cached_property
+    def lines(self) -> Sequence[LineDifference]:
+        """Lines whose cycles differ, the largest difference on the critical path first."""
+        found = [
+            entry for entry in self._lines() if any(a != b for a, b in (entry.critical, entry.busy, entry.waiting))
+        ]
+        return sorted(found, key=lambda entry: (-abs(_change(entry.critical)), -abs(_change(entry.busy))))
+
+    def _lines(self) -> Iterator[LineDifference]:
+        first = {entry.line: entry for entry in self.first.lines}
+        second = {entry.line: entry for entry in self.second.lines}
+        partner = dict(_matching(self.first.source.text, self.second.source.text))
+        for line, entry in first.items():
+            other = partner.get(line)
+            text = self.first.source.line(line)
+            yield _difference(line, other, text, entry, second.get(other) if other else None)
+        matched = set(partner.values()) & {partner.get(line) for line in first}
+        back = {other: line for line, other in partner.items()}
+        for line, entry in second.items():
+            if line not in matched:
+                yield _difference(back.get(line), line, self.second.source.line(line), None, entry)
+
+    def __str__(self) -> str:
+        return _text(self)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "cycles": [self.first.cycles, self.second.cycles],
+            "speedup": self.speedup,
+            "bound": [self.first.bound, self.second.bound],
+            "pipes": {name: [asdict(one), asdict(other)] for name, (one, other) in self.pipes.items()},
+            "lines": [asdict(entry) for entry in self.lines],
+        }
+
+
+def _change(pair: tuple[int, int]) -> int:
+    return pair[1] - pair[0]
+
+
+def _matching(first: str, second: str) -> Iterator[tuple[int, int]]:
+    """Lines that are the same in both texts, apart from blanks."""
+    one, other = ([" ".join(line.split()) for line in text.split("\n")] for text in (first, second))
+    for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+        for place in range(block.size):
+            yield block.a + place + 1, block.b + place + 1
+
+
+def _difference(
+    line: int | None, other: int | None, text: str, one: LineTime | None, two: LineTime | None
+) -> LineDifference:
+    def pair(name: str) -> tuple[int, int]:
+        return (getattr(one, name) if one else 0), (getattr(two, name) if two else 0)
+
+    return LineDifference(line, other, text, pair("critical"), pair("busy"), pair("waiting"))
+
+
+# --- for the terminal -------------------------------------------------------------------------------------------------
+
+
+def _text(comparison: Comparison) -> str:
+    first, second = comparison.first, comparison.second
+    names = (first.source.name, second.source.name)
+    if names[0] == names[1]:
+        names = (first.target.name, f"{second.target.name}, changed" if first.target.name == second.target.name else "")
+        names = (names[0], names[1] or second.target.name)
+    rows = [
+        ("cycles", count(first.cycles), count(second.cycles), _signed((first.cycles, second.cycles))),
+        ("bound by", first.bound, second.bound, ""),
+    ]
+    parts = [
+        table(("", *names, "difference"), rows),
+        _verdict(comparison),
+        table(("pipe", "busy", "", "difference", "waiting", "", "difference"), list(_pipe_rows(comparison))),
+        table(("line", "other", "critical", "", "difference", "busy", "", ""), list(_line_rows(comparison))),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _verdict(comparison: Comparison) -> str:
+    speedup = comparison.speedup
+    if speedup == 1:
+        return "no difference in cycles"
+    word, ratio = ("fewer", speedup) if speedup > 1 else ("more", 1 / speedup)
+    return f"the second takes {ratio:.2f} times {word} cycles"
+
+
+def _pipe_rows(comparison: Comparison) -> Iterator[Sequence[str]]:
+    for name, (one, other) in comparison.pipes.items():
+        busy, waiting = (one.busy, other.busy), (one.waiting, other.waiting)
+        yield name, *map(count, busy), _signed(busy), *map(count, waiting), _signed(waiting)
+
+
+def _line_rows(comparison: Comparison) -> Iterator[Sequence[str]]:
+    for entry in comparison.lines[: 2 * MOST]:
+        places = line_number(entry.line), line_number(entry.other_line)
+        critical = (*map(count, entry.critical), _signed(entry.critical))
+        yield *places, *critical, *map(count, entry.busy), excerpt(entry.text)
+
+
+def _signed(pair: tuple[int, int]) -> str:
+    change = _change(pair)
+    return f"{change:+,}" if change else ""

@@ -1,0 +1,266 @@
+"""Profile: what a user holds after a timed run. Its forms (terminal, JSON, trace, HTML) live beside this module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from ptosim.diagnostics import Diagnostic, Source
+from ptosim.machine.memory import decode
+from ptosim.report import accounts
+from ptosim.report.accounts import CoreTime, LineTime, PathStep, PipeTime, Transfer, Waiting
+from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
+from ptosim.target import Target
+from ptosim.timing.kernel_path import Stretch, kernel_path
+from ptosim.timing.occupancy import Life, lives
+from ptosim.timing.recording import PIPES, Kind, Recording
+
+if TYPE_CHECKING:
+    from ptosim.report.comparison import Comparison
+
+CAVEAT = (
+    "These cycles rank variants of a kernel; they do not predict wall time. The figures come from simulators, "
+    "documents and a few boards; in the one public case where both are known, simulator and board differ by a "
+    "factor of five."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that a pipe did: a copy, a matrix product, a whole vector scope."""
+
+    core: str
+    pipe: str
+    start: int
+    end: int
+    line: int | None
+    name: str
+    bytes: int
+    arguments: Mapping[str, str | int]
+
+    @property
+    def cycles(self) -> int:
+        return self.end - self.start
+
+
+class Timeline(Sequence[Event]):
+    """Events by the time they start. They are made when asked for: a run may have a million."""
+
+    def __init__(self, recording: Recording, parameters: Sequence[str], kind: Kind = Kind.WORK) -> None:
+        self.recording = recording
+        self.parameters = parameters
+        rows = recording.rows
+        chosen = np.flatnonzero(accounts.column(rows.kind) == kind)
+        keys = (accounts.column(rows.pipe), accounts.column(rows.core), accounts.column(rows.start))
+        order = np.lexsort([key[chosen] for key in keys])
+        self.rows: list[int] = chosen[order].tolist()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Event: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Event]: ...
+
+    def __getitem__(self, index: int | slice) -> Event | list[Event]:
+        if isinstance(index, slice):
+            return [self._event(row) for row in self.rows[index]]
+        return self._event(self.rows[index])
+
+    def __iter__(self) -> Iterator[Event]:
+        return map(self._event, self.rows)
+
+    def __repr__(self) -> str:
+        return f"<timeline of {len(self)} events>"
+
+    def _event(self, row: int) -> Event:
+        recording, rows = self.recording, self.recording.rows
+        site = recording.sites[rows.site[row]]
+        return Event(
+            recording.cores[rows.core[row]].name,
+            str(PIPES[rows.pipe[row]]),
+            rows.start[row],
+            rows.end[row],
+            site.line,
+            site.name,
+            rows.bytes[row],
+            dict(self.arguments(row)),
+        )
+
+    def arguments(self, row: int) -> Iterator[tuple[str, str | int]]:
+        """What an entry was issued with, in words; of a wait what it waited for."""
+        recording = self.recording
+        detail = recording.rows.detail[row]
+        if recording.rows.kind[row] == Kind.WAIT:
+            cause = recording.causes[detail]
+            yield "for", cause.text
+            if line := recording.sites[cause.site].line:
+                yield "released at line", line
+            return
+        pointers = recording.pointers[recording.rows.site[row]]
+        for name, value in recording.arguments(row):
+            yield name, self._pointer(value) if name in pointers else value
+        if detail >= 0:
+            path = recording.paths[detail]
+            yield "path", ", ".join(map(str, path[:8])) + (", ..." if len(path) > 8 else "")
+            yield "limit", recording.functions[detail].limit
+
+    def _pointer(self, value: int) -> str:
+        argument, offset = decode(value)
+        known = 0 <= argument < len(self.parameters)
+        return f"{self.parameters[argument] if known else argument} + {offset}"
+
+
+class Profile:
+    """How long a kernel takes on a target, where the time goes, and what it is bound by."""
+
+    def __init__(
+        self,
+        kernel: str,
+        source: Source,
+        target: Target,
+        grid: int,
+        recording: Recording,
+        parameters: Sequence[str] = (),
+    ) -> None:
+        self.kernel = kernel
+        self.source = source
+        self.target = target
+        self.grid = grid
+        self.recording = recording
+        self.parameters = tuple(parameters)
+
+    @property
+    def cycles(self) -> int:
+        """From the launch to the last completion on any core."""
+        return self.recording.cycles
+
+    @cached_property
+    def cores(self) -> Mapping[str, CoreTime]:
+        """By name: b0.aiv0 is a core of block 0. Its idle time lasts until the next block begins there."""
+        return accounts.core_times(self.recording)
+
+    @cached_property
+    def pipes(self) -> Mapping[str, PipeTime]:
+        """Busy, waiting and idle cycles by pipe, summed over cores."""
+        return accounts.pipe_times(self.cores)
+
+    @property
+    def bound(self) -> str:
+        """What most of the critical path was spent on."""
+        return next(iter(self.bounds), "launch")
+
+    @cached_property
+    def bounds(self) -> Mapping[str, int]:
+        """The cycles of the critical path by what they were spent on."""
+        return accounts.bounds(self.recording, self.path)
+
+    @cached_property
+    def path(self) -> list[Stretch]:
+        return kernel_path(self.recording)
+
+    @cached_property
+    def critical_path(self) -> tuple[PathStep, ...]:
+        """What the end of the kernel waited for, from the first cycle on; the steps add up to `cycles`."""
+        return tuple(accounts.path_steps(self.recording, self.path))
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        return Timeline(self.recording, self.parameters)
+
+    @cached_property
+    def waits(self) -> Timeline:
+        """The times at which a pipe stood at an unsatisfied wait, as events."""
+        return Timeline(self.recording, self.parameters, Kind.WAIT)
+
+    @cached_property
+    def waiting(self) -> Sequence[Waiting]:
+        """The same by cause and source line, the longest first."""
+        return accounts.waitings(self.recording)
+
+    @cached_property
+    def transfers(self) -> Sequence[Transfer]:
+        """What was copied, by path between memories."""
+        return accounts.transfers(self.recording, {path: dma.bytes_per_cycle for path, dma in self.target.dma.items()})
+
+    @cached_property
+    def lines(self) -> Sequence[LineTime]:
+        """The lines that took time, the hottest first."""
+        return accounts.line_times(self.recording, self.path)
+
+    @cached_property
+    def occupancy(self) -> Sequence[Life]:
+        """Which bytes of which UB were in use when."""
+        return lives(self.recording)
+
+    @property
+    def least(self) -> int:
+        """The busy cycles of the busiest pipe, spread evenly over the cores: no overlap makes the kernel shorter."""
+        return accounts.least_cycles(self.recording)
+
+    @cached_property
+    def rests_on(self) -> Sequence[UsedFigure]:
+        """The figures behind it that were guessed, recommended, fitted, or set by the user."""
+        return weak_figures(self.recording, self.target)
+
+    # --- forms --------------------------------------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        from ptosim.report.profile_text import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        return f"<profile of {self.kernel} on {self.target.name}: {self.cycles} cycles, bound by {self.bound}>"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; the timeline is in the trace."""
+        return {
+            "kernel": self.kernel,
+            "file": self.source.name,
+            "target": self.target.name,
+            "grid": self.grid,
+            "cycles": self.cycles,
+            "bound": self.bound,
+            "bounds": dict(self.bounds),
+            "least": self.least,
+            "pipes": {name: asdict(time) for name, time in self.pipes.items()},
+            "cores": {name: asdict(core) for name, core in self.cores.items()},
+            "critical_path": [{**asdict(step), "cycles": step.cycles} for step in self.critical_path],
+            "waiting": [asdict(waiting) for waiting in self.waiting],
+            "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],
+            "lines": [asdict(line) for line in self.lines],
+            "rests_on": dict(sorted(by_origin(list(self.rests_on), self.target).items())),
+            "caveat": CAVEAT,
+        }
+
+    def save_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write the timeline in the Trace Event format, which Perfetto opens; one microsecond there is one cycle."""
+        from ptosim.report.trace import write_trace
+
+        write_trace(self, path)
+
+    def save_html(self, path: str | os.PathLike[str], findings: Sequence[Diagnostic] | None = None) -> None:
+        """Write a report that needs no network; `findings` of a check are shown in it."""
+        from ptosim.report.html import page
+
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page(self, findings))
+
+    def _repr_html_(self) -> str:
+        from ptosim.report.html import frame
+
+        return frame(self)
+
+    def compare(self, other: Profile) -> Comparison:
+        """This profile beside another one, of a variant of the kernel or on another target."""
+        from ptosim.report.comparison import Comparison
+
+        return Comparison(self, other)

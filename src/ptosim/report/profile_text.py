@@ -1,0 +1,174 @@
+"""A profile for the terminal: the answer first, then where the time went, then what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from ptosim.report.accounts import LineTime, PathStep
+from ptosim.report.figures_used import WEAK, by_origin
+
+if TYPE_CHECKING:
+    from ptosim.report.profile import Profile
+
+WIDTH = 100
+MOST = 10
+"""Rows of a table."""
+BAR = 24
+
+
+def text(profile: Profile) -> str:
+    from ptosim.report.profile import CAVEAT
+
+    parts = [
+        _answer(profile),
+        table(("pipe", "busy", "", "waiting", "", "idle", "", ""), list(_pipes(profile))),
+        table(("copies", "bytes", "copies", "B/cycle", "while busy", "limit"), list(_transfers(profile))),
+        table(("waits", "for", "line", "cycles", "times", "released at"), list(_waits(profile))),
+        table(("critical path", "", "line", "cycles", "times"), list(_path(profile.critical_path))),
+        table(("line", "critical", "busy", "waiting", "times", ""), list(_lines(profile))),
+        _origins(profile),
+        "\n".join(wrap(CAVEAT, WIDTH)),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _answer(profile: Profile) -> str:
+    recording = profile.recording
+    blocks = f"{profile.grid} block{'s' * (profile.grid != 1)}"
+    waves = -(-profile.grid // max(1, recording.hardware_cores))
+    where = f" in {waves} waves" if waves > 1 else ""
+    lines = [f"{profile.kernel} on {profile.target.name}: {count(profile.cycles)} cycles for {blocks}{where}"]
+    spent = profile.bounds.get(profile.bound, 0)
+    lines.append(f"bound by {profile.bound}: {share(spent, profile.cycles)} of the critical path")
+    if profile.least and profile.cycles > 1.2 * profile.least:
+        ratio = profile.cycles / profile.least
+        lines.append(
+            f"the busiest pipe works {count(profile.least)} cycles: "
+            f"perfect overlap would be {ratio:.1f} times faster at most"
+        )
+    return "\n".join(lines)
+
+
+def _pipes(profile: Profile) -> Iterator[Sequence[str]]:
+    for name, time in profile.pipes.items():
+        whole = max(1, time.total)
+        busy = round(BAR * time.busy / whole)
+        waiting = min(BAR - busy, round(BAR * time.waiting / whole))
+        yield (
+            name,
+            *(count(time.busy), share(time.busy, whole), count(time.waiting), share(time.waiting, whole)),
+            *(count(time.idle), share(time.idle, whole), "█" * busy + "░" * waiting + "·" * (BAR - busy - waiting)),
+        )
+
+
+def _transfers(profile: Profile) -> Iterator[Sequence[str]]:
+    for transfer in profile.transfers:
+        yield (
+            transfer.path.replace("_", " to "),
+            *(count(transfer.bytes), count(transfer.copies)),
+            *(f"{transfer.achieved:.1f}", f"{transfer.rate:.1f}", f"{transfer.limit:.1f}"),
+        )
+
+
+def _waits(profile: Profile) -> Iterator[Sequence[str]]:
+    for waiting in profile.waiting[:MOST]:
+        yield (
+            *(waiting.pipe, waiting.cause, line_number(waiting.line)),
+            *(count(waiting.cycles), count(waiting.count), line_number(waiting.set_line)),
+        )
+
+
+def _path(steps: Sequence[PathStep]) -> Iterator[Sequence[str]]:
+    """The path, with its middle left out where it is long."""
+    shown = list(steps)
+    if len(shown) > MOST + 2:
+        left_out = shown[MOST // 2 : -MOST // 2]
+        shown[MOST // 2 : -MOST // 2] = []
+    else:
+        left_out = []
+    for number, step in enumerate(shown):
+        if left_out and number == MOST // 2:
+            cycles = sum(hidden.cycles for hidden in left_out)
+            yield f"... {count(len(left_out))} steps", "", "", count(cycles), ""
+        activity = "" if step.activity == "work" else f" ({step.activity})"
+        yield f"{step.core} {step.pipe}", step.name + activity, line_number(step.line), count(step.cycles), times(step)
+
+
+def times(step: PathStep) -> str:
+    return f"x {step.count}" if step.count > 1 else ""
+
+
+def _lines(profile: Profile) -> Iterator[Sequence[str]]:
+    for entry in profile.lines[:MOST]:
+        yield line_row(entry, profile.source.line(entry.line))
+
+
+def line_row(entry: LineTime, source: str) -> Sequence[str]:
+    counts = (count(number) for number in (entry.critical, entry.busy, entry.waiting, entry.count))
+    return str(entry.line), *counts, excerpt(source)
+
+
+def excerpt(source: str) -> str:
+    stripped = " ".join(source.split())
+    return stripped if len(stripped) <= 48 else stripped[:45] + "..."
+
+
+def _origins(profile: Profile) -> str:
+    grouped = by_origin(list(profile.rests_on), profile.target)
+    lines: list[str] = []
+    for origin, names in sorted(grouped.items()):
+        lines += wrap(
+            f"rests on {origin} ({WEAK[origin]}): {', '.join(names)}",
+            WIDTH,
+            subsequent_indent="    ",
+            break_long_words=False,
+        )
+    return "\n".join(lines)
+
+
+# --- tables -----------------------------------------------------------------------------------------------------------
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as they need to be; those of numbers stand right. Nothing where there are no rows."""
+    if not rows:
+        return ""
+    columns = list(zip(*rows, strict=True))
+    right = [all(_numeric(cell) for cell in column) for column in columns]
+    widths = [max(map(len, (head, *column))) for head, column in zip(heads, columns, strict=True)]
+    lines = [heads, *rows]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if at_right else cell.ljust(width)
+            for cell, width, at_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in lines
+    )
+
+
+def _numeric(cell: str) -> bool:
+    return (
+        not cell
+        or cell.replace(",", "")
+        .replace(".", "")
+        .replace("%", "")
+        .replace("x", "")
+        .replace("+", "")
+        .replace("-", "")
+        .strip()
+        .isdecimal()
+    )
+
+
+def count(number: int) -> str:
+    return f"{number:,}"
+
+
+def share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def line_number(line: int | None) -> str:
+    return "" if line is None else str(line)

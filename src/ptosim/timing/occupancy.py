@@ -1,0 +1,115 @@
+"""How long bytes of UB are in use: from the start of the entry that writes them to the end of the last one that reads
+them before they are written again. Bytes that nothing reads are in use while they are written."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ptosim.timing.recording import Recording
+
+
+class Life(NamedTuple):
+    """A stretch of a core's UB that held data which was still needed."""
+
+    core: int
+    low: int
+    high: int
+    begin: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Segment:
+    low: int
+    high: int
+    begin: int
+    end: int
+
+
+class _Memory:
+    """The UB of one core as disjoint segments in use, in ascending order."""
+
+    def __init__(self, core: int, lives: list[Life]) -> None:
+        self.core = core
+        self.lives = lives
+        self.lows: list[int] = []
+        self.segments: list[_Segment] = []
+
+    def write(self, low: int, high: int, begin: int, end: int) -> None:
+        first, last = self._cut(low, high)
+        self._bury(first, last)
+        self.lows[first:last] = [low]
+        self.segments[first:last] = [_Segment(low, high, begin, end)]
+
+    def read(self, low: int, high: int, end: int) -> None:
+        first, last = self._cut(low, high)
+        for segment in self.segments[first:last]:
+            segment.end = max(segment.end, end)
+
+    def close(self) -> None:
+        self._bury(0, len(self.segments))
+
+    def _bury(self, first: int, last: int) -> None:
+        self.lives += [
+            Life(self.core, segment.low, segment.high, segment.begin, segment.end)
+            for segment in self.segments[first:last]
+        ]
+
+    def _cut(self, low: int, high: int) -> tuple[int, int]:
+        """Split segments at both ends of a stretch; which of them lie inside."""
+        self._split(low)
+        self._split(high)
+        return bisect_left(self.lows, low), bisect_left(self.lows, high)
+
+    def _split(self, at: int) -> None:
+        place = bisect_right(self.lows, at) - 1
+        if place < 0:
+            return
+        segment = self.segments[place]
+        if segment.low < at < segment.high:
+            self.lows.insert(place + 1, at)
+            self.segments.insert(place + 1, _Segment(at, segment.high, segment.begin, segment.end))
+            segment.high = at
+
+
+def lives(recording: Recording) -> list[Life]:
+    """When which bytes of which UB were in use."""
+    rows, touches = recording.rows, recording.touches
+    row = np.frombuffer(touches.row, np.int64)
+    starts = np.frombuffer(rows.start, np.int64)[row]
+    order: list[int] = np.lexsort((np.frombuffer(touches.writes, np.int8), starts)).tolist()
+    found: list[Life] = []
+    memories: dict[int, _Memory] = {}
+    for place in order:
+        core, entry = touches.core[place], touches.row[place]
+        memory = memories.get(core)
+        if memory is None:
+            memory = memories[core] = _Memory(core, found)
+        low, high = touches.low[place], touches.high[place]
+        if touches.writes[place]:
+            memory.write(low, high, rows.start[entry], rows.end[entry])
+        else:
+            memory.read(low, high, rows.end[entry])
+    for memory in memories.values():
+        memory.close()
+    return found
+
+
+def in_use(found: Iterable[Life]) -> Iterator[tuple[int, int, int]]:
+    """Core, moment and how many bytes of its UB are in use from then on, wherever that changes."""
+    changes: dict[int, dict[int, int]] = {}
+    for life in found:
+        moments = changes.setdefault(life.core, {})
+        moments[life.begin] = moments.get(life.begin, 0) + life.high - life.low
+        moments[life.end] = moments.get(life.end, 0) - (life.high - life.low)
+    for core in sorted(changes):
+        level = 0
+        for moment in sorted(changes[core]):
+            if changes[core][moment]:
+                level += changes[core][moment]
+                yield core, moment, level
