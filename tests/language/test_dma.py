@@ -23,7 +23,8 @@ def load(gm: str = GM, ub: str = UB, rest: str = f"{X}, {X}, {X}, {X}, {X}, %s_i
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
     loaded = read(example_module(operation))
-    assert loaded.warnings == []
+    ignored = operation is dma_registers.SetStoreAtomicCfg
+    assert [warning.kind for warning in loaded.warnings] == (["lint"] if ignored else [])
     once = printed(loaded)
     assert printed(read(once)) == once
 

@@ -15,6 +15,7 @@ ROOMS = (
     "scope",
     "sync",
     "dma",
+    "dma_blocks",
     "dma_layout",
     "vector_memory",
     "vector_gather",

@@ -1,4 +1,8 @@
-"""Copies between memories: which rows they touch. The closed forms hold for Python ints, arrays and IR values alike."""
+"""Copies between memories: which rows they touch. The closed forms hold for Python ints, arrays and IR values alike.
+
+The hardware loops of the older spelling are registers; their values stand beside the operands here, under the roles
+that the loop clauses of the current spelling have: loop_counts, loop_source_strides, loop_dest_strides, inner one first.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +38,17 @@ def dest_rows(operands: Any) -> Extent:
     return _rows(operands, "dest", operands.len_burst)
 
 
-def padded_rows(element_bytes: int) -> Callable[[Any], Extent]:
-    """The destination of a copy into UB with padding."""
+def _padded_rows(static: Static) -> Callable[[Any], Extent]:
+    """The destination of a copy into UB, with padding where the operands turn it on."""
+    element_bytes = min(4, static.elements["dest"].bytes)
+    has_sides, is_optional = "left_padding" in static.present, "data_select" in static.present
 
     def extent(operands: Any) -> Extent:
-        left, right = operands.left_padding, operands.right_padding
-        return _rows(
-            operands, "dest", padded_width(operands.len_burst, left, right, element_bytes, operands.dest_stride)
-        )
+        left, right = (operands.left_padding, operands.right_padding) if has_sides else (0, 0)
+        width = padded_width(operands.len_burst, left, right, element_bytes, operands.dest_stride)
+        if is_optional:
+            width = select((operands.data_select & 1) > 0, width, operands.len_burst)
+        return _rows(operands, "dest", width)
 
     return extent
 
@@ -57,17 +64,18 @@ def _copy(
     dest: Space,
     read: Callable[[Any], Extent] = source_rows,
     write: Callable[[Any], Extent] = dest_rows,
+    registers: tuple[str, ...] = (),
 ) -> Effects:
     accesses = (
         Access("read", source, "source", read, _ALIGNMENT[source]),
         Access("write", dest, "dest", write, _ALIGNMENT[dest]),
     )
-    return Effects(f"pto.{name}", pipe, timing, Taint.MOVEMENT, lambda static: accesses)
+    return Effects(f"pto.{name}", pipe, timing, Taint.MOVEMENT, lambda static: accesses, reads=registers)
 
 
 def _gm_to_ub(static: Static) -> tuple[Access, ...]:
     padded = bool({"pad_value", "data_select"} & static.present)
-    write = padded_rows(min(4, static.elements["dest"].bytes)) if padded else dest_rows
+    write = _padded_rows(static) if padded else dest_rows
     return (
         Access("read", Space.GM, "source", source_rows),
         Access("write", Space.UB, "dest", write, BLOCK),
@@ -81,8 +89,8 @@ def _block_copy(name: str, pipe: Pipe, timing: str, source: Space, dest: Space) 
 _COPIES = (
     Effects("pto.mte_gm_ub", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub),
     Effects("pto.copy_gm_to_ubuf", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub, reads=("LOOP_OUTTOUB", "PAD")),
-    _copy("mte_ub_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM),
-    _copy("copy_ubuf_to_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM),
+    _copy("mte_ub_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM, registers=("CTRL",)),
+    _copy("copy_ubuf_to_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM, registers=("CTRL", "LOOP_UBTOOUT")),
     _block_copy("mte_ub_ub", Pipe.V, "ub_ub", Space.UB, Space.UB),
     _block_copy("copy_ubuf_to_ubuf", Pipe.V, "ub_ub", Space.UB, Space.UB),
     _block_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1),
@@ -90,7 +98,7 @@ _COPIES = (
     _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB),
     _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB),
     _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
-    _copy("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
+    _copy("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, registers=("LOOP_OUTTOL1",)),
 )
 
 _REGISTERS = table(

@@ -188,6 +188,12 @@ class SetStoreAtomicCfg(_PackedRegister):
 
     name = "pto.set_store_atomic_cfg"
 
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        hint = "use pto.set_atomic_add, pto.set_atomic_f32 and their companions"
+        message = "the word is ignored: how it is laid out is not published"
+        yield Problem(message, kind="lint", severity="warning", hint=hint)
+
 
 class SetMovPadVal(_Register):
     """Set the bit pattern with which GM to UB copies pad their rows.

@@ -249,8 +249,17 @@ class Core:
 
     # --- what only a check wants to know ----------------------------------------------------------------------------
 
+    wants_lint = False
+    """Whether it is worth while to look for what `lint` would say."""
+
     def lint(self, message: str, kind: str = "lint") -> None:
         """The instruction does something that is legal and suspicious."""
+
+    def relies_on(self, direction: str, sizes: Any) -> None:
+        """A copy of the older generation takes its loops from registers: `sizes` as they were last written."""
+
+    def overwrites(self, direction: str, sizes: Any) -> None:
+        """A copy with clauses: hardware carries it out by writing the loop registers, which stay as they are here."""
 
     def hold(self, before: Any, after: Any) -> None:
         """A store stream has gone on from one align value to the next (None: it was flushed)."""
@@ -264,7 +273,7 @@ class Core:
         if start % alignment:
             self.misaligned(verb, space, start, alignment)
         if space is not Space.GM:
-            memory = self.cluster[at][space] if at else self.memories[space]
+            memory = self._other(at)[space] if at else self.memories[space]
             if start >= 0 and start + width <= len(memory):
                 return memory, start, True
             self.violation(
@@ -283,6 +292,12 @@ class Core:
             name = f"argument {argument} (%{self.global_memory.names[argument]})"
             self.violation("out-of-bounds", _outside(verb, name, len(memory), offset, width), (offset, offset + width))
         return memory, offset, False
+
+    def _other(self, role: str) -> Mapping[Space, Bytes]:
+        """The memories of another core of the cluster."""
+        if role not in self.cluster:
+            raise Fault("unsupported", f"this kernel runs on {self.machine.role} alone: there is no {role} to reach")
+        return self.cluster[role]
 
     def _windows(
         self, verb: str, space: Space, starts: Starts, width: int, alignment: int, at: str | None

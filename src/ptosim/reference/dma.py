@@ -1,7 +1,8 @@
-"""Copies between memories: rows at equally spaced places, hardware loops around them, padding, atomic stores.
+"""Copies between GM and UB: rows at equally spaced places, hardware loops around them, padding, atomic stores.
 
 Every copy is a generator function: it reads, yields, and writes. What a copy of the older generation takes from loop
-registers a grouped one takes from its clauses; from then on they are the same rows.
+registers a grouped one takes from its clauses; from then on they are the same rows. Copies that stay on the chip and
+those into L1 are in dma_blocks.py.
 """
 
 from __future__ import annotations
@@ -12,64 +13,63 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.effects.dma import BLOCK, padded_width
-from ptosim.effects.element import element
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.dma import padded_width
+from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
+from ptosim.language.burst import COUNT_LIMIT
+from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
 from ptosim.reference.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES, atomic_combine
-from ptosim.reference.core import Bytes, Config, Core, Starts
+from ptosim.reference.burst import Burst, Loop, Side, fits, loops_fit
+from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.semantics import define, semantics
 
-Loop = tuple[int, int, int]
-"""Count, source stride, destination stride; the innermost comes first."""
+PADDING_LIMIT = 255
+
+LOAD_LIMITS = (COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+STORE_LIMITS = (COUNT_LIMIT, UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+"""The largest count, source stride and destination stride of each direction."""
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of one side of a copy."""
-
-    base: int
-    counts: tuple[int, ...]
-    strides: tuple[int, ...]
-    """From the burst outwards."""
-    width: int
-
-    def starts(self) -> Starts:
-        """Where each row begins, in the order of execution."""
-        starts = np.array([self.base], np.int64)
-        for count, stride in zip(reversed(self.counts), reversed(self.strides), strict=True):
-            starts = (starts[:, np.newaxis] + np.arange(count, dtype=np.int64) * stride).reshape(-1)
-        return starts
+def _rows(limits: tuple[int, int, int], len_burst: int, n_burst: int, source_stride: int, dest_stride: int) -> Loop:
+    count_limit, source_limit, dest_limit = limits
+    fits(COUNT_LIMIT, len_burst=len_burst)
+    fits(count_limit, n_burst=n_burst)
+    fits(source_limit, source_stride=source_stride)
+    fits(dest_limit, dest_stride=dest_stride)
+    return n_burst, source_stride, dest_stride
 
 
-def _check(core: Core, length: int, loops: Sequence[Loop], aligned: Sequence[bool], padded: bool = False) -> None:
-    """Counts, lengths and strides must be representable; on-chip strides that are used must be whole blocks."""
-    if length < 0 or any(value < 0 for loop in loops for value in loop):
-        raise Fault("arithmetic", "the length, counts and strides of a copy cannot be negative")
-    for count, *strides in loops:
-        for stride, needs in zip(strides, aligned, strict=True):
-            if needs and count > 1 and stride % BLOCK:
-                core.violation("misaligned", f"an on-chip stride of {stride} bytes is not a multiple of {BLOCK}")
-    if core.target == "a2a3" and not padded and length % BLOCK:
-        core.violation(
-            "misaligned", f"on a2a3 a copy moves whole blocks: its length {length} is not a multiple of {BLOCK}"
-        )
+def _clauses(limits: tuple[int, int, int], *columns: Sequence[int]) -> list[Loop]:
+    """The loop clauses of a grouped copy: counts, source strides, destination strides."""
+    loops: list[Loop] = list(zip(*columns, strict=True))
+    loops_fit(limits, loops)
+    return loops
 
 
-def _sides(source: int, dest: int, loops: Sequence[Loop], length: int, width: int) -> tuple[Rows, Rows]:
-    counts = tuple(count for count, _, _ in loops)
-    return (
-        Rows(source, counts, tuple(stride for _, stride, _ in loops), length),
-        Rows(dest, counts, tuple(stride for _, _, stride in loops), width),
-    )
+def _hardware_loops(core: Core, config: Config, direction: str) -> list[Loop]:
+    """The two loops that the registers of a direction describe, inner first."""
+    sizes = config.get(f"loop_size_{direction}", (1, 1))
+    core.relies_on(direction, sizes)
+    return [
+        (sizes[0], *config.get(f"loop1_stride_{direction}", (0, 0))),
+        (sizes[1], *config.get(f"loop2_stride_{direction}", (0, 0))),
+    ]
 
 
-def _zip_loops(counts: Sequence[int], sources: Sequence[int], dests: Sequence[int]) -> list[Loop]:
-    return list(zip(counts, sources, dests, strict=True))
+def _whole_blocks(core: Core, burst: Burst, strides: bool) -> None:
+    """On a2a3 a copy without padding counts in blocks; the older spelling has its row strides in them as well."""
+    if core.target != "a2a3":
+        return
+    count, *steps = burst.loops[0]
+    for name, value in (("length", burst.length), *(("stride", step) for step in steps if strides and count > 1)):
+        if value % BLOCK:
+            core.violation("misaligned", f"on a2a3 the {name} of a copy, {value} bytes, must be a multiple of {BLOCK}")
 
 
 # --- GM to UB -------------------------------------------------------------------------------------------------------
@@ -77,61 +77,58 @@ def _zip_loops(counts: Sequence[int], sources: Sequence[int], dests: Sequence[in
 
 @dataclass(frozen=True)
 class Padding:
-    """What surrounds the data of a UB row."""
+    """What surrounds the data of a UB row: a pattern, so many elements of its width before and behind."""
 
     pattern: bytes
     left: int
     right: int
 
+    def width(self, burst: Burst) -> int:
+        """The bytes of a padded row."""
+        return int(padded_width(burst.length, self.left, self.right, len(self.pattern), burst.loops[0][2]))
 
-def _load(
-    core: Core, dest_space: Space, source: int, dest: int, length: int, loops: list[Loop], pad: Padding | None
-) -> Iterator[None]:
-    """GM to UB or L1, with or without padding."""
-    _check(core, length, loops, (False, True), pad is not None)
-    if pad is not None and (pad.left < 0 or pad.right < 0):
-        raise Fault("arithmetic", "padding cannot be negative")
-    if length == 0:
+    def around(self, core: Core, data: Bytes, total: int) -> Bytes:
+        """Rows with their padding; the phase of the pattern counts from the start of each padded stretch."""
+        rows, length = data.shape
+        before = self.left * len(self.pattern)
+        filling = np.frombuffer(self.pattern * (total // len(self.pattern) + 1), np.uint8)
+        padded = np.empty((rows, total), np.uint8)
+        padded[:, :before] = core.pattern(filling[:before])
+        padded[:, before : before + length] = data
+        padded[:, before + length :] = core.pattern(filling[: total - before - length])
+        return padded
+
+
+def _load(core: Core, source: int, dest: int, burst: Burst, pad: Padding | None) -> Iterator[None]:
+    gm, ub = Side(Space.GM, source), Side(Space.UB, dest)
+    if pad is not None:
+        fits(PADDING_LIMIT, left_padding=pad.left, right_padding=pad.right)
+    width = burst.length if pad is None else pad.width(burst)
+    burst.check(core, gm, ub, width)
+    if burst.is_empty:
         yield
         return
-    read, write = _sides(source, dest, loops, length, length)
-    data = core.read_pieces(Space.GM, read.starts(), length)
+    if pad is None and burst.length % BLOCK:
+        core.lint(f"rows of {burst.length} bytes without padding: hardware fills up the last block with anything")
+    data = core.read_pieces(Space.GM, burst.sources(source), burst.length)
     yield
-    starts = write.starts()
-    if pad is None:
-        core.write_pieces(dest_space, starts, data, BLOCK)
-    else:
-        core.write_pieces(dest_space, starts, _padded(core, data, pad, loops[0][2]), BLOCK)
+    if pad is not None:
+        data = pad.around(core, data, width)
+    core.write_pieces(Space.UB, burst.dests(dest), data, BLOCK)
 
 
-def _padded(core: Core, data: Bytes, pad: Padding, stride: int) -> Bytes:
-    """Rows with their padding; the phase of the pattern counts from the start of each padded stretch."""
-    rows, length = data.shape
-    width = len(pad.pattern)
-    total = int(padded_width(length, pad.left, pad.right, width, stride))
-    before = pad.left * width
-    filling = np.frombuffer(pad.pattern * (total // width + 1), np.uint8)
-    padded = np.empty((rows, total), np.uint8)
-    padded[:, :before] = core.pattern(filling[:before])
-    padded[:, before : before + length] = data
-    padded[:, before + length :] = core.pattern(filling[: total - before - length])
-    return padded
-
-
-def _pattern(value: Any, kind: str, width: int) -> bytes:
-    """The low `width` bytes of a pad value."""
-    return _bits(value, kind).to_bytes(8, "little")[:width]
-
-
-def _bits(value: int, kind: str) -> int:
+def _bits(value: int, kind: Element) -> int:
     """The bit pattern of a scalar, zero-extended; a float is held as one."""
-    return value & ((1 << element(kind).bits) - 1)
+    return value & ((1 << kind.bits) - 1)
+
+
+def _pattern(word: int, width: int) -> bytes:
+    """The low bytes of the pad register."""
+    return word.to_bytes(8, "little")[:width]
 
 
 def _pad_facts(static: Static) -> dict[str, Any]:
-    width = min(4, static.elements["dest"].bytes)
-    kind = static.elements.get("pad_value")
-    return {"pad_width": width, "pad_kind": kind.name if kind else ""}
+    return {"pad_width": min(4, static.elements["dest"].bytes), "pad_kind": static.elements.get("pad_value")}
 
 
 @semantics(grouped.MteGmUb, bind=_pad_facts)
@@ -146,17 +143,22 @@ def mte_gm_ub(
     loop_counts: Sequence[int],
     loop_source_strides: Sequence[int],
     loop_dest_strides: Sequence[int],
-    pad_value: Any,
+    pad_value: int | None,
     left_padding: int | None,
     right_padding: int | None,
+    config: Config,
     pad_width: int,
-    pad_kind: str,
+    pad_kind: Element | None,
 ) -> Iterator[None]:
-    loops = [(n_burst, source_stride, dest_stride), *_zip_loops(loop_counts, loop_source_strides, loop_dest_strides)]
-    pad = None
-    if pad_value is not None:
-        pad = Padding(_pattern(pad_value, pad_kind, pad_width), left_padding or 0, right_padding or 0)
-    yield from _load(core, Space.UB, source, dest, len_burst, loops, pad)
+    core.overwrites("outtoub", config.get("loop_size_outtoub", (1, 1)))
+    rows = _rows(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    burst = Burst(len_burst, [rows, *_clauses(LOAD_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)])
+    if pad_value is None or pad_kind is None:
+        _whole_blocks(core, burst, strides=False)
+        pad = None
+    else:
+        pad = Padding(_pattern(_bits(pad_value, pad_kind), pad_width), left_padding or 0, right_padding or 0)
+    yield from _load(core, source, dest, burst, pad)
 
 
 @semantics(op.CopyGmToUbuf, bind=_pad_facts)
@@ -174,41 +176,35 @@ def copy_gm_to_ubuf(
     config: Config,
     pad_width: int,
 ) -> Iterator[None]:
-    loops = [(n_burst, source_stride, dest_stride), *_hardware_loops(config, "outtoub")]
-    pattern = config.get("pad", 0).to_bytes(8, "little")[:pad_width]
-    pad = Padding(pattern, left_padding, right_padding) if data_select else None
-    yield from _load(core, Space.UB, source, dest, len_burst, loops, pad)
-
-
-def _hardware_loops(config: Config, direction: str) -> list[Loop]:
-    """The two loops that the registers of a direction describe, inner first."""
-    inner, outer = config.get(f"loop_size_{direction}", (1, 1))
-    return [
-        (inner, *config.get(f"loop1_stride_{direction}", (0, 0))),
-        (outer, *config.get(f"loop2_stride_{direction}", (0, 0))),
-    ]
+    rows = _rows(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    burst = Burst(len_burst, [rows, *_hardware_loops(core, config, "outtoub")])
+    if data_select:
+        pad = Padding(_pattern(config.get("pad", 0), pad_width), left_padding, right_padding)
+    else:
+        _whole_blocks(core, burst, strides=True)
+        pad = None
+    yield from _load(core, source, dest, burst, pad)
 
 
 # --- UB to GM -------------------------------------------------------------------------------------------------------
 
 
-def _store(core: Core, source: int, dest: int, length: int, loops: list[Loop], ctrl: int) -> Iterator[None]:
-    """UB to GM, plain or atomic."""
-    _check(core, length, loops, (True, False))
-    if length == 0:
+def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Iterator[None]:
+    """Plain, or combined with GM as CTRL says."""
+    atomic = atomic_combine(ctrl)
+    if atomic is not None and burst.length % atomic[1]:
+        raise Fault("misaligned", f"an atomic store of {burst.length} bytes is no whole number of {atomic[0]} elements")
+    burst.check(core, Side(Space.UB, source), Side(Space.GM, dest))
+    if burst.is_empty:
         yield
         return
-    read, write = _sides(source, dest, loops, length, length)
-    data = core.read_pieces(Space.UB, read.starts(), length, BLOCK)
+    data = core.read_pieces(Space.UB, burst.sources(source), burst.length, BLOCK)
     yield
-    atomic = atomic_combine(ctrl)
     if atomic is None:
-        core.write_pieces(Space.GM, write.starts(), data)
-        return
-    name, width, combine = atomic
-    if length % width:
-        raise Fault("misaligned", f"an atomic store of {length} bytes is not a whole number of {width}-byte elements")
-    core.accumulate(Space.GM, write.starts(), data, combine, name)
+        core.write_pieces(Space.GM, burst.dests(dest), data)
+    else:
+        name, _, combine = atomic
+        core.accumulate(Space.GM, burst.dests(dest), data, combine, name)
 
 
 @semantics(grouped.MteUbGm)
@@ -223,10 +219,14 @@ def mte_ub_gm(
     loop_counts: Sequence[int],
     loop_source_strides: Sequence[int],
     loop_dest_strides: Sequence[int],
+    config: Config,
     ctrl: int,
 ) -> Iterator[None]:
-    loops = [(n_burst, source_stride, dest_stride), *_zip_loops(loop_counts, loop_source_strides, loop_dest_strides)]
-    yield from _store(core, source, dest, len_burst, loops, ctrl)
+    core.overwrites("ubtoout", config.get("loop_size_ubtoout", (1, 1)))
+    rows = _rows(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    burst = Burst(len_burst, [rows, *_clauses(STORE_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)])
+    _whole_blocks(core, burst, strides=False)
+    yield from _store(core, source, dest, burst, ctrl)
 
 
 @semantics(op.CopyUbufToGm)
@@ -241,38 +241,51 @@ def copy_ubuf_to_gm(
     config: Config,
     ctrl: int,
 ) -> Iterator[None]:
-    loops = [(n_burst, source_stride, dest_stride), *_hardware_loops(config, "ubtoout")]
-    yield from _store(core, source, dest, len_burst, loops, ctrl)
+    rows = _rows(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    burst = Burst(len_burst, [rows, *_hardware_loops(core, config, "ubtoout")])
+    _whole_blocks(core, burst, strides=True)
+    yield from _store(core, source, dest, burst, ctrl)
 
 
 # --- configuration registers ----------------------------------------------------------------------------------------
 
 
-def _set(name: str) -> Any:
-    def set_pair(core: Core, source_stride: int, dest_stride: int) -> None:
+def _set_strides(name: str, limits: tuple[int, int, int]) -> Any:
+    def set_strides(core: Core, source_stride: int, dest_stride: int) -> None:
+        fits(limits[1], source_stride=source_stride)
+        fits(limits[2], dest_stride=dest_stride)
         core.config = core.config.with_word(name, (source_stride, dest_stride))
 
-    return set_pair
+    return set_strides
 
 
 def _set_size(name: str) -> Any:
     def set_size(core: Core, loop1: int, loop2: int) -> None:
-        if loop1 <= 0 or loop2 <= 0:
-            raise Fault("arithmetic", f"a hardware loop must run at least once, not {min(loop1, loop2)} times")
+        fits(COUNT_LIMIT, 1, loop1=loop1, loop2=loop2)
         core.config = core.config.with_word(name, (loop1, loop2))
 
     return set_size
 
 
-for _direction in ("outtoub", "ubtoout"):
+for _direction, _limits in (("outtoub", LOAD_LIMITS), ("ubtoout", STORE_LIMITS)):
     define(f"pto.set_loop_size_{_direction}", _set_size(f"loop_size_{_direction}"))
-    define(f"pto.set_loop1_stride_{_direction}", _set(f"loop1_stride_{_direction}"))
-    define(f"pto.set_loop2_stride_{_direction}", _set(f"loop2_stride_{_direction}"))
+    define(f"pto.set_loop1_stride_{_direction}", _set_strides(f"loop1_stride_{_direction}", _limits))
+    define(f"pto.set_loop2_stride_{_direction}", _set_strides(f"loop2_stride_{_direction}", _limits))
 
 
-@semantics(register.SetMovPadVal, bind=lambda static: {"kind": static.elements["value"].name})
-def set_mov_pad_val(core: Core, value: Any, kind: str) -> None:
+@semantics(register.SetMovPadVal, bind=lambda static: {"kind": static.elements["value"]})
+def set_mov_pad_val(core: Core, value: int, kind: Element) -> None:
     core.config = core.config.with_word("pad", _bits(value, kind))
+
+
+@semantics(register.SetPadValOutToL1, bind=lambda static: {"kind": static.elements["value"]})
+def set_pad_val_outtol1(core: Core, value: int, kind: Element) -> None:
+    core.config = core.config.with_word("pad_outtol1", _bits(value, kind))
+
+
+@semantics(register.SetStoreAtomicCfg)
+def set_store_atomic_cfg() -> None:
+    """How the word is laid out is not published: it changes nothing, and the verifier says so."""
 
 
 def _set_ctrl(low: int, width: int, value: int) -> Any:

@@ -54,6 +54,7 @@ class Observed:
 class ObservedCore(Core):
     """A core whose accesses an observer sees."""
 
+    wants_lint = True
     observer: Observer
     entry: Entry
     """The entry that is being executed."""
@@ -65,6 +66,8 @@ class ObservedCore(Core):
         self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
         """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
         self.bytes_read = 0
+        self.relied: dict[str, Any] = {}
+        """By direction: the sizes of the loop registers that the last copy found."""
         self.held: dict[StoreAlign, Site] = {}
         """Store streams of the scope with pending bytes, and the instruction that stored last."""
         self._reads: list[Any] = []
@@ -260,6 +263,15 @@ class ObservedCore(Core):
         found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
         self.observer.report(found, self.entry)
 
+    def relies_on(self, direction: str, sizes: Any) -> None:
+        # The word of a register is a new object whenever it is written.
+        if sizes != (1, 1) and self.relied.get(direction) is sizes:
+            self.lint(f"the loop sizes {sizes} were not written since the last copy; restore them to 1, 1 after use")
+        self.relied[direction] = sizes
+
+    def overwrites(self, direction: str, sizes: Any) -> None:
+        self.relied[direction] = sizes
+
     def hold(self, before: Any, after: Any) -> None:
         self.held.pop(before, None)
         if after is not None and after.stream.pending:
@@ -313,6 +325,8 @@ class ObservedCore(Core):
 class Replay:
     """The core of a replay: reads give the taint that was met, writes are collected; special registers are copies."""
 
+    wants_lint = False
+
     def __init__(self, core: ObservedCore, reads: list[Any]) -> None:
         self.core = core
         self.special = dict(core.special)
@@ -360,6 +374,10 @@ class Replay:
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None: ...
 
     def lint(self, message: str, kind: str = "lint") -> None: ...
+
+    def relies_on(self, direction: str, sizes: Any) -> None: ...
+
+    def overwrites(self, direction: str, sizes: Any) -> None: ...
 
     def hold(self, before: Any, after: Any) -> None: ...
 

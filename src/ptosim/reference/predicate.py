@@ -48,7 +48,10 @@ def _first(count: int, granularity: Granularity) -> Mask:
 
 
 def _by_pattern(granularity: Granularity) -> Callable[..., Mask]:
-    return lambda pattern: _pattern(pattern, granularity)
+    def pset(pattern: str) -> Mask:
+        return _pattern(pattern, granularity)
+
+    return pset
 
 
 _UNSIGNED = 0xFFFF_FFFF
@@ -72,7 +75,11 @@ def _tail(granularity: Granularity) -> Callable[..., tuple[Mask, int]]:
 
 def _loop_tail(granularity: Granularity) -> Callable[..., Mask]:
     lanes = PREDICATE_BITS // STRIDES[granularity]
-    return lambda loop, bound: _first(min(max(bound - loop * lanes, 0), lanes), granularity)
+
+    def pltm(loop: int, bound: int) -> Mask:
+        return _first(min(max(bound - loop * lanes, 0), lanes), granularity)
+
+    return pltm
 
 
 for _granularity in STRIDES:

@@ -1,0 +1,186 @@
+"""Copies on the chip, in blocks of 32 bytes with gaps between rows, and plain copies from GM to L1.
+
+Every copy is a generator function: it reads, yields, and writes. Copies that change the layout are in dma_layout.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.names import Space
+from ptosim.language import dma as op
+from ptosim.language import dma_grouped as grouped
+from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
+from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
+from ptosim.reference.burst import Burst, Loop, Side, fits, is_overlapping, loops_fit
+from ptosim.reference.core import Config, Core
+from ptosim.reference.semantics import define, semantics
+
+L1_LIMITS = (COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+LOOP_LIMITS = (COUNT_LIMIT, UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+
+
+def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]:
+    """Read all rows, then write them in order."""
+    burst.check(core, source, dest)
+    if burst.is_empty:
+        yield
+        return
+    rows = core.read_pieces(source.space, burst.sources(source.base), burst.length, source.alignment, source.at)
+    yield
+    core.write_pieces(dest.space, burst.dests(dest.base), rows, dest.alignment, dest.at)
+
+
+def _blocks(count_limit: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Burst:
+    """Rows of blocks: a gap lies between the end of a row and the start of the next."""
+    fits(count_limit, n_burst=n_burst)
+    fits(SHORT_LIMIT, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
+    strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * BLOCK
+    return Burst(len_burst * BLOCK, [(n_burst, *strides)])
+
+
+# --- within UB ------------------------------------------------------------------------------------------------------
+
+
+@semantics(grouped.MteUbUb, op.CopyUbufToUbuf)
+def mte_ub_ub(
+    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
+) -> Iterator[None]:
+    burst = _blocks(SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
+    _look_for_overlap(core, burst, source, dest)
+    yield from _moved(core, burst, Side(Space.UB, source), Side(Space.UB, dest))
+
+
+def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
+    if not core.wants_lint or burst.is_empty:
+        return
+    if is_overlapping(burst.sources(source), burst.dests(dest), burst.length):
+        core.lint("source and destination overlap; in which order the bytes are copied is not defined", "overlap")
+
+
+# --- between UB and L1 ----------------------------------------------------------------------------------------------
+
+
+@semantics(grouped.MteUbL1)
+def mte_ub_l1(
+    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
+) -> Iterator[None]:
+    burst = _blocks(SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
+    yield from _moved(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
+
+
+@semantics(op.CopyUbufToCbuf)
+def copy_ubuf_to_cbuf(
+    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
+) -> Iterator[None]:
+    burst = _blocks(op.CopyUbufToCbuf.count_limit, n_burst, len_burst, source_gap, dest_gap)
+    yield from _moved(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
+
+
+@semantics(grouped.MteL1Ub)
+def mte_l1_ub(
+    core: Core,
+    source: int,
+    dest: int,
+    n_burst: int,
+    len_burst: int,
+    source_gap: int,
+    dest_gap: int,
+    loop_counts: Sequence[int],
+    loop_source_strides: Sequence[int],
+    loop_dest_strides: Sequence[int],
+) -> Iterator[None]:
+    """The clause names no vector core: it is the first. Its loops count bytes, unlike the rows."""
+    loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
+    loops_fit(LOOP_LIMITS, loops)
+    rows = _blocks(SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
+    burst = Burst(rows.length, [*rows.loops, *loops])
+    yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, "aiv0"))
+
+
+@semantics(op.CopyCbufToUbuf)
+def copy_cbuf_to_ubuf(
+    core: Core, source: int, dest: int, sid: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
+) -> Iterator[None]:
+    """`sid` is the vector core."""
+    fits(op.CopyCbufToUbuf.streams - 1, sid=sid)
+    burst = _blocks(op.CopyCbufToUbuf.count_limit, n_burst, len_burst, source_gap, dest_gap)
+    yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, f"aiv{sid}"))
+
+
+# --- GM to L1 -------------------------------------------------------------------------------------------------------
+
+
+def _rows(len_burst: int, n_burst: int, source_stride: int, dest_stride: int) -> Loop:
+    count_limit, source_limit, dest_limit = L1_LIMITS
+    fits(count_limit, n_burst=n_burst, len_burst=len_burst)
+    fits(source_limit, source_stride=source_stride)
+    fits(dest_limit, dest_stride=dest_stride)
+    return n_burst, source_stride, dest_stride
+
+
+@semantics(grouped.MteGmL1)
+def mte_gm_l1(
+    core: Core,
+    source: int,
+    dest: int,
+    len_burst: int,
+    n_burst: int,
+    source_stride: int,
+    dest_stride: int,
+    loop_counts: Sequence[int],
+    loop_source_strides: Sequence[int],
+    loop_dest_strides: Sequence[int],
+    config: Config,
+) -> Iterator[None]:
+    core.overwrites("outtol1", config.get("loop_size_outtol1", (1, 1)))
+    loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
+    loops_fit(L1_LIMITS, loops)
+    burst = Burst(len_burst, [_rows(len_burst, n_burst, source_stride, dest_stride), *loops])
+    yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
+
+
+@semantics(op.CopyGmToCbuf)
+def copy_gm_to_cbuf(
+    core: Core,
+    source: int,
+    dest: int,
+    n_burst: int,
+    len_burst: int,
+    source_stride: int,
+    dest_stride: int,
+    config: Config,
+) -> Iterator[None]:
+    sizes = config.get("loop_size_outtol1", (1, 1))
+    core.relies_on("outtol1", sizes)
+    strides = (config.get(f"loop{number}_stride_outtol1", (0, 0)) for number in (1, 2))
+    loops = [(size, *stride) for size, stride in zip(sizes, strides, strict=True)]
+    burst = Burst(len_burst, [_rows(len_burst, n_burst, source_stride, dest_stride), *loops])
+    yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
+
+
+# --- the loop registers of GM to L1, whose words are packed ----------------------------------------------------------
+
+COUNT_BITS = 21
+SOURCE_BITS = 40
+
+
+def _set_strides(name: str) -> Any:
+    def set_strides(core: Core, packed: int) -> None:
+        source, dest = packed & (1 << SOURCE_BITS) - 1, packed >> SOURCE_BITS & (1 << 64 - SOURCE_BITS) - 1
+        core.config = core.config.with_word(name, (source, dest))
+
+    return set_strides
+
+
+def _set_size(core: Core, packed: int) -> None:
+    loop1, loop2 = packed & COUNT_LIMIT, packed >> COUNT_BITS & COUNT_LIMIT
+    fits(COUNT_LIMIT, 1, loop1=loop1, loop2=loop2)
+    core.config = core.config.with_word("loop_size_outtol1", (loop1, loop2))
+
+
+define("pto.set_loop_size_outtol1", _set_size)
+define("pto.set_loop1_stride_outtol1", _set_strides("loop1_stride_outtol1"))
+define("pto.set_loop2_stride_outtol1", _set_strides("loop2_stride_outtol1"))
