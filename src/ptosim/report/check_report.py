@@ -1,0 +1,65 @@
+"""What `ptosim.check` returns: the findings of one run, and their forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ptosim.diagnostics import Finding
+from ptosim.report.sarif import sarif
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """The findings of a check, in the order of their first occurrence."""
+
+    findings: tuple[Finding, ...]
+    kernel: str = ""
+    omitted: int = 0
+    """Findings beyond max_findings."""
+
+    @property
+    def ok(self) -> bool:
+        """No finding is an error."""
+        return not self.errors
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.findings), self.summary])
+
+    @property
+    def summary(self) -> str:
+        """The last line of the text."""
+        counts = [_counted(len(self.errors), "error"), _counted(len(self.warnings), "warning")]
+        said = ", ".join(filter(None, counts)) or "no findings"
+        more = f" ({self.omitted} more not shown)" if self.omitted else ""
+        return f"{self.kernel}: {said}{more}" if self.kernel else f"{said}{more}"
+
+    def to_json(self) -> list[dict[str, object]]:
+        """Plain data: one object per finding."""
+        return [finding.to_json() for finding in self.findings]
+
+    def to_sarif(self) -> dict[str, Any]:
+        """Plain data in the SARIF 2.1.0 format, which editors and code hosts read."""
+        return sarif(self.findings)
+
+
+def report(kernel: str, findings: Sequence[Finding], most: int | None = None) -> CheckReport:
+    """The report of a check. With a limit errors go first, so that what is left out cannot make a kernel look clean."""
+    if most is None or len(findings) <= most:
+        return CheckReport(tuple(findings), kernel)
+    graver = sorted(findings, key=lambda finding: finding.severity != "error")[:most]
+    kept = tuple(finding for finding in findings if any(finding is one for one in graver))
+    return CheckReport(kept, kernel, len(findings) - most)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}" if count else ""

@@ -1,0 +1,78 @@
+"""Findings in SARIF 2.1.0, the format in which editors and code hosts take the results of analysis tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from ptosim.diagnostics import Finding, Location
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(findings: Sequence[Finding]) -> dict[str, Any]:
+    """A log with one run: the kinds that occur as rules, the findings as results."""
+    kinds = list(dict.fromkeys(finding.kind for finding in findings))
+    return {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "ptosim", "rules": [{"id": kind, "name": _rule(kind)} for kind in kinds]}},
+                "columnKind": "unicodeCodePoints",
+                "results": [_result(finding, kinds.index(finding.kind)) for finding in findings],
+            }
+        ],
+    }
+
+
+def _rule(kind: str) -> str:
+    """`unmatched-wait` is named UnmatchedWait."""
+    return "".join(word.capitalize() for word in kind.split("-"))
+
+
+def _result(finding: Finding, rule: int) -> dict[str, Any]:
+    text = "\n".join((finding.message, *finding.notes, *([f"hint: {finding.hint}"] if finding.hint else [])))
+    result: dict[str, Any] = {
+        "ruleId": finding.kind,
+        "ruleIndex": rule,
+        "level": finding.severity,
+        "message": {"text": text},
+        "occurrenceCount": finding.count,
+    }
+    if finding.location:
+        result["locations"] = [_location(finding.location, finding.label)]
+    if finding.related:
+        result["relatedLocations"] = [_location(other.location, other.role) for other in finding.related]
+    properties = {
+        "core": finding.core,
+        "pipe": finding.pipe,
+        "bytes": list(finding.bytes) if finding.bytes else None,
+        "block": finding.block,
+        "loops": list(finding.loops),
+    }
+    result["properties"] = {name: value for name, value in properties.items() if value is not None}
+    return result
+
+
+def _location(place: Location, message: str | None) -> dict[str, Any]:
+    region = {
+        "startLine": place.line,
+        "startColumn": place.column,
+        "endLine": place.line,
+        "endColumn": place.column + place.length,
+    }
+    location: dict[str, Any] = {
+        "physicalLocation": {"artifactLocation": {"uri": _uri(place.file)}, "region": region},
+    }
+    if message:
+        location["message"] = {"text": message}
+    return location
+
+
+def _uri(file: str) -> str:
+    """A path as a URI reference; a text that came from no file keeps its name, escaped."""
+    path = Path(file)
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

@@ -1,0 +1,87 @@
+"""Loads that a later write may overtake, kept until it is known whether the loaded bytes matter.
+
+A vector load reads a whole register whatever a later mask selects. When another pipe writes some of these bytes in no
+order with the load, the pair is only suspicious; the run is repeated with exactly these bytes tainted at their load,
+and the taint tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.machine.entry import Entry, Site
+from ptosim.sanitize.conflict import Conflict
+from ptosim.sanitize.shadow import Track
+from ptosim.sanitize.taint import Origins
+from ptosim.sanitize.window import Places, Window
+
+MOST = 65_536
+"""Ranges kept. Beyond these only those of a new pair of lines are: memory must not grow with the steps of a run."""
+
+
+class Range(NamedTuple):
+    site: Site
+    low: int
+    high: int
+    origin: int
+
+
+class Candidates:
+    """The suspected loads of a run, by the vector entry they belong to."""
+
+    def __init__(self, origins: Origins) -> None:
+        self.origins = origins
+        self._ranges: dict[tuple[int, int], list[Range]] = {}
+        self._count = 0
+        self._pairs: set[int] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._ranges)
+
+    def add(
+        self, conflict: Conflict, track: Track, stamps: NDArray[np.int64], addresses: Places, where: NDArray[np.bool_]
+    ) -> None:
+        """Bytes that `conflict.second` writes and `conflict.first` loaded before, in no order."""
+        assert conflict.first is not None
+        site = conflict.first.site
+        origin = self.origins.number(("race", site, conflict.second.site), lambda: conflict)
+        if self._count >= MOST and origin in self._pairs:
+            return
+        self._pairs.add(origin)
+        for stamp in np.unique(stamps[where]):
+            key = (track.index // 8, track.entry_number(int(stamp)))
+            ranges = self._ranges.setdefault(key, [])
+            for low, high in _runs(addresses[where & (stamps == stamp)]):
+                ranges.append(Range(site, low, high, origin))
+                self._count += 1
+
+    def ranges(self, entry: Entry) -> Iterator[tuple[int, int]]:
+        """The suspected bytes of a vector entry."""
+        for suspected in self._ranges.get((entry.core.index, entry.n), ()):
+            yield suspected.low, suspected.high
+
+    def plant(
+        self, entry: Entry, site: Site, covered: Window, image: NDArray[np.uint8] | None
+    ) -> NDArray[np.uint8] | None:
+        """The taint of a load with its suspected bytes added."""
+        addresses = covered.addresses()
+        for suspected in self._ranges.get((entry.core.index, entry.n), ()):
+            if suspected.site is not site:
+                continue
+            hit = (addresses >= suspected.low) & (addresses < suspected.high)
+            if hit.any():
+                image = np.zeros(len(addresses), np.uint8) if image is None else image
+                image[hit] = suspected.origin
+        return image
+
+
+def _runs(addresses: Places) -> Iterator[tuple[int, int]]:
+    """Ranges of consecutive addresses."""
+    ordered = np.unique(addresses)
+    breaks = np.flatnonzero(np.diff(ordered) > 1) + 1
+    for run in np.split(ordered, breaks):
+        yield int(run[0]), int(run[-1]) + 1

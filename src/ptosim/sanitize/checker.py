@@ -1,0 +1,458 @@
+"""The observer: every access of a run passes here and is held against the shadow.
+
+What is found goes to `Findings`; what a doubtful value makes doubtful travels as taint, and counts once it is used. The
+protocol of flags, buffers and semaphores is watched by the machine itself, which reports here; rules about single
+instructions are in lints.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.diagnostics import Diagnostic, Severity
+from ptosim.effects.names import Pipe, Space
+from ptosim.machine.core import Core
+from ptosim.machine.deadlock import Deadlock, diagnostics
+from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.observer import Footprint, Silent
+from ptosim.machine.observer import Use as MachineUse
+from ptosim.sanitize.candidates import Candidates
+from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, party
+from ptosim.sanitize.dependence import Dependence
+from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, compatible
+from ptosim.sanitize.lints import Lints
+from ptosim.sanitize.program import Program
+from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch
+from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Direction, Memory, Track
+from ptosim.sanitize.special import Cells
+from ptosim.sanitize.stamp import Sites
+from ptosim.sanitize.taint import Origins
+from ptosim.sanitize.window import Window, as_places, window
+
+Image = NDArray[np.uint8]
+Hit = NDArray[np.bool_]
+MemBar = Literal["relaxed", "strict", "off"]
+
+SCOPES = frozenset(("pto.vecscope", "pto.strict_vecscope", "scf.for"))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is being checked: the kernel, its buffers in GM, and how strictly."""
+
+    program: Program
+    names: tuple[str, ...]
+    sizes: tuple[int, ...]
+    together: bool = False
+    """All blocks run at once, because they wait for each other."""
+    mem_bar: MemBar = "relaxed"
+
+
+class Checker(Silent):
+    """Observes one run. With `planted`, it repeats an earlier one to see which suspected loads matter."""
+
+    wants_clocks = True
+
+    def __init__(self, subject: Subject, planted: Candidates | None = None) -> None:
+        self.subject = subject
+        self.planted = planted
+        self.findings = Findings()
+        self.origins = planted.origins if planted else Origins()
+        self.candidates = Candidates(self.origins)
+        self.sites = Sites()
+        self.dependence = Dependence(subject.program)
+        self.gm = GlobalShadow(subject.names, subject.sizes, subject.together)
+        self.lints = Lints(self.findings)
+        self.cells = Cells()
+        self.used_flags: set[tuple[str, str, int]] = set()
+        self.used_semaphores: set[int] = set()
+        self._memories: dict[tuple[object, Space], Memory] = {}
+        self._block: int | None = None
+        self._watch: Watch | None = None
+        self._overtaken: dict[Site, dict[Site, int]] = {}
+        self._by_use: set[Site] = set()
+
+    # --- from the scheduler -------------------------------------------------------------------------------------------
+
+    def begin(self, core: Core) -> None:
+        if self.subject.together or core.block == self._block:
+            return
+        self._block = core.block
+        for memory in self._memories.values():
+            memory.begin(self._fresh)
+
+    @property
+    def _fresh(self) -> int:
+        """The taint of on-chip memory at the start of a block."""
+        return CLEAN if self.planted else UNDEFINED
+
+    def issue(self, entry: Entry) -> None:
+        key = entry.key
+        if key is not None and key.mechanism == "flag":
+            self.used_flags.add((key.source, key.destination, key.id))
+        elif key is not None and key.mechanism == "semaphore":
+            self.used_semaphores.add(key.id)
+        if not self.planted:
+            self.lints.issue(entry)
+
+    def start(self, entry: Entry) -> None:
+        if entry.kind is Kind.WORK and entry.pipe is Pipe.V:
+            self._watch = self._enter(entry)
+        if self.planted:
+            return
+        for first, verb, other in self.cells.access(entry):
+            place = Place(first, 0, 8)
+            self._conflict("race", "error", party(entry, entry.site, verb), place, entry, other)
+
+    def finish(self, core: Core) -> None:
+        if not self.planted:
+            self.lints.finish(core)
+
+    def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
+        if not self.planted:
+            self.findings.diagnostic(diagnostic)
+
+    def deadlock(self, deadlock: Deadlock) -> None:
+        for diagnostic in () if self.planted else diagnostics(deadlock):
+            self.findings.diagnostic(diagnostic)
+
+    def conclude(self, unwritten: bool) -> None:
+        """After the last block: what can only be said about the whole run."""
+        if self.gm.full:
+            self.lints.remark_on_run("too many blocks share 32-byte pieces of GM: races in some may be missed")
+        for buffer in self.gm.buffers if unwritten else ():
+            places = buffer.unwritten()
+            if places is not None and len(places):
+                self.lints.unwritten(buffer.name, buffer.size, places)
+
+    # --- memories -----------------------------------------------------------------------------------------------------
+
+    def _memory(self, space: Space, owner: Core) -> Memory:
+        shared = space is Space.L1  # of the cluster
+        if self.subject.together:
+            who: object = owner.block if shared else owner.index
+        else:
+            who = "" if shared else owner.role
+        memory = self._memories.get((who, space))
+        if memory is None:
+            memory = self._memories[who, space] = Memory(str(space), owner.target.memory[space])
+            memory.begin(self._fresh)
+        return memory
+
+    def _enter(self, entry: Entry) -> Watch:
+        memory = self._memory(Space.UB, entry.core)
+        numbers = self._overtaken.setdefault(entry.site, {})
+        watch = Watch(entry, memory, self.sites, numbers, entry.site.name in SCOPES)
+        if self.planted:
+            for low, high in self.planted.ranges(entry):
+                watch.suspect(low, high)
+        else:
+            watch.find_races()
+        return watch
+
+    # --- loads --------------------------------------------------------------------------------------------------------
+
+    def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
+        watch = self._watch
+        starts = footprint.starts
+        if footprint.space is Space.GM:
+            self._global(entry, site, footprint, READ)
+            return None
+        if watch is not None and watch.entry is entry:
+            if type(starts) is int and watch.load(site, starts, footprint.width):
+                return None
+            memory = watch.memory
+        else:
+            watch = None
+            assert footprint.owner is not None
+            memory = self._memory(footprint.space, footprint.owner)
+        found = window(starts, footprint.width, memory.size)
+        if found is None:
+            return None
+        covered, kept = found
+        image = self._vector_load(watch, site, covered, by_use) if watch else self._load(entry, site, covered, memory)
+        if image is None or kept is None:
+            return image
+        whole = np.zeros(len(kept), np.uint8)
+        whole[kept] = image
+        return whole
+
+    def _load(self, entry: Entry, site: Site, covered: Window, memory: Memory) -> Image | None:
+        """A load of anything but the vector pipe: it counts by touch, and carries taint on."""
+        if not self.planted:
+            for track, hit in self._out_of_order(memory, entry, covered, "read"):
+                self._races(entry, site, "reads", memory, track, covered, hit)
+            memory.record(entry, "read", self.sites.number(site), covered)
+        taint = covered.of(memory.taint).reshape(-1)
+        if not taint.any():
+            return None
+        place = _place(memory, covered, taint != CLEAN)
+        entry.data = place
+        if entry.pipe is Pipe.S:
+            self._used(entry, site, "scalar", taint, place)
+        return taint.copy()
+
+    def _vector_load(self, watch: Watch, site: Site, covered: Window, by_use: bool) -> Image | None:
+        entry, memory = watch.entry, watch.memory
+        number = self._vector_number(watch, site, by_use)
+        about = watch.about(covered)
+        image: Image | None = None
+        if about & DIRTY:
+            image = covered.of(memory.taint).reshape(-1).copy()
+            undefined = image == UNDEFINED
+            if undefined.any():
+                image[undefined] = self._undefined(entry, site, memory, covered, undefined)
+        if about & RACY:
+            if self.planted:
+                image = self.planted.plant(entry, site, covered, image)
+            else:
+                image = self._racy_load(watch, site, covered, by_use, image)
+        if about & STORED:
+            self._aliases(watch, site, covered, writes=False)
+        watch.note(site, number, covered, writes=False)
+        return image if image is not None and image.any() else None
+
+    def _vector_number(self, watch: Watch, site: Site, by_use: bool) -> int:
+        """The number of a load, which the quick way will look up from now on."""
+        number = self.sites.number(site)
+        if site not in watch.overtaken:
+            overtaken = watch.is_scope and self.dependence.may_be_overtaken(site, watch.entry.site)
+            watch.overtaken[site] = -number if overtaken else number
+            if by_use:
+                self._by_use.add(site)
+        return number
+
+    def _undefined(self, entry: Entry, site: Site, memory: Memory, covered: Window, undefined: Hit) -> int:
+        def conflict() -> Conflict:
+            place = _place(memory, covered, undefined)
+            return Conflict("uninitialized", "warning", party(entry, site, "reads"), place, entry.core, _loops(entry))
+
+        return self.origins.number(("uninitialized", site), conflict)
+
+    def _racy_load(self, watch: Watch, site: Site, covered: Window, by_use: bool, image: Image | None) -> Image | None:
+        """Bytes that another pipe may not have written yet taint what is loaded, or race at once."""
+        entry, memory = watch.entry, watch.memory
+        for track, hit in self._out_of_order(memory, entry, covered, "read"):
+            if not by_use:
+                self._races(entry, site, "reads", memory, track, covered, hit)
+                continue
+            image = np.zeros(len(hit), np.uint8) if image is None else image
+            stamps = covered.of(track.stamps).reshape(-1)
+            for first, where in self._parties(track, stamps, hit, entry, "writes"):
+
+                def conflict(first: Party = first, where: Hit = where) -> Conflict:
+                    place = _place(memory, covered, where)
+                    second = party(entry, site, "reads")
+                    return Conflict("race", "error", second, place, entry.core, _loops(entry), first)
+
+                image[where] = self.origins.number(("race", first.site, site), conflict)
+        return image
+
+    # --- stores -------------------------------------------------------------------------------------------------------
+
+    def store(
+        self,
+        entry: Entry,
+        site: Site,
+        footprint: Footprint,
+        data: Any,
+        before: Any,
+        taint: Any = None,
+        atomic: str | None = None,
+    ) -> None:
+        watch = self._watch
+        starts = footprint.starts
+        if footprint.space is Space.GM:
+            self._global(entry, site, footprint, atomic or WRITE, data, before)
+            if taint is not None:
+                self._used(entry, site, "global", taint, entry.data)
+            return
+        if watch is not None and watch.entry is entry:
+            quick = taint is None and type(starts) is int
+            if quick and watch.store(self.sites.number(site), starts, footprint.width):
+                return
+            memory = watch.memory
+        else:
+            watch = None
+            assert footprint.owner is not None
+            memory = self._memory(footprint.space, footprint.owner)
+        self.lints.store(entry, site, footprint)
+        found = window(starts, footprint.width, memory.size)
+        if found is None:
+            return
+        covered, kept = found
+        if kept is not None:
+            data, before = data[kept], before[kept]
+            taint = None if taint is None else taint[kept]
+        if watch:
+            self._vector_store(watch, site, covered, data, before, taint)
+            return
+        if not self.planted:
+            for track, hit in self._out_of_order(memory, entry, covered, "write"):
+                self._races(entry, site, "writes", memory, track, covered, hit, data == before)
+            memory.record(entry, "write", self.sites.number(site), covered)
+        memory.set_taint(covered, taint)
+
+    def _vector_store(
+        self, watch: Watch, site: Site, covered: Window, data: Any, before: Any, taint: Image | None
+    ) -> None:
+        entry, memory = watch.entry, watch.memory
+        about = watch.about(covered)
+        if about & RACY and not self.planted:
+            for track, hit in self._out_of_order(memory, entry, covered, "write"):
+                self._races(entry, site, "writes", memory, track, covered, hit, data == before)
+        if about & (STORED | LOADED):
+            self._aliases(watch, site, covered, writes=True)
+        watch.note(site, self.sites.number(site), covered, writes=True)
+        if taint is not None or about & DIRTY:
+            memory.set_taint(covered, taint)
+            watch.refresh(covered)
+
+    # --- races --------------------------------------------------------------------------------------------------------
+
+    def _out_of_order(
+        self, memory: Memory, entry: Entry, covered: Window, direction: Direction
+    ) -> Iterator[tuple[Track, Hit]]:
+        for track in tuple(memory.opposing(direction)):
+            hit = memory.unordered(track, entry, covered)
+            if hit is not None:
+                yield track, hit
+
+    def _races(
+        self,
+        entry: Entry,
+        site: Site,
+        verb: Verb,
+        memory: Memory,
+        track: Track,
+        covered: Window,
+        hit: Hit,
+        equal: Hit | None = None,
+    ) -> None:
+        """An access that another pipe's earlier one is in no order with."""
+        stamps = covered.of(track.stamps).reshape(-1)
+        first_verb: Verb = "reads" if track.direction == "read" else "writes"
+        for first, where in self._parties(track, stamps, hit, entry, first_verb):
+            place = _place(memory, covered, where)
+            second = party(entry, site, verb)
+            same = verb == first_verb == "writes" and equal is not None and bool(equal[where].all())
+            if first_verb == "reads" and first.site in self._by_use:
+                conflict = Conflict("race", "error", second, place, entry.core, _loops(entry), first)
+                self.candidates.add(conflict, track, stamps, covered.addresses(), where)
+            else:
+                self._conflict("race", "warning" if same else "error", second, place, entry, first, same)
+
+    def _parties(
+        self, track: Track, stamps: NDArray[np.int64], hit: Hit, entry: Entry, verb: Verb
+    ) -> Iterator[tuple[Party, Hit]]:
+        """The earlier instructions behind the bytes of a conflict, each with its bytes."""
+        for number in np.unique(self.sites.numbers(stamps[hit])):
+            where = hit & (self.sites.numbers(stamps) == number)
+            for site in self.sites.of(int(number)):
+                yield Party(site, track.pipe, verb, track.role, entry.core.block), where
+
+    def _conflict(
+        self,
+        kind: str,
+        severity: Severity,
+        second: Party,
+        place: Place,
+        entry: Entry,
+        first: Party | None = None,
+        equal: bool = False,
+    ) -> None:
+        self.findings.conflict(Conflict(kind, severity, second, place, entry.core, _loops(entry), first, equal))
+
+    def _global(
+        self, entry: Entry, site: Site, footprint: Footprint, kind: str, data: Any = None, before: Any = None
+    ) -> None:
+        if self.planted:
+            return
+        starts = as_places(footprint.starts)
+        if kind != READ:
+            self.lints.stored_globally(entry, site)
+        outcome = self.gm.access(entry, self.sites.number(site), kind, starts, footprint.width)
+        if outcome is None or not outcome.clashes:
+            return
+        for clash in outcome.clashes:
+            same = kind == WRITE == clash.track.kind and outcome.equal(clash, data, before)
+            self._global_race(entry, site, kind, outcome.buffer.name, clash, same)
+
+    def _global_race(self, entry: Entry, site: Site, kind: str, name: str, clash: Clash, same: bool) -> None:
+        second = party(entry, site, _VERBS.get(kind, "updates"))
+        numbers = self.sites.numbers(clash.stamps)
+        for number in np.unique(numbers):
+            where = numbers == number
+            place = Place(f"%{name}", int(clash.places[where].min()), int(clash.places[where].max()) + 1)
+            block = clash.track.block_of(int(clash.stamps[where][0]))
+            for earlier in self.sites.of(int(number)):
+                verb = _VERBS.get(clash.track.kind, "updates")
+                first = Party(earlier, clash.track.pipe, verb, clash.track.role, block)
+                if compatible(kind, clash.track.kind):
+                    self.lints.order_matters(entry, second, first, place, kind)
+                else:
+                    self._conflict("race", "warning" if same else "error", second, place, entry, first, same)
+
+    # --- aliases inside a scope ---------------------------------------------------------------------------------------
+
+    def fence(self, entry: Entry, site: Site, kind: str) -> None:
+        if self._watch is not None and self._watch.entry is entry:
+            self._watch.fence(kind)
+
+    def _aliases(self, watch: Watch, site: Site, covered: Window, writes: bool) -> None:
+        if self.planted or self.subject.mem_bar == "off":
+            return
+        for earlier, wrote, where, fenced in watch.aliases(site, covered, writes):
+            if fenced:
+                if wrote and not writes:
+                    self.dependence.through_memory(earlier, site)
+                continue
+            if not wrote and self.dependence.depends(site, earlier):
+                continue
+            grave = (wrote and not writes) or self.subject.mem_bar == "strict"
+            entry = watch.entry
+            first = party(entry, earlier, "writes" if wrote else "reads")
+            second = party(entry, site, "writes" if writes else "reads")
+            place = _place(watch.memory, covered, where)
+            self._conflict("scope-alias", "error" if grave else "warning", second, place, entry, first)
+
+    # --- use of doubtful values ---------------------------------------------------------------------------------------
+
+    def tainted(self, entry: Entry, site: Site, use: MachineUse, taint: Any) -> None:
+        self._used(entry, site, use, taint, entry.data)
+
+    def _used(self, entry: Entry, site: Site, use: Use, taint: Image, place: Any) -> None:
+        """A doubtful value decides something or leaves the core: what made it doubtful is a finding."""
+        for number in np.unique(taint):
+            if number == CLEAN:
+                continue
+            grave = use in ("scalar", "mask", "address", "condition")
+            if number == UNDEFINED:
+                severity: Severity = "error" if grave else "warning"
+                where = place if isinstance(place, Place) else Place("memory", 0, 0)
+                conflict = Conflict(
+                    "uninitialized", severity, party(entry, site, "reads"), where, entry.core, _loops(entry)
+                )
+            else:
+                origin = self.origins[int(number)]
+                severity = "error" if grave or origin.kind == "race" else "warning"
+                conflict = origin.used(use, site, severity)
+            self.findings.conflict(conflict)
+
+
+_VERBS: dict[str, Verb] = {READ: "reads", WRITE: "writes"}
+
+
+def _place(memory: Memory, covered: Window, where: Hit) -> Place:
+    addresses = covered.addresses()[where]
+    return Place(memory.name, int(addresses.min()), int(addresses.max()) + 1)
+
+
+def _loops(entry: Entry) -> tuple[int, ...]:
+    """The loop indices around an access: inside a vector function they are still running."""
+    return tuple(entry.core.loops) if entry.pipe in (Pipe.V, Pipe.S) else entry.loops

@@ -1,0 +1,212 @@
+"""The shadow of global memory: who read and wrote which byte of an argument last, in this block and in others.
+
+Unless blocks wait for each other they run one after the other here and at the same time on hardware, so an access of an
+earlier block is in no order with any of the present one. A track is one pipe's history in one buffer; its floor tells
+accesses of the present block from earlier ones. Where a read (or an atomic update) of the present block covers one of
+an earlier block, which a write would still have to answer for, the earlier one is kept aside.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.machine.clock import entry_index
+from ptosim.machine.entry import Entry
+from ptosim.machine.memory import decode
+from ptosim.sanitize.granules import Cover, Granules, Stamps, cover
+from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
+from ptosim.sanitize.window import Places
+
+Bytes = NDArray[np.uint8]
+
+READ, WRITE = "read", "write"
+"""Kinds of access; an atomic update has its operation and type as its kind ("add f32")."""
+
+ROOM = 64 << 20
+"""Bytes that split granules may take beyond twice the arguments."""
+
+
+def compatible(kind: str, other: str) -> bool:
+    """Whether two accesses to the same byte need no order: two reads, or two atomic updates of one kind."""
+    return kind == other and kind != WRITE
+
+
+ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
+"""Atomic updates that do not race with each other, but whose result depends on their order."""
+
+
+class Track:
+    """One pipe's accesses of one kind in one buffer."""
+
+    __slots__ = ("aside", "blocks", "floor", "floors", "granules", "index", "kind", "newest", "pipe", "role")
+
+    def __init__(self, size: int, kind: str, entry: Entry) -> None:
+        self.granules = Granules(size)
+        self.aside: Granules | None = None
+        self.kind = kind
+        self.role = entry.core.role
+        self.pipe = entry.pipe
+        self.index = -1
+        self.floor = 0
+        self.newest = 0
+        self.floors: list[int] = []  # the floor of each block that used the track, and the block
+        self.blocks: list[int] = []
+
+    def enter(self, entry: Entry) -> None:
+        """The track is used by this entry's core, perhaps for the first time."""
+        index = entry_index(entry)
+        if index != self.index:
+            self.index = index
+            self.floor = entry_of(self.newest)
+            self.floors.append(self.floor)
+            self.blocks.append(entry.core.block)
+
+    def stamp(self, entry: Entry) -> int:
+        return first_stamp(self.floor + entry.n + 1)
+
+    def block_of(self, stamp: int) -> int:
+        return self.blocks[bisect_left(self.floors, entry_of(stamp)) - 1]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Clash:
+    """Bytes that an earlier access touched in no order with the present one."""
+
+    track: Track
+    places: Places
+    stamps: Stamps
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Outcome:
+    """What became of an access."""
+
+    buffer: Buffer
+    clashes: list[Clash]
+    offsets: Places
+    width: int
+    kept: NDArray[np.bool_] | None
+
+    def equal(self, clash: Clash, data: Bytes, before: Bytes) -> bool:
+        """Whether the bytes of a clash already were what the access stores."""
+        if self.kept is not None:
+            data, before = data[self.kept], before[self.kept]
+        addresses = (self.offsets[:, np.newaxis] + np.arange(self.width, dtype=np.int64)).reshape(-1)
+        return bool((data == before)[np.isin(addresses, clash.places)].all())
+
+
+class Buffer:
+    """The shadow of one argument (or of several that share memory)."""
+
+    def __init__(self, name: str, size: int, together: bool) -> None:
+        self.name = name
+        self.size = size
+        self.together = together  # all blocks run at once, each with tracks of its own
+        self.tracks: dict[tuple[object, int, str], Track] = {}
+        self.full = False  # no room to split more granules
+
+    def clip(self, starts: Places, width: int) -> tuple[Places, int, NDArray[np.bool_] | None] | None:
+        """The pieces as far as they lie inside; where some do not, single bytes and which of all bytes they are."""
+        if not len(starts) or not width:
+            return None
+        if int(starts.min()) >= 0 and int(starts.max()) + width <= self.size:
+            return starts, width, None
+        addresses = (starts[:, np.newaxis] + np.arange(width, dtype=np.int64)).reshape(-1)
+        kept = (addresses >= 0) & (addresses < self.size)
+        return (addresses[kept], 1, kept) if kept.any() else None
+
+    def access(self, entry: Entry, number: int, kind: str, covered: Cover, room: int) -> list[Clash]:
+        """Find what the access is in conflict with, and record it."""
+        own = self._track(entry, kind)
+        clashes = [clash for track in self.tracks.values() for clash in self._clashes(track, own, entry, covered)]
+        if kind != WRITE and own.floor:
+            if own.aside is None:
+                own.aside = Granules(self.size)
+            self.full |= not own.aside.keep(own.granules, covered, first_stamp(own.floor + 1), room)
+        stamp = own.stamp(entry) + number
+        self.full |= not own.granules.put(covered, stamp, room)
+        own.newest = max(own.newest, stamp)
+        return clashes
+
+    def _track(self, entry: Entry, kind: str) -> Track:
+        who = entry.core.index if self.together else entry.core.role
+        key = (who, entry_index(entry) % 8, kind)
+        track = self.tracks.get(key)
+        if track is None:
+            track = self.tracks[key] = Track(self.size, kind, entry)
+        track.enter(entry)
+        return track
+
+    def _clashes(self, track: Track, own: Track, entry: Entry, covered: Cover) -> Iterator[Clash]:
+        if compatible(track.kind, own.kind) and own.kind not in ORDER_MATTERS:
+            return
+        earlier, threshold = self._limits(track, entry)
+        if track.newest >= threshold or earlier > ENTRY_ONE:
+            upper = own.stamp(entry) if track is own else track.newest + 1  # an entry is in order with itself
+
+            def out_of_order(stamps: Stamps) -> NDArray[np.bool_]:
+                return ((stamps >= threshold) & (stamps < upper)) | (stamps < earlier)
+
+            places, stamps = track.granules.hits(covered, out_of_order)
+            if len(places):
+                yield Clash(track, places, stamps)
+        if track.aside is not None:
+            places, stamps = track.aside.hits(covered, lambda stamps: stamps < earlier)
+            if len(places):
+                yield Clash(track, places, stamps)
+
+    def _limits(self, track: Track, entry: Entry) -> tuple[int, int]:
+        """Stamps below the first value belong to earlier blocks, those from the second on are not known to have
+        ended."""
+        clock = entry.clock or {}
+        if self.together or track.blocks[-1] == entry.core.block:
+            return first_stamp(track.floor + 1), (track.floor + clock.get(track.index, 0) + 1) * ENTRY_ONE
+        return track.newest + 1, track.newest + 1  # the present block has not used this track
+
+    @property
+    def split_bytes(self) -> int:
+        tables = [table for track in self.tracks.values() for table in (track.granules, track.aside) if table]
+        return sum(table.split_bytes for table in tables)
+
+    def unwritten(self) -> Places | None:
+        """The offsets that no block wrote; None when nothing was written at all."""
+        written = [track.granules.marked() for track in self.tracks.values() if track.kind != READ]
+        if not written:
+            return None
+        return np.flatnonzero(~np.logical_or.reduce(written)[: self.size])
+
+
+class GlobalShadow:
+    """The shadow of all arguments."""
+
+    def __init__(self, names: tuple[str, ...], sizes: tuple[int, ...], together: bool) -> None:
+        self.buffers = [Buffer(name, size, together) for name, size in zip(names, sizes, strict=True)]
+        self._allowed = 2 * sum(sizes) + ROOM
+
+    def access(self, entry: Entry, number: int, kind: str, starts: Places, width: int) -> Outcome | None:
+        """Check and record an access at GM addresses. None when it lies in no argument."""
+        if not len(starts):
+            return None
+        argument, first = decode(int(starts[0]))
+        if not 0 <= argument < len(self.buffers):
+            return None
+        buffer = self.buffers[argument]
+        clipped = buffer.clip(starts - (int(starts[0]) - first), width)
+        if clipped is None:
+            return None
+        offsets, width, kept = clipped
+        clashes = buffer.access(entry, number, kind, cover(offsets, width), self._room())
+        return Outcome(buffer, clashes, offsets, width, kept)
+
+    def _room(self) -> int:
+        """Bytes that may still go into splitting granules."""
+        return self._allowed - sum(buffer.split_bytes for buffer in self.buffers)
+
+    @property
+    def full(self) -> bool:
+        return any(buffer.full for buffer in self.buffers)

@@ -1,0 +1,197 @@
+"""Stamps for the bytes of a large buffer: one per granule of 32 bytes, split to bytes where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.sanitize.window import Places
+
+GRANULE_BITS = 5
+GRANULE = 1 << GRANULE_BITS
+
+Stamps = NDArray[np.int64]
+Test = Callable[[Stamps], NDArray[np.bool_]]
+
+_NOWHERE: Places = np.zeros(0, np.int64)
+_NO_MASKS: NDArray[np.bool_] = np.zeros((0, GRANULE), np.bool_)
+
+
+class Cover(NamedTuple):
+    """The granules of an access: those it covers wholly, and those of which it covers some bytes."""
+
+    whole: Places
+    edges: Places
+    masks: NDArray[np.bool_]
+    """Per edge, which bytes."""
+
+
+def cover(starts: Places, width: int) -> Cover:
+    """The granules of pieces of `width` bytes at these offsets."""
+    stops = starts + width
+    if len(starts) > 1 and bool((starts[1:] == stops[:-1]).all()):  # dense rows are one piece
+        starts, stops = starts[:1], stops[-1:]
+    first, last = (starts + GRANULE - 1) >> GRANULE_BITS, stops >> GRANULE_BITS
+    whole = _ranges(first, last)
+    if not ((starts | stops) & (GRANULE - 1)).any():
+        return Cover(whole, _NOWHERE, _NO_MASKS)
+    edges = np.concatenate((starts >> GRANULE_BITS, (stops - 1) >> GRANULE_BITS))
+    lows, highs = np.concatenate((starts, starts)), np.concatenate((stops, stops))
+    places = (edges << GRANULE_BITS)[:, np.newaxis] + np.arange(GRANULE)
+    masks = (places >= lows[:, np.newaxis]) & (places < highs[:, np.newaxis])
+    partial = ~masks.all(axis=1)
+    return Cover(whole, *_joined(edges[partial], masks[partial]))
+
+
+def _ranges(first: Places, last: Places) -> Places:
+    """All numbers of all ranges."""
+    if len(first) == 1:
+        return np.arange(first[0], last[0], dtype=np.int64)
+    lengths = np.maximum(last - first, 0)
+    total = int(lengths.sum())
+    if not total:
+        return _NOWHERE
+    ends = np.cumsum(lengths)
+    return np.arange(total, dtype=np.int64) + np.repeat(first - (ends - lengths), lengths)
+
+
+def _joined(edges: Places, masks: NDArray[np.bool_]) -> tuple[Places, NDArray[np.bool_]]:
+    """Each edge once, with the bytes of all pieces that meet in it."""
+    unique, inverse = np.unique(edges, return_inverse=True)
+    if len(unique) == len(edges):
+        return unique, masks[np.argsort(edges)]
+    joined = np.zeros((len(unique), GRANULE), np.bool_)
+    np.logical_or.at(joined, inverse, masks)
+    return unique, joined
+
+
+class Granules:
+    """One stamp per byte of a buffer; 0 where there is none."""
+
+    __slots__ = ("_free", "_rows", "_used", "stamps")
+
+    def __init__(self, size: int) -> None:
+        self.stamps: Stamps = np.zeros((size + GRANULE - 1) >> GRANULE_BITS, np.int64)  # negative: row -stamp - 1
+        self._rows: Stamps = np.zeros((0, GRANULE), np.int64)
+        self._used = 0
+        self._free: list[int] = []
+
+    @property
+    def split_bytes(self) -> int:
+        """What the split granules take up."""
+        return self._rows.nbytes
+
+    def hits(self, cover: Cover, test: Test) -> tuple[Places, Stamps]:
+        """The offsets of the bytes whose stamps pass the test, and these stamps."""
+        places: list[Places] = []
+        stamps: list[Stamps] = []
+        if len(cover.whole):
+            found = self.stamps[cover.whole]
+            hit = np.flatnonzero(test(found) & (found > 0))
+            if len(hit):
+                places.append(_bytes_of(cover.whole[hit]).reshape(-1))
+                stamps.append(np.repeat(found[hit], GRANULE))
+            if self._used:
+                split = cover.whole[found < 0]
+                self._byte_hits(split, None, test, places, stamps)
+        if len(cover.edges):
+            self._byte_hits(cover.edges, cover.masks, test, places, stamps)
+        if not places:
+            return _NOWHERE, _NOWHERE
+        return np.concatenate(places), np.concatenate(stamps)
+
+    def _byte_hits(
+        self,
+        granules: Places,
+        masks: NDArray[np.bool_] | None,
+        test: Test,
+        places: list[Places],
+        stamps: list[Stamps],
+    ) -> None:
+        if not len(granules):
+            return
+        rows = self._as_rows(granules)
+        hit = test(rows) & (rows > 0)
+        if masks is not None:
+            hit &= masks
+        if hit.any():
+            places.append(_bytes_of(granules)[hit])
+            stamps.append(rows[hit])
+
+    def _as_rows(self, granules: Places) -> Stamps:
+        """The stamps of granules, byte by byte."""
+        found = self.stamps[granules]
+        rows = np.repeat(found[:, np.newaxis], GRANULE, axis=1)
+        split = found < 0
+        if split.any():
+            rows[split] = self._rows[-found[split] - 1]
+        return rows
+
+    def put(self, cover: Cover, stamp: int, room: int) -> bool:
+        """Set the stamps of an access. False when splitting would take more than `room` bytes: then edges are left."""
+        if len(cover.whole):
+            if self._used:
+                self._release(self.stamps[cover.whole])
+            self.stamps[cover.whole] = stamp
+        if not len(cover.edges):
+            return True
+        fresh = cover.edges[(self.stamps[cover.edges] >= 0) & (self.stamps[cover.edges] != stamp)]
+        if not self._split(fresh, room):
+            return False
+        split = self.stamps[cover.edges] < 0
+        rows = -self.stamps[cover.edges[split]] - 1
+        self._rows[rows] = np.where(cover.masks[split], stamp, self._rows[rows])
+        return True
+
+    def keep(self, other: Granules, cover: Cover, below: int, room: int) -> bool:
+        """Take over the stamps of another table below a limit, where this one has none."""
+        found, own = other.stamps[cover.whole], self.stamps[cover.whole]
+        moved = (found > 0) & (found < below) & (own == 0)
+        self.stamps[cover.whole[moved]] = found[moved]
+        ragged = np.concatenate((cover.whole[(found < 0) | (own < 0)], cover.edges))
+        if not len(ragged):
+            return True
+        rows = other._as_rows(ragged)
+        wanted = (rows > 0) & (rows < below)
+        ragged, rows, wanted = (part[wanted.any(axis=1)] for part in (ragged, rows, wanted))
+        if not self._split(ragged[self.stamps[ragged] >= 0], room):
+            return False
+        split = -self.stamps[ragged] - 1
+        own_rows = self._rows[split]
+        self._rows[split] = np.where(wanted & (own_rows == 0), rows, own_rows)
+        return True
+
+    def _split(self, granules: Places, room: int) -> bool:
+        """Give granules a stamp per byte."""
+        if not len(granules):
+            return True
+        needed = self._used + len(granules) - len(self._free)
+        if needed > len(self._rows):
+            capacity = max(needed, 2 * len(self._rows), 16)
+            if (capacity - len(self._rows)) * GRANULE * 8 > room:
+                return False
+            self._rows = np.concatenate((self._rows, np.zeros((capacity - len(self._rows), GRANULE), np.int64)))
+        rows = np.array([self._row() for _ in granules], np.int64)
+        self._rows[rows] = self.stamps[granules][:, np.newaxis]
+        self.stamps[granules] = -rows - 1
+        return True
+
+    def _row(self) -> int:
+        if self._free:
+            return self._free.pop()
+        self._used += 1
+        return self._used - 1
+
+    def _release(self, stamps: Stamps) -> None:
+        self._free += (-stamps[stamps < 0] - 1).tolist()
+
+    def marked(self) -> NDArray[np.bool_]:
+        """Per byte of all granules, whether it has a stamp."""
+        return (self._as_rows(np.arange(len(self.stamps))) > 0).reshape(-1)
+
+
+def _bytes_of(granules: Places) -> Places:
+    return (granules << GRANULE_BITS)[:, np.newaxis] + np.arange(GRANULE, dtype=np.int64)

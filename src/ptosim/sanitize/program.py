@@ -1,0 +1,116 @@
+"""The kernel as written: what a run cannot tell is which operation stands where, and where an edit would go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from xdsl.ir import Block, Operation
+
+from ptosim.diagnostics import Location, Source
+from ptosim.language.function import Function
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import is_scope
+
+
+class Program:
+    """Operations by the place they were written at, and the lines they take up."""
+
+    def __init__(self, module: VerifiedModule) -> None:
+        self.module = module
+        self.target = module.target
+
+    @property
+    def source(self) -> Source:
+        return self.module.parsed.source
+
+    @cached_property
+    def _by_place(self) -> dict[tuple[int, int], Operation]:
+        found: dict[tuple[int, int], Operation] = {}
+        for op in self.module.parsed.module.walk():
+            location = self.module.parsed.location(op)
+            if location is not None:
+                found.setdefault((location.line, location.column), op)  # an implicit yield stands at its parent's place
+        return found
+
+    def operation(self, location: Location | None) -> Operation | None:
+        """The operation that a diagnostic points at."""
+        return self._by_place.get((location.line, location.column)) if location else None
+
+    def operations(self) -> Iterator[Operation]:
+        yield from self.module.parsed.module.walk()
+
+    # --- lines --------------------------------------------------------------------------------------------------------
+
+    def first_line(self, op: Operation) -> int:
+        return self.source.position(self._start(op))[0]
+
+    def last_line(self, op: Operation) -> int:
+        """The last line of an operation, its regions included: the last written one before what follows it."""
+        line = self.source.position(self._stop(op))[0]
+        while line > self.first_line(op) and not self._has_code(line):
+            line -= 1
+        return line
+
+    def _start(self, op: Operation) -> int:
+        return self.module.parsed.positions[op].name.start
+
+    def _stop(self, op: Operation) -> int:
+        """The end of the line before the next operation of the block, or before the brace that closes the block."""
+        start = self._start(op)
+        follower = op.next_op
+        if follower is not None and self._start(follower) > start:
+            stop = self._start(follower)
+        else:
+            stop = _closing_brace(self.source.text, start)
+        line_start = self.source.text.rfind("\n", 0, stop)
+        return max(start, line_start)
+
+    def _has_code(self, line: int) -> bool:
+        return bool(self.source.line(line).partition("//")[0].strip())
+
+
+def launched(op: Operation) -> Operation:
+    """The operation that the scalar unit issues: for an instruction inside a vector scope, the scope."""
+    parent: Operation | None = op
+    while parent is not None:
+        if is_scope(parent):
+            return parent
+        parent = parent.parent_op()
+    return op
+
+
+def ancestors(op: Operation) -> list[tuple[Block, Operation]]:
+    """The blocks around an operation up to its function, innermost first, each with the operation of it that leads
+    there."""
+    found: list[tuple[Block, Operation]] = []
+    here: Operation | None = op
+    while here is not None and not isinstance(here, Function):
+        block = here.parent_block()
+        if block is None:
+            break
+        found.append((block, here))
+        here = block.parent_op()
+    return found
+
+
+def _closing_brace(text: str, start: int) -> int:
+    """The brace that closes the block around an offset. Braces in comments and strings do not count."""
+    depth = 0
+    offset = start
+    while offset < len(text):
+        character = text[offset]
+        if character == '"':
+            offset = max(text.find('"', offset + 1), offset)
+        elif text.startswith("//", offset):
+            offset = text.find("\n", offset)
+            if offset < 0:
+                break
+        elif character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth < 0:
+                return offset
+        offset += 1
+    return len(text)

@@ -1,0 +1,47 @@
+"""Shadow cells of the special registers that two pipes share: the sort status that V leaves for S to read.
+
+AR and SQZN stay inside the vector pipe, which is serial, and CTRL and the configuration registers inside the scalar
+unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ptosim.effects.catalogue import effects
+from ptosim.machine.clock import entry_index
+from ptosim.machine.entry import Entry
+from ptosim.sanitize.conflict import Party, Verb, party
+
+SHARED = frozenset({"VMS4_SR"})
+
+
+@dataclass(frozen=True)
+class _Access:
+    index: int
+    n: int
+    party: Party
+
+
+class Cells:
+    """The last access of each pipe to each register, as far as another pipe may be in no order with it."""
+
+    def __init__(self) -> None:
+        self._last: dict[tuple[int, str, Verb], dict[int, _Access]] = {}
+
+    def access(self, entry: Entry) -> Iterator[tuple[str, Verb, Party]]:
+        """Note what an entry does to these registers; gives each access that it is in no order with."""
+        record = effects().get(entry.site.name)
+        if record is None or SHARED.isdisjoint((*record.reads, *record.writes)):
+            return
+        sides: tuple[tuple[tuple[str, ...], Verb], ...] = ((record.reads, "reads"), (record.writes, "writes"))
+        for names, verb in sides:
+            for name in SHARED.intersection(names):
+                opposing: tuple[Verb, ...] = ("writes",) if verb == "reads" else ("reads", "writes")
+                for other in opposing:
+                    for access in self._last.get((entry.core.index, name, other), {}).values():
+                        if access.n >= (entry.clock or {}).get(access.index, 0) and access.index != entry_index(entry):
+                            yield name, verb, access.party
+                last = self._last.setdefault((entry.core.index, name, verb), {})
+                last[entry_index(entry)] = _Access(entry_index(entry), entry.n, party(entry, entry.site, verb))

@@ -1,0 +1,90 @@
+"""Stamps: who touched a byte last, in one 64-bit number that grows with time.
+
+A stamp holds, from its high bits down, the number of the entry on its pipe, how many fences its vector scope had
+passed, and the number of the instruction. Of two stamps of one pipe the later is the larger, and all entries that a
+clock knows to have ended lie below a threshold: one comparison per byte decides whether an access is ordered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.diagnostics import error
+from ptosim.machine.entry import Site
+
+SITE_BITS = 14
+FENCE_BITS = 20
+ENTRY_BITS = 63 - SITE_BITS - FENCE_BITS
+
+FENCE_ONE = 1 << SITE_BITS
+ENTRY_ONE = 1 << (SITE_BITS + FENCE_BITS)
+MOST_FENCES = (1 << FENCE_BITS) - 1
+MOST_ENTRIES = 1 << (ENTRY_BITS - 1)
+"""Half of what fits, so that the entries of a block never wrap around those of the block before."""
+
+_SITE_MASK = FENCE_ONE - 1
+
+
+def first_stamp(number: int) -> int:
+    """The lowest stamp of the entry with this number; numbers count from 1, so that 0 means never."""
+    if number >= 2 * MOST_ENTRIES:
+        raise error("limit", f"more than {MOST_ENTRIES} instructions on one pipe of a block: too many to keep track of")
+    return number * ENTRY_ONE
+
+
+def entry_of(stamp: int) -> int:
+    return stamp // ENTRY_ONE
+
+
+def fences_of(stamp: int) -> int:
+    """How many fences of its scope came before the access."""
+    return (stamp % ENTRY_ONE) // FENCE_ONE
+
+
+class Sites:
+    """Numbers for instructions, and for sets of instructions that share a byte."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Site, int] = {}
+        self._members: list[tuple[Site, ...]] = [()]
+        self._unions: dict[tuple[int, int], int] = {}
+
+    def number(self, site: Site) -> int:
+        found = self._numbers.get(site)
+        if found is None:
+            # A module has far fewer instructions that touch memory; should it have more, the last ones share a number.
+            found = min(len(self._members), _SITE_MASK)
+            self._numbers[site] = found
+            if found == len(self._members):
+                self._members.append((site,))
+        return found
+
+    def numbers(self, stamps: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The numbers in stamps."""
+        return stamps & _SITE_MASK
+
+    def of(self, stamp: int) -> tuple[Site, ...]:
+        """The instructions behind a stamp; the last one is the latest."""
+        return self._members[stamp & _SITE_MASK]
+
+    def union(self, stamp: int, number: int) -> int:
+        """The number of the instructions behind a stamp together with one more."""
+        before = stamp & _SITE_MASK
+        key = (before, number)
+        found = self._unions.get(key)
+        if found is None:
+            (site,) = self._members[number]
+            members = tuple(member for member in self._members[before] if member is not site)
+            found = number
+            if members and len(self._members) < _SITE_MASK:
+                found = self._known((*members, site))
+            self._unions[key] = found
+        return found
+
+    def _known(self, members: tuple[Site, ...]) -> int:
+        for number, others in enumerate(self._members):
+            if others == members:
+                return number
+        self._members.append(members)
+        return len(self._members) - 1

@@ -1,0 +1,96 @@
+"""The bytes of one access as a way to index shadow arrays: a slice, equally spaced rows, or a list of places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Places = NDArray[np.int64]
+
+BLOCK_BITS = 5
+BLOCK = 1 << BLOCK_BITS
+"""Bytes of a block, the coarse unit of the shadow."""
+
+
+class Window:
+    """Which elements of a shadow array an access covers, in the order in which its bytes come."""
+
+    __slots__ = ("count", "places", "start", "stride", "width")
+
+    def __init__(self, start: int, width: int, count: int = 1, stride: int = 0, places: Places | None = None) -> None:
+        self.start = start
+        self.width = width
+        self.count = count
+        self.stride = stride
+        self.places = places  # irregular: one per byte, and the other fields do not matter
+
+    def of(self, array: Array) -> Array:
+        """The covered elements; a view unless they are irregular."""
+        if self.places is not None:
+            return array[self.places]
+        if self.count == 1:
+            return array[self.start : self.start + self.width]
+        size = array.itemsize
+        return np.ndarray((self.count, self.width), array.dtype, array, self.start * size, (self.stride * size, size))
+
+    def put(self, array: Array, value: Any) -> None:
+        """Set the covered elements to one value, or to an array of one value per byte."""
+        if self.places is not None:
+            array[self.places] = value
+            return
+        view = self.of(array)
+        view[...] = value.reshape(view.shape) if isinstance(value, np.ndarray) else value
+
+    def addresses(self) -> Places:
+        """The address of every byte."""
+        if self.places is not None:
+            return self.places
+        rows = self.start + np.arange(self.count, dtype=np.int64) * self.stride
+        return (rows[:, np.newaxis] + np.arange(self.width, dtype=np.int64)).reshape(-1)
+
+    def blocks(self) -> Window:
+        """The blocks that the access touches, as a window on an array with one element per block."""
+        if self.places is None and (self.count == 1 or self.stride % BLOCK == 0):
+            first = self.start >> BLOCK_BITS
+            last = (self.start + self.width + BLOCK - 1) >> BLOCK_BITS
+            return Window(first, last - first, self.count, self.stride >> BLOCK_BITS)
+        return Window(0, 0, places=np.unique(self.addresses() >> BLOCK_BITS))
+
+    @property
+    def size(self) -> int:
+        return len(self.places) if self.places is not None else self.width * self.count
+
+
+def window(starts: Any, width: int, size: int) -> tuple[Window, NDArray[np.bool_] | None] | None:
+    """The window of pieces of `width` bytes on a memory of `size` bytes. Bytes outside are left out: the second value
+    then says which bytes were kept. None when nothing is left."""
+    if isinstance(starts, int) and starts >= 0 and starts + width <= size:
+        return Window(starts, width), None
+    pieces = as_places(starts)
+    if not len(pieces) or not width:
+        return None
+    low, high = int(pieces.min()), int(pieces.max()) + width
+    if low < 0 or high > size:
+        addresses = (pieces[:, np.newaxis] + np.arange(width, dtype=np.int64)).reshape(-1)
+        kept = (addresses >= 0) & (addresses < size)
+        return (Window(0, 0, places=addresses[kept]), kept) if kept.any() else None
+    return _regular(pieces, width), None
+
+
+def as_places(starts: Any) -> Places:
+    """The starts of a footprint, of which there may be only one, as an array."""
+    return np.atleast_1d(np.asarray(starts, np.int64))
+
+
+def _regular(starts: Places, width: int) -> Window:
+    if len(starts) == 1:
+        return Window(int(starts[0]), width)
+    stride = int(starts[1] - starts[0])
+    if stride > 0 and (len(starts) == 2 or bool((np.diff(starts) == stride).all())):
+        if stride == width:
+            return Window(int(starts[0]), width * len(starts))
+        return Window(int(starts[0]), width, len(starts), stride)
+    return Window(0, 0, places=(starts[:, np.newaxis] + np.arange(width, dtype=np.int64)).reshape(-1))

@@ -1,0 +1,132 @@
+"""Conflicts in words: what is wrong, where both sides are, which edge is missing, what to add."""
+
+from __future__ import annotations
+
+from ptosim.diagnostics import Diagnostic, Location, Related
+from ptosim.machine.entry import Site
+from ptosim.sanitize.conflict import Conflict, Party, Use
+from ptosim.sanitize.hints import Repairs
+
+
+def diagnostic(conflict: Conflict, repairs: Repairs) -> Diagnostic:
+    """The finding that users see."""
+    second = conflict.second
+    first = conflict.first
+    return Diagnostic(
+        conflict.kind,
+        conflict.severity,
+        _message(conflict),
+        second.site.location,
+        label=_label(conflict, second),
+        related=tuple(_related(conflict)),
+        notes=tuple(_notes(conflict)),
+        hint=repairs.hint(conflict) if first else None,
+        core=conflict.core.name,
+        pipe=str(second.pipe),
+        bytes=(conflict.place.low, conflict.place.high),
+        block=conflict.core.block,
+        loops=conflict.loops,
+        count=conflict.count,
+    )
+
+
+def _message(conflict: Conflict) -> str:
+    if conflict.kind == "uninitialized":
+        return _undefined(conflict)
+    assert conflict.first is not None
+    if conflict.kind == "scope-alias":
+        return _alias(conflict, conflict.first)
+    return _race(conflict, conflict.first)
+
+
+def _race(conflict: Conflict, first: Party) -> str:
+    second, place = conflict.second, conflict.place
+    who, other = _names(conflict, first)
+    also = " (the bytes are equal)" if conflict.equal else ""
+    if first.block != second.block:
+        return f"block {second.block} {second.verb} {place}, which block {first.block} {first.verb}, in no order{also}"
+    if (first.role, first.pipe) == (second.role, second.pipe):
+        doing = {"reads": "reading", "writes": "writing", "updates": "updating"}[first.verb]
+        act = {"reads": "read", "writes": "write", "updates": "update"}[second.verb]
+        return f"{who} may {act} {place} while an earlier copy of {other} is still {doing} it{also}"
+    act = {"reads": "read", "writes": "write", "updates": "update"}[second.verb]
+    done = {"reads": "read", "writes": "written", "updates": "updated"}[first.verb]
+    return f"{who} may {act} {place} before {other} has {done} it{also}"
+
+
+def _names(conflict: Conflict, first: Party) -> tuple[str, str]:
+    """The two sides; cores are named where there are two of them."""
+    second = conflict.second
+    if first.role == second.role:
+        return str(second.pipe), str(first.pipe)
+    return f"{second.role} {second.pipe}", f"{first.role} {first.pipe}"
+
+
+def _alias(conflict: Conflict, first: Party) -> str:
+    later = "loads" if conflict.second.verb == "reads" else "stores to"
+    earlier = "loads from" if first.verb == "reads" else "stores to"
+    return (
+        f"{later} {conflict.place}, which the same vector scope {earlier} before, without a mem_bar between: "
+        "the hardware may swap the two"
+    )
+
+
+_LEADS: dict[Use, str] = {
+    "global": "it reaches GM",
+    "scalar": "the scalar unit loads it",
+    "mask": "it decides a mask",
+    "address": "it decides an address",
+    "condition": "it decides a branch",
+    "operand": "it enters a matrix product",
+}
+
+
+def _undefined(conflict: Conflict) -> str:
+    second = conflict.second
+    if conflict.use is None:
+        doing = "copies" if second.pipe not in ("S", "V") else "loads"
+        return f"{second.pipe} {doing} {conflict.place}, which nothing has written"
+    use, _ = conflict.use
+    return f"{second.pipe} loads {conflict.place}, which nothing has written, and {_LEADS[use]}"
+
+
+def _label(conflict: Conflict, side: Party) -> str:
+    scope = _scope(side.site)
+    if conflict.kind == "scope-alias":
+        return f"{'loads' if side.verb == 'reads' else 'stores'} here{scope}"
+    if conflict.first and conflict.first.block != conflict.second.block:
+        return f"block {side.block} {side.verb} here{scope}"
+    core = f"{side.role} " if conflict.first and conflict.first.role != conflict.second.role else ""
+    return f"{core}{side.pipe} {side.verb} here{scope}"
+
+
+def _scope(site: Site) -> str:
+    return f" (vector scope at line {site.scope.line})" if site.scope else ""
+
+
+def _related(conflict: Conflict) -> list[Related]:
+    found: list[Related] = []
+    if conflict.first and conflict.first.site.location:
+        found.append(Related(conflict.first.site.location, _label(conflict, conflict.first)))
+    if conflict.use:
+        use, site = conflict.use
+        if site.location and site.location not in _places(conflict):
+            found.append(Related(site.location, f"here {_LEADS[use]}"))
+    return found
+
+
+def _places(conflict: Conflict) -> list[Location | None]:
+    return [side.site.location for side in (conflict.first, conflict.second) if side]
+
+
+def _notes(conflict: Conflict) -> list[str]:
+    first, second = conflict.first, conflict.second
+    if first is None or conflict.kind != "race":
+        return []
+    if first.block != second.block:
+        return ["blocks run at the same time, in no order"]
+    if first.role != second.role:
+        return [f"no semaphore orders {first.role} {first.pipe} before {second.role} {second.pipe} between the two"]
+    if first.pipe == second.pipe:
+        return [f"copies of {first.pipe} may overlap; no barrier of {first.pipe} lies between the two"]
+    return [f"no flag, buffer or barrier orders {first.pipe} before {second.pipe} between the two"]
