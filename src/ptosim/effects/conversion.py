@@ -133,18 +133,19 @@ def _conversion(pair: str, attributes: str) -> Conversion:
     return Conversion(source, dest, roundings, SATURATIONS if "sat" in words else (), parts)
 
 
-def _values_per_lane(name: str) -> int:
-    return 2 if name in _PAIRED_NIBBLES else 1
+def values_per_lane(kind: Element) -> int:
+    """Two in the packed 4-bit formats, the low nibble first."""
+    return 2 if kind.name in _PAIRED_NIBBLES else 1
 
 
 def _values_per_unit(source: str, dest: str) -> int:
     """Values that move together: two when one side packs two of them into a lane."""
-    return max(_values_per_lane(source), _values_per_lane(dest))
+    return max(values_per_lane(element(source)), values_per_lane(element(dest)))
 
 
 def _units(name: str, other: str) -> int:
     """The units of a register that is converted from or to another type."""
-    return element(name).lanes * _values_per_lane(name) // _values_per_unit(name, other)
+    return element(name).lanes * values_per_lane(element(name)) // _values_per_unit(name, other)
 
 
 CONVERSIONS: dict[tuple[str, str], Conversion] = {
@@ -182,7 +183,7 @@ def _unit_sources(count: int, dest_count: int, part: str | None) -> list[int | N
 
 
 def _gate(source: str, value: int | None) -> int | None:
-    return None if value is None else value // _values_per_lane(source) * element(source).mask_stride
+    return None if value is None else value // values_per_lane(element(source)) * element(source).mask_stride
 
 
 EFFECTS: dict[str, Effects] = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ptosim.effects.geometry import reach
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
 
@@ -29,29 +30,50 @@ def _sort_accesses(static: Static) -> tuple[Access, ...]:
     )
 
 
+LISTS = 4
+"""Lists that pto.vmrgsort4 merges."""
+
+
 def list_count(count: Any, number: int) -> Any:
     """The length of list `number` in the packed word."""
     return count >> (16 * number) & 0xFFFF
 
 
 def list_valid(config: Any, number: int) -> Any:
-    """Whether list `number` takes part."""
+    """1 where list `number` takes part."""
     return config >> (8 + number) & 1
 
 
+def repeats(config: Any) -> Any:
+    """How many times the merge is repeated, on lists that lie behind each other."""
+    return config & 0xFF
+
+
+def suspends(config: Any) -> Any:
+    """1 where the merge stops as soon as one list is used up."""
+    return config >> 12 & 1
+
+
 def _merge_accesses(static: Static) -> tuple[Access, ...]:
+    def records(operands: Any, number: int) -> Any:
+        return list_count(operands.count, number) * list_valid(operands.config, number)
+
+    def together(operands: Any) -> Any:
+        return sum(records(operands, n) for n in range(LISTS))
+
     def source(number: int) -> Any:
         def extent(operands: Any) -> Extent:
-            records = list_count(operands.count, number) * list_valid(operands.config, number)
-            return 0, records * (operands.config & 0xFF) * RECORD_BYTES
+            # each repeat goes on behind all four lists of the one before
+            before = reach(repeats(operands.config), together(operands))
+            any_repeat = repeats(operands.config) > 0
+            return 0, any_repeat * ((before + records(operands, number)) * RECORD_BYTES)
 
         return extent
 
     def dest(operands: Any) -> Extent:
-        records = sum(list_count(operands.count, n) * list_valid(operands.config, n) for n in range(4))
-        return 0, records * (operands.config & 0xFF) * RECORD_BYTES
+        return 0, together(operands) * repeats(operands.config) * RECORD_BYTES
 
-    lists = tuple(Access("read", Space.UB, f"source{n}", source(n), RECORD_BYTES) for n in range(4))
+    lists = tuple(Access("read", Space.UB, f"source{n}", source(n), RECORD_BYTES) for n in range(LISTS))
     return (*lists, Access("write", Space.UB, "dest", dest, RECORD_BYTES))
 
 

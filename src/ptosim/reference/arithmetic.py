@@ -11,7 +11,7 @@ from ptosim.effects.element import Element
 from ptosim.effects.record import Static
 from ptosim.language import arithmetic as op
 from ptosim.reference import elementary, numbers
-from ptosim.reference.lanes import Lanes, broadcast, scalar_lane, unsigned
+from ptosim.reference.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
 from ptosim.reference.mask import Mask, of_lanes
 from ptosim.reference.semantics import define, semantics
 
@@ -22,39 +22,40 @@ Function2 = Callable[[Lanes, Lanes], Lanes]
 # --- from scalars and lanes -----------------------------------------------------------------------------------------
 
 
-@semantics(op.VBr)
-def vbr(input: int, result_element: Element) -> Lanes:
-    return broadcast(input, result_element)
+def _filling(static: Static) -> dict[str, Any]:
+    element = static.elements["result"]
+    return {"register": broadcast(element), "lanes": element.lanes}
 
 
-@semantics(op.VDup)
-def vdup(input: Any, position: str | None, result_element: Element) -> Lanes:
+@semantics(op.VBr, bind=_filling)
+def vbr(input: int, register: Lane) -> Lanes:
+    return register(input)
+
+
+@semantics(op.VDup, bind=_filling)
+def vdup(input: Any, position: str | None, register: Lane, lanes: int) -> Lanes:
     if isinstance(input, int):
-        return broadcast(input, result_element)
+        return register(input)
     lane: Lanes = input[-1:] if position == "HIGHEST" else input[:1]
-    return np.repeat(lane, result_element.lanes)
+    return lane.repeat(lanes)
 
 
 # --- unary ----------------------------------------------------------------------------------------------------------
 
 
-def _sign_bit(element: Element) -> Lanes:
-    return scalar_lane(1 << (element.bits - 1), element)
-
-
 def _absolute(element: Element) -> Function1:
     if element.kind == "unsigned":
         return lambda x: x
-    if element.kind == "signed" or element.name != "bf16":
-        return np.abs  # the least integer stays itself; a float loses its sign bit, also a NaN
-    return lambda x: x & 0x7FFF
+    if element.name == "bf16":
+        return lambda x: x & 0x7FFF
+    return np.abs  # the least integer stays itself; a float loses its sign bit, also a NaN
 
 
 def _negative(element: Element) -> Function1:
-    if element.is_float:
-        sign = unsigned(_sign_bit(element))
-        return lambda x: (unsigned(x) ^ sign).view(x.dtype)
-    return np.negative
+    if not element.is_float:
+        return np.negative
+    sign = np.array(1 << (element.bits - 1), f"u{element.bytes}")
+    return lambda x: (unsigned(x) ^ sign).view(x.dtype)
 
 
 def _floating(function: Function1) -> Callable[[Element], Function1]:
@@ -71,9 +72,9 @@ def _elementary(function: Function1) -> Callable[[Element], Function1]:
 
 
 def _rectified(element: Element) -> Function1:
-    if not element.is_float:
-        return lambda x: np.maximum(x, x.dtype.type(0))
-    return _floating(lambda x: numbers.maximum(x, np.zeros_like(x)))(element)
+    zero = np.zeros(1, numbers.dtype_of(element))
+    maximum = numbers.maximum if element.is_float else np.maximum
+    return lambda x: maximum(x, zero)
 
 
 _UNARY: Mapping[str, Callable[[Element], Function1]] = {
@@ -103,23 +104,25 @@ for _name, _choose in _UNARY.items():
 
 
 def _by_kind(integer: Function2, floating: Function2) -> Callable[[Element], Function2]:
-    """Integers in their own width; floats in f32 where they are narrower, rounded once."""
+    """Integers in their own width. Floats are rounded once: NumPy computes f16 in f32, and so does this bf16."""
 
     def choose(element: Element) -> Function2:
         if not element.is_float:
             return integer
-        if element.name == "f32":
-            return lambda a, b: numbers.canonical(floating(a, b))
-        return lambda a, b: numbers.narrow(element, floating(numbers.widen(element, a), numbers.widen(element, b)))
+        if element.name == "bf16":
+            wide = numbers.bf16_to_f32
+            return lambda a, b: numbers.f32_to_bf16(floating(wide(a), wide(b)))
+        return lambda a, b: numbers.canonical(floating(a, b))
 
     return choose
 
 
 def _quotient(a: Lanes, b: Lanes) -> Lanes:
     """Toward zero; the least value divided by -1 wraps, and division by zero gives zero."""
-    safe = np.where(b == 0, b.dtype.type(1), b)
-    truncated = np.abs(a.astype(np.int64)) // np.abs(safe.astype(np.int64)) * np.sign(a) * np.sign(safe)
-    return np.where(b == 0, 0, truncated).astype(a.dtype)
+    by_zero: Lanes = b == 0
+    safe = np.where(by_zero, b.dtype.type(1), b).astype(np.int64)
+    truncated = np.abs(a.astype(np.int64)) // np.abs(safe) * np.sign(a) * np.sign(safe)
+    return np.where(by_zero, 0, truncated).astype(a.dtype)
 
 
 def _bitwise(function: Function2) -> Callable[[Element], Function2]:
@@ -138,13 +141,14 @@ def _shift_right(element: Element) -> Function2:
     """Arithmetic for signed and signless lanes, logical for unsigned ones; beyond the width only signs are left."""
     most = element.bits - 1
 
-    def shift(a: Lanes, count: Lanes) -> Lanes:
+    def logical(a: Lanes, count: Lanes) -> Lanes:
         amount = unsigned(count)
-        if element.kind == "unsigned":
-            return np.where(amount <= most, a >> (amount & most), 0).astype(a.dtype)
-        return a >> np.minimum(amount, most).astype(a.dtype)
+        return np.where(amount <= most, a >> (amount & most), 0)
 
-    return shift
+    def arithmetic(a: Lanes, count: Lanes) -> Lanes:
+        return a >> np.minimum(unsigned(count), most).view(a.dtype)
+
+    return logical if element.kind == "unsigned" else arithmetic
 
 
 _BINARY: Mapping[str, Callable[[Element], Function2]] = {
@@ -173,39 +177,46 @@ for _name, _choose_binary in _BINARY.items():
 # --- vector and scalar ----------------------------------------------------------------------------------------------
 
 
-def _vector_scalar(input: Lanes, scalar: int, result_element: Element, function: Function2) -> Lanes:
-    return function(input, scalar_lane(scalar, result_element))
+def _vector_scalar(input: Lanes, scalar: int, function: Function2, lane: Lane) -> Lanes:
+    return function(input, lane(scalar))
+
+
+def _shift_count(element: Element) -> Lane:
+    """The scalar is an i16 of any value; read as unsigned, one that does not fit a narrow lane is beyond its width."""
+    lane = scalar_lane(element)
+    return lambda scalar: lane(min(scalar & 0xFFFF, element.bits))
+
+
+def _bind_scalar(choose: Callable[[Element], Function2], lane: Callable[[Element], Lane]) -> Any:
+    def bind(static: Static) -> dict[str, Any]:
+        element = static.elements["result"]
+        return {"function": choose(element), "lane": lane(element)}
+
+    return bind
 
 
 for _name in ("vadd", "vmul", "vmax", "vmin"):
-    define(f"pto.{_name}s", _vector_scalar, _bind(_BINARY[_name]))
-
-
-def _shift_by(input: Lanes, scalar: int, result_element: Element, function: Function2) -> Lanes:
-    """The scalar is an i16 of any value; read as unsigned, one that does not fit a narrow lane is beyond its width."""
-    return function(input, scalar_lane(min(scalar & 0xFFFF, result_element.bits), result_element))
-
-
-define("pto.vshls", _shift_by, _bind(_shift_left))
-define("pto.vshrs", _shift_by, _bind(_shift_right))
+    define(f"pto.{_name}s", _vector_scalar, _bind_scalar(_BINARY[_name], scalar_lane))
+for _name in ("vshl", "vshr"):
+    define(f"pto.{_name}s", _vector_scalar, _bind_scalar(_BINARY[_name], _shift_count))
 
 
 # --- carry chain ----------------------------------------------------------------------------------------------------
 
 
 def _chain(total: Lanes, carry: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
-    return np.where(active, total, 0).astype(np.uint32), of_lanes((carry != 0) & active, 4)
+    return np.where(active, total, 0).astype(np.uint32), of_lanes(carry & active, 4)
 
 
 def _add(lhs: Lanes, rhs: Lanes, carry_in: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
-    total = unsigned(lhs).astype(np.uint64) + unsigned(rhs) + carry_in.astype(np.uint64)
-    result, carry = _chain(total & np.uint64(0xFFFFFFFF), total >> np.uint64(32), active)
+    total = unsigned(lhs).astype(np.uint64) + unsigned(rhs) + carry_in
+    result, carry = _chain(total & 0xFFFFFFFF, total > 0xFFFFFFFF, active)
     return result.view(lhs.dtype), carry
 
 
 def _subtract(lhs: Lanes, rhs: Lanes, carry_in: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
     """The carry means "no borrow"."""
-    a, b = unsigned(lhs).astype(np.int64), unsigned(rhs).astype(np.int64) + ~carry_in.astype(np.bool_)
+    a, b = unsigned(lhs).astype(np.int64), unsigned(rhs).astype(np.int64) + ~carry_in
     result, carry = _chain((a - b) & 0xFFFFFFFF, a >= b, active)
     return result.view(lhs.dtype), carry
 

@@ -2,50 +2,59 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ptosim.effects.element import Element
+from ptosim.effects.record import Static
 from ptosim.language import compare as op
 from ptosim.reference import numbers
-from ptosim.reference.lanes import Lanes, scalar_lane, unsigned
+from ptosim.reference.lanes import Lane, Lanes, scalar_lane, unsigned
 from ptosim.reference.mask import Mask, of_lanes
 from ptosim.reference.semantics import semantics
 
-_ORDERS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,  # true where either side is NaN
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
+Comparison = Callable[[Lanes, Lanes], Lanes]
+
+_COMPARISONS: Mapping[str, Comparison] = {
+    "eq": np.equal,
+    "ne": np.not_equal,  # true where either side is NaN
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
 }
 
 
-def _compared(a: Lanes, b: Lanes, seed: Mask, comparison: str, element: Element) -> Mask:
+def _compare(word: str, element: Element) -> Comparison:
+    compare = _COMPARISONS[word]
+    if element.name != "bf16":
+        return compare
+    return lambda a, b: compare(numbers.bf16_to_f32(a), numbers.bf16_to_f32(b))
+
+
+def _facts(static: Static) -> dict[str, Any]:
+    element = next(static.elements[role] for role in ("lhs", "input") if role in static.elements)
+    compare = _compare(static.words["comparison"], element)
+    return {"compare": compare, "width": element.bytes, "lane": scalar_lane(element)}
+
+
+@semantics(op.VCmp, bind=_facts)
+def vcmp(lhs: Lanes, rhs: Lanes, seed: Mask, compare: Comparison, width: int) -> Mask:
     """The lanes of the seed in which the comparison holds; every other bit of the predicate is clear."""
-    if element.name == "bf16":
-        a, b = numbers.widen(element, a), numbers.widen(element, b)
-    return of_lanes(_ORDERS[comparison](a, b) & seed.lanes(element.bytes), element.bytes)
+    return of_lanes(compare(lhs, rhs) & seed.lanes(width), width)
 
 
-@semantics(op.VCmp)
-def vcmp(lhs: Lanes, rhs: Lanes, seed: Mask, comparison: str, element: Element) -> Mask:
-    return _compared(lhs, rhs, seed, comparison, element)
-
-
-@semantics(op.VCmps)
-def vcmps(input: Lanes, scalar: int, seed: Mask, comparison: str, element: Element) -> Mask:
+@semantics(op.VCmps, bind=_facts)
+def vcmps(input: Lanes, scalar: int, seed: Mask, compare: Comparison, width: int, lane: Lane) -> Mask:
     """The vector's type decides about signs: a signless scalar against unsigned lanes is unsigned."""
-    return _compared(input, scalar_lane(scalar, element), seed, comparison, element)
+    return of_lanes(compare(input, lane(scalar)) & seed.lanes(width), width)
 
 
 @semantics(op.VSel)
-def vsel(on_true: Lanes, on_false: Lanes, active: Lanes) -> Lanes:
-    return np.where(active, unsigned(on_true), unsigned(on_false)).view(on_true.dtype)
+def vsel(on_true: Lanes, on_false: Lanes, mask: Mask) -> Lanes:
+    return np.where(mask.lanes(on_true.itemsize), on_true, on_false)
 
 
 @semantics(op.VSelR, op.VSelRV2)

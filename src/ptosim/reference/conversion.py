@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,69 +12,70 @@ from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
 from ptosim.language import conversion as op
 from ptosim.reference import numbers
-from ptosim.reference.core import Core
-from ptosim.reference.lanes import Lanes, scalar_lane
+from ptosim.reference.lanes import Lane, Lanes, scalar_lane
 from ptosim.reference.mask import Mask
 from ptosim.reference.semantics import semantics
 from ptosim.reference.value_conversion import Conversion, conversion, truncation
 
-NIBBLES = frozenset({"f4E1M2x2", "f4E2M1x2"})
-
-
-def _values(lanes: Lanes, kind: Element) -> Lanes:
-    """One value per entry: the two nibbles of a packed lane are two, the low one first."""
-    if kind.name not in NIBBLES:
-        return lanes
-    return np.stack([lanes & 15, lanes >> 4], axis=1).reshape(-1)
-
-
-def _packed(values: Lanes, kind: Element) -> Lanes:
-    if kind.name not in NIBBLES:
-        return values
-    pairs = values.reshape(-1, 2)
-    return (pairs[:, 0] | pairs[:, 1] << 4).astype(np.uint8)
+# --- vcvt -----------------------------------------------------------------------------------------------------------
 
 
 def _vcvt_facts(static: Static) -> dict[str, Any]:
     source, dest = static.elements["input"], static.elements["result"]
     pair = matrix.conversion(source, dest)
     assert pair is not None, "the verifier lets no other pair pass"
-    rnd, sat = static.words.get("rnd", "R"), static.words.get("sat", "SAT")
     placed = matrix.placement(pair, static.words.get("part"))
-    places = np.array([position for position, origin in enumerate(placed.sources) if origin is not None], np.intp)
+    taken = [(origin, place) for place, origin in enumerate(placed.sources) if origin is not None]
+    rnd, sat = static.words.get("rnd", "R"), static.words.get("sat", "SAT")
     return {
-        "places": places,
-        "origins": np.array([origin for origin in placed.sources if origin is not None], np.intp),
+        "take": _stepping([origin // matrix.values_per_lane(source) for origin, _ in taken]),
+        "place": _stepping([place // matrix.values_per_lane(dest) for _, place in taken]),
         "gates": np.array([gate for gate in placed.gates if gate is not None], np.intp),
-        "by_mode": {mode: conversion(source, dest, rnd, mode) for mode in ("SAT", "NOSAT")},
+        "conversions": {mode: _per_lane(source, dest, rnd, mode) for mode in matrix.SATURATIONS},
         "sat": sat,
-        "count": len(placed.sources),
-        "dest": dest,
         "decided_by_ctrl": bool(pair.saturations),
     }
 
 
+def _stepping(numbers: Sequence[int]) -> slice:
+    """Equally spaced lane numbers, each perhaps several times, as a slice."""
+    lanes = sorted(set(numbers))
+    return slice(lanes[0], lanes[-1] + 1, lanes[1] - lanes[0])
+
+
+def _per_lane(source: Element, dest: Element, rnd: str, sat: str) -> Conversion:
+    """The conversion of the chosen lanes to values; a packed lane is two of them, the low nibble first."""
+    convert = conversion(source, dest, rnd, sat)
+    if matrix.values_per_lane(source) == 1:
+        return convert
+    return lambda lanes: convert(np.stack((lanes & 15, lanes >> 4), axis=1).reshape(-1))
+
+
 @semantics(op.VCvt, bind=_vcvt_facts)
 def vcvt(
-    core: Core,
     input: Lanes,
     mask: Mask,
+    ctrl: int,
     element: Element,
-    places: Lanes,
-    origins: Lanes,
+    result_element: Element,
+    take: slice,
+    place: slice,
     gates: Lanes,
-    by_mode: dict[str, Conversion],
+    conversions: dict[str, Conversion],
     sat: str,
-    count: int,
-    dest: Element,
     decided_by_ctrl: bool,
 ) -> Lanes:
-    convert = by_mode[_saturation(core.ctrl, sat) if decided_by_ctrl else sat]
-    values = convert(_values(input, element)[origins])
-    values = np.where(mask.bits[gates], values, values.dtype.type(0))
-    placed = np.zeros(count, values.dtype)
-    placed[places] = values
-    return _packed(placed, dest).view(numbers.dtype_of(dest))
+    convert = conversions[_saturation(ctrl, sat) if decided_by_ctrl else sat]
+    values = convert(input[take])
+    if not mask.is_full(element.bytes):
+        values = np.where(mask.bits[gates], values, values.dtype.type(0))
+    if matrix.values_per_lane(result_element) == 2:
+        values = values[0::2] | values[1::2] << 4
+    if place.step == 1:
+        return values
+    placed = np.zeros(result_element.lanes, values.dtype)
+    placed[place] = values
+    return placed
 
 
 def _saturation(ctrl: int, sat: str) -> str:
@@ -83,22 +85,24 @@ def _saturation(ctrl: int, sat: str) -> str:
     return "NOSAT" if ctrl >> 59 & 1 else "SAT"
 
 
-def _vtrc_facts(static: Static) -> dict[str, Any]:
-    return {"round": truncation(static.elements["result"], static.words["rnd"])}
+# --- the others -----------------------------------------------------------------------------------------------------
 
 
-@semantics(op.VTrc, bind=_vtrc_facts)
+@semantics(op.VTrc, bind=lambda static: {"round": truncation(static.elements["result"], static.words["rnd"])})
 def vtrc(input: Lanes, round: Conversion) -> Lanes:
     return round(input)
 
 
-@semantics(op.VCi)
-def vci(base: int, order: str | None, result_element: Element) -> Lanes:
+def _vci_facts(static: Static) -> dict[str, Any]:
+    kind = static.elements["result"]
+    ramp = np.arange(kind.lanes).astype(numbers.dtype_of(kind))
+    return {"ramp": -ramp if static.words.get("order") == "DESC" else ramp, "lane": scalar_lane(kind)}
+
+
+@semantics(op.VCi, bind=_vci_facts)
+def vci(base: int, result_element: Element, ramp: Lanes, lane: Lane) -> Lanes:
     """base + i or base - i; integers wrap, floats are added in their own type."""
-    dtype = numbers.dtype_of(result_element)
-    ramp = np.arange(result_element.lanes).astype(dtype)
-    first = scalar_lane(base, result_element)
-    lanes = first - ramp if order == "DESC" else first + ramp
+    lanes: Lanes = lane(base) + ramp
     return numbers.canonical(lanes) if result_element.is_float else lanes
 
 
@@ -107,13 +111,14 @@ def vbitcast(input: Lanes, result_element: Element) -> Lanes:
     return input.view(numbers.dtype_of(result_element))
 
 
+_F32 = scalar_lane(element("f32"))
 _F16_AWAY = conversion(element("f32"), element("f16"), "A", "SAT")
 
 
 @semantics(op.VMulsCvt)
-def vmulscvt(input: Lanes, scalar: int, active: Lanes, part: str) -> Lanes:
+def vmulscvt(input: Lanes, scalar: int, mask: Mask, part: str) -> Lanes:
     """A product in f32, rounded to f16 with ties away from zero, in every second lane."""
-    product = np.where(active, _F16_AWAY(input * scalar_lane(scalar, element("f32"))), np.float16(0))
+    product = mask.zero_inactive(input * _F32(scalar))
     lanes = np.zeros(128, np.float16)
-    lanes[part == "ODD" :: 2] = product
+    lanes[part == "ODD" :: 2] = _F16_AWAY(product)
     return lanes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from ptosim.reference.numbers import dtype_of
 Lanes = NDArray[Any]
 
 _UNSIGNED = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_SIGNED = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 
 
 def unsigned(lanes: Lanes) -> Lanes:
@@ -20,12 +23,39 @@ def unsigned(lanes: Lanes) -> Lanes:
     return lanes.view(_UNSIGNED[lanes.itemsize])
 
 
-def scalar_lane(value: int, element: Element) -> Lanes:
-    """One lane holding a scalar: an integer modulo its width, or the bit pattern of a float."""
-    bits = value & ((1 << element.bits) - 1)
-    return np.array([bits], _UNSIGNED[element.bytes]).view(dtype_of(element))
+def signed(lanes: Lanes) -> Lanes:
+    """The bits of lanes as signed integers."""
+    return lanes.view(_SIGNED[lanes.itemsize])
 
 
-def broadcast(value: int, element: Element) -> Lanes:
-    """A register with a scalar in every lane."""
-    return np.repeat(scalar_lane(value, element), element.lanes)
+Lane = Callable[[int], Lanes]
+"""Makes lanes of a scalar: an integer modulo the width, or the bit pattern of a float."""
+
+
+@cache
+def scalar_lane(element: Element) -> Lane:
+    """One lane holding a scalar, to meet a whole register. Scalars recur, so the last lanes are kept; nobody may write
+    to them."""
+
+    @lru_cache(1024)
+    def lane(value: int) -> Lanes:
+        return _filled(value, element, 1)
+
+    return lane
+
+
+@cache
+def broadcast(element: Element) -> Lane:
+    """A register with a scalar in every lane, likewise."""
+
+    @lru_cache(256)
+    def register(value: int) -> Lanes:
+        return _filled(value, element, element.lanes)
+
+    return register
+
+
+def _filled(value: int, element: Element, count: int) -> Lanes:
+    bits = np.full(count, value & ((1 << element.bits) - 1), _UNSIGNED[element.bytes])
+    bits.flags.writeable = False
+    return bits.view(dtype_of(element))

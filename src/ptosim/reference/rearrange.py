@@ -8,20 +8,24 @@ from ptosim.effects.element import Element
 from ptosim.language import rearrange as op
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.lanes import Lanes, unsigned
+from ptosim.reference.lanes import Lanes, signed, unsigned
+from ptosim.reference.mask import Mask
 from ptosim.reference.numbers import dtype_of
 from ptosim.reference.semantics import semantics
 
 
 @semantics(op.VIntlv)
 def vintlv(lhs: Lanes, rhs: Lanes) -> tuple[Lanes, Lanes]:
-    both = np.stack([lhs, rhs], axis=1).reshape(2, -1)
-    return both[0], both[1]
+    lanes = len(lhs)
+    both = np.empty(2 * lanes, lhs.dtype)
+    both[0::2] = lhs
+    both[1::2] = rhs
+    return both[:lanes], both[lanes:]
 
 
 @semantics(op.VDintlv)
 def vdintlv(lhs: Lanes, rhs: Lanes) -> tuple[Lanes, Lanes]:
-    both = np.concatenate([lhs, rhs])
+    both = np.concatenate((lhs, rhs))
     return both[0::2].copy(), both[1::2].copy()
 
 
@@ -36,30 +40,31 @@ def vdintlvv2(lhs: Lanes, rhs: Lanes, part: str) -> Lanes:
 
 
 @semantics(op.VSqz)
-def vsqz(core: Core, input: Lanes, active: Lanes) -> Lanes:
+def vsqz(core: Core, input: Lanes, mask: Mask) -> Lanes:
     """The active lanes moved together, in order; SQZN becomes the bytes they take."""
-    kept = input[active]
+    kept = input[mask.lanes(input.itemsize)]
     core.special["SQZN"] = kept.nbytes
-    squeezed = np.zeros_like(input)
+    squeezed = np.zeros(len(input), input.dtype)
     squeezed[: len(kept)] = kept
     return squeezed
 
 
 @semantics(op.VUsqz)
-def vusqz(core: Core, input: Lanes, active: Lanes) -> Lanes:
+def vusqz(core: Core, input: Lanes, mask: Mask) -> Lanes:
     """How many lanes before this one are active; the input only gives the type."""
-    counts = np.cumsum(active)
-    core.special["SQZN"] = int(counts[-1]) * input.itemsize
-    return np.concatenate([[0], counts[:-1]]).astype(input.dtype)
+    active = mask.lanes(input.itemsize)
+    core.special["SQZN"] = int(np.count_nonzero(active)) * input.itemsize
+    counts = np.zeros(len(input), input.dtype)
+    np.cumsum(active[:-1], dtype=input.dtype, out=counts[1:])
+    return counts
 
 
 @semantics(op.VPack)
 def vpack(input: Lanes, part: str, result_element: Element) -> Lanes:
     """The low half of every lane, into one half of the result; the other half is zero."""
-    halves = unsigned(input).astype(dtype_of(result_element))
-    packed = np.zeros(2 * len(halves), halves.dtype)
-    start = len(halves) if part == "HIGHER" else 0
-    packed[start : start + len(halves)] = halves
+    lanes = len(input)
+    packed = np.zeros(2 * lanes, dtype_of(result_element))
+    packed[lanes * (part == "HIGHER") :][:lanes] = unsigned(input)  # assignment keeps the low bits
     return packed
 
 
@@ -72,10 +77,9 @@ def _half(input: Lanes, part: int) -> Lanes:
 
 @semantics(op.VSunpack)
 def vsunpack(input: Lanes, part: int, result_element: Element) -> Lanes:
-    signed = _half(input, part).view(f"i{input.itemsize}")
-    return signed.astype(f"i{2 * input.itemsize}").view(dtype_of(result_element))
+    return signed(_half(input, part)).astype(dtype_of(result_element))
 
 
 @semantics(op.VZunpack)
 def vzunpack(input: Lanes, part: int, result_element: Element) -> Lanes:
-    return unsigned(_half(input, part)).astype(f"u{2 * input.itemsize}").view(dtype_of(result_element))
+    return unsigned(_half(input, part)).astype(dtype_of(result_element))

@@ -9,24 +9,37 @@ import numpy as np
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.effects.sfu import RECORD_BYTES, SORT_WIDTH, list_count, list_valid
+from ptosim.effects.sfu import (
+    LISTS,
+    RECORD_BYTES,
+    SORT_WIDTH,
+    list_count,
+    list_valid,
+    repeats,
+    suspends,
+)
 from ptosim.language import sfu as op
 from ptosim.reference import elementary, numbers
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.lanes import Lanes, broadcast, scalar_lane, unsigned
+from ptosim.reference.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
+from ptosim.reference.mask import Mask
 from ptosim.reference.semantics import semantics
+
+# --- activations ----------------------------------------------------------------------------------------------------
 
 
 def _leaky(input: Lanes, alpha: Lanes, element: Element) -> Lanes:
     """x where x >= 0 (so -0 stays), else alpha * x; a NaN takes the second way."""
-    product = numbers.narrow(element, numbers.widen(element, input) * numbers.widen(element, alpha))
-    return np.where(input >= 0, input, product)
+    if not element.is_float:
+        return np.where(input >= 0, input, input * alpha)
+    x = numbers.widen(element, input)
+    return np.where(x >= 0, input, numbers.narrow(element, x * numbers.widen(element, alpha)))
 
 
-@semantics(op.VLrelu)
-def vlrelu(input: Lanes, scalar: int, element: Element) -> Lanes:
-    return _leaky(input, scalar_lane(scalar, element), element)
+@semantics(op.VLrelu, bind=lambda static: {"lane": scalar_lane(static.elements["input"])})
+def vlrelu(input: Lanes, scalar: int, element: Element, lane: Lane) -> Lanes:
+    return _leaky(input, lane(scalar), element)
 
 
 @semantics(op.VPrelu)
@@ -35,19 +48,22 @@ def vprelu(input: Lanes, alpha: Lanes, element: Element) -> Lanes:
 
 
 @semantics(op.VExpdif)
-def vexpdif(input: Lanes, max: Lanes, active: Lanes, part: str) -> Lanes:
+def vexpdif(input: Lanes, max: Lanes, mask: Mask, part: str) -> Lanes:
     """exp(x - m) in f32; of f16 lanes the even or the odd ones, f32 lanes all, whatever the part says."""
+    active = mask.lanes(input.itemsize)
     if input.dtype == np.float16:
         chosen = slice(int(part == "ODD"), None, 2)
         input, max, active = input[chosen].astype(np.float32), max[chosen].astype(np.float32), active[chosen]
     return np.where(active, elementary.exp(input - max), np.float32(0))
 
 
-@semantics(op.VAxpy)
-def vaxpy(input: Lanes, addend: Lanes, scalar: int, active: Lanes, element: Element) -> Lanes:
+# --- multiply and add -----------------------------------------------------------------------------------------------
+
+
+@semantics(op.VAxpy, bind=lambda static: {"register": broadcast(static.elements["input"])})
+def vaxpy(input: Lanes, addend: Lanes, scalar: int, active: Lanes, element: Element, register: Lane) -> Lanes:
     """scalar * x + y with one rounding; inactive lanes keep y."""
-    fused = numbers.fused_multiply_add(element, input, broadcast(scalar, element), addend)
-    return np.where(active, fused, addend)
+    return np.where(active, numbers.fused_multiply_add(element, input, register(scalar), addend), addend)
 
 
 @semantics(op.VMula)
@@ -61,36 +77,32 @@ def vmula(acc: Lanes, lhs: Lanes, rhs: Lanes, active: Lanes, element: Element) -
 def vmull(lhs: Lanes, rhs: Lanes) -> tuple[Lanes, Lanes]:
     """The whole 64-bit product of 32-bit lanes."""
     wide = np.uint64 if lhs.dtype.kind == "u" else np.int64
-    product = lhs.astype(wide) * rhs.astype(wide)
-    halves = product.view(np.uint32).reshape(-1, 2)
-    return halves[:, 0].copy().view(lhs.dtype), halves[:, 1].copy().view(lhs.dtype)
+    halves = (lhs.astype(wide) * rhs).view(lhs.dtype)
+    return halves[0::2].copy(), halves[1::2].copy()
 
 
-# --- sorting -------------------------------------------------------------------------------------------------------
+# --- sorting --------------------------------------------------------------------------------------------------------
 
 
-def _score(static: Static) -> dict[str, Any]:
-    source = static.elements.get("source") or static.elements["source0"]
-    return {"dtype": numbers.dtype_of(source)}
-
-
-@semantics(op.VBitsort, bind=_score)
+@semantics(op.VBitsort, bind=lambda static: {"dtype": numbers.dtype_of(static.elements["source"])})
 def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtype: Any) -> None:
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
     if not 0 <= repeat <= 255:
         raise Fault("arithmetic", f"pto.vbitsort repeats 0 to 255 times, not {repeat}")
+    width = SORT_WIDTH * dtype.itemsize
     for group in range(repeat):
-        width = SORT_WIDTH * np.dtype(dtype).itemsize
         scores = core.read(Space.UB, source + group * width, width).copy().view(dtype)
         index = core.read(Space.UB, indices + group * SORT_WIDTH * 4, SORT_WIDTH * 4).copy().view(np.uint32)
         order = np.argsort(~numbers.sort_key(scores), kind="stable")
-        records = np.zeros((SORT_WIDTH, 2), np.uint32)
-        records[:, 0] = unsigned(scores)[order]
-        records[:, 1] = index[order]
+        records = np.stack((unsigned(scores)[order], index[order]), axis=1, dtype=np.uint32)
         core.write(Space.UB, dest + group * SORT_WIDTH * RECORD_BYTES, records.reshape(-1).view(np.uint8))
 
 
-@semantics(op.VMrgsort4, bind=_score)
+def _scores(static: Static) -> dict[str, Any]:
+    return {"dtype": numbers.dtype_of(static.elements["dest"])}
+
+
+@semantics(op.VMrgsort4, bind=_scores)
 def vmrgsort4(
     core: Core,
     dest: int,
@@ -104,51 +116,43 @@ def vmrgsort4(
 ) -> None:
     """Merge up to four sorted lists of records, largest first, equal ones by list number."""
     sources = (source0, source1, source2, source3)
-    lengths = [list_count(count, n) if list_valid(config, n) else 0 for n in range(4)]
-    repeat, suspends = config & 0xFF, bool(config >> 12 & 1)
-    if repeat > 1:
-        _check_repeat(sources, lengths, suspends)
-    finished = (0, 0, 0, 0)
-    for turn in range(repeat):
+    lengths = [list_count(count, n) * list_valid(config, n) for n in range(LISTS)]
+    if repeats(config) > 1:
+        _check_repeat(sources, lengths, config)
+    taken = [0] * LISTS
+    for turn in range(repeats(config)):
         step = turn * sum(lengths) * RECORD_BYTES
-        lists = [_records(core, source + step, length) for source, length in zip(sources, lengths, strict=True)]
-        merged, finished = _merged(lists, dtype, suspends)
-        if len(merged):
-            core.write(Space.UB, dest + step, merged.reshape(-1), RECORD_BYTES)
-    core.special["VMS4_SR"] = sum(number << (16 * n) for n, number in enumerate(finished))
+        taken = _merge(core, dest + step, [source + step for source in sources], lengths, suspends(config), dtype)
+    core.special["VMS4_SR"] = sum(number << (16 * n) for n, number in enumerate(taken))
 
 
-def _check_repeat(sources: tuple[int, ...], lengths: list[int], suspends: bool) -> None:
-    contiguous = all(sources[n] == sources[0] + n * lengths[0] * RECORD_BYTES for n in range(4))
-    if len(set(lengths)) > 1 or not contiguous or suspends:
+def _check_repeat(sources: tuple[int, ...], lengths: list[int], config: int) -> None:
+    contiguous = all(sources[n] == sources[0] + n * lengths[0] * RECORD_BYTES for n in range(LISTS))
+    if len(set(lengths)) > 1 or not contiguous or suspends(config):
         raise Fault(
             "arithmetic", "a repeated pto.vmrgsort4 needs four contiguous lists of equal length, none suspended"
         )
 
 
-def _records(core: Core, start: int, length: int) -> Bytes:
-    if not length:
-        return np.zeros((0, RECORD_BYTES), np.uint8)
-    return core.read(Space.UB, start, length * RECORD_BYTES, RECORD_BYTES).copy().reshape(-1, RECORD_BYTES)
-
-
-def _merged(lists: list[Bytes], dtype: Any, suspends: bool) -> tuple[Bytes, tuple[int, ...]]:
-    """The merged records, and how many of each list were taken; a suspending merge stops when one list runs out."""
-    width = np.dtype(dtype).itemsize
-    keys = [numbers.sort_key(part[:, :width].copy().view(dtype).reshape(-1)) for part in lists]
-    heads, taken = [0, 0, 0, 0], list[Bytes]()
-    while pick := _largest_head(keys, heads):
-        number = pick[1]
-        taken.append(lists[number][heads[number]])
-        heads[number] += 1
-        if suspends and heads[number] == len(keys[number]):
+def _merge(core: Core, dest: int, sources: list[int], lengths: list[int], suspends: int, dtype: Any) -> list[int]:
+    """Merge once; gives how many records of each list were taken. A record is read when it comes to the head of its
+    list, and a suspending merge stops when one list has run out."""
+    taken = [0] * LISTS
+    heads = {n: _record(core, sources[n], dtype) for n in range(LISTS) if lengths[n]}
+    while heads:
+        n = max(heads, key=lambda number: (heads[number][0], -number))
+        core.write(Space.UB, dest + sum(taken) * RECORD_BYTES, heads[n][1], RECORD_BYTES)
+        taken[n] += 1
+        if taken[n] < lengths[n]:
+            heads[n] = _record(core, sources[n] + taken[n] * RECORD_BYTES, dtype)
+        elif suspends:
             break
-    return np.array(taken, np.uint8).reshape(-1, RECORD_BYTES), tuple(heads)
+        else:
+            del heads[n]
+    return taken
 
 
-def _largest_head(keys: list[Lanes], heads: list[int]) -> tuple[int, int] | None:
-    heading = [(int(keys[n][heads[n]]), -n) for n in range(4) if heads[n] < len(keys[n])]
-    if not heading:
-        return None
-    key, number = max(heading)
-    return key, -number
+def _record(core: Core, address: int, dtype: Any) -> tuple[int, Bytes]:
+    """The key of a record, and its bytes."""
+    record = core.read(Space.UB, address, RECORD_BYTES, RECORD_BYTES).copy()
+    return int(numbers.sort_key(record[: dtype.itemsize].view(dtype))[0]), record
