@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptosim.api import Kernel, Module, load, profile
+    from ptosim.api import Kernel, Module, check, load, profile
     from ptosim.arguments import Parameter
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
 
@@ -18,11 +18,12 @@ _HOMES = {
     "Module": "api",
     "PTOError": "diagnostics",
     "Parameter": "arguments",
+    "check": "api",
     "load": "api",
     "profile": "api",
 }
 
-__all__ = ["Diagnostic", "Finding", "Kernel", "Location", "Module", "PTOError", "Parameter", "load", "profile"]
+__all__ = ["Diagnostic", "Finding", "Kernel", "Location", "Module", "PTOError", "Parameter", "check", "load", "profile"]
 
 
 def __getattr__(name: str) -> Any:

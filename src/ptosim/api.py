@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import Arguments, Parameter, bind
 from ptosim.diagnostics import Diagnostic, Source, error
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.machine.scheduler import Stop
     from ptosim.reference.engine import Programs, Run
+    from ptosim.report.check_report import CheckReport
     from ptosim.report.profile import Profile
     from ptosim.target import Target
 
@@ -258,4 +259,4 @@ def _count(name: str, value: Any) -> int:
     return value.__index__()
 
 
-__all__: Sequence[str] = ("Kernel", "Launch", "Module", "load", "profile")
+__all__: Sequence[str] = ("Kernel", "Launch", "Module", "check", "load", "profile")
