@@ -105,6 +105,8 @@ def minimum(a: Lanes, b: Lanes) -> Lanes:
 
 def _extremum(result: Lanes, a: Lanes, b: Lanes, join: np.ufunc) -> Lanes:
     # Equal operands have equal bits, unless they are the two zeros: joining the sign bits picks the right one.
+    if np.count_nonzero(result) == result.size:
+        return canonical(result)
     unsigned = _INTEGERS[False, result.itemsize]
     np.copyto(result.view(unsigned), join(a.view(unsigned), b.view(unsigned)), where=a == b)
     return canonical(result)

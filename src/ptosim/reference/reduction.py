@@ -5,18 +5,20 @@ Float sums are a halving tree with inactive lanes as +0. In extrema a NaN wins, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import BF16, F16, F32
+from ptosim.effects.record import Static
 from ptosim.language import reduction as op
 from ptosim.reference import numbers
 from ptosim.reference.fault import Fault
 from ptosim.reference.lanes import Lanes, signed, unsigned
 from ptosim.reference.mask import Mask, of_lanes
-from ptosim.reference.semantics import semantics
+from ptosim.reference.semantics import define, semantics
 
 BLOCKS = 8
 
@@ -57,104 +59,92 @@ def vcpadd(input: Lanes, mask: Mask, element: Element) -> Lanes:
 
 
 # --- extrema --------------------------------------------------------------------------------------------------------
-#
-# Lanes are compared as keys: integers of their own width, of which the largest is wanted. A float's bits become ordered
-# integers by complementing all but the sign of negative ones (so -0 is below +0), which also undoes itself.
 
 _FORMATS = {"f16": F16, "bf16": BF16, "f32": F32}
 
 
-def _ordered(bits: Lanes) -> Lanes:
-    width = 8 * bits.itemsize
-    return bits ^ ((bits >> (width - 1)) & ((1 << (width - 1)) - 1))
+class _Order:
+    """Lanes as keys: integers of their width, of which the largest is wanted.
 
+    A float's bits become ordered integers when all but the sign of negative ones is complemented (so -0 is below +0),
+    which also undoes itself. NaN, whatever its bits, has the highest key, which is no number's.
+    """
 
-def _keys(lanes: Lanes, element: Element, largest: bool) -> Lanes:
-    """NaN, whatever its bits, is the highest key, which is no number's."""
-    if not element.is_float:
-        return lanes if largest else ~lanes
-    bits = signed(lanes)
-    keys = _ordered(bits) if largest else ~_ordered(bits)
-    highest = (1 << (element.bits - 1)) - 1
-    keys[(bits & highest) > _FORMATS[element.name].infinity] = highest
-    return keys
+    def __init__(self, element: Element, largest: bool) -> None:
+        self.largest = largest
+        self.is_float = element.is_float
+        self.dtype = numbers.dtype_of(element)
+        whole = np.dtype(f"i{element.bytes}") if element.is_float else self.dtype
+        limits, form = np.iinfo(whole), _FORMATS.get(element.name, F32)
 
+        def constant(number: int) -> Lanes:
+            return np.array(number, whole)  # 0-d: see `numbers`
 
-def _values(keys: Lanes, element: Element, largest: bool) -> Lanes:
-    """The lanes that have these keys."""
-    keys = keys if largest else ~keys
-    if not element.is_float:
+        # An extremum over nothing is -inf or the least value, of smallest ones +inf or the greatest.
+        self.worst = constant(~form.infinity if element.is_float else limits.min)
+        if element.is_float:
+            self.sign_shift, self.highest = constant(element.bits - 1), constant(limits.max)
+            self.infinity, self.nan = constant(form.infinity), constant(form.nan)
+
+    def _ordered(self, bits: Lanes) -> Lanes:
+        return bits ^ ((bits >> self.sign_shift) & self.highest)
+
+    def keys(self, lanes: Lanes) -> Lanes:
+        if not self.is_float:
+            return lanes if self.largest else ~lanes
+        bits = signed(lanes)
+        keys = self._ordered(bits)
+        keys = keys if self.largest else ~keys
+        keys[(bits & self.highest) > self.infinity] = self.highest
         return keys
-    highest = (1 << (element.bits - 1)) - 1
-    bits = _ordered(keys)
-    bits[keys == (highest if largest else ~highest)] = _FORMATS[element.name].nan
-    return bits.view(numbers.dtype_of(element))
+
+    def values(self, keys: Lanes) -> Lanes:
+        """The lanes that have these keys."""
+        bits = keys if self.largest else ~keys
+        if self.is_float:
+            bits = self._ordered(bits)
+            bits[keys == self.highest] = self.nan
+        return bits.view(self.dtype)
 
 
-def _worst(element: Element, largest: bool) -> int:
-    """The key of what an extremum over nothing is: -inf or the least value; of smallest +inf or the greatest."""
-    if element.is_float:
-        return ~_FORMATS[element.name].infinity
-    return 0 if element.kind == "unsigned" else -(1 << (element.bits - 1))
-
-
-def _best(input: Lanes, mask: Mask, element: Element, largest: bool, groups: int) -> tuple[Lanes, Lanes]:
+def _best(input: Lanes, mask: Mask, order: _Order, groups: int) -> tuple[Lanes, Lanes]:
     """The key of each lane, with inactive ones as if they were the worst; and the best key of each stretch."""
-    keys = _keys(input, element, largest)
-    if not mask.is_full(element.bytes):
-        keys = np.where(mask.lanes(element.bytes), keys, keys.dtype.type(_worst(element, largest)))
+    keys = order.keys(input)
+    if not mask.is_full(input.itemsize):
+        keys = np.where(mask.lanes(input.itemsize), keys, order.worst)
     return keys, np.maximum.reduce(keys.reshape(groups, -1), axis=1)
 
 
-def _extremum(input: Lanes, mask: Mask, element: Element, largest: bool) -> Lanes:
+def _extremum(input: Lanes, mask: Mask, order: _Order) -> Lanes:
     """The value in lane 0, and in lane 1 the number of its lane as an unsigned integer of the element's width."""
-    keys, best = _best(input, mask, element, largest, 1)
-    register = _first(_values(best, element, largest), input.dtype)
-    unsigned(register)[1] = ((keys == best) & mask.lanes(element.bytes)).argmax()  # 0 where no lane is active
+    keys, best = _best(input, mask, order, 1)
+    register = _first(order.values(best), input.dtype)
+    unsigned(register)[1] = ((keys == best) & mask.lanes(input.itemsize)).argmax()  # 0 where no lane is active
     return register
 
 
-@semantics(op.VCMax)
-def vcmax(input: Lanes, mask: Mask, element: Element) -> Lanes:
-    return _extremum(input, mask, element, True)
+def _extremum_of_blocks(input: Lanes, mask: Mask, order: _Order) -> Lanes:
+    _, best = _best(input, mask, order, BLOCKS)
+    return _first(order.values(best), input.dtype)
 
 
-@semantics(op.VCMin)
-def vcmin(input: Lanes, mask: Mask, element: Element) -> Lanes:
-    return _extremum(input, mask, element, False)
-
-
-def _extremum_of_blocks(input: Lanes, mask: Mask, element: Element, largest: bool) -> Lanes:
-    _, best = _best(input, mask, element, largest, BLOCKS)
-    return _first(_values(best, element, largest), input.dtype)
-
-
-@semantics(op.VCGMax)
-def vcgmax(input: Lanes, mask: Mask, element: Element) -> Lanes:
-    return _extremum_of_blocks(input, mask, element, True)
-
-
-@semantics(op.VCGMin)
-def vcgmin(input: Lanes, mask: Mask, element: Element) -> Lanes:
-    return _extremum_of_blocks(input, mask, element, False)
-
-
-def _with_matches(input: Lanes, mask: Mask, element: Element, largest: bool) -> tuple[Lanes, Mask]:
+def _extremum_with_matches(input: Lanes, mask: Mask, order: _Order) -> tuple[Lanes, Mask]:
     """The extremum, and every active lane that equals it; the two zeros are equal, and a NaN matches the NaNs."""
-    keys, best = _best(input, mask, element, largest, 1)
-    value = _values(best, element, largest)
+    keys, best = _best(input, mask, order, 1)
+    value = order.values(best)
     equal: Lanes = (keys == best) | (input == value)
-    return _first(value, input.dtype), of_lanes(equal & mask.lanes(element.bytes), element.bytes)
+    width = input.itemsize
+    return _first(value, input.dtype), of_lanes(equal & mask.lanes(width), width)
 
 
-@semantics(op.VCBMax)
-def vcbmax(input: Lanes, mask: Mask, element: Element) -> tuple[Lanes, Mask]:
-    return _with_matches(input, mask, element, True)
+def _bind(largest: bool) -> Callable[[Static], dict[str, Any]]:
+    return lambda static: {"order": _Order(static.elements["input"], largest)}
 
 
-@semantics(op.VCBMin)
-def vcbmin(input: Lanes, mask: Mask, element: Element) -> tuple[Lanes, Mask]:
-    return _with_matches(input, mask, element, False)
+for _word, _largest in (("max", True), ("min", False)):
+    define(f"pto.vc{_word}", _extremum, _bind(_largest))
+    define(f"pto.vcg{_word}", _extremum_of_blocks, _bind(_largest))
+    define(f"pto.vcb{_word}", _extremum_with_matches, _bind(_largest))
 
 
 # --- histograms -----------------------------------------------------------------------------------------------------
