@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -95,6 +96,8 @@ def _bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
         raise _wrong(index, parameter, "the array is read-only; kernels work in place, pass a writable copy")
     if array.dtype.hasobject:
         raise _wrong(index, parameter, "the array holds Python objects")
+    if not array.dtype.isnative:
+        raise _wrong(index, parameter, f"the elements ({array.dtype}) are not in this computer's byte order")
     if array.dtype.itemsize != parameter.element.bytes:
         width = parameter.element.bytes
         raise _wrong(
@@ -106,19 +109,25 @@ def _bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
 def _array(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:
     """A view of the caller's memory; anything that would have to be copied is refused."""
     if isinstance(value, np.ndarray):
-        return value
-    if hasattr(value, "__array_interface__"):
-        return np.asarray(value)
-    if hasattr(value, "__dlpack__"):
-        try:
+        return cast("NDArray[Any]", value)
+    if isinstance(value, np.generic):  # a copy of the scalar would take the result
+        raise _no_array(index, parameter, value)
+    try:
+        if hasattr(value, "__array_interface__"):
+            return np.asarray(value)
+        if hasattr(value, "__dlpack__"):
             return np.from_dlpack(value)
-        except (BufferError, RuntimeError, TypeError, ValueError) as reason:
-            raise _wrong(index, parameter, f"the tensor cannot be shared with NumPy: {reason}") from None
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as reason:
+        raise _wrong(index, parameter, f"the memory cannot be shared with NumPy: {reason}") from None
     try:
         return np.asarray(memoryview(value))
-    except TypeError:
-        kind = type(value).__name__
-        raise _wrong(index, parameter, f"expected an array (NumPy, buffer protocol, DLPack), not {kind}") from None
+    except (BufferError, TypeError, ValueError):
+        raise _no_array(index, parameter, value) from None
+
+
+def _no_array(index: int, parameter: Parameter, value: Any) -> PTOError:
+    kind = type(value).__name__
+    return _wrong(index, parameter, f"expected an array (NumPy, buffer protocol, DLPack), not {kind}")
 
 
 def _buffers(arrays: dict[int, Bytes]) -> tuple[list[Bytes], dict[int, tuple[int, int]]]:
@@ -149,8 +158,8 @@ def _span(arrays: list[Bytes], low: int, high: int) -> Bytes:
         return arrays[0]
     import ctypes
 
-    view = np.frombuffer((ctypes.c_uint8 * (high - low)).from_address(low), np.uint8)
-    return _Keeping(view, arrays)
+    memory = memoryview((ctypes.c_uint8 * (high - low)).from_address(low)).cast("B")
+    return _Keeping(np.frombuffer(memory, np.uint8), arrays)
 
 
 class _Keeping(np.ndarray[Any, Any]):
@@ -171,18 +180,29 @@ def _scalar(index: int, parameter: Parameter, value: Any) -> int:
     """A scalar as kernels hold it: an integer, or the bit pattern of a float."""
     kind = parameter.element
     if kind.is_float:
-        if not isinstance(value, int | float | np.number):
-            raise _wrong(index, parameter, f"expected a number, not {type(value).__name__}")
-        return _float_bits(float(value), kind.name)
-    if isinstance(value, float | np.floating) or not hasattr(value, "__index__"):
-        raise _wrong(index, parameter, f"expected an integer, not {type(value).__name__}")
-    number = value.__index__()
+        return _float_bits(_float(index, parameter, value), kind.name)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise _wrong(index, parameter, f"expected an integer, not {type(value).__name__}") from None
     low, high = -(1 << (kind.bits - 1)), (1 << kind.bits) - 1
-    if not (min(low, 0) if kind.kind == "signed" else 0) <= number <= high:
-        raise _wrong(index, parameter, f"{number} does not fit {kind.bits} bits")
+    if not (low if kind.kind == "signed" else 0) <= number <= high:
+        raise _wrong(index, parameter, f"the number does not fit {kind.bits} bits")
     if kind.kind == "signed" and kind.bits > 1 and number > -low - 1:
         number -= 1 << kind.bits
     return number
+
+
+def _float(index: int, parameter: Parameter, value: Any) -> float:
+    unwanted = isinstance(value, str | bytes | bytearray) or np.iscomplexobj(value)
+    try:
+        if not unwanted:
+            return float(value)
+    except OverflowError:
+        raise _wrong(index, parameter, f"the number does not fit {parameter.element.name}") from None
+    except (TypeError, ValueError):
+        pass
+    raise _wrong(index, parameter, f"expected a number, not {type(value).__name__}")
 
 
 def _float_bits(value: float, name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ptosim.diagnostics import PTOError, error
 from ptosim.effects.element import Element
 
 Array = NDArray[Any]
+Shape = tuple[int, ...]
 
 _DTYPES: dict[str, Any] = {
     "f16": np.float16,
@@ -28,6 +30,9 @@ _DTYPES: dict[str, Any] = {
 
 LARGEST_ARRAY = 1 << 34
 """Bytes; a shape beyond this is taken for a slip of the pen."""
+MOST_SIDES = 32
+LONGEST_NUMBER = 40
+"""Digits; Python refuses to read numbers that are very much longer."""
 
 
 def dtype_of(element: Element) -> np.dtype[Any]:
@@ -52,17 +57,25 @@ def value_of(word: str, parameter: Parameter) -> Any:
     shape, _, seed = rest.partition(":")
     if seed and kind != "rand":
         raise _wrong(word, parameter, f"{kind} takes no seed")
-    return _MAKERS[kind](_shape(word, shape, dtype, parameter), dtype, _seed(word, seed, parameter))
+    sides = _shape(word, shape, dtype, parameter)
+    try:
+        with np.errstate(all="ignore"):  # arange counts beyond the largest f16
+            return _MAKERS[kind](sides, dtype, _seed(word, seed, parameter))
+    except MemoryError:
+        raise error("limit", f"'{word}' does not fit into this computer's memory") from None
 
 
 def _wrong(word: str, parameter: Parameter, reason: str) -> PTOError:
-    return error("argument", f"'{word}' for {parameter.name}: {parameter.type}: {reason}")
+    shown = word if len(word) <= 80 else f"{word[:77]}..."
+    return error("argument", f"'{shown}' for {parameter.name}: {parameter.type}: {reason}")
 
 
-def _shape(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> tuple[int, ...]:
+def _shape(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> Shape:
     sides = text.split("x")
-    if not all(side.isdecimal() for side in sides):
+    if not all(side.isascii() and side.isdecimal() for side in sides) or len(sides) > MOST_SIDES:
         raise _wrong(word, parameter, "a shape is written as 24x128")
+    if any(len(side) > LONGEST_NUMBER for side in sides):
+        raise _wrong(word, parameter, "a side has too many digits")
     shape = tuple(int(side) for side in sides)
     if math.prod(shape) * dtype.itemsize > LARGEST_ARRAY:
         raise error("limit", f"'{word}': more than {LARGEST_ARRAY >> 30} GiB")
@@ -70,12 +83,20 @@ def _shape(word: str, text: str, dtype: np.dtype[Any], parameter: Parameter) -> 
 
 
 def _seed(word: str, text: str, parameter: Parameter) -> int:
-    if text and not text.isdecimal():
+    if text and not (text.isascii() and text.isdecimal() and len(text) <= LONGEST_NUMBER):
         raise _wrong(word, parameter, "a seed is a whole number")
     return int(text or 0)
 
 
-def _random(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
+def _zeros(shape: Shape, dtype: np.dtype[Any], seed: int) -> Array:
+    return np.zeros(shape, dtype)
+
+
+def _ones(shape: Shape, dtype: np.dtype[Any], seed: int) -> Array:
+    return np.ones(shape, np.float32).astype(dtype)
+
+
+def _random(shape: Shape, dtype: np.dtype[Any], seed: int) -> Array:
     """Floats from -1 to 1, integers from 0 to 99."""
     generator = np.random.default_rng(seed)
     if dtype.kind in "iu":
@@ -83,11 +104,15 @@ def _random(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
     return generator.uniform(-1, 1, shape).astype(dtype)
 
 
-_MAKERS: dict[str, Any] = {
-    "zeros": lambda shape, dtype, seed: np.zeros(shape, dtype),
-    "ones": lambda shape, dtype, seed: np.ones(shape, np.float32).astype(dtype),
+def _counting(shape: Shape, dtype: np.dtype[Any], seed: int) -> Array:
+    return np.arange(math.prod(shape)).astype(dtype).reshape(shape)
+
+
+_MAKERS: dict[str, Callable[[Shape, np.dtype[Any], int], Array]] = {
+    "zeros": _zeros,
+    "ones": _ones,
     "rand": _random,
-    "arange": lambda shape, dtype, seed: np.arange(math.prod(shape)).astype(dtype).reshape(shape),
+    "arange": _counting,
 }
 
 
@@ -101,11 +126,22 @@ def _number(word: str, parameter: Parameter) -> int | float:
 def _read(path: Path, dtype: np.dtype[Any], parameter: Parameter) -> Array:
     try:
         if path.suffix == ".npy":
-            return np.ascontiguousarray(np.load(path, allow_pickle=False))
-        return np.fromfile(path, dtype)
+            with path.open("rb") as file:
+                return _typed(np.ascontiguousarray(np.lib.format.read_array(file, allow_pickle=False)), dtype)
+        data = path.read_bytes()
+    except MemoryError:
+        raise error("limit", f"{path} does not fit into this computer's memory") from None
     except (OSError, ValueError, EOFError) as reason:
-        text = getattr(reason, "strerror", None) or reason
+        text = getattr(reason, "strerror", None) or str(reason).partition("\n")[0]
         raise error("argument", f"cannot read {path} for {parameter.name}: {text}") from None
+    if len(data) % dtype.itemsize:
+        raise error("argument", f"{path} has {len(data)} bytes, which are no whole number of {parameter.element.name}")
+    return np.frombuffer(bytearray(data), dtype)
+
+
+def _typed(array: Array, dtype: np.dtype[Any]) -> Array:
+    """NumPy writes the formats that it does not know as raw bytes; here it is known what they are."""
+    return array.view(dtype) if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize else array
 
 
 def save(path: str, value: Any) -> None:
@@ -115,5 +151,5 @@ def save(path: str, value: Any) -> None:
             np.save(path, value)
         else:
             Path(path).write_bytes(value.tobytes())
-    except OSError as reason:
-        raise error("argument", f"cannot write {path}: {reason.strerror}") from None
+    except (OSError, ValueError) as reason:
+        raise error("argument", f"cannot write {path}: {getattr(reason, 'strerror', None) or reason}") from None
