@@ -1,7 +1,7 @@
 """Copies between memories: which rows they touch. The closed forms hold for Python ints, arrays and IR values alike.
 
 The hardware loops of the older spelling are registers; their values stand beside the operands here, under the roles
-that the loop clauses of the current spelling have: loop_counts, loop_source_strides, loop_dest_strides, inner one first.
+that the loop clauses of the current spelling have (loop_counts, loop_source_strides, loop_dest_strides), inner first.
 """
 
 from __future__ import annotations

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from types import FrameType
 from typing import Any
 
 import numpy as np
+from xdsl.ir import Operation
 
 from ptosim.diagnostics import Details, PTOError, error
 from ptosim.effects.names import CoreKind, Pipe, Space
+from ptosim.language.following import following_sets, sets
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import PTOOperation
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Key, Site
 from ptosim.machine.launch import KernelKind, Launch
@@ -23,6 +26,7 @@ from ptosim.reference.core import Bytes, Core, GlobalMemory, delayed
 from ptosim.reference.fault import Fault
 from ptosim.reference.observed import ObservedCore
 from ptosim.reference.translate import Code, translate
+from ptosim.reference.watch import Watch
 from ptosim.target.profile import Target
 
 ON_CHIP: Mapping[CoreKind, tuple[Space, ...]] = {
@@ -43,10 +47,14 @@ class Programs:
 
 
 def prepare(
-    module: VerifiedModule, kind: KernelKind, entries: Mapping[CoreKind, Function], observed: bool = False
+    module: VerifiedModule,
+    kind: KernelKind,
+    entries: Mapping[CoreKind, Function],
+    observed: bool = False,
+    watch: Watch | None = None,
 ) -> Programs:
     """Translate a kernel for the cores it runs on."""
-    return Programs(kind, {core: translate(module, entry, core, observed) for core, entry in entries.items()})
+    return Programs(kind, {core: translate(module, entry, core, observed, watch) for core, entry in entries.items()})
 
 
 @dataclass
@@ -61,7 +69,6 @@ class Run:
     schedule: str = "program"
     max_steps: int = 10**9
     observer: Observer | None = None
-    reachable: Callable[[MachineCore, Key], bool] | None = None
     stop: Stop | None = None
     cross_block: bool = False
 
@@ -76,7 +83,7 @@ class Run:
             self._program,
             schedule=self.schedule,
             observer=self.observer,
-            reachable=self.reachable,
+            reachable=self._may_set,
             stop=self.stop,
         )
         if self.cross_block:
@@ -94,6 +101,8 @@ class Run:
                 code.program(core, *self.arguments)
         except Fault as fault:
             raise self._located(fault, core) from None
+        except PTOError as problem:
+            raise self._with_loops(problem, core) from None
 
     def _core(self, machine: MachineCore) -> Core:
         """A core with the memories of its cluster, made together: cores share L1 and write each other's UB."""
@@ -116,13 +125,41 @@ class Run:
     def _zeros(self, space: Space) -> Bytes:
         return np.zeros(self.target.memory[space.value], np.uint8)
 
+    def _may_set(self, core: MachineCore, key: Key) -> bool:
+        """From where its scalar unit stands, may a core still issue something that sets this?"""
+        op = self.programs.codes[core.kind].operations.get(core.waiting.site) if core.waiting is not None else None
+        return op is not None and any(sets(other, key) for other in self._following(op, core.kind))
+
+    @cached_property
+    def _following(self) -> Callable[[Operation, CoreKind], tuple[PTOOperation, ...]]:
+        return cache(following_sets)
+
     # --- where a fault happened -------------------------------------------------------------------------------------
 
     def _located(self, fault: Fault, core: Core) -> PTOError:
         """Give a fault the place of the instruction that was running, and the loop indices around it."""
+        core, site, loops = self._place(fault, core)
+        context = Details(core=core.machine.name, block=core.machine.block, loops=loops)
+        if site is not None:
+            context["pipe"] = str(Pipe.V if site.scope is not None else site.pipe)
+        context.update(fault.fields)
+        return error(fault.kind, fault.message, site.location if site else None, **context)
+
+    def _with_loops(self, problem: PTOError, core: Core) -> PTOError:
+        """An error of the machine has its place; a deadlock has many, of which none is this one."""
+        loops = self._place(problem, core)[2]
+        return PTOError(
+            *(
+                replace(found, loops=loops) if not found.loops and found.kind not in _MANY_PLACES else found
+                for found in problem.diagnostics
+            )
+        )
+
+    def _place(self, problem: Exception, core: Core) -> tuple[Core, Site | None, tuple[int, ...]]:
+        """Who was running which instruction, in which iteration of the loops around it."""
         site: Site | None = None
         loops: tuple[int, ...] = ()
-        traceback = fault.__traceback__
+        traceback = problem.__traceback__
         while traceback is not None:
             frame = traceback.tb_frame
             code = self._codes.get(frame.f_code.co_filename)
@@ -132,11 +169,7 @@ class Run:
                 site = code.sites.get(traceback.tb_lineno, site)
                 loops += _values(code, frame, traceback.tb_lineno)
             traceback = traceback.tb_next
-        context = Details(core=core.machine.name, block=core.machine.block, loops=loops)
-        if site is not None:
-            context["pipe"] = str(Pipe.V if site.scope is not None else site.pipe)
-        context.update(fault.fields)
-        return error(fault.kind, fault.message, site.location if site else None, **context)
+        return core, site, loops
 
     def _indices(self, frame: FrameType | None) -> tuple[int, ...]:
         """The indices of the loops that the scalar unit is in."""
@@ -151,6 +184,9 @@ class Run:
     @cached_property
     def _codes(self) -> Mapping[str, Code]:
         return {code.filename: code for code in self.programs.codes.values()}
+
+
+_MANY_PLACES = ("deadlock", "unmatched-wait")
 
 
 def _values(code: Code, frame: FrameType, line: int) -> tuple[int, ...]:

@@ -1,0 +1,125 @@
+"""What may still be signalled after an operation: flags and semaphores that the rest of a program sets.
+
+The answer errs on the side of yes: branches may go either way, loops may run again, a helper may return to any of its
+callers, and an id that is computed may be any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
+
+from xdsl.ir import Operation
+
+from ptosim.effects.names import CoreKind
+from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.operands import constant_of
+from ptosim.language.operation import PTOOperation
+from ptosim.language.scope import Section
+
+
+class Signal(Protocol):
+    """The name under which a set and a wait find each other, as the machine has it."""
+
+    @property
+    def mechanism(self) -> str: ...
+    @property
+    def id(self) -> int: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def destination(self) -> str: ...
+    @property
+    def written(self) -> tuple[int, ...]:
+        """The ids by which the setting core may spell it."""
+        ...
+
+
+def sets(op: PTOOperation, signal: Signal) -> bool:
+    """Whether an operation that sets something may set this."""
+    mechanisms, matches = _MECHANISMS[op.name]
+    return signal.mechanism in mechanisms and matches(op, signal)
+
+
+def following_sets(op: Operation, kind: CoreKind) -> tuple[PTOOperation, ...]:
+    """The operations that set something and may come after this one on a core of this kind."""
+    found: dict[PTOOperation, None] = {}
+    done: set[Operation] = set()
+    todo = [op]
+    while todo:
+        here = todo.pop()
+        if here in done:
+            continue
+        done.add(here)
+        for later in _after(here):
+            found.update(dict.fromkeys(_sets_in(later, kind)))
+        parent = here.parent_op()
+        if isinstance(parent, Function):
+            todo += _callers(parent)
+        elif parent is not None:
+            todo.append(parent)
+    return tuple(found)
+
+
+def _after(op: Operation) -> Iterator[Operation]:
+    """What comes behind an operation in its block, and before it if that block is repeated."""
+    parent, block = op.parent_op(), op.parent_block()
+    if parent is not None and parent.name in ("scf.for", "scf.while"):
+        yield from (inner for region in parent.regions for block in region.blocks for inner in block.ops)
+    elif block is not None:
+        later = op.next_op
+        while later is not None:
+            yield later
+            later = later.next_op
+
+
+def _callers(function: Function) -> list[Operation]:
+    top: Operation = function
+    while (parent := top.parent_op()) is not None:
+        top = parent
+    return [op for op in top.walk() if isinstance(op, Call) and callee_of(op) is function]
+
+
+def _sets_in(op: Operation, kind: CoreKind) -> Iterator[PTOOperation]:
+    """The sets in an operation and the functions that it calls; the sections of other cores are passed over."""
+    if isinstance(op, Section) and op.core is not kind:
+        return
+    if isinstance(op, PTOOperation) and op.name in _MECHANISMS:
+        yield op
+    callee = callee_of(op) if isinstance(op, Call) else None
+    for region in (*op.regions, *((callee.body,) if callee is not None else ())):
+        for block in region.blocks:
+            for inner in block.ops:
+                yield from _sets_in(inner, kind)
+
+
+# --- which key an operation sets --------------------------------------------------------------------------------------
+
+
+def _is_flag(op: PTOOperation, signal: Signal) -> bool:
+    pipes = tuple((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
+    word = op.word("event")
+    number = constant_of(op.segment("event")[0]) if word is None else int(word.removeprefix("EVENT_ID"))
+    return pipes == (signal.source, signal.destination) and number in (None, signal.id)
+
+
+def _has_id(op: PTOOperation, signal: Signal) -> bool:
+    literal = op.integer("id_literal")
+    number = literal if literal is not None else constant_of(next(iter(op.segment("id")), None))
+    return number is None or number in signal.written
+
+
+def _always(op: PTOOperation, signal: Signal) -> bool:
+    return True
+
+
+_MECHANISMS: Mapping[str, tuple[tuple[str, ...], Callable[[PTOOperation, Signal], bool]]] = {
+    "pto.set_flag": (("flag",), _is_flag),
+    "pto.set_flag_dyn": (("flag",), _is_flag),
+    "pto.sync.set": (("semaphore", "cross-block"), _has_id),
+    "pto.set_intra_block": (("semaphore",), _has_id),
+    "pto.set_cross_core": (("semaphore",), _has_id),
+    "pto.set_cross_block": (("cross-block",), _has_id),
+    "pto.syncall": (("syncall",), _always),
+}
+"""By operation: the mechanisms that it may belong to, and whether it sets a signal of one of them."""
