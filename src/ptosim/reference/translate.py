@@ -33,6 +33,7 @@ from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures, steps
 from ptosim.reference.mask import FULL
 from ptosim.reference.observed import MASK_WIDTH, Observed
 from ptosim.reference.semantics import Semantics
+from ptosim.reference.watch import Watch, Watched
 
 _serial = count()
 
@@ -55,9 +56,11 @@ class Code:
     text: str
 
 
-def translate(module: VerifiedModule, entry: Function, kind: CoreKind, observed: bool = False) -> Code:
+def translate(
+    module: VerifiedModule, entry: Function, kind: CoreKind, observed: bool = False, watch: Watch | None = None
+) -> Code:
     """The program that a core of this kind runs for an entry function; `observed` for a run with an observer."""
-    return Translator(module, kind, observed).translate(entry)
+    return Translator(module, kind, observed, watch).translate(entry)
 
 
 @dataclass(frozen=True)
@@ -80,10 +83,11 @@ class _Function:
 
 
 class Translator:
-    def __init__(self, module: VerifiedModule, kind: CoreKind, observed: bool) -> None:
+    def __init__(self, module: VerifiedModule, kind: CoreKind, observed: bool, watch: Watch | None) -> None:
         self.module = module
         self.kind = kind
         self.observed = observed
+        self.watch = watch
         self.namespace: dict[str, Any] = {}
         self.names: dict[SSAValue, str] = {}
         self.functions: dict[tuple[Any, bool], _Function] = {}
@@ -247,13 +251,18 @@ class Translator:
             raise error("unsupported", f"{op.name} is not simulated yet", self.module.parsed.location(op))
         arguments = self._arguments(op, meaning, static_of(op, self.module.target))
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
-        if self.observed and (queued or self.in_scope or self._accesses(op)):
+        if self.watch is not None and self.watch.wants(self.site(op)):
+            self._watched(op, meaning, arguments, queued, self.watch)
+        elif self.observed and (queued or self.in_scope or self._accesses(op)):
             self._observed(op, meaning, arguments, queued)
         elif queued:
-            site, method = self.constant(self.site(op), "site"), "transfer" if meaning.is_transfer else "issue"
-            self.line(f"core.{method}({site}, {self.constant(meaning.function, 'k')}, {_tuple(arguments)})")
+            self._issue(op, meaning, self.constant(meaning.function, "k"), arguments)
         else:
             self._call_function(op, meaning, arguments)
+
+    def _issue(self, op: Operation, meaning: Semantics, function: str, arguments: list[str]) -> None:
+        site, method = self.constant(self.site(op), "site"), "transfer" if meaning.is_transfer else "issue"
+        self.line(f"core.{method}({site}, {function}, {_tuple(arguments)})")
 
     def _call_function(self, op: Operation, meaning: Semantics, arguments: list[str]) -> None:
         call = f"{self.constant(meaning.function, 'k')}({', '.join(arguments)})"
@@ -263,6 +272,18 @@ class Translator:
             for result in op.results:
                 if isinstance(result.type, VregType):
                     self.line(f"{self.name(result)} = {self.name(mask)}.zero_inactive({self.name(result)})")
+
+    def _watched(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch) -> None:
+        """An instruction on a line that is shown: calls around it tell what it did."""
+        watched = self.constant(Watched(watch, self.site(op), op), "watched")
+        operands = _tuple([self.name(value) for value in op.operands])
+        if queued:
+            function = self.constant(meaning.function, "k")
+            self._issue(op, meaning, f"{watched}.queued(core, {function}, {operands})", arguments)
+            return
+        self.line(f"view = {watched}.view(core)")
+        self._call_function(op, meaning, ["view" if argument == "core" else argument for argument in arguments])
+        self.line(f"{watched}.done(view, {operands}, {_tuple([self.name(result) for result in op.results])})")
 
     # --- observed runs ----------------------------------------------------------------------------------------------
 
