@@ -10,27 +10,19 @@ from typing import Any, NamedTuple
 
 from ptosim.effects.burst import BLOCK, FB_BLOCK, blocks, row_extent
 from ptosim.effects.element import Element
+from ptosim.effects.float_format import FOUR_BITS
+from ptosim.effects.fractal import (
+    BIAS_ALIGNMENT,
+    FRACTAL,
+    FRACTAL_ROWS,
+    SCALE_FRAGMENT,
+    SCALE_GROUP,
+    SCALE_SHIFT,
+    fractal_columns,
+)
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint
-
-FRACTAL = 512
-"""Bytes of a fractal of L1, L0A and L0B: 16 rows of 32 bytes."""
-FRACTAL_ROWS = 16
-BIAS_ALIGNMENT = 64
-SCALE_GROUP = 32
-"""Values along k that share an MX scale."""
-SCALE_SHIFT = 4
-"""An MX scale lies at the L0 address of its data, shifted right by this."""
-FOUR_BIT = frozenset({"f4E1M2x2", "f4E2M1x2"})
-SEGMENT_BITS = 16
-"""Address bits of pointers into fb from here on select a segment of the fixpipe buffer."""
-SEGMENTS = {0: Space.FB, 1: Space.FB_RELU}
-
-
-def fractal_columns(element: Element) -> int:
-    """The values of a 32-byte row of a fractal (C0)."""
-    return 2 * BLOCK if element.name in FOUR_BIT else BLOCK // element.bytes
 
 
 class Control(NamedTuple):
@@ -64,7 +56,7 @@ def tile_control(operands: Any, static: Static, side: str, transpose: bool) -> C
     columns = fractal_columns(element)
     x, k = getattr(operands, side), operands.k
     k_start = _start(operands, "start_col")
-    if element.name in FOUR_BIT:
+    if element.name in FOUR_BITS:
         k_start = floor_div(k_start, 2)
     if transpose:
         granule = max(FRACTAL_ROWS, columns)
@@ -130,9 +122,9 @@ def scale_control(operands: Any, static: Static, side: str) -> Control:
 
 
 def _scale_source(control: Control) -> Extent:
-    start = (control.m_start * control.source_stride + control.k_start) * BLOCK
-    strides = (control.source_stride * BLOCK, BLOCK)
-    _, size = row_extent((control.m_step, control.k_step), strides, BLOCK)
+    start = (control.m_start * control.source_stride + control.k_start) * SCALE_FRAGMENT
+    strides = (control.source_stride * SCALE_FRAGMENT, SCALE_FRAGMENT)
+    _, size = row_extent((control.m_step, control.k_step), strides, SCALE_FRAGMENT)
     return start, start + size
 
 
@@ -142,7 +134,9 @@ def scale_accesses(side: str, dest: Space, shift: int = SCALE_SHIFT) -> Callable
     def accesses(static: Static) -> tuple[Access, ...]:
         def written(operands: Any) -> Extent:
             control = scale_control(operands, static, side)
-            _, size = row_extent((control.m_step, control.k_step), (control.dest_stride * BLOCK, BLOCK), BLOCK)
+            _, size = row_extent(
+                (control.m_step, control.k_step), (control.dest_stride * SCALE_FRAGMENT, SCALE_FRAGMENT), SCALE_FRAGMENT
+            )
             start = (operands.dest >> shift) - operands.dest
             return start, start + size
 

@@ -7,9 +7,7 @@ from typing import Any
 
 from ptosim.effects.burst import BLOCK
 from ptosim.effects.cube_load import (
-    FRACTAL,
     bias_accesses,
-    fractal_columns,
     parameter_accesses,
     scale_accesses,
     tile_accesses,
@@ -17,6 +15,7 @@ from ptosim.effects.cube_load import (
     tile_dest,
     tile_source,
 )
+from ptosim.effects.fractal import FRACTAL, fractal_columns
 from ptosim.effects.geometry import select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint

@@ -7,20 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from ptosim.effects.burst import BLOCK, FB_BLOCK
-from ptosim.effects.cube_load import (
+from ptosim.effects.cube_load import Control, bias_unit, dest_counts
+from ptosim.effects.element import Element
+from ptosim.effects.float_format import FOUR_BITS
+from ptosim.effects.fractal import (
     BIAS_ALIGNMENT,
-    FOUR_BIT,
     FRACTAL,
     FRACTAL_ROWS,
+    SCALE_FRAGMENT,
     SCALE_SHIFT,
     SEGMENT_BITS,
     SEGMENTS,
-    Control,
-    bias_unit,
-    dest_counts,
     fractal_columns,
 )
-from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.reference import numbers
 from ptosim.reference.core import Bytes, Core, Starts
@@ -76,7 +75,7 @@ def _read_fractals(core: Core, starts: Starts) -> Bytes:
 
 def _transposed(core: Core, fractals: Bytes, element: Element) -> Bytes:
     """The matrix of [k_step][m_step] fractals, transposed and cut into fractals again."""
-    if element.name not in FOUR_BIT:
+    if element.name not in FOUR_BITS:
         return _turned(fractals, element.bytes)
     values = core.converted(fractals.reshape(-1), 1, _split).reshape(*fractals.shape[:2], 2 * FRACTAL)
     return core.converted(_turned(values, 1).reshape(-1), 2, _joined).reshape(-1, FRACTAL)
@@ -116,11 +115,13 @@ def load_scales(
     if not control.m_step or not control.k_step:
         yield
         return
-    first = source + (control.m_start * control.source_stride + control.k_start) * BLOCK
-    read = places(first, (control.m_step, control.source_stride * BLOCK), (control.k_step, BLOCK))
-    data = core.read_pieces(Space.L1, read, BLOCK, BLOCK)
+    first = source + (control.m_start * control.source_stride + control.k_start) * SCALE_FRAGMENT
+    read = places(first, (control.m_step, control.source_stride * SCALE_FRAGMENT), (control.k_step, SCALE_FRAGMENT))
+    data = core.read_pieces(Space.L1, read, SCALE_FRAGMENT, BLOCK)
     yield
-    starts = places(dest >> shift, (control.m_step, control.dest_stride * BLOCK), (control.k_step, BLOCK))
+    starts = places(
+        dest >> shift, (control.m_step, control.dest_stride * SCALE_FRAGMENT), (control.k_step, SCALE_FRAGMENT)
+    )
     core.write_pieces(space, starts, data)
 
 

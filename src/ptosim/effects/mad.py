@@ -1,0 +1,151 @@
+"""Matrix products: which bytes of the operand buffers they read and which accumulators they write.
+
+Padding is never touched: extents end at the last row, column and value of k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ptosim.effects.fractal import (
+    ACCUMULATOR,
+    ACCUMULATOR_FRACTAL,
+    ACCUMULATOR_ROW,
+    BIAS_ALIGNMENT,
+    FRACTAL,
+    FRACTAL_ROW,
+    FRACTAL_ROWS,
+    SCALE_FRAGMENT,
+    SCALE_GROUP,
+    SCALE_SHIFT,
+    depth_bytes,
+)
+from ptosim.effects.geometry import ceil_div, select
+from ptosim.effects.names import Pipe, Space
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+
+EXTENT_LIMIT = 4095
+"""The largest m, n and k: the fields have 12 bits."""
+
+ZERO_BIT, BIAS_BIT, NO_GEMV_BIT = 63, 62, 61
+"""Bits of the packed word of the raw forms."""
+
+
+class Packed:
+    """m, n and k of a packed word; other operands pass through."""
+
+    def __init__(self, operands: Any) -> None:
+        self.operands = operands
+        self.m, self.k, self.n = (operands.packed >> low & EXTENT_LIMIT for low in (0, 12, 24))
+
+    def __getattr__(self, role: str) -> Any:
+        return getattr(self.operands, role)
+
+
+def operand_extent(rows: Any, depth: Any) -> Extent:
+    """Rows of `depth` bytes in fractals of 16 rows x 32 bytes, all rows of a column of fractals together."""
+    before = ceil_div(depth, FRACTAL_ROW) - 1
+    return 0, before * ceil_div(rows, FRACTAL_ROWS) * FRACTAL + (rows - 1) * FRACTAL_ROW + (
+        depth - before * FRACTAL_ROW
+    )
+
+
+def accumulator_extent(m: Any, n: Any) -> Extent:
+    """m x n accumulators in groups of 16 columns."""
+    before = ceil_div(n, FRACTAL_ROWS) - 1
+    group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
+    return 0, before * group + (m - 1) * ACCUMULATOR_ROW + (n - before * FRACTAL_ROWS) * ACCUMULATOR
+
+
+def scale_extent(rows: Any, k: Any) -> Extent:
+    """MX scales of `rows` rows or columns, one for 32 values of k."""
+    groups = ceil_div(k, SCALE_GROUP)
+    before = ceil_div(rows, FRACTAL_ROWS) - 1
+    pairs = ceil_div(groups, 2)
+    last = (rows - before * FRACTAL_ROWS - 1) * 2 + groups - (pairs - 1) * 2
+    return 0, (before * pairs + pairs - 1) * SCALE_FRAGMENT + last
+
+
+def _unpacked(operands: Any) -> Any:
+    return Packed(operands) if hasattr(operands, "packed") else operands
+
+
+def _of_a(static: Static) -> Callable[[Any], Extent]:
+    """The left operand: fractals, or for m = 1 a plain row."""
+
+    def extent(operands: Any) -> Extent:
+        operands = _unpacked(operands)
+        depth = depth_bytes(static.elements["a"], operands.k)
+        _, fractals = operand_extent(operands.m, depth)
+        if "disable_gemv" in static.present:
+            return 0, fractals
+        plain = operands.m == 1
+        if hasattr(operands, "packed"):
+            plain = plain & (operands.packed >> NO_GEMV_BIT & 1 == 0)
+        return 0, select(plain, depth, fractals)
+
+    return extent
+
+
+def _scales(role: str, side: str) -> Callable[[Any], Extent]:
+    """MX scales, relative to the pointer of the data."""
+
+    def extent(operands: Any) -> Extent:
+        operands = _unpacked(operands)
+        address = getattr(operands, role)
+        start = (address >> SCALE_SHIFT) - address
+        _, size = scale_extent(getattr(operands, side), operands.k)
+        return start, start + size
+
+    return extent
+
+
+def _of_c(operands: Any) -> Extent:
+    operands = _unpacked(operands)
+    return accumulator_extent(operands.m, operands.n)
+
+
+def _accesses(scaled: bool, start: str) -> Callable[[Static], tuple[Access, ...]]:
+    def accesses(static: Static) -> tuple[Access, ...]:
+        def of_b(operands: Any) -> Extent:
+            operands = _unpacked(operands)
+            return operand_extent(operands.n, depth_bytes(static.elements["b"], operands.k))
+
+        found = [
+            Access("read", Space.L0A, "a", _of_a(static), FRACTAL_ROW),
+            Access("read", Space.L0B, "b", of_b, FRACTAL),
+        ]
+        if scaled:
+            found.append(Access("read", Space.SCALE_A, "a", _scales("a", "m")))
+            found.append(Access("read", Space.SCALE_B, "b", _scales("b", "n")))
+        if "bias" in static.present:
+            found.append(Access("read", Space.BT, "bias", lambda o: (0, _unpacked(o).n * ACCUMULATOR), BIAS_ALIGNMENT))
+        if start != "zero":
+            found.append(Access("read", Space.L0C, "c", _of_c, ACCUMULATOR_FRACTAL))
+        found.append(Access("write", Space.L0C, "c", _of_c, ACCUMULATOR_FRACTAL))
+        return tuple(found)
+
+    return accesses
+
+
+def _product(name: str, scaled: bool, start: str) -> Effects:
+    """`start`: what C starts from: zero, the accumulators, or (raw) either, as the word says."""
+    return Effects(f"pto.{name}", Pipe.M, "mad", Taint.USE, _accesses(scaled, start), reads=("CTRL",))
+
+
+EFFECTS: dict[str, Effects] = {
+    record.name: record
+    for record in (
+        _product("mad", False, "zero"),
+        _product("mad_acc", False, "accumulators"),
+        _product("mad_bias", False, "zero"),
+        _product("mad_mx", True, "zero"),
+        _product("mad_mx_acc", True, "accumulators"),
+        _product("mad_mx_bias", True, "zero"),
+        _product("mad_raw", False, "either"),
+        _product("mad_bias_raw", False, "either"),
+        _product("mad_mx_raw", True, "either"),
+        _product("mad_mx_bias_raw", True, "either"),
+    )
+}

@@ -1,0 +1,179 @@
+"""Stores of the fixpipe, whichever way they are written: read accumulators, quantise, lay out, write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptosim.effects.element import Element
+from ptosim.effects.fixpipe import (
+    ALIGNMENT,
+    COLUMN_LIMIT,
+    QUANT_WORD,
+    RELU_WORD,
+    ROW_LIMIT,
+    Shape,
+    group_columns,
+    value_bits,
+)
+from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW
+from ptosim.effects.names import Space
+from ptosim.reference.accumulator import read_accumulators
+from ptosim.reference.atomic import atomic_combine
+from ptosim.reference.core import Bytes, Core, Starts
+from ptosim.reference.fault import Fault
+from ptosim.reference.places import places
+from ptosim.reference.quantisation import Bits, Parameters, Steps, Values, parameters, quantised, slopes
+
+KEEP_CTRL, PRESERVE_NAN_CTRL = 48, 50
+"""Bits of CTRL: infinities and NaN are kept; saturation keeps NaN."""
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where accumulators come from and where they go."""
+
+    source: int
+    dest: int
+    space: Space
+    shape: Shape
+    layout: str
+    split: bool
+    """nz2nz writes fractals of 8 columns."""
+    cores: str | int
+    """Which UB: split_m, split_n or the number of a vector core; other memories do not ask."""
+    atomic: int
+    """The atomic fields of CTRL."""
+
+
+def saturation(clause: str | None, ctrl: int) -> str:
+    """What a clause says of infinities and NaN, or CTRL where there is none."""
+    if clause is not None:
+        return clause
+    if ctrl >> KEEP_CTRL & 1:
+        return "nosat"
+    return "sat_preserve_nan" if ctrl >> PRESERVE_NAN_CTRL & 1 else "sat"
+
+
+# --- parameter words ------------------------------------------------------------------------------------------------
+
+
+def quant_vector(core: Core, offset: int, n: int) -> Parameters:
+    """The quantisation words of n channels."""
+    return parameters(core.read(Space.FB, offset, n * QUANT_WORD).copy().view(np.uint64), vector=True)
+
+
+def quant_scalar(word: int) -> Parameters:
+    return parameters(np.array([word & ((1 << 64) - 1)], np.uint64), vector=False)
+
+
+def slope_vector(core: Core, offset: int, n: int) -> Values:
+    """The relu words of n channels."""
+    return slopes(core.read(Space.FB_RELU, offset, n * RELU_WORD).copy().view(np.uint32))
+
+
+def slope_scalar(word: int) -> Values:
+    return slopes(np.array([word & 0xFFFFFFFF], np.uint32))
+
+
+# --- the store ------------------------------------------------------------------------------------------------------
+
+
+def check_shape(core: Core, store: Store) -> None:
+    """Sizes must fit their fields, and a repeat cannot have more accumulators than there are."""
+    shape = store.shape
+    for name, value, limit in (("m", shape.m, ROW_LIMIT), ("n", shape.n, COLUMN_LIMIT)):
+        if not 0 <= value <= limit:
+            raise Fault("arithmetic", f"a store with {name} = {value}; it must be 0..{limit}")
+    if min(shape) < 0:
+        raise Fault("arithmetic", "the strides and repeats of a store cannot be negative")
+    held = len(core.memories[Space.L0C]) // ACCUMULATOR
+    if shape.m * shape.n > held:
+        raise Fault("out-of-bounds", f"reads {shape.m} x {shape.n} accumulators of l0c, which holds {held}")
+
+
+def perform(core: Core, store: Store, steps: Steps) -> None:
+    """The whole store, repeat by repeat."""
+    shape = store.shape
+    targets = _targets(core, store)
+    if store.dest % ALIGNMENT[store.space]:
+        message = f"writes {store.space} at {store.dest}, which is not a multiple of {ALIGNMENT[store.space]}"
+        core.violation("misaligned", message)
+    if not shape.m or not shape.n:
+        return
+    for repeat in range(shape.count):
+        base = store.source + repeat * shape.repeat_source * ACCUMULATOR_ROW
+        words = read_accumulators(
+            core, base, shape.m, shape.n, shape.source_stride, shape.row_step, alignment=ACCUMULATOR_ROW
+        )
+        bits = quantised(words, steps)
+        for at, part in _parts(bits, targets, store.cores):
+            for runs, values in _laid_out(part, store, steps.dest, repeat * shape.repeat_dest):
+                starts, data = _as_bytes(runs, values, value_bits(steps.dest))
+                _write(core, store, at, store.dest + starts, data)
+
+
+def _targets(core: Core, store: Store) -> tuple[str | None, ...]:
+    """The cores whose memory receives the result; None is the cluster's own."""
+    if store.space is not Space.UB:
+        return (None,)
+    if store.cores == "split_m" and store.shape.m % 2:
+        raise Fault("arithmetic", f"split_m gives each vector core half the rows; m = {store.shape.m} is odd")
+    if store.cores == "split_n" and store.shape.n % 32:
+        raise Fault("arithmetic", f"split_n needs n to be a multiple of 32, not {store.shape.n}")
+    if store.cores not in (0, 1, "split_m", "split_n"):
+        raise Fault("arithmetic", f"there are the vector cores 0 and 1, not {store.cores}")
+    targets = (f"aiv{store.cores}",) if isinstance(store.cores, int) else ("aiv0", "aiv1")
+    if any(target not in core.cluster for target in targets):
+        raise Fault("unsupported", "a kernel of the cube core alone has no vector core whose UB could be written")
+    return targets
+
+
+def _parts(bits: Bits, targets: tuple[str | None, ...], cores: str | int) -> Iterator[tuple[str | None, Bits]]:
+    if len(targets) == 1:
+        yield targets[0], bits
+        return
+    yield from zip(targets, np.split(bits, 2, axis=0 if cores == "split_m" else 1), strict=True)
+
+
+def _laid_out(part: Bits, store: Store, dest: Element, first: int) -> Iterator[tuple[Starts, Bits]]:
+    """Runs of values that lie one behind the other: their places, counted in elements, and the values."""
+    m, n = part.shape
+    stride = store.shape.dest_stride
+    if store.layout == "nz2nd":
+        yield places(first, (m, stride)), part
+    elif store.layout == "nz2dn":
+        yield places(first, (n, stride)), part.T
+    else:
+        columns = group_columns(dest, store.split)
+        full, rest = divmod(n, columns)
+        if full:
+            groups = part[:, : full * columns].reshape(m, full, columns).transpose(1, 0, 2)
+            yield places(first, (full, stride), (m, columns)), groups.reshape(-1, columns)
+        if rest:
+            yield places(first + full * stride, (m, columns)), part[:, full * columns :]
+
+
+def _as_bytes(starts: Starts, rows: Bits, bits: int) -> tuple[Starts, Bytes]:
+    """Runs of values as runs of bytes; 4-bit values lie two to a byte, a last odd one beside a zero."""
+    if bits != 4:
+        return starts * (bits // 8), np.ascontiguousarray(rows).view(np.uint8)
+    if (starts % 2).any():
+        raise Fault("misaligned", "a run of 4-bit values begins in the middle of a byte")
+    pairs = np.zeros((len(rows), (rows.shape[1] + 1) // 2 * 2), np.uint8)
+    pairs[:, : rows.shape[1]] = rows
+    return starts // 2, pairs[:, ::2] | pairs[:, 1::2] << np.uint8(4)
+
+
+def _write(core: Core, store: Store, at: str | None, starts: Starts, data: Bytes) -> None:
+    atomic = atomic_combine(store.atomic) if store.space is Space.GM else None
+    if atomic is None:
+        core.write_pieces(store.space, starts, data, at=at)
+        return
+    name, width, combine = atomic
+    if data.shape[1] % width:
+        message = f"an atomic store of {data.shape[1]} bytes is not a whole number of {width}-byte elements"
+        raise Fault("misaligned", message)
+    core.accumulate(store.space, starts, data, combine, name)

@@ -1,0 +1,117 @@
+"""Stores of the fixpipe with clauses: L0C to L1, GM and UB."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from ptosim.effects.element import Element
+from ptosim.effects.fixpipe import quant_row, relu_row, written_shape
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import fixpipe as op
+from ptosim.reference import numbers
+from ptosim.reference.accumulator_store import (
+    Store,
+    check_shape,
+    perform,
+    quant_scalar,
+    quant_vector,
+    saturation,
+    slope_scalar,
+    slope_vector,
+)
+from ptosim.reference.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES
+from ptosim.reference.core import Core
+from ptosim.reference.quantisation import Parameters, Steps, Values
+from ptosim.reference.semantics import Bind, semantics
+
+
+def _as_f32(payload: int, kind: Element) -> int:
+    """The bits of a scalar payload, widened to f32."""
+    lane = np.array([payload & ((1 << kind.bits) - 1)], f"u{kind.bytes}").view(numbers.dtype_of(kind))
+    return int(numbers.widen(kind, lane).view(np.uint32)[0])
+
+
+def _parameters(core: Core, static: Static, payload: int | None, n: int) -> Parameters | None:
+    mode = static.words.get("quant_mode", "no_convert")
+    if payload is None or mode in ("no_convert", "f32_f16", "f32_bf16"):
+        return None
+    if mode.endswith("_vec"):
+        return quant_vector(core, quant_row(payload), n)
+    return quant_scalar(_as_f32(payload, static.elements["quant_payload"]))
+
+
+def _slope(core: Core, static: Static, payload: int | None, n: int) -> Values | None:
+    if payload is None:
+        return None
+    if static.words.get("relu_mode") == "vector_relu":
+        return slope_vector(core, relu_row(payload), n)
+    return slope_scalar(_as_f32(payload, static.elements["relu_payload"]))
+
+
+def _atomic(static: Static, ctrl: int) -> int:
+    """The atomic fields of CTRL; a clause takes their place."""
+    kind = static.words.get("atomic_type")
+    if kind is None:
+        return ctrl
+    types = {name.replace("si", "s"): code for code, name in ATOMIC_TYPES.items()}
+    operations = {name: code for code, name in ATOMIC_OPERATIONS.items()}
+    return types[kind] << 6 | operations[static.words["atomic_op"]] << 9
+
+
+def _into(space: Space, **absent: None) -> Bind:
+    return lambda static: {"space": space, **absent}
+
+
+@semantics(op.MteL0cL1, bind=_into(Space.L1, sub_block=None))
+@semantics(op.MteL0cGm, bind=_into(Space.GM, sub_block=None))
+@semantics(op.MteL0cUb, bind=_into(Space.UB))
+def mte_l0c(
+    core: Core,
+    source: int,
+    dest: int,
+    m: int,
+    n: int,
+    source_stride: int,
+    dest_stride: int,
+    sub_block: int | None,
+    quant_payload: int | None,
+    relu_payload: int | None,
+    clip: int | None,
+    split: int | None,
+    loop0_stride: int | None,
+    loop3_count: int | None,
+    loop3_source_stride: int | None,
+    loop3_dest_stride: int | None,
+    ctrl: int,
+    static: Static,
+    space: Space,
+) -> None:
+    loops = {"loop3_count": loop3_count, "loop3_source_stride": loop3_source_stride}
+    sizes = {"m": m, "n": n, "source_stride": source_stride, "dest_stride": dest_stride, **loops}
+    written = SimpleNamespace(**sizes, loop3_dest_stride=loop3_dest_stride, loop0_stride=loop0_stride)
+    words = static.words
+    store = Store(
+        source,
+        dest,
+        space,
+        written_shape(written),
+        words.get("layout", "nz2nd"),
+        bool(split),
+        words["dst_mode"] if sub_block is None and space is Space.UB else sub_block or 0,
+        _atomic(static, ctrl),
+    )
+    check_shape(core, store)
+    steps = Steps(
+        static.elements["source"],
+        static.elements["dest"],
+        words.get("quant_mode", "no_convert"),
+        _parameters(core, static, quant_payload, n),
+        words.get("relu_mode", "no_relu"),
+        _slope(core, static, relu_payload, n),
+        clip,
+        saturation(words.get("sat"), ctrl),
+    )
+    perform(core, store, steps)

@@ -1,0 +1,132 @@
+"""Stores of the fixpipe in the raw spelling, and the registers that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from ptosim.effects.fixpipe import LAYOUTS, QUANT_ROW, RELU_ROW
+from ptosim.effects.fixpipe_raw import RELU_MODES, SPLIT_MODES, field, is_layout, quant_code, raw_shape
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import fixpipe_raw as op
+from ptosim.reference.accumulator_store import (
+    Store,
+    check_shape,
+    perform,
+    quant_scalar,
+    quant_vector,
+    saturation,
+    slope_scalar,
+    slope_vector,
+)
+from ptosim.reference.core import Config, Core
+from ptosim.reference.fault import Fault
+from ptosim.reference.quantisation import CODES, Parameters, Steps, Values
+from ptosim.reference.semantics import Bind, define, semantics
+
+# --- registers ------------------------------------------------------------------------------------------------------
+
+LOW_BITS = 40
+
+
+def _set(name: str) -> Any:
+    def set_word(core: Core, packed: int) -> None:
+        core.config = core.config.with_word(name, packed)
+
+    return set_word
+
+
+def _set_wide(name: str) -> Any:
+    def set_word(core: Core, low: int, high: int) -> None:
+        """The low 40 bits and the high 24 of a word."""
+        word = low & ((1 << LOW_BITS) - 1) | (high & 0xFFFFFF) << LOW_BITS
+        core.config = core.config.with_word(name, word)
+
+    return set_word
+
+
+for _name in ("loop3_para", "channel_para"):
+    define(f"pto.set_{_name}", _set_wide(_name))
+for _name in ("quant_pre", "relu_alpha", "fix_clip_relu", "fpc"):
+    define(f"pto.set_{_name}", _set(_name))
+
+# --- stores ---------------------------------------------------------------------------------------------------------
+
+
+def _operands(config0: int, config1: int, config: Config) -> SimpleNamespace:
+    loop3 = config.get("loop3_para", 1)
+    return SimpleNamespace(
+        config0=config0,
+        config1=config1,
+        loop0_stride=field(config.get("channel_para", 1 << 48), 63, 48),
+        loop3_count=field(loop3, 15, 0),
+        loop3_source_stride=field(loop3, 31, 16),
+        loop3_dest_stride=field(loop3, 63, 32),
+    )
+
+
+def _cores(space: Space, config1: int) -> str | int:
+    if space is not Space.UB:
+        return 0
+    mode = field(config1, 17, 16)
+    if mode >= len(SPLIT_MODES):
+        raise Fault("arithmetic", f"there is no mode {mode} of storing to UB; bits 17:16 are 0, 1 or 2")
+    return SPLIT_MODES[mode] or int(field(config1, 18, 18))
+
+
+def _parameters(core: Core, mode: str, n: int, config: Config) -> Parameters | None:
+    if mode.endswith("_vec"):
+        return quant_vector(core, field(config.get("fpc", 0), 15, 8) * QUANT_ROW, n)
+    return quant_scalar(config.get("quant_pre", 0)) if mode.endswith("_scalar") else None
+
+
+def _slope(core: Core, mode: str, n: int, config: Config) -> Values | None:
+    if mode == "vector_relu":
+        return slope_vector(core, field(config.get("fpc", 0), 7, 0) * RELU_ROW, n)
+    return slope_scalar(config.get("relu_alpha", 0)) if mode == "scalar_relu" else None
+
+
+def _named(names: Mapping[int, str], code: int, what: str) -> str:
+    if code not in names:
+        raise Fault("arithmetic", f"there is no {what} mode {code}")
+    return names[code]
+
+
+def _into(space: Space) -> Bind:
+    return lambda static: {"space": space}
+
+
+@semantics(op.CopyMatrixCcToGm, bind=_into(Space.GM))
+@semantics(op.CopyMatrixCcToCbuf, bind=_into(Space.L1))
+@semantics(op.CopyMatrixCcToUb, bind=_into(Space.UB))
+def copy_matrix_cc(
+    core: Core,
+    source: int,
+    dest: int,
+    config0: int,
+    config1: int,
+    config: Config,
+    ctrl: int,
+    static: Static,
+    space: Space,
+) -> None:
+    shape = raw_shape(_operands(config0, config1, config))
+    layout = next(layout for layout in LAYOUTS if is_layout(config1, layout))
+    split = bool(field(config1, 42, 42))
+    store = Store(source, dest, space, shape, layout, split, _cores(space, config1), ctrl)
+    check_shape(core, store)
+    mode = _named(CODES, quant_code(config1), "quantisation")
+    relu = _named(dict(enumerate(RELU_MODES)), field(config1, 41, 39), "relu")
+    steps = Steps(
+        static.elements["source"],
+        static.elements["dest"],
+        mode,
+        _parameters(core, mode, shape.n, config),
+        relu,
+        _slope(core, relu, shape.n, config),
+        config.get("fix_clip_relu", 0) if field(config1, 31, 30) else None,
+        saturation(None, ctrl),
+    )
+    perform(core, store, steps)

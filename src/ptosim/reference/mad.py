@@ -1,0 +1,292 @@
+"""Matrix products.
+
+One definition, to the bit: operands are taken as doubles, in which every product of two of them is exact; the products
+of an element of C are added in ascending k, then what C starts from; the sum is clamped if it saturates and rounded to
+f32 once. Integers are exact modulo 2^32.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.effects.element import Element, element
+from ptosim.effects.float_format import BF16, F16, F32, FOUR_BITS, NARROW_FORMATS
+from ptosim.effects.fractal import (
+    ACCUMULATOR,
+    BIAS_ALIGNMENT,
+    FRACTAL,
+    FRACTAL_ROW,
+    FRACTAL_ROWS,
+    SCALE_FRAGMENT,
+    SCALE_GROUP,
+    SCALE_SHIFT,
+    depth_bytes,
+)
+from ptosim.effects.mad import BIAS_BIT, EXTENT_LIMIT, NO_GEMV_BIT, ZERO_BIT
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import mad as op
+from ptosim.reference import numbers
+from ptosim.reference.accumulator import Words, read_accumulators, write_accumulators
+from ptosim.reference.core import Bytes, Core
+from ptosim.reference.fault import Fault
+from ptosim.reference.narrow_formats import DECODING
+from ptosim.reference.places import places
+from ptosim.reference.semantics import semantics
+
+Matrix = NDArray[np.float64]
+Start = Literal["zero", "accumulators", "bias"]
+
+HIF8_CTRL, TF32_CTRL, TIES_AWAY_CTRL, KEEP_CTRL = 45, 46, 47, 48
+"""Bits of CTRL; the last one keeps infinities and NaN."""
+
+
+@dataclass(frozen=True)
+class Product:
+    """What to multiply and how."""
+
+    m: int
+    n: int
+    k: int
+    a: Element
+    b: Element
+    scaled: bool
+    start: Start
+    gemv: bool
+    """A row in L0A is a plain one."""
+    saturate: bool
+    tf32: Literal["even", "away"] | None
+
+
+# --- operands -------------------------------------------------------------------------------------------------------
+
+
+def _read_rows(core: Core, space: Space, base: int, rows: int, depth: int) -> Bytes:
+    """`depth` bytes of each row, out of fractals of 16 rows x 32 bytes."""
+    if base % FRACTAL:
+        core.violation("misaligned", f"reads {space} at {base}, which is not a multiple of {FRACTAL}")
+    data = np.empty((rows, depth), np.uint8)
+    column = -(-rows // FRACTAL_ROWS) * FRACTAL
+    full, rest = divmod(depth, FRACTAL_ROW)
+    if full:
+        pieces = core.read_pieces(space, places(base, (full, column), (rows, FRACTAL_ROW)), FRACTAL_ROW)
+        data[:, : full * FRACTAL_ROW] = pieces.reshape(full, rows, FRACTAL_ROW).transpose(1, 0, 2).reshape(rows, -1)
+    if rest:
+        data[:, full * FRACTAL_ROW :] = core.read_pieces(space, places(base + full * column, (rows, FRACTAL_ROW)), rest)
+    return data
+
+
+def _decoded(data: Bytes, kind: Element, k: int) -> Matrix:
+    """Rows of bytes as numbers."""
+    if kind.name in FOUR_BITS:
+        codes = np.stack((data & np.uint8(15), data >> np.uint8(4)), axis=-1).reshape(len(data), -1)
+        return DECODING[kind.name][codes[:, :k]].astype(np.float64)
+    if kind.kind == "lowprecision":
+        return DECODING[kind.name][data].astype(np.float64)
+    lanes = data.view(numbers.dtype_of(kind))
+    return (numbers.widen(kind, lanes) if kind.is_float else lanes).astype(np.float64)
+
+
+def _largest(kind: Element) -> float:
+    """The largest finite number of a float type."""
+    narrow = NARROW_FORMATS.get(kind.name)
+    if narrow is not None:
+        return narrow.values[narrow.largest]
+    form = {"f16": F16, "bf16": BF16, "f32": F32}[kind.name]
+    return form.magnitude(form.infinity - 1)
+
+
+def _scales(core: Core, space: Space, base: int, rows: int, k: int) -> Matrix:
+    """The MX scale of each row or column for each value of k."""
+    groups = -(-k // SCALE_GROUP)
+    pairs, odd = divmod(groups, 2)
+    line = -(-groups // 2) * SCALE_FRAGMENT
+    codes = np.empty((rows, groups), np.uint8)
+    starts = base + np.arange(rows) // FRACTAL_ROWS * line + np.arange(rows) % FRACTAL_ROWS * 2
+    if pairs:
+        both = starts[:, np.newaxis] + np.arange(pairs) * SCALE_FRAGMENT
+        codes[:, : 2 * pairs] = core.read_pieces(space, both.reshape(-1), 2).reshape(rows, -1)
+    if odd:
+        codes[:, -1:] = core.read_pieces(space, starts + pairs * SCALE_FRAGMENT, 1)
+    return np.repeat(DECODING["f8E8M0"][codes].astype(np.float64), SCALE_GROUP, axis=1)[:, :k]
+
+
+def _operand(product: Product, kind: Element, data: Bytes) -> Matrix:
+    values = _decoded(data, kind, product.k)
+    if product.tf32 is not None:
+        values = numbers.round_tf32(values.astype(np.float32), product.tf32).astype(np.float64)
+    if product.saturate:
+        values = np.nan_to_num(values, nan=0.0, posinf=_largest(kind), neginf=-_largest(kind))
+    return values
+
+
+def _operands(core: Core, product: Product, a: int, b: int) -> tuple[Matrix, Matrix]:
+    """A as m x k, B as n x k."""
+    depth = depth_bytes(product.a, product.k)
+    if product.gemv:
+        rows = core.read(Space.L0A, a, depth, FRACTAL_ROW).copy().reshape(1, depth)
+    else:
+        rows = _read_rows(core, Space.L0A, a, product.m, depth)
+    left = _operand(product, product.a, rows)
+    columns = _read_rows(core, Space.L0B, b, product.n, depth_bytes(product.b, product.k))
+    right = _operand(product, product.b, columns)
+    if product.scaled:
+        left = left * _scales(core, Space.SCALE_A, a >> SCALE_SHIFT, product.m, product.k)
+        right = right * _scales(core, Space.SCALE_B, b >> SCALE_SHIFT, product.n, product.k)
+    return left, right
+
+
+# --- sums -----------------------------------------------------------------------------------------------------------
+
+_CACHED = 8192
+"""Sums that are worked on together, so that they stay in the cache."""
+
+
+def ascending_sums(left: Matrix, right: Matrix) -> Matrix:
+    """sum over k of left[m][k] * right[n][k], added in ascending k."""
+    columns = np.ascontiguousarray(right.T)
+    sums = np.zeros((len(left), len(right)))
+    height = max(1, _CACHED // len(right))
+    for top in range(0, len(left), height):
+        block, rows = sums[top : top + height], left[top : top + height].T[:, :, np.newaxis].copy()
+        products = np.empty_like(block)
+        for row, column in zip(rows, columns, strict=True):
+            np.multiply(row, column, out=products)
+            block += products
+    return sums
+
+
+def _rounded(sums: Matrix, saturate: bool) -> Words:
+    if saturate:
+        largest = _largest(element("f32"))
+        sums = np.clip(np.nan_to_num(sums, nan=0.0, posinf=largest, neginf=-largest), -largest, largest)
+    return numbers.canonical(sums.astype(np.float32)).view(np.uint32)
+
+
+def multiply(core: Core, product: Product, a: int, b: int, c: int, bias: int | None) -> None:
+    for name, extent in (("m", product.m), ("n", product.n), ("k", product.k)):
+        if not 1 <= extent <= EXTENT_LIMIT:
+            raise Fault("arithmetic", f"a product with {name} = {extent}; it must be 1..{EXTENT_LIMIT}")
+    left, right = _operands(core, product, a, b)
+    start = _start(core, product, c, bias)
+    if product.a.is_integer:
+        exact = (left @ right.T).astype(np.int64)  # below 2^53 in any order
+        total = exact if start is None else exact + start.view(np.int32)
+        write_accumulators(core, c, total.astype(np.uint32))
+        return
+    sums = ascending_sums(left, right)
+    if start is not None:
+        sums = sums + start.view(np.float32).astype(np.float64)
+    write_accumulators(core, c, _rounded(sums, product.saturate))
+
+
+def _start(core: Core, product: Product, c: int, bias: int | None) -> Words | None:
+    """What the products are added to: the accumulators, a row of the bias table, or nothing."""
+    if product.start == "accumulators":
+        return read_accumulators(core, c, product.m, product.n, -(-product.m // FRACTAL_ROWS) * FRACTAL_ROWS)
+    if product.start == "bias":
+        assert bias is not None
+        return core.read(Space.BT, bias, product.n * ACCUMULATOR, BIAS_ALIGNMENT).copy().view(np.uint32)
+    return None
+
+
+# --- instructions ---------------------------------------------------------------------------------------------------
+
+
+def _facts(start: Start, scaled: bool) -> Any:
+    def bind(static: Static) -> dict[str, Any]:
+        rounding = static.words.get("tf32_mode", "").removeprefix("round_") or None
+        facts = {
+            "kinds": (static.elements["a"], static.elements["b"]),
+            "start": start,
+            "scaled": scaled,
+            "gemv": "disable_gemv" not in static.present,
+            "tf32": rounding,
+        }
+        return facts if start == "bias" else {**facts, "bias": None}
+
+    return bind
+
+
+@semantics(op.Mad, bind=_facts("zero", scaled=False))
+@semantics(op.MadAcc, bind=_facts("accumulators", scaled=False))
+@semantics(op.MadBias, bind=_facts("bias", scaled=False))
+@semantics(op.MadMx, bind=_facts("zero", scaled=True))
+@semantics(op.MadMxAcc, bind=_facts("accumulators", scaled=True))
+@semantics(op.MadMxBias, bind=_facts("bias", scaled=True))
+def mad(
+    core: Core,
+    a: int,
+    b: int,
+    c: int,
+    bias: int | None,
+    m: int,
+    n: int,
+    k: int,
+    sat: str | None,
+    ctrl: int,
+    kinds: tuple[Element, Element],
+    start: Start,
+    scaled: bool,
+    gemv: bool,
+    tf32: Literal["even", "away"] | None,
+) -> None:
+    """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
+    saturate = sat == "sat" if sat is not None else not ctrl >> KEEP_CTRL & 1
+    multiply(core, Product(m, n, k, *kinds, scaled, start, gemv and m == 1, saturate, tf32), a, b, c, bias)
+
+
+def _raw_facts(scaled: bool, biased: bool) -> Any:
+    def bind(static: Static) -> dict[str, Any]:
+        facts = {"kinds": (static.elements["a"], static.elements["b"]), "scaled": scaled}
+        return facts if biased else {**facts, "bias": None}
+
+    return bind
+
+
+@semantics(op.MadRaw, bind=_raw_facts(scaled=False, biased=False))
+@semantics(op.MadBiasRaw, bind=_raw_facts(scaled=False, biased=True))
+@semantics(op.MadMxRaw, bind=_raw_facts(scaled=True, biased=False))
+@semantics(op.MadMxBiasRaw, bind=_raw_facts(scaled=True, biased=True))
+def mad_raw(
+    core: Core,
+    a: int,
+    b: int,
+    c: int,
+    bias: int | None,
+    packed: int,
+    ctrl: int,
+    kinds: tuple[Element, Element],
+    scaled: bool,
+) -> None:
+    m, k, n = (packed >> low & EXTENT_LIMIT for low in (0, 12, 24))
+    start: Start = "accumulators"
+    if packed >> BIAS_BIT & 1:
+        start = "bias"
+        if bias is None:
+            raise Fault("invalid", "bit 62 of the word asks for a bias, which only the forms with a bias have")
+    elif packed >> ZERO_BIT & 1:
+        start = "zero"
+    gemv = m == 1 and not packed >> NO_GEMV_BIT & 1
+    saturate = not ctrl >> KEEP_CTRL & 1
+    product = Product(m, n, k, *_as_ctrl_says(kinds, ctrl), scaled, start, gemv, saturate, _tf32(kinds, ctrl))
+    multiply(core, product, a, b, c, bias)
+
+
+def _as_ctrl_says(kinds: tuple[Element, Element], ctrl: int) -> tuple[Element, Element]:
+    """A bit of CTRL, not the pointer, tells whether 8-bit floats are HiF8."""
+    eight_bits = ("f8E4M3FN", "f8E5M2", "hif8")
+    left, right = kinds
+    if ctrl >> HIF8_CTRL & 1 and left.name in eight_bits and right.name in eight_bits:
+        return element("hif8"), element("hif8")
+    return (element("f8E4M3FN"), element("f8E4M3FN")) if left.name == "hif8" else kinds
+
+
+def _tf32(kinds: tuple[Element, Element], ctrl: int) -> Literal["even", "away"] | None:
+    if kinds[0].name != "f32" or not ctrl >> TF32_CTRL & 1:
+        return None
+    return "away" if ctrl >> TIES_AWAY_CTRL & 1 else "even"

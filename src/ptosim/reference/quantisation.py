@@ -1,0 +1,184 @@
+"""What the fixpipe computes: scale, relu, conversion, clip. Values in, bits of the destination type out.
+
+A value is held as a double that is rounded to f32 after each step, so that f32 arithmetic is meant; integers that stay
+integers are exact. Where values come from and where bits go is left to the stores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.effects.element import Element, element
+from ptosim.effects.fixpipe import value_bits
+from ptosim.effects.float_format import BF16, F16, NARROW_FORMATS
+from ptosim.language.fixpipe_modes import QUANT_MODES
+from ptosim.reference import numbers
+from ptosim.reference.accumulator import Words
+from ptosim.reference.fault import Fault
+from ptosim.reference.value_conversion import conversion
+
+Values = NDArray[np.float64]
+Bits = NDArray[Any]
+
+SCALE_MASK = 0xFFFFE000
+"""A scale or slope is an f32 cut off behind its tenth fraction bit."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Quantisation words in their fields: one for all channels, or one each."""
+
+    scale: Values
+    shift: Values
+    offset: Values
+    signed: NDArray[np.bool_] | None
+    """The sign of 8-bit results; None leaves it to the destination type."""
+
+
+def parameters(words: NDArray[np.uint64], vector: bool) -> Parameters:
+    offset = (words >> np.uint64(37) & np.uint64(0x1FF)).astype(np.float64)
+    return Parameters(
+        slopes(words.astype(np.uint32)),
+        (words >> np.uint64(32) & np.uint64(15)).astype(np.float64),
+        np.where(offset >= 256, offset - 512, offset),
+        (words >> np.uint64(46) & np.uint64(1)).astype(np.bool_) if vector else None,
+    )
+
+
+def slopes(words: Words) -> Values:
+    """Scales or slopes out of the low words of parameters."""
+    return (words & np.uint32(SCALE_MASK)).view(np.float32).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The steps between accumulator and destination."""
+
+    source: Element
+    dest: Element
+    mode: str
+    parameters: Parameters | None
+    relu: str
+    slope: Values | None
+    clip: int | None
+    """The bits of a 16-bit limit."""
+    saturation: str
+    """nosat, sat or sat_preserve_nan."""
+
+
+def _family(mode: str) -> str:
+    return mode.removesuffix("_vec").removesuffix("_scalar")
+
+
+_UNSCALED = frozenset({"no_convert", "f32_f16", "f32_bf16"})
+_WITH_OFFSET = frozenset({"qf322b8_pre", "qf322s4_pre", "qf162b8_pre", "qf162s4_pre", "req8", "req4"})
+_EXACT = frozenset({"deqs32_int", "deqs16"})
+
+
+def _single(values: Values) -> Values:
+    return values.astype(np.float32).astype(np.float64)
+
+
+def _scaled(values: Values, steps: Steps) -> Values:
+    family = _family(steps.mode)
+    if family in _UNSCALED:
+        return values
+    words = steps.parameters
+    assert words is not None
+    if family == "deqs16":
+        return np.floor(values * np.exp2(-(words.shift + 1)))
+    if family.startswith("qf16"):
+        values = values.astype(np.float16).astype(np.float64)
+    scaled = values * words.scale
+    if family in _WITH_OFFSET:
+        scaled = scaled + words.offset
+    return scaled if family in _EXACT else _single(scaled)
+
+
+def _rectified(values: Values, steps: Steps) -> Values:
+    if steps.relu == "no_relu":
+        return values
+    if steps.relu == "normal_relu":
+        positive = np.where(values > 0, values, 0.0)
+        return positive if steps.saturation == "sat" else np.where(np.isnan(values), values, positive)
+    assert steps.slope is not None
+    product = values * steps.slope
+    if steps.source.is_float or _family(steps.mode) not in (*_UNSCALED, *_EXACT):
+        product = _single(product)
+    return np.where(values >= 0, values, product)
+
+
+# --- narrowing ------------------------------------------------------------------------------------------------------
+
+
+def _to_float(values: Values, steps: Steps) -> Bits:
+    """To nearest even. An f32 is never changed; dequantised integers always saturate."""
+    single = numbers.canonical(values.astype(np.float32))
+    dest = element("hif8") if steps.dest.name == "hif8x2" else steps.dest
+    if dest.name == "f32":
+        return single
+    saturates = steps.saturation != "nosat" or _family(steps.mode) == "deqf16"
+    bits = conversion(element("f32"), dest, "R", "SAT" if saturates else "NOSAT")(single)
+    if steps.saturation == "sat_preserve_nan":
+        unsigned = bits.view(np.uint8 if bits.itemsize == 1 else np.uint16)
+        unsigned[np.isnan(single)] = _nan(dest)
+    return bits
+
+
+def _nan(dest: Element) -> int:
+    return {"f16": F16.nan, "bf16": BF16.nan}.get(dest.name) or NARROW_FORMATS[dest.name].nan
+
+
+def _to_integer(values: Values, steps: Steps) -> Bits:
+    """To nearest even, clamped to the destination; the sign of an 8-bit result may be that of its channel."""
+    bits = value_bits(steps.dest)
+    unsigned: Any = steps.dest.kind == "unsigned"
+    if bits == 8 and steps.parameters is not None and steps.parameters.signed is not None:
+        unsigned = ~steps.parameters.signed
+    low = np.where(unsigned, 0, -(1 << (bits - 1)))
+    high = np.where(unsigned, (1 << bits) - 1, (1 << (bits - 1)) - 1)
+    integral = np.rint(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf))
+    return np.clip(integral, low, high).astype(np.int64)
+
+
+def _clipped(bits: Bits, steps: Steps) -> Bits:
+    """min(y, limit) in the destination type; integers are still wide here."""
+    if steps.clip is None:
+        return bits
+    if steps.dest.is_float:
+        limit = np.array([steps.clip & 0xFFFF], np.uint16).view(np.float16)
+        return numbers.minimum(bits, np.broadcast_to(limit, bits.shape))
+    limit = steps.clip & 0xFFFF
+    if steps.dest.kind != "unsigned" and limit >> 15:
+        limit -= 1 << 16
+    lowest = 0 if steps.dest.kind == "unsigned" else -(1 << (steps.dest.bits - 1))
+    return np.minimum(bits, max(limit, lowest))
+
+
+_STORED = {4: np.uint8, 8: np.uint8, 16: np.uint16, 32: np.uint32}
+
+
+def quantised(words: Words, steps: Steps) -> Bits:
+    """Accumulators as bits of the destination type, one unsigned integer each; 4-bit ones in the low nibble."""
+    width = value_bits(steps.dest)
+    if steps.mode == "no_convert" and width != 32:
+        message = f"an accumulator of {steps.source.name} becomes {steps.dest.name} only with a quantisation mode"
+        raise Fault("invalid", message)
+    if steps.mode == "no_convert" and steps.relu == "no_relu" and steps.clip is None:
+        return words  # a move: even the payload of a NaN stays
+    values = words.view(np.float32 if steps.source.is_float else np.int32).astype(np.float64)
+    values = _rectified(_scaled(values, steps), steps)
+    result = _to_integer(values, steps) if steps.dest.is_integer else _to_float(values, steps)
+    result = _clipped(result, steps)
+    stored = _STORED[width]
+    if not steps.dest.is_integer:
+        return result.view(stored)
+    return (result & ((1 << width) - 1)).astype(stored)
+
+
+CODES = {mode.code: name for name, mode in QUANT_MODES.items()}
+"""The quantisation modes by their number in the raw word."""
