@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from ptosim.language.load import KernelProgram, VerifiedModule
     from ptosim.machine.observer import Observer
     from ptosim.machine.scheduler import Stop
+    from ptosim.native.engine import LinkedKernel
     from ptosim.reference.engine import Programs, Run
+    from ptosim.reference.watch import Watch
     from ptosim.report.check_report import CheckReport
     from ptosim.report.profile import Profile
     from ptosim.target import Target
 
-ENGINES = ("reference",)
+ENGINES = ("native", "reference")
 
 
 def load(source: str | os.PathLike[str], target: str | None = None) -> Module:
@@ -86,6 +88,7 @@ class Kernel:
         self.module = module
         self.program = program
         self._programs: dict[bool, Programs] = {}
+        self._kernels: dict[bool, LinkedKernel] = {}
 
     @property
     def name(self) -> str:
@@ -112,11 +115,18 @@ class Kernel:
         """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place."""
         arguments = bind(self.signature, args)
         launch = Launch(arguments, _count("grid", grid), oob, schedule, _count("max_steps", max_steps))
+        self.execute(launch, engine, threads)
+
+    def execute(self, launch: Launch, engine: str = "reference", threads: int | None = None) -> None:
+        """Run a launch on the engine of that name."""
         if engine not in ENGINES:
             raise error("argument", f"engine is one of {', '.join(ENGINES)}, not {engine!r}")
         if threads is not None:
             _count("threads", threads)
-        self.reference(launch)()
+        if engine == "reference":
+            self.reference(launch)()
+        else:
+            self.native(launch, threads)
 
     def on(self, architecture: str) -> Kernel:
         """The same kernel, verified for another machine where this one is not for it."""
@@ -126,17 +136,44 @@ class Kernel:
 
         return Module(load_language(self.module.verified.parsed.source, architecture)).kernel(self.name)
 
+    def native(self, launch: Launch, threads: int | None) -> None:
+        """A run on the native engine."""
+        from ptosim.native.engine import Run as NativeRun
+
+        if launch.schedule != "program":
+            raise error("argument", f"schedule {launch.schedule!r} needs engine='reference'; native has only 'program'")
+        arguments = launch.arguments
+        run = NativeRun(arguments.values, arguments.buffers, arguments.names, launch.grid, threads, launch.max_steps)
+        self._linked(launch.oob == "drop")(run)
+
+    def _linked(self, drop: bool) -> LinkedKernel:
+        from ptosim.native.compilation import compile_kernel
+        from ptosim.native.engine import LinkedKernel
+        from ptosim.target.profile import load_target
+
+        if drop not in self._kernels:
+            verified = self.module.verified
+            compiled = compile_kernel(verified, self.program, drop)
+            self._kernels[drop] = LinkedKernel(compiled, verified.parsed.source, load_target(verified.target))
+        return self._kernels[drop]
+
     # --- for the other public calls ------------------------------------------------------------------------------
 
-    def reference(self, launch: Launch, observer: Observer | None = None, stop: Stop | None = None) -> Run:
-        """A run on the reference engine, ready to start."""
+    def reference(
+        self,
+        launch: Launch,
+        observer: Observer | None = None,
+        stop: Stop | None = None,
+        watch: Watch | None = None,
+    ) -> Run:
+        """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
         from ptosim.reference.core import GlobalMemory
         from ptosim.reference.engine import Run
         from ptosim.target.profile import load_target
 
         arguments = launch.arguments
         return Run(
-            self._translated(observer is not None),
+            self._translated(observer is not None, watch),
             load_target(self.module.verified.target),
             arguments.values,
             GlobalMemory(arguments.buffers, arguments.names, launch.oob == "drop"),
@@ -146,14 +183,17 @@ class Kernel:
             observer,
             stop=stop,
             cross_block=self.program.cross_block,
+            block_done=launch.block_done,
         )
 
-    def _translated(self, observed: bool) -> Programs:
+    def _translated(self, observed: bool, watch: Watch | None) -> Programs:
         from ptosim.machine.launch import KernelKind
         from ptosim.reference.engine import prepare
 
+        kind, entries = KernelKind(self.program.kind), self.program.entries
+        if watch is not None:
+            return prepare(self.module.verified, kind, entries, observed, watch)
         if observed not in self._programs:
-            kind, entries = KernelKind(self.program.kind), self.program.entries
             self._programs[observed] = prepare(self.module.verified, kind, entries, observed)
         return self._programs[observed]
 
@@ -216,9 +256,7 @@ def _choice(name: str, value: str, choices: Sequence[str]) -> Any:
     return value
 
 
-def profile(
-    kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Target | None = None
-) -> Profile:
+def profile(kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Target | None = None) -> Profile:
     """Time a kernel on copies of its arguments. `target`: a name, a .toml file; by default the module's own."""
     from ptosim.report.profile import Profile
     from ptosim.target import Target, load_target
@@ -247,6 +285,8 @@ class Launch:
     oob: str = "error"
     schedule: str = "program"
     max_steps: int = 10**9
+    block_done: Callable[[], None] | None = None
+    """Called after each block, for whoever shows how far the run is."""
 
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):

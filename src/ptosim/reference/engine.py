@@ -71,6 +71,7 @@ class Run:
     observer: Observer | None = None
     stop: Stop | None = None
     cross_block: bool = False
+    block_done: Callable[[], None] | None = None
 
     def __call__(self, blocks: Sequence[int] | None = None) -> None:
         """Run all blocks, or the given ones, in ascending order."""
@@ -92,6 +93,8 @@ class Run:
         for block in range(self.grid) if blocks is None else blocks:
             scheduler.run_block(block)
             self._clusters.pop(block, None)
+            if self.block_done is not None:
+                self.block_done()
 
     def _program(self, machine: MachineCore) -> None:
         code = self.programs.codes[machine.kind]
