@@ -40,12 +40,16 @@ class Word(IntEnum):
     L0C = 16
     BT = 17
     FB = 18
-    UB_OF_AIV0 = 19  # what the cube core writes to across the cluster
-    UB_OF_AIV1 = 20
+    FB_RELU = 19
+    SCALE_A = 20
+    SCALE_B = 21
+    UB_OF_AIV0 = 22  # what the cube core writes to across the cluster
+    UB_OF_AIV1 = 23
     FAULT = 24  # number of the failing site
     FAULT_VALUE = 25  # what that site found wrong: an address, a divisor, an id
-    FAULT_DEPTH = 26  # how many loops it was in,
-    FAULT_LOOPS = 27  # and their indices, outermost first
+    FAULT_DETAIL = 26  # and what else it has to say: an extent
+    FAULT_DEPTH = 27  # how many loops it was in,
+    FAULT_LOOPS = 28  # and their indices, outermost first
     REGISTERS = 64  # CTRL, configuration and special registers, by `Register`
 
 

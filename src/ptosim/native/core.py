@@ -1,4 +1,5 @@
-"""A core as lowerings see it while they build code for it: memories, registers that outlive an instruction, failures.
+"""A core as lowerings see it while they build code for it: memories, registers that outlive an instruction, failures,
+and the way to the scheduler.
 
 What a site means is kept as plain data in the module's table of sites, so that an error of a run from the cache can be
 told as well (native/explain.py).
@@ -6,16 +7,21 @@ told as well (native/explain.py).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ptosim.effects.element import Element
-from ptosim.effects.names import Space
+from ptosim.effects.names import CoreKind, Pipe, Space
+from ptosim.machine.entry import Site
 from ptosim.native import registers
 from ptosim.native.context import WORD_BYTES, Register, Word, register_word
-from ptosim.native.flow import Function, Module
-from ptosim.native.ir import I64, PTR, Operand, Type, Value
+from ptosim.native.flow import Function, Module, Reported
+from ptosim.native.global_memory import Place, leaves_buffer, locate
+from ptosim.native.ir import I64, PTR, Type, Value
+from ptosim.native.issue import issue
 from ptosim.native.numbers import lane_type, lanes_as
+from ptosim.native.operations import Known, Operation
 from ptosim.target.profile import Target
 
 _WORD_OF = {
@@ -26,7 +32,41 @@ _WORD_OF = {
     Space.L0C: Word.L0C,
     Space.BT: Word.BT,
     Space.FB: Word.FB,
+    Space.FB_RELU: Word.FB_RELU,
+    Space.SCALE_A: Word.SCALE_A,
+    Space.SCALE_B: Word.SCALE_B,
 }
+_UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
+
+
+@dataclass
+class Unit:
+    """The object under construction, and what all its code is made for."""
+
+    target: Target
+    drop: bool
+    """Whether GM accesses outside read zeros and write nothing, instead of being errors."""
+    module: Module = field(default_factory=Module)
+    operations: list[Operation] = field(default_factory=list[Operation])
+    entries: list[int] = field(default_factory=list[int])
+    may_store_atomically: bool = True
+    """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
+    routines: dict[str, Function] = field(default_factory=dict[str, Function])
+    spaces: set[Space] = field(default_factory=set[Space])
+    """The on-chip memories that the kernel uses."""
+
+    def routine(self, name: str, parameters: Sequence[Type], fill: Callable[[Function], None]) -> Function:
+        """A function that several instructions call, made when the first one wants it."""
+        if name not in self.routines:
+            function = self.routines[name] = self.module.function(name, parameters, linkage="internal")
+            fill(function)
+            function.finish()
+        return self.routines[name]
+
+    def operation(self, method: str, site: Site, arguments: Sequence[Known], loops: int, captured: int) -> int:
+        """A number for an operation that may be handed to the scheduler."""
+        self.operations.append(Operation(method, site, tuple(arguments), loops, captured))
+        return len(self.operations) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,23 +74,30 @@ class Core:
     """The core, for one operation in one function."""
 
     f: Function
-    module: Module
-    target: Target
-    place: tuple[int, int, int] | None
-    """Line, column and length of the operation in the source."""
+    unit: Unit
+    kind: CoreKind
+    origin: Site
+    """The operation that is lowered."""
+
+    @property
+    def target(self) -> Target:
+        return self.unit.target
 
     # --- failures ---------------------------------------------------------------------------------------------------
 
     def site(self, kind: str, message: Any) -> int:
         """A number for a way in which this operation may fail."""
-        return self.module.site([kind, message, self.place])
+        place = self.origin.location
+        where = [place.line, place.column, place.length] if place else None
+        return self.unit.module.site([kind, message, where, Pipe.V if self.origin.scope else self.origin.pipe])
 
-    def fail(self, wrong: Value, kind: str, message: str, value: Operand = 0) -> None:
-        """End the run with this error where the condition holds; `{}` in the message stands for the value.
+    def fail(self, wrong: Value, kind: str, message: str, value: Reported = 0, detail: Reported = 0) -> None:
+        """End the run with this error where the condition holds; `{}` in the message stands for the values.
 
         Code goes on until the next branch, so what follows must be harmless all the same.
         """
-        self.f.check(wrong, self.site(kind, message), value)
+        if wrong.literal != 0:
+            self.f.check(wrong, self.site(kind, message), value, detail)
 
     # --- on-chip memory ---------------------------------------------------------------------------------------------
 
@@ -60,9 +107,63 @@ class Core:
         site = self.site("access", [verb, space.value, size, extent, alignment])
         return self.base(space).at(self.f.access(address, extent, size, alignment, site))
 
-    def base(self, space: Space) -> Value:
+    def aligned(self, verb: str, space: Space, address: Value, alignment: int) -> None:
+        """A pointer must be aligned even where no lane of the access is active."""
+        site = self.site("access", [verb, space.value, 0, 0, alignment])
+        self.f.check((address & (alignment - 1)) != 0, site, address)
+
+    def lanes(self, verb: str, space: Space, starts: Value, active: Value, extent: int, alignment: int = 1) -> Value:
+        """Confined addresses of `extent` bytes for each active lane; one of another lane is any address inside."""
+        size = self.target.memory[space.value]
+        odd = active & ((starts & (alignment - 1)) != 0)
+        site = self.site("access", [verb, space.value, size, extent, alignment])
+        self.f.check(registers.any_lane(odd), site, lambda: registers.first_lane(self.f, starts, odd))
+        outside = registers.any_lane(active & starts.compare("ugt", size - extent))
+
+        def low() -> Value:
+            return registers.least(self.f, starts, active)
+
+        def reach() -> Value:
+            return -registers.least(self.f, -starts, active) - low() + extent
+
+        self.f.check(outside, self.site("access", [verb, space.value, size, None, 1]), low, reach)
+        return self.f.confined(active.select(starts, starts.like(0)), size)
+
+    def stretch(
+        self, verb: str, space: Space, address: Value, extent: Value, alignment: int = 1, at: str | None = None
+    ) -> Value:
+        """Likewise for an extent known only at run time, which is not confined: the check is tested at once.
+
+        `at` names another core of the cluster ("aiv1") whose UB is meant. An empty extent is never wrong.
+        """
+        size = self.target.memory[space.value]
+        wrong = ((address & (alignment - 1)) != 0) | (address < 0) | (extent > size) | (address > size - extent)
+        site = self.site("access", [verb, space.value, size, None, alignment])
+        self.f.check(wrong & (extent > 0), site, address, extent)
+        self.f.settle()
+        return self.base(space, at).at(address)
+
+    def base(self, space: Space, at: str | None = None) -> Value:
         """The host address of an on-chip memory."""
-        return self.f.once(("base", space), lambda: self.f.word(_WORD_OF[space]).load(PTR, WORD_BYTES))
+        word = _UB_OF[at] if at is not None else _WORD_OF[space]
+        self.unit.spaces.add(space)
+        return self.f.once(("base", word), lambda: self.f.word(word).load(PTR, WORD_BYTES))
+
+    # --- global memory ----------------------------------------------------------------------------------------------
+
+    def global_place(self, verb: str, pointer: Value, extent: Value | int, alignment: int = 1) -> tuple[Place, Value]:
+        """Where `extent` bytes behind a GM pointer lie, and whether all of them lie in their buffer.
+
+        Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
+        """
+        place = locate(self.f, pointer)
+        extent = extent if isinstance(extent, Value) else self.f.constant(I64, extent)
+        outside = leaves_buffer(place, 0, extent) & (extent > 0)
+        misaligned = (pointer & (alignment - 1)) != 0
+        wrong = misaligned | ((place.known ^ 1) & (extent > 0) if self.unit.drop else outside)
+        self.f.check(wrong, self.site("gm", [verb, alignment]), pointer, extent)
+        self.f.settle()  # there is no harmless address to go to instead
+        return place, outside
 
     # --- registers --------------------------------------------------------------------------------------------------
 
@@ -72,6 +173,13 @@ class Core:
 
     def set_register(self, register: Register, value: Value) -> None:
         self.f.word(register_word(register)).store(value, WORD_BYTES)
+
+    # --- the scheduler ----------------------------------------------------------------------------------------------
+
+    def issue(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> None:
+        """Call a method of the machine's core (native/operations.py) with these arguments."""
+        number = self.unit.operation(method, self.origin, arguments, len(self.f.loops), len(captured))
+        issue(self.f, number, captured)
 
     # --- lanes ------------------------------------------------------------------------------------------------------
 

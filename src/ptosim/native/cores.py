@@ -32,6 +32,9 @@ _SHARED = {
     Space.L0C: Word.L0C,
     Space.BT: Word.BT,
     Space.FB: Word.FB,
+    Space.FB_RELU: Word.FB_RELU,
+    Space.SCALE_A: Word.SCALE_A,
+    Space.SCALE_B: Word.SCALE_B,
 }
 _UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 
@@ -40,14 +43,28 @@ _RESET = array("q", REGISTERS_AT_RESET)
 
 
 @dataclass(frozen=True)
+class Invocation:
+    """One call of a kernel."""
+
+    grid: int
+    arguments: Sequence[int]  # one word per parameter: a GM pointer in its integer form, or the bits of a scalar
+    buffers: Sequence[tuple[int, int]]  # address and bytes of each buffer that the pointers name
+    max_steps: int = 10**9
+    names: Sequence[str] = ()  # of the parameters behind each buffer
+    owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
+
+
+@dataclass(frozen=True)
 class Fault:
-    """Why compiled code failed: the site's number, the value it found wrong, and the loop indices, outermost first."""
+    """Why compiled code failed: the site's number, the values it found wrong, and the loop indices, outermost first."""
 
     core: str
     block: int
     site: int
     value: int
+    detail: int
     loops: tuple[int, ...]
+    invocation: Invocation
 
 
 class Code(Protocol):
@@ -69,22 +86,11 @@ class Executable:
     spaces: frozenset[Space] = frozenset({Space.UB})  # the on-chip memories that it uses
 
 
-@dataclass(frozen=True)
-class Invocation:
-    """One call of a kernel."""
-
-    grid: int
-    arguments: Sequence[int]  # one word per parameter: a GM pointer in its integer form, or the bits of a scalar
-    buffers: Sequence[tuple[int, int]]  # address and bytes of each buffer that the pointers name
-    max_steps: int = 10**9
-    owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
-
-
 class Tables:
     """What all contexts hold of one invocation; the addresses are valid as long as this lives."""
 
     def __init__(self, invocation: Invocation) -> None:
-        self._owner = invocation.owner
+        self.invocation = invocation
         self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
         self._buffers = array("q", [0, 0] + [_signed(word) for pair in invocation.buffers for word in pair])
         self.words = {
@@ -169,7 +175,8 @@ class Core:
         words = self._words
         depth = min(words[Word.FAULT_DEPTH], LOOPS_RECORDED)
         loops = tuple(words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + depth])
-        return Fault(self._machine.name, self._machine.block, words[Word.FAULT], words[Word.FAULT_VALUE], loops)
+        site, value, detail = words[Word.FAULT : Word.FAULT_DETAIL + 1]
+        return Fault(self._machine.name, self._machine.block, site, value, detail, loops, self.tables.invocation)
 
     # ---- called by compiled code
 

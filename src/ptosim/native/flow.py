@@ -22,16 +22,30 @@ _ATTRIBUTES = {"exported": "nounwind", "inlined": "nounwind alwaysinline", "inte
 # ranges. At run time there is no difference up to here.
 _CHECKS_PER_TEST = 8
 
+Reported = Value | int | Callable[[], Value]
 Body = Callable[[Value, list[Value]], Sequence[Value]]  # (index, carried) -> carried by the next iteration
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """A condition under which the kernel is wrong, the number of its site, and the value that goes into the report."""
+    """A condition under which the kernel is wrong, the number of its site, and two values that go into the report."""
 
     wrong: Value
     site: int
-    value: Value
+    value: Reported
+    detail: Reported
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """How far a function had got, to go back to."""
+
+    lines: int
+    phis: dict[str, int]
+    label: str
+    checks: list[Check]
+    known: list[dict[object, Value]]
+    loops: list[Value]
 
 
 class Module:
@@ -134,12 +148,14 @@ class Function:
 
     # ---- failing ----------------------------------------------------------------------------------------------------
 
-    def check(self, wrong: Value, site: int, value: Operand = 0) -> None:
-        """From the next branch on, the kernel has failed at this site if the condition holds."""
+    def check(self, wrong: Value, site: int, value: Reported = 0, detail: Reported = 0) -> None:
+        """From the next branch on, the kernel has failed at this site if the condition holds.
+
+        What goes into the report may be a function that computes it, which costs nothing until the kernel has failed.
+        """
         if wrong.literal == 0:
             return
-        value = value.signed(I64) if isinstance(value, Value) else constant(self, I64, value)
-        self._checks.append(Check(wrong, site, value))
+        self._checks.append(Check(wrong, site, value, detail))
         if len(self._checks) >= _CHECKS_PER_TEST:
             self.settle()
 
@@ -281,6 +297,20 @@ class Function:
         self._store_steps()
         self._return(constant(self, I32, Status.DONE), results)
 
+    # ---- second thoughts --------------------------------------------------------------------------------------------
+
+    def mark(self) -> Mark:
+        """Where the function stands, for `go_back`."""
+        known = [dict(made) for made in self._known]
+        return Mark(len(self._lines), dict(self._phis), self._label, list(self._checks), known, list(self.loops))
+
+    def go_back(self, mark: Mark) -> None:
+        """Take back everything since the mark."""
+        del self._lines[mark.lines :]
+        self._phis, self._label, self._checks = dict(mark.phis), mark.label, list(mark.checks)
+        self._known = [dict(made) for made in mark.known]
+        self.loops[:] = mark.loops
+
     # ---- text -------------------------------------------------------------------------------------------------------
 
     def result_text(self) -> str:
@@ -361,6 +391,11 @@ class Function:
     def _load_steps(self) -> None:
         self._steps.store(self.word(Word.STEPS).load(I64, 8), 8)
 
+    def _reported(self, value: Reported) -> Value:
+        if isinstance(value, int):
+            return constant(self, I64, value)
+        return (value if isinstance(value, Value) else value()).signed(I64)
+
     def _any_wrong(self) -> Value:
         """All waiting conditions OR-ed, as a tree: a chain would make each wait for the one before."""
         level = [check.wrong for check in self._checks] or [constant(self, I1, 0)]
@@ -373,11 +408,14 @@ class Function:
         if not self._checks:
             return
         *earlier, last = self._checks
-        site, value = constant(self, I64, last.site), last.value
+        site, value, detail = constant(self, I64, last.site), self._reported(last.value), self._reported(last.detail)
         for check in reversed(earlier):
-            site, value = check.wrong.select(check.site, site), check.wrong.select(check.value, value)
+            site = check.wrong.select(check.site, site)
+            value = check.wrong.select(self._reported(check.value), value)
+            detail = check.wrong.select(self._reported(check.detail), detail)
         loops = self.loops[:LOOPS_RECORDED]
-        words = {Word.FAULT: site, Word.FAULT_VALUE: value, Word.FAULT_DEPTH: constant(self, I64, len(loops))}
+        words = {Word.FAULT: site, Word.FAULT_VALUE: value, Word.FAULT_DETAIL: detail}
+        words[Word.FAULT_DEPTH] = constant(self, I64, len(loops))
         words |= {Word.FAULT_LOOPS + depth: index.signed(I64) for depth, index in enumerate(loops)}
         for word, content in words.items():
             self.word(word).store(content, 8)

@@ -6,6 +6,7 @@ integer may come along as one; those that name no buffer meet an empty one.
 
 from dataclasses import dataclass
 
+from ptosim.effects.geometry import maximum, minimum
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.context import WORD_BYTES, Word
 from ptosim.native.flow import Function
@@ -14,11 +15,24 @@ from ptosim.native.ir import I64, PTR, Value
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """A byte of a buffer, or near it: the buffer's host address and size, and the signed offset."""
+    """A byte of a buffer, or near it: the buffer's host address and size, the signed offset, whether there is one."""
 
     base: Value
     size: Value
     offset: Value
+    known: Value
+
+    def further(self, count: Value) -> "Place":
+        return Place(self.base, self.size, self.offset + count, self.known)
+
+    @property
+    def address(self) -> Value:
+        return self.base.at(self.offset)
+
+    def clipped(self, width: Value) -> tuple[Value, Value]:
+        """Which of the `width` bytes from here on lie in the buffer: the first of them, and one past the last."""
+        low = minimum(maximum(-self.offset, 0), width)
+        return low, maximum(low, minimum(width, self.size - self.offset))
 
 
 def locate(function: Function, pointer: Value) -> Place:
@@ -29,7 +43,7 @@ def locate(function: Function, pointer: Value) -> Place:
     number = known.select(number, 0)
     table = function.word(Word.BUFFERS).load(PTR, WORD_BYTES).at(number * (2 * WORD_BYTES))
     base, size = table.load(PTR, WORD_BYTES), table.at(WORD_BYTES).load(I64, WORD_BYTES)
-    return Place(base, size, pointer - (number << OFFSET_BITS))
+    return Place(base, size, pointer - (number << OFFSET_BITS), number != 0)
 
 
 def leaves_buffer(place: Place, low: Value | int, high: Value | int) -> Value:
@@ -43,3 +57,16 @@ def host_address(function: Function, pointer: Value, extent: Value | int, site: 
     function.check(leaves_buffer(place, 0, extent), site, pointer)
     function.settle()  # there is no harmless address to go to instead
     return place.base.at(place.offset)
+
+
+def read_inside(place: Place, dest: Value, width: Value) -> None:
+    """`width` bytes to a host address; those outside the buffer read as zero."""
+    low, high = place.clipped(width)
+    dest.fill(0, width)
+    dest.at(low).copy_from(place.address.at(low), high - low)
+
+
+def write_inside(place: Place, source: Value, width: Value) -> None:
+    """`width` bytes from a host address; those outside the buffer are dropped."""
+    low, high = place.clipped(width)
+    place.address.at(low).copy_from(source.at(low), high - low)

@@ -5,8 +5,8 @@
         return ...
 
 It is called once for each such operation of a kernel and appends the instructions that compute it. A parameter is the
-role of an operand (None when absent, a tuple for a variadic one), the name of a property (its word or integer, None when
-absent), or
+role of an operand (None when absent, a tuple for a variadic one), the name of a property (its word or integer, None
+when absent), or
 
     f               the function under construction (flow.py)
     core            the core it runs on (native/core.py): memories, special registers, how to fail
@@ -22,6 +22,7 @@ or a key of what `bind(static)` returned.
 How values look
     register        lanes of the element's `lane_type` (numbers.py); of a returned register only the bytes matter
     mask            registers.Mask
+    align           state.Align
     integer         iN, i1 and index as I1 and I64
     pointer         I64: an address on chip, argument and offset in GM
     float scalar    its bits as an integer of the same width, as in the reference engine: what is only moved keeps its

@@ -1,7 +1,7 @@
 """Operations that compiled code may hand to the scheduler, as plain data that survives in the cache.
 
 Each names a method of the machine floor's `Core`, the arguments known at compile time, and where in the kernel it
-stands. Arguments known only at run time come as captured words.
+stands. Arguments known only at run time come as captured words. `print` is one that the scheduler does not see.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptosim.diagnostics import Location, Source
+from ptosim.effects.element import ELEMENTS
 from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language.number import float_of
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Site
 from ptosim.machine.sync import Form
@@ -33,6 +35,7 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "semaphore_set": (Pipe, int, Form),
     "semaphore_wait": (Pipe, int, Form),
     "syncall": (core_kinds,),
+    "print": (str, str),
 }
 
 
@@ -57,10 +60,20 @@ class Operation:
         if self.method == "work":
             core.work(self.site.pipe, self.site, start)
             return
+        if self.method == "print":
+            self._print(core, words[self.loops :])
+            return
         captured = iter(words[self.loops :])
         known = [next(captured) if argument is None else argument for argument in self.arguments]
         converted = [convert(argument) for convert, argument in zip(METHODS[self.method], known, strict=True)]
         getattr(core, self.method)(self.site, *converted)
+
+    def _print(self, core: Core, words: Sequence[int]) -> None:
+        """A line on standard output, headed by the core."""
+        text, name = map(str, self.arguments)
+        kind = ELEMENTS.get(name)
+        shown = (str(word if kind is None or not kind.is_float else float_of(word, kind)) for word in words)
+        print(f"{core.name}: {' '.join(filter(None, (text, *shown)))}")  # noqa: T201
 
     def to_json(self) -> list[Any]:
         place, scope = self.site.location, self.site.scope

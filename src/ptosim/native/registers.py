@@ -66,6 +66,14 @@ def _table_text(table: tuple[int, ...]) -> str:
     return f"<{len(table)} x i32> <{lanes}>"
 
 
+def joined(function: Function, parts: list[Value]) -> Value:
+    """Vectors of one type, a power of two of them, one behind the other."""
+    while len(parts) > 1:
+        both = range(2 * parts[0].kind.lanes)
+        parts = [shuffle(function, both, a, b) for a, b in zip(parts[::2], parts[1::2], strict=True)]
+    return parts[0]
+
+
 def extract(vector: Value, lane: Operand) -> Value:
     place = lane if isinstance(lane, Value) else f"i64 {lane}"
     return vector.emitter.emit(vector.kind.element, f"extractelement {vector}, {place}")
@@ -103,10 +111,15 @@ def gather(function: Function, element: Type, base: Value, numbers: Value) -> Va
     Hosts gather 32-bit words and wider; narrower elements are cut from such words, of which the last may reach
     `GATHER_SLACK` bytes behind its element.
     """
+    return gather_at(function, element, base, numbers * lane_bytes(element))
+
+
+def gather_at(function: Function, element: Type, base: Value, offsets: Value) -> Value:
+    """Likewise by offsets in bytes."""
     if element.bits < 32:
-        words = _gather(function, I32, base, numbers * lane_bytes(element)).trunc(Type(f"i{element.bits}"))
-        return words.bitcast(element.vector(numbers.kind.lanes))
-    return _gather(function, element, base, numbers * lane_bytes(element))
+        words = _gather(function, I32, base, offsets).trunc(Type(f"i{element.bits}"))
+        return words.bitcast(element.vector(offsets.kind.lanes))
+    return _gather(function, element, base, offsets)
 
 
 def _gather(function: Function, element: Type, base: Value, offsets: Value) -> Value:
@@ -254,3 +267,16 @@ def any_lane(condition: Value) -> Value:
     """Whether the condition holds in some lane."""
     word = Type(f"i{condition.kind.lanes}")
     return condition.bitcast(word) != 0
+
+
+def first_lane(function: Function, vector: Value, condition: Value) -> Value:
+    """The lowest lane in which the condition holds; there is one."""
+    word = condition.bitcast(Type(f"i{condition.kind.lanes}"))
+    place = function.intrinsic("llvm.cttz", word.kind, word, function.constant(I1, 1), overloads=(word.kind,))
+    return extract(vector, place.convert("zext" if place.kind.bits < 64 else "trunc", I64))
+
+
+def least(function: Function, vector: Value, active: Value) -> Value:
+    """The smallest of the active lanes, signed; there is one."""
+    kept = active.select(vector, vector.like((1 << (vector.kind.bits - 1)) - 1))
+    return function.intrinsic("llvm.vector.reduce.smin", vector.kind.element, kept, overloads=(vector.kind,))

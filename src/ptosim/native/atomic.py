@@ -1,0 +1,76 @@
+"""Atomic stores to GM: what CTRL says of them, and how a stored value is combined with the one that is there.
+
+Nothing here is atomic between host threads: blocks of a kernel that may store so run one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ptosim.effects.element import Element, element
+from ptosim.native.core import Unit
+from ptosim.native.flow import Function
+from ptosim.native.ir import I64, PTR, Value
+from ptosim.native.numbers import lane_type, maximum, minimum, narrow, widen
+
+ATOMIC_TYPES = {1: "f32", 2: "f16", 3: "si16", 4: "si32", 5: "si8", 6: "bf16"}
+ATOMIC_OPERATIONS = {0: "add", 1: "max", 2: "min"}
+
+Combine = Callable[[Value, Value], Value]
+
+
+def atomic_type(ctrl: Value) -> Value:
+    return ctrl.lshr(6) & 7
+
+
+def is_atomic(ctrl: Value) -> Value:
+    code = atomic_type(ctrl)
+    return (code != 0) & (code != 7)
+
+
+def element_bytes(ctrl: Value) -> Value:
+    """The width of the elements that an atomic store combines."""
+    code = atomic_type(ctrl)
+    return ((code == 1) | (code == 4)).select(code.like(4), (code == 5).select(code.like(1), code.like(2)))
+
+
+def accumulate(f: Function, unit: Unit, dest: Value, source: Value, count: Value, ctrl: Value) -> None:
+    """Combine `count` bytes at a host address into those at another, element by element."""
+    f.call(unit.routine("accumulate", [PTR, PTR, I64, I64], _accumulate), dest, source, count, ctrl)
+
+
+def _accumulate(f: Function) -> None:
+    dest, source, count, ctrl = f.parameters
+    for code, name in ATOMIC_TYPES.items():
+        for operation, word in ATOMIC_OPERATIONS.items():
+            chosen = (ctrl.lshr(9) & 3) == operation
+            if word == "add":  # so is the operation without a name
+                chosen = chosen | ((ctrl.lshr(9) & 3) == 3)
+            kind = element(name)
+            repeat = _repeat(f, kind, _combination(f, word, kind), dest, source, count)
+            f.choose(chosen & (atomic_type(ctrl) == code), repeat)
+
+
+def _repeat(
+    f: Function, kind: Element, combine: Combine, dest: Value, source: Value, count: Value
+) -> Callable[[], Sequence[Value]]:
+    def body(offset: Value, _: list[Value]) -> Sequence[Value]:
+        place = dest.at(offset)
+        place.store(combine(place.load(lane_type(kind)), source.at(offset).load(lane_type(kind))))
+        return ()
+
+    return lambda: f.for_loop(count.like(0), count, kind.bytes, (), body)
+
+
+def _combination(f: Function, operation: str, kind: Element) -> Combine:
+    if kind.is_float:
+        combine = {"add": _sum, "max": partial(maximum, f), "min": partial(minimum, f)}[operation]
+        return lambda a, b: narrow(kind, combine(widen(kind, a), widen(kind, b)))
+    if operation == "add":
+        return _sum
+    return lambda a, b: f.intrinsic(f"llvm.s{operation}", a.kind, a, b)
+
+
+def _sum(a: Value, b: Value) -> Value:
+    return a + b

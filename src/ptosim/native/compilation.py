@@ -1,0 +1,94 @@
+"""From a verified kernel to what the cache keeps of it: object code, and the plain data that running it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.effects.names import CoreKind, Space
+from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.load import KernelProgram, VerifiedModule
+from ptosim.language.operands import constant_of
+from ptosim.language.pointer import StDev, StoreScalar
+from ptosim.language.system import GetCtrl, SBitSet0, SBitSet1, SetCtrl
+from ptosim.language.types import PtrType
+from ptosim.native.cache import Compiled
+from ptosim.native.core import Unit
+from ptosim.native.program import build
+from ptosim.native.toolchain import Host, compile_object
+from ptosim.target.profile import load_target
+
+_ATOMIC_BITS = range(6, 11)
+"""Of CTRL: what makes stores to GM atomic."""
+
+
+def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host | None = None) -> Compiled:
+    """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
+    unit, symbols = lower(module, program, drop)
+    data = {
+        "kind": program.kind,
+        "programs": symbols,
+        "operations": [operation.to_json() for operation in unit.operations],
+        "entries": unit.entries,
+        "sites": unit.module.sites,
+        "spaces": sorted(unit.spaces),
+        "cross_block": program.cross_block,
+        "in_order": unit.may_store_atomically or any(map(_stores_scalars, _reached(program))),
+    }
+    return Compiled(compile_object(unit.module.text(), host), data)
+
+
+def lower(module: VerifiedModule, program: KernelProgram, drop: bool) -> tuple[Unit, dict[CoreKind, str]]:
+    """The kernel as IR, and the symbols of its programs."""
+    atomic = any(map(_may_make_atomic, _reached(program)))
+    unit = Unit(load_target(module.target), drop, may_store_atomically=atomic)
+    return unit, build(module, program.entries, unit)
+
+
+def _reached(program: KernelProgram) -> Iterator[Operation]:
+    """Everything that the kernel may execute."""
+    known: set[Function] = set()
+    waiting = list(program.entries.values())
+    while waiting:
+        function = waiting.pop()
+        if function in known:
+            continue
+        known.add(function)
+        for op in function.walk():
+            yield op
+            if isinstance(op, Call) and (callee := callee_of(op)) is not None:
+                waiting.append(callee)
+
+
+def _stores_scalars(op: Operation) -> bool:
+    """Whether an operation stores a scalar to GM, which blocks may do to the same place in a certain order."""
+    if not isinstance(op, StoreScalar | StDev):
+        return False
+    pointer = op.pointer.type
+    return isinstance(pointer, PtrType) and pointer.space is Space.GM
+
+
+def _may_make_atomic(op: Operation) -> bool:
+    if isinstance(op, SetCtrl):
+        return not _leaves_clear(op.value)
+    if op.name == "pto.set_atomic_none":
+        return False
+    return op.name.startswith("pto.set_atomic_") or op.name == "pto.set_store_atomic_cfg"
+
+
+def _leaves_clear(value: SSAValue) -> bool:
+    """Whether a value written to CTRL is known to have no atomic bit, if CTRL had none before."""
+    known = constant_of(value)
+    if known is not None:
+        return not any(known >> bit & 1 for bit in _ATOMIC_BITS)
+    match value.owner:
+        case GetCtrl():
+            return True
+        case SBitSet0() as cleared:
+            return _leaves_clear(cleared.value)
+        case SBitSet1() as set_:
+            bit = constant_of(set_.bit)
+            return bit is not None and bit not in _ATOMIC_BITS and _leaves_clear(set_.value)
+        case _:
+            return False

@@ -1,0 +1,202 @@
+"""Loops, branches, calls and constants. Masks cross a join with as few lanes as both sides allow (native/state.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Attribute, Operation, Region
+
+from ptosim.language.control import Condition, For, If, While, Yield
+from ptosim.language.function import Call, Return, callee_of
+from ptosim.language.function import Function as PTOFunction
+from ptosim.language.scalar import Constant
+from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_of
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I8, I32, I64, Type, Value
+from ptosim.native.numbers import lane_type
+from ptosim.native.registers import REGISTER_BYTES, full_mask, register_type
+from ptosim.native.state import ALIGN_BYTES, Align, Native, Shape, all_apart, all_together, kinds_of, shape_of
+
+if TYPE_CHECKING:
+    from ptosim.native.program import Body
+
+LIMIT = "more than {max_steps} loop iterations in one block (max_steps)"
+
+
+def _for(body: Body, op: Operation) -> None:
+    assert isinstance(op, For)
+    f, core = body.f, body.core(op)
+    lower, upper, step = (body.scalar(value) for value in (op.lb, op.ub, op.step))
+    if step.literal is None:
+        core.fail(step <= 0, "arithmetic", "the step of a loop must be positive, not {}", step)
+        f.settle()  # the number of iterations is a quotient
+    site = core.site("limit", LIMIT)
+    index, *arguments = op.body.block.args
+    initial = [body[value] for value in op.iter_args]
+
+    def attempt(shapes: list[Shape]) -> None:
+        def iteration(number: Value, carried: list[Value]) -> Sequence[Value]:
+            body.values[index] = number
+            body.values.update(zip(arguments, all_together(f, shapes, carried, initial), strict=True))
+            body.block(op.body.block)
+            return body.handed_on(op, shapes, _ends(body, op.body))
+
+        last = f.for_loop(lower, upper, step, all_apart(initial, shapes), iteration, site)
+        body.values.update(zip(op.results, all_together(f, shapes, last, initial), strict=True))
+
+    body.joined(op, [shape_of(value) for value in initial], attempt)
+
+
+def _while(body: Body, op: Operation) -> None:
+    assert isinstance(op, While)
+    f = body.f
+    before, after = op.before_region.block, op.after_region.block
+    condition = before.last_op
+    assert isinstance(condition, Condition)
+    site = body.core(op).site("limit", LIMIT)
+    initial = [body[value] for value in op.arguments]
+
+    def attempt(shapes: list[Shape]) -> None:
+        def decide(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
+            body.values.update(zip(before.args, all_together(f, shapes, carried, initial), strict=True))
+            body.block(before)
+            return body.scalar(condition.condition), ()
+
+        def iterate(_: list[Value]) -> Sequence[Value]:
+            body.values.update(zip(after.args, [body[value] for value in condition.arguments], strict=True))
+            body.block(after)
+            return body.handed_on(op, shapes, _ends(body, op.after_region))
+
+        f.while_loop(all_apart(initial, shapes), decide, iterate, site)
+        body.values.update(zip(op.results, [body[value] for value in condition.arguments], strict=True))
+
+    body.joined(op, [shape_of(value) for value in initial], attempt)
+
+
+def _if(body: Body, op: Operation) -> None:
+    assert isinstance(op, If)
+    f, condition = body.f, body.scalar(op.cond)
+    ends: list[Native] = []
+
+    def attempt(shapes: list[Shape]) -> None:
+        known = list(shapes)
+
+        def arm(region: Region) -> Sequence[Value]:
+            body.block(region.block)
+            ends[:] = _ends(body, region)
+            known[:] = known or [shape_of(value) for value in ends]  # the first side decides
+            return body.handed_on(op, known, ends)
+
+        parts = f.choose(condition, lambda: arm(op.true_region), lambda: arm(op.false_region))
+        body.values.update(zip(op.results, all_together(f, known, parts, ends), strict=True))
+
+    body.joined(op, (), attempt)
+
+
+def _ends(body: Body, region: Region) -> list[Native]:
+    """What a region passes on at its end."""
+    last = region.block.last_op
+    assert isinstance(last, Yield)
+    return [body[value] for value in last.arguments]
+
+
+# --- calls --------------------------------------------------------------------------------------------------------
+
+
+def _call(body: Body, op: Operation) -> None:
+    assert isinstance(op, Call)
+    f, callee = body.f, callee_of(op)
+    likes = [_some(f, result.type) for result in op.results]
+    if callee is None or callee.is_declaration:
+        message = f"@{op.symbol} is only declared; there is no body to run"
+        body.core(op).fail(f.constant(I1, 1), "unsupported", message)
+        f.settle()
+        body.values.update(zip(op.results, likes, strict=True))
+        return
+    given = [body[value] for value in op.arguments]
+    indices = [index.signed(I64) for index in f.loops]
+    results = f.call(_helper(body, callee, given), *indices, *_passed(given, _shapes(given)))
+    body.values.update(zip(op.results, _received(f, results, likes), strict=True))
+
+
+def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Function:
+    """The function of a callee: one for each depth of loops that it is called in and each shape of its arguments."""
+    builder, depth = body.builder, len(body.f.loops)
+    key = (callee, body.kind, body.in_scope, depth, tuple(_shapes(given)))
+    if key not in builder.helpers:
+        likes = [_some(body.f, type_) for type_ in callee.result_types]
+        kinds = [I64] * depth + _passed_kinds(given)
+        function = builder.unit.module.function(
+            f"helper{len(builder.helpers)}", kinds, _passed_kinds(likes), "internal"
+        )
+        builder.helpers[key] = function
+        function.loops = function.parameters[:depth]
+        inner = body.beside(function)
+        inner.values.update(zip(callee.args, _received(function, function.parameters[depth:], given), strict=True))
+        inner.block(callee.body.block)
+        end = callee.body.block.last_op
+        assert isinstance(end, Return)
+        function.finish(*_passed([inner[value] for value in end.arguments], _shapes(likes)))
+    return builder.helpers[key]
+
+
+def _some(function: Function, type_: Attribute) -> Native:
+    """Some value of a type, in the shape that holds every one: a result of a function or of code never reached."""
+    if isinstance(type_, MaskType):
+        return full_mask(function, 1)
+    if isinstance(type_, AlignType):
+        zero = function.constant(I64, 0)
+        return Align(zero, zero, function.constant(I8.vector(ALIGN_BYTES), 0))
+    if isinstance(type_, VregType):
+        return function.constant(register_type(lane_type(element_of(type_))), 0)
+    return function.constant(I64 if isinstance(type_, PtrType) else Type(f"i{element_of(type_).bits}"), 0)
+
+
+def _shapes(values: Sequence[Native]) -> list[Shape]:
+    return [shape_of(value) for value in values]
+
+
+def _passed_kind(kind: Type) -> Type:
+    """How a part goes through a call: conditions as one integer, registers as words, which every processor passes."""
+    if kind.lanes and kind.element == I1:
+        return Type(f"i{kind.lanes}")
+    return I32.vector(REGISTER_BYTES // 4) if kind.lanes * kind.bits == 8 * REGISTER_BYTES else kind
+
+
+def _passed_kinds(values: Sequence[Native]) -> list[Type]:
+    return [_passed_kind(kind) for shape in _shapes(values) for kind in kinds_of(shape)]
+
+
+def _passed(values: Sequence[Native], shapes: Sequence[Shape]) -> list[Value]:
+    return [part.bitcast(_passed_kind(part.kind)) for part in all_apart(values, shapes)]
+
+
+def _received(function: Function, parts: Sequence[Value], likes: Sequence[Native]) -> list[Native]:
+    shapes = _shapes(likes)
+    kinds = [kind for shape in shapes for kind in kinds_of(shape)]
+    return all_together(function, shapes, (part.bitcast(kind) for part, kind in zip(parts, kinds, strict=True)), likes)
+
+
+# --- the rest -----------------------------------------------------------------------------------------------------
+
+
+def _constant(body: Body, op: Operation) -> None:
+    assert isinstance(op, Constant)
+    body.values[op.result] = body.f.constant(Type(f"i{op.element.bits}"), op.pattern)
+
+
+def _passed_over(body: Body, op: Operation) -> None:
+    """Terminators of regions: what they end reads them."""
+
+
+STRUCTURED: dict[str, Callable[[Body, Operation], None]] = {
+    "arith.constant": _constant,
+    "scf.for": _for,
+    "scf.if": _if,
+    "scf.while": _while,
+    "scf.yield": _passed_over,
+    "scf.condition": _passed_over,
+    "func.call": _call,
+    "func.return": _passed_over,
+}

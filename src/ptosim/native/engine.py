@@ -1,0 +1,63 @@
+"""Runs a compiled kernel: links its object, fits the arguments, hands the blocks to the run time.
+
+Nothing here parses or compiles, and nothing imports xDSL: a kernel from the cache starts through this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ptosim.diagnostics import Source
+from ptosim.effects.names import CoreKind, Space
+from ptosim.machine.launch import KernelKind
+from ptosim.native.cache import Compiled
+from ptosim.native.cores import Executable, Invocation
+from ptosim.native.explain import explainer
+from ptosim.native.operations import entry_symbol, operation_from_json
+from ptosim.native.runtime import Runner
+from ptosim.native.toolchain import Program
+from ptosim.target.profile import Target
+
+
+@dataclass(frozen=True)
+class Run:
+    """One launch of a kernel: the value of each parameter, and the buffers, NumPy arrays of bytes, with their names."""
+
+    values: Sequence[int]
+    buffers: Sequence[Any]
+    names: Sequence[str]
+    grid: int
+    threads: int | None
+    max_steps: int
+
+
+class LinkedKernel:
+    """A kernel in memory, to be run any number of times."""
+
+    def __init__(self, compiled: Compiled, source: Source, target: Target) -> None:
+        data = compiled.data
+        entries: list[int] = data["entries"]
+        code = Program(compiled.image, [*data["programs"].values(), *map(entry_symbol, entries)])
+        executable = Executable(
+            KernelKind(data["kind"]),
+            code,
+            {CoreKind(kind): symbol for kind, symbol in data["programs"].items()},
+            explainer(data["sites"], source),
+            [operation_from_json(record, source) for record in data["operations"]],
+            entries,
+            frozenset(map(Space, data["spaces"])),
+        )
+        self._runner = Runner(executable, target)
+        self._cross_block: bool = data["cross_block"]
+        self._in_order: bool = data["in_order"]
+
+    def __call__(self, run: Run) -> None:
+        buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
+        invocation = Invocation(run.grid, run.values, buffers, run.max_steps, run.names, run.buffers)
+        if self._cross_block:
+            self._runner.run_together(invocation)
+        else:
+            # atomic and scalar stores of several blocks to one place happen in the order of the blocks
+            self._runner.run_apart(invocation, 1 if self._in_order else run.threads)

@@ -1,0 +1,195 @@
+"""Predicates: patterns and tails, algebra, rearrangement by bit tables, loads and stores of images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ptosim.effects.element import Granularity
+from ptosim.effects.names import Space
+from ptosim.effects.predicate import (
+    DEINTERLEAVE,
+    INTERLEAVE,
+    LOAD_MODES,
+    NOTHING,
+    PACK,
+    PREDICATE_BITS,
+    STORE_MODES,
+    STREAM_BITS,
+    STRIDES,
+    UNPACK,
+    PredicateMode,
+    Table,
+    pattern_lanes,
+)
+from ptosim.effects.record import Static
+from ptosim.language import predicate as op
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I32, I64, I128, Type, Value
+from ptosim.native.lowering import define, lowering
+from ptosim.native.registers import Mask, constant_mask, prefix_mask, shuffle
+from ptosim.native.state import Align
+from ptosim.native.stream import append
+from ptosim.native.tables import gated
+
+# --- generation -----------------------------------------------------------------------------------------------------
+
+
+def _by_pattern(granularity: Granularity) -> Callable[..., Mask]:
+    def pset(f: Function, pattern: str) -> Mask:
+        return constant_mask(f, STRIDES[granularity], map(int, pattern_lanes(pattern, granularity)))
+
+    return pset
+
+
+def _tail(granularity: Granularity) -> Callable[..., tuple[Mask, Value]]:
+    """The count is read without sign."""
+    lanes = PREDICATE_BITS // STRIDES[granularity]
+
+    def plt(f: Function, count: Value) -> tuple[Mask, Value]:
+        mask = prefix_mask(f, STRIDES[granularity], count)
+        return mask, f.intrinsic("llvm.usub.sat", count.kind, count, count.like(lanes))
+
+    return plt
+
+
+def _loop_tail(granularity: Granularity) -> Callable[..., Mask]:
+    lanes = PREDICATE_BITS // STRIDES[granularity]
+
+    def pltm(f: Function, loop: Value, bound: Value) -> Mask:
+        left = bound.sext(I128) - loop.sext(I128) * lanes
+        count = f.intrinsic("llvm.smin", I128, f.intrinsic("llvm.smax", I128, left, left.like(0)), left.like(lanes))
+        return prefix_mask(f, STRIDES[granularity], count.trunc(I32))
+
+    return pltm
+
+
+for _granularity in STRIDES:
+    define(f"pto.pset_{_granularity}", _by_pattern(_granularity))
+    define(f"pto.pge_{_granularity}", _by_pattern(_granularity))
+    define(f"pto.plt_{_granularity}", _tail(_granularity))
+    define(f"pto.pltm_{_granularity}", _loop_tail(_granularity))
+
+# --- algebra, on all 256 bits ---------------------------------------------------------------------------------------
+
+
+@lowering(op.PAnd)
+def pand(lhs: Mask, rhs: Mask, mask: Mask) -> Mask:
+    return lhs & rhs & mask
+
+
+@lowering(op.POr)
+def por(lhs: Mask, rhs: Mask, mask: Mask) -> Mask:
+    return (lhs | rhs) & mask
+
+
+@lowering(op.PXor)
+def pxor(lhs: Mask, rhs: Mask, mask: Mask) -> Mask:
+    return (lhs ^ rhs) & mask
+
+
+@lowering(op.PNot)
+def pnot(input: Mask, mask: Mask) -> Mask:
+    return mask.without(input)
+
+
+@lowering(op.PSel)
+def psel(lhs: Mask, rhs: Mask, select: Mask) -> Mask:
+    return (lhs & select) | rhs.without(select)
+
+
+# --- rearrangement --------------------------------------------------------------------------------------------------
+
+
+def _moved(f: Function, table: Table, *sources: Mask) -> Mask:
+    """The predicate whose bits come from these of one or two others; as few lanes as can hold a set bit are moved."""
+    given = min(source.width for source in sources)
+    places = [NOTHING if bit == NOTHING or bit % given else bit // given for bit in table]
+    set_bits = [bit for bit, place in enumerate(places) if place != NOTHING]
+    width = next(size for size in (8, 4, 2, 1) if all(bit % size == 0 for bit in set_bits))
+    lanes = [source.lanes(given) for source in sources]
+    both = lanes[0] if len(lanes) == 1 else shuffle(f, range(2 * lanes[0].kind.lanes), *lanes)
+    zero = both.kind.lanes  # the first lane of the second operand
+    order = [zero if place == NOTHING else place for place in places[::width]]
+    return Mask(f, shuffle(f, order, both, both.like(0)), width)
+
+
+def _part(tables: dict[str, Table]) -> Callable[[Static], dict[str, Any]]:
+    return lambda static: {"table": tables[static.words["part"]]}
+
+
+def _resized(f: Function, input: Mask, table: Table) -> Mask:
+    return _moved(f, table, input)
+
+
+define("pto.ppack", _resized, _part(PACK))
+define("pto.punpack", _resized, _part(UNPACK))
+
+
+def _two(tables: tuple[Table, Table]) -> Callable[..., tuple[Mask, Mask]]:
+    def rearranged(f: Function, lhs: Mask, rhs: Mask) -> tuple[Mask, Mask]:
+        low, high = (_moved(f, table, lhs, rhs) for table in tables)
+        return low, high
+
+    return rearranged
+
+
+for _granularity in STRIDES:
+    define(f"pto.pintlv_{_granularity}", _two(INTERLEAVE[_granularity]))
+    define(f"pto.pdintlv_{_granularity}", _two(DEINTERLEAVE[_granularity]))
+
+
+@lowering(op.PBitcast)
+def pbitcast(input: Mask) -> Mask:
+    return input
+
+
+# --- load and store -------------------------------------------------------------------------------------------------
+
+
+def _facts(modes: dict[str, PredicateMode], immediate: bool) -> Callable[[Static], dict[str, Any]]:
+    def facts(static: Static) -> dict[str, Any]:
+        mode = modes[static.words["dist"]]
+        return {"mode": mode, "scale": mode.unit if immediate else 1, "post": "next" in static.present}
+
+    return facts
+
+
+def _load(f: Function, core: Core, source: Value, offset: Value, mode: PredicateMode, scale: int, post: bool) -> Any:
+    """With an updated pointer the access is at the old one."""
+    further = source + offset.signed(I64) * scale
+    window = core.window("reads", Space.UB, source if post else further, mode.footprint, mode.unit)
+    bits = 8 * mode.footprint
+    image = window.load(Type(f"i{bits}")).bitcast(I1.vector(bits))
+    mask = Mask(f, shuffle(f, mode.bits, image), 1)
+    return (mask, further) if post else mask
+
+
+def _store(
+    f: Function, core: Core, value: Mask, dest: Value, offset: Value, mode: PredicateMode, scale: int, post: bool
+) -> Value | None:
+    further = dest + offset.signed(I64) * scale
+    window = core.window("writes", Space.UB, dest if post else further, mode.footprint, mode.unit)
+    window.store(_packed(f, value, mode.bits))
+    return further if post else None
+
+
+def _packed(f: Function, mask: Mask, bits: Table) -> Value:
+    """These bits of a predicate as one integer."""
+    return gated(f, mask, bits).bitcast(Type(f"i{len(bits)}"))
+
+
+define("pto.plds", _load, _facts(LOAD_MODES, immediate=False))
+define("pto.pldi", _load, _facts(LOAD_MODES, immediate=True))
+define("pto.psts", _store, _facts(STORE_MODES, immediate=False))
+define("pto.psti", _store, _facts(STORE_MODES, immediate=True))
+
+_STREAM_BITS = {STRIDES[name]: bits for name, bits in STREAM_BITS.items()}
+
+
+@lowering(op.Pstu, bind=lambda static: {"bits": _STREAM_BITS[static.mask_strides["value"]]})
+def pstu(f: Function, core: Core, align: Align, value: Mask, dest: Value, bits: Table) -> tuple[Align, Value]:
+    """One bit for each lane."""
+    length = len(bits) // 8
+    return append(core, align, dest, _packed(f, value, bits), f.constant(I64, length)), dest + length

@@ -1,0 +1,325 @@
+"""A kernel becomes IR: the scalar program of each kind of core, a function per queue entry and per helper.
+
+A vector scope or an instruction of a pipe is a function of the values it captures, called at once when nothing is
+stalled and otherwise handed to the scheduler (issue.py). Constants are not captured but said again, so that they still
+fold. What an instruction does is in the rooms, control flow in `control`; this walks the operations and binds the
+parameters of their lowerings.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ptosim.diagnostics import Location, error
+from ptosim.effects.catalogue import effects
+from ptosim.effects.element import Element
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.effects.record import Static
+from ptosim.language.function import Function as PTOFunction
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
+from ptosim.language.static import static_of
+from ptosim.language.types import MaskType, PtrType, VregType, element_of
+from ptosim.machine.entry import Site
+from ptosim.native import control, scope
+from ptosim.native.catalogue import lowering_of
+from ptosim.native.context import WORD_BYTES, Register, Word
+from ptosim.native.core import Core, Unit
+from ptosim.native.flow import Function
+from ptosim.native.ir import I64, PTR, Type, Value
+from ptosim.native.issue import begin_entry, export_entry, from_word, issue, run_entry
+from ptosim.native.lowering import Lowering
+from ptosim.native.numbers import lane_type
+from ptosim.native.registers import Mask, full_mask, view, zeroed
+from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
+
+_STRUCTURED = {**control.STRUCTURED, **scope.STRUCTURED}
+_REGISTERS = {register.name.lower(): register for register in Register}
+
+FRAMES_PER_LEVEL = 12
+"""Python frames that one level of nesting takes at most; the parser limits the levels."""
+DEEPEST_NESTING = 200
+
+
+def build(module: VerifiedModule, entries: Mapping[CoreKind, PTOFunction], unit: Unit) -> dict[CoreKind, str]:
+    """Fill the object with the programs of a kernel; gives the symbol of each."""
+    builder = Builder(module, unit)
+    with _deep_recursion():
+        return {kind: builder.program(entry, kind) for kind, entry in entries.items()}
+
+
+@contextmanager
+def _deep_recursion() -> Generator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, DEEPEST_NESTING * FRAMES_PER_LEVEL + before))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+class Builder:
+    """What the functions of one object have in common."""
+
+    def __init__(self, module: VerifiedModule, unit: Unit) -> None:
+        self.module = module
+        self.unit = unit
+        self.sites: dict[Operation, Site] = {}
+        self.helpers: dict[Any, Function] = {}
+        """Functions that the kernel calls, compiled for one kind of caller each."""
+        self.shapes: dict[Operation, list[Shape]] = {}
+        """In which shape loops carry values, where that had to be found out."""
+
+    def program(self, entry: PTOFunction, kind: CoreKind) -> str:
+        """The scalar program of one kind of core."""
+        function = self.unit.module.function(str(kind))
+        body = Body(self, function, kind, in_scope=False)
+        arguments = function.word(Word.ARGUMENTS).load(PTR, WORD_BYTES)
+        for number, argument in enumerate(entry.body.block.args):
+            word = arguments.at(number * WORD_BYTES).load(I64, WORD_BYTES)
+            body.values[argument] = from_word(word, scalar_type(argument.type))
+        body.block(entry.body.block)
+        function.finish()
+        return function.name
+
+    def location(self, op: Operation) -> Location | None:
+        return self.module.parsed.location(op)
+
+    def site(self, op: Operation) -> Site:
+        if op not in self.sites:
+            record = effects().get(op.name)
+            scope = enclosing_scope(op)
+            self.sites[op] = Site(
+                op.name,
+                self.location(op),
+                record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
+                self.location(scope) if scope is not None else None,
+            )
+        return self.sites[op]
+
+
+class Body:
+    """Operations becoming the code of one function."""
+
+    def __init__(self, builder: Builder, function: Function, kind: CoreKind, in_scope: bool) -> None:
+        self.builder = builder
+        self.unit = builder.unit
+        self.f = function
+        self.kind = kind
+        self.in_scope = in_scope
+        self.values: dict[SSAValue, Native] = {}
+        self.registers: dict[Register, Value] = {}
+        """Registers as they were captured, in the entry of an instruction."""
+
+    def __getitem__(self, value: SSAValue) -> Native:
+        return self.values[value]
+
+    def scalar(self, value: SSAValue) -> Value:
+        found = self.values[value]
+        assert isinstance(found, Value)
+        return found
+
+    def beside(self, function: Function) -> Body:
+        """The body of a function that runs where this one does."""
+        return Body(self.builder, function, self.kind, self.in_scope)
+
+    # --- operations -------------------------------------------------------------------------------------------------
+
+    def block(self, block: Block) -> None:
+        for op in block.ops:
+            self.operation(op)
+
+    def operation(self, op: Operation) -> None:
+        if is_scope(op) and not self.in_scope:
+            self.launch(op)
+        elif (structured := _STRUCTURED.get(op.name)) is not None:
+            structured(self, op)
+        else:
+            self.instruction(op)
+
+    def instruction(self, op: Operation) -> None:
+        lowering = lowering_of(op.name)
+        if lowering is None:
+            raise error("unsupported", f"{op.name} is not compiled yet", self.builder.location(op))
+        if self.builder.site(op).pipe is Pipe.S or self.in_scope:
+            self.perform(op, lowering)
+            return
+        registers = [_REGISTERS[name] for name in lowering.parameters if name in _REGISTERS and not _is_role(op, name)]
+        self.entry(op, list(dict.fromkeys(op.operands)), registers, lambda body: body.perform(op, lowering))
+
+    def launch(self, op: Operation) -> None:
+        """A vector scope, with the values it captures."""
+
+        def fill(body: Body) -> None:
+            if op.name in _STRUCTURED:
+                _STRUCTURED[op.name](body, op)
+                return
+            block = op.regions[0].block
+            body.values.update(zip(block.args, [body[value] for value in op.operands], strict=True))
+            body.block(block)
+
+        self.entry(op, captures(op), (), fill)
+
+    def entry(
+        self, op: Operation, captured: Sequence[SSAValue], registers: Sequence[Register], fill: Callable[[Body], None]
+    ) -> None:
+        """What a pipe executes: a function of captured values and registers, issued here."""
+        site, f = self.builder.site(op), self.f
+        core = self.core(op)
+        carried = [value for value in captured if self.scalar(value).literal is None]
+        words = [*(self.scalar(value) for value in carried), *(core.register(register) for register in registers)]
+        number = self.unit.operation("work", site, (), len(f.loops), len(words))
+        if site.pipe not in PIPES_OF[self.kind]:
+            issue(f, number, words)  # the scheduler knows what to say
+            return
+        function = begin_entry(self.unit.module, number, len(f.loops), [word.kind for word in words])
+        body = Body(self.builder, function, self.kind, in_scope=is_scope(op))
+        received = iter(function.parameters[len(f.loops) :])
+        for value in captured:
+            outside = self.scalar(value)
+            known = outside.literal
+            body.values[value] = next(received) if known is None else function.constant(outside.kind, known)
+        body.registers = dict(zip(registers, received, strict=True))
+        fill(body)
+        function.finish()
+        export_entry(self.unit.module, number, function)
+        self.unit.entries.append(number)
+        run_entry(f, number, function, words)
+
+    # --- one instruction --------------------------------------------------------------------------------------------
+
+    def core(self, op: Operation) -> Core:
+        return Core(self.f, self.unit, self.kind, self.builder.site(op))
+
+    def perform(self, op: Operation, lowering: Lowering) -> None:
+        """Call the lowering of an instruction and take its results."""
+        static = static_of(op, self.unit.target.name)
+        bound: Mapping[str, Any] = lowering.bind(static) if lowering.bind is not None else {}
+        arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
+        results = _results(lowering.function(*arguments))
+        mask = self._zeroing_mask(op, lowering)
+        for result, value in zip(op.results, results, strict=True):
+            self.values[result] = self._result(result.type, value, mask)
+
+    def _result(self, type_: Attribute, value: Native, mask: Mask | None) -> Native:
+        if not isinstance(type_, VregType):
+            return value
+        assert isinstance(value, Value)
+        register = view(self.f, value, lane_type(element_of(type_)))
+        return zeroed(register, mask) if mask is not None else register
+
+    def _zeroing_mask(self, op: Operation, lowering: Lowering) -> Mask | None:
+        if not isinstance(op, PTOOperation) or "mask" not in op.operand_roles:
+            return None
+        if {"mask", "active"} & set(lowering.parameters):
+            return None
+        return next((mask for value in op.segment("mask") if isinstance(mask := self[value], Mask)), None)
+
+    def _argument(self, op: Operation, parameter: str, static: Static, bound: Mapping[str, Any]) -> Any:
+        if parameter in bound:
+            return bound[parameter]
+        assert isinstance(op, PTOOperation), f"{op.name} is not an instruction"
+        if parameter in op.variadic_roles:
+            return tuple(self[value] for value in op.segment(parameter))
+        if parameter in op.operand_roles:
+            return next((self[value] for value in op.segment(parameter)), None)
+        if parameter in op.property_roles:
+            return static.words.get(parameter, static.integers.get(parameter))
+        return self._special(op, parameter, static)
+
+    def _special(self, op: PTOOperation, parameter: str, static: Static) -> Any:
+        match parameter:
+            case "f":
+                return self.f
+            case "core":
+                return self.core(op)
+            case "static":
+                return static
+            case "element" | "result_element":
+                return _element(op, parameter)
+            case "active":
+                return self._active(op)
+            case _:
+                register = _REGISTERS[parameter]
+                captured = self.registers.get(register)
+                return self.core(op).register(register) if captured is None else captured
+
+    def _active(self, op: PTOOperation) -> Value:
+        width = _element(op, "element").bytes
+        masks = [self[value] for value in op.segment("mask")]
+        mask = masks[0] if masks else full_mask(self.f, width)
+        assert isinstance(mask, Mask)
+        return mask.lanes(width)
+
+    # --- joins ------------------------------------------------------------------------------------------------------
+
+    def joined(self, op: Operation, shapes: Sequence[Shape], attempt: Callable[[list[Shape]], None]) -> None:
+        """Build what joins control flow; where a mask comes with more lanes than there is room for, build it again."""
+        shapes = self.builder.shapes.get(op) or list(shapes)
+        has_masks = any(isinstance(value.type, MaskType) for value in (*op.operands, *op.results))
+        while True:
+            mark = self.f.mark() if has_masks else None
+            try:
+                attempt(shapes)
+                return
+            except Wanting as wanting:
+                if wanting.op is not op or mark is None:
+                    raise
+                self.f.go_back(mark)
+                shapes = self.builder.shapes[op] = wanting.shapes
+
+    def handed_on(self, op: Operation, shapes: list[Shape], values: Sequence[Native]) -> list[Value]:
+        """Values as they cross a join."""
+        try:
+            return all_apart(values, shapes)
+        except Narrower:
+            wanted = [narrowest(shape, shape_of(value)) for shape, value in zip(shapes, values, strict=True)]
+            raise Wanting(op, wanted) from None
+
+
+class Wanting(Exception):
+    """A join needs other shapes for the values that cross it."""
+
+    def __init__(self, op: Operation, shapes: list[Shape]) -> None:
+        super().__init__()
+        self.op = op
+        self.shapes = shapes
+
+
+# --- types --------------------------------------------------------------------------------------------------------
+
+
+def scalar_type(type_: Attribute) -> Type:
+    """A scalar or pointer as an IR type: floats are their bits."""
+    return I64 if isinstance(type_, PtrType) else Type(f"i{element_of(type_).bits}")
+
+
+def captures(op: Operation) -> list[SSAValue]:
+    """The values that a scope uses from outside, in order of first use."""
+    inside = {value for inner in op.walk() for value in inner.results}
+    inside |= {argument for inner in op.walk() for region in inner.regions for argument in region.block.args}
+    used = (operand for inner in op.walk() for operand in inner.operands)
+    return list(dict.fromkeys(operand for operand in used if operand not in inside))
+
+
+def _results(outcome: Any) -> tuple[Native, ...]:
+    """What a lowering returned, as a tuple."""
+    if outcome is None:
+        return ()
+    return cast("tuple[Native, ...]", outcome) if isinstance(outcome, tuple) else (outcome,)
+
+
+def _is_role(op: Operation, name: str) -> bool:
+    return isinstance(op, PTOOperation) and name in (*op.operand_roles, *op.property_roles)
+
+
+def _element(op: Operation, which: str) -> Element:
+    types = [value.type for value in (op.results if which == "result_element" else (*op.operands, *op.results))]
+    registers = [type_ for type_ in types if isinstance(type_, VregType)]
+    others = [type_ for type_ in types if not isinstance(type_, MaskType)]
+    return element_of((registers or others)[0])

@@ -1,0 +1,333 @@
+"""Scalar arithmetic. Integers are iN and wrap; floats are their bits, computed with in f32 or f64 and rounded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ptosim.effects.element import Element, element
+from ptosim.effects.record import Static
+from ptosim.native import elementary
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import F64, I1, Type, Value
+from ptosim.native.lowering import define
+from ptosim.native.numbers import bits_of, lane_type, lanes_as, maximum, minimum, narrow, widen
+from ptosim.native.registers import Mask
+from ptosim.native.state import Align, Native
+from ptosim.native.value_conversion import convert
+
+Function2 = Callable[[Function, Value, Value], Value]
+
+
+def _kinds(static: Static) -> dict[str, Element]:
+    given = static.elements.get("lhs") or static.elements.get("operand") or static.elements["result"]
+    return {"kind": given, "result_kind": static.elements.get("result", given)}
+
+
+# --- integers -------------------------------------------------------------------------------------------------------
+
+
+def _intrinsic(name: str) -> Function2:
+    return lambda f, a, b: f.intrinsic(name, a.kind, a, b)
+
+
+def _shift(shift: Callable[[Value, Value], Value], fill: bool) -> Function2:
+    """The amount is unsigned; one that reaches the width leaves nothing, or only the sign."""
+
+    def shifted(f: Function, a: Value, amount: Value) -> Value:
+        most = a.kind.bits - 1
+        inside = amount.compare("ule", most)
+        kept = shift(a, inside.select(amount, amount.like(most)))
+        return kept if fill else inside.select(kept, kept.like(0))
+
+    return shifted
+
+
+_INTEGERS: Mapping[str, Function2] = {
+    "addi": lambda f, a, b: a + b,
+    "subi": lambda f, a, b: a - b,
+    "muli": lambda f, a, b: a * b if a.kind != I1 else a & b,
+    "andi": lambda f, a, b: a & b,
+    "ori": lambda f, a, b: a | b,
+    "xori": lambda f, a, b: a ^ b,
+    "maxsi": _intrinsic("llvm.smax"),
+    "minsi": _intrinsic("llvm.smin"),
+    "maxui": _intrinsic("llvm.umax"),
+    "minui": _intrinsic("llvm.umin"),
+    "shli": _shift(lambda a, n: a << n, fill=False),
+    "shrui": _shift(lambda a, n: a.lshr(n), fill=False),
+    "shrsi": _shift(lambda a, n: a >> n, fill=True),
+}
+
+
+def _integer(function: Function2) -> Callable[..., Value]:
+    def lower(f: Function, lhs: Value, rhs: Value) -> Value:
+        return function(f, lhs, rhs)
+
+    return lower
+
+
+for _name, _function in _INTEGERS.items():
+    define(f"arith.{_name}", _integer(_function))
+
+
+def _quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    """Toward zero. The divisor of what cannot be divided becomes 1 before the processor sees it."""
+    core.fail(b == 0, "arithmetic", "division by zero")
+    least = -(1 << (kind.bits - 1))
+    overflow = (b == -1) & (a == least)
+    core.fail(overflow, "arithmetic", f"the quotient of {{}} and -1 does not fit {kind.name}", a)
+    return a.sdiv(((b == 0) | overflow).select(b.like(1), b))
+
+
+def _remainder(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    return a - b * _quotient(core, a, b, kind)
+
+
+def _rounded_quotient(up: bool) -> Callable[[Core, Value, Value, Element], Value]:
+    """Toward minus or plus infinity: one step further where the quotient was not exact and toward zero was wrong."""
+
+    def divide(core: Core, a: Value, b: Value, kind: Element) -> Value:
+        quotient = _quotient(core, a, b, kind)
+        negative = (a ^ b) < 0
+        inexact = quotient * b != a
+        steps = inexact & ((negative ^ 1) if up else negative)
+        return steps.select(quotient + 1 if up else quotient - 1, quotient)
+
+    return divide
+
+
+def _unsigned_quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    core.fail(b == 0, "arithmetic", "division by zero")
+    return a.udiv((b == 0).select(b.like(1), b))
+
+
+def _unsigned_remainder(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    return a - b * _unsigned_quotient(core, a, b, kind)
+
+
+def _unsigned_ceiling(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    quotient = _unsigned_quotient(core, a, b, kind)
+    return (quotient * b != a).select(quotient + 1, quotient)
+
+
+_DIVISIONS: Mapping[str, Callable[[Core, Value, Value, Element], Value]] = {
+    "divsi": _quotient,
+    "remsi": _remainder,
+    "floordivsi": _rounded_quotient(up=False),
+    "ceildivsi": _rounded_quotient(up=True),
+    "divui": _unsigned_quotient,
+    "remui": _unsigned_remainder,
+    "ceildivui": _unsigned_ceiling,
+}
+
+
+def _division(divide: Callable[[Core, Value, Value, Element], Value]) -> Callable[..., Value]:
+    def lower(core: Core, lhs: Value, rhs: Value, kind: Element) -> Value:
+        return divide(core, lhs, rhs, kind)
+
+    return lower
+
+
+for _name, _divide in _DIVISIONS.items():
+    define(f"arith.{_name}", _division(_divide), _kinds)
+
+
+def _add_extended(lhs: Value, rhs: Value) -> tuple[Value, Value]:
+    total = lhs + rhs
+    return total, total.compare("ult", lhs)
+
+
+def _multiply_extended(extension: str) -> Callable[..., tuple[Value, Value]]:
+    def lower(lhs: Value, rhs: Value, kind: Element) -> tuple[Value, Value]:
+        wide = Type(f"i{2 * kind.bits}")
+        product = lhs.convert(extension, wide) * rhs.convert(extension, wide)
+        return product.trunc(lhs.kind), product.lshr(kind.bits).trunc(lhs.kind)
+
+    return lower
+
+
+define("arith.addui_extended", _add_extended)
+define("arith.mulsi_extended", _multiply_extended("sext"), _kinds)
+define("arith.mului_extended", _multiply_extended("zext"), _kinds)
+
+
+def _absolute(operand: Value) -> Value:
+    return (operand < 0).select(-operand, operand)
+
+
+define("math.absi", _absolute)
+
+
+# --- floats ---------------------------------------------------------------------------------------------------------
+
+
+def _float(bits: Value, kind: Element) -> Value:
+    """A float to compute with: f32, or f64."""
+    return widen(kind, lanes_as(bits, lane_type(kind)))
+
+
+def _bits(value: Value, kind: Element) -> Value:
+    """Rounded to the type; a NaN that arithmetic produced is the canonical one."""
+    return bits_of(narrow(kind, value))
+
+
+def _number(pick: Function2) -> Function2:
+    """Prefer a number to a NaN."""
+    return lambda f, a, b: (a != a).select(b, (b != b).select(a, pick(f, a, b)))
+
+
+_FLOATS: Mapping[str, Function2] = {
+    "addf": lambda f, a, b: a + b,
+    "subf": lambda f, a, b: a - b,
+    "mulf": lambda f, a, b: a * b,
+    "divf": lambda f, a, b: a / b,
+    "remf": lambda f, a, b: f.emit(a.kind, f"frem {a}, {b.text}"),
+    "maximumf": maximum,
+    "minimumf": minimum,
+    "maxnumf": _number(maximum),
+    "minnumf": _number(minimum),
+}
+
+
+def _float_binary(function: Function2) -> Callable[..., Value]:
+    def lower(f: Function, lhs: Value, rhs: Value, kind: Element) -> Value:
+        return _bits(function(f, _float(lhs, kind), _float(rhs, kind)), kind)
+
+    return lower
+
+
+for _name, _float_function in _FLOATS.items():
+    define(f"arith.{_name}", _float_binary(_float_function), _kinds)
+
+
+def _float_unary(intrinsic: str) -> Callable[..., Value]:
+    def lower(f: Function, operand: Value, kind: Element) -> Value:
+        value = _float(operand, kind)
+        return _bits(f.intrinsic(intrinsic, value.kind, value), kind)
+
+    return lower
+
+
+_F32 = element("f32")
+
+
+def _elementary(function: Callable[[Function, Value], Value], double: str) -> Callable[..., Value]:
+    """An elementary function, evaluated as the vector unit does; f64, which that does not have, by the host's."""
+
+    def lower(f: Function, operand: Value, kind: Element) -> Value:
+        value = _float(operand, kind)
+        if value.kind == F64:
+            return _bits(f.intrinsic(double, F64, value), kind)
+        return _bits(function(f, value), kind)
+
+    return lower
+
+
+def _negated(operand: Value, kind: Element) -> Value:
+    return operand ^ (1 << (kind.bits - 1))
+
+
+def _without_sign(operand: Value, kind: Element) -> Value:
+    return operand & ((1 << (kind.bits - 1)) - 1)
+
+
+define("arith.negf", _negated, _kinds)
+define("math.absf", _without_sign, _kinds)
+define("math.sqrt", _float_unary("llvm.sqrt"), _kinds)
+define("math.floor", _float_unary("llvm.floor"), _kinds)
+define("math.ceil", _float_unary("llvm.ceil"), _kinds)
+define("math.exp", _elementary(lambda f, value: elementary.exp(_F32, value), "llvm.exp"), _kinds)
+define("math.log", _elementary(lambda f, value: elementary.log(_F32, value), "llvm.log"), _kinds)
+
+
+# --- comparisons and selection --------------------------------------------------------------------------------------
+
+
+def _compare_integers(lhs: Value, rhs: Value, predicate: str) -> Value:
+    return lhs.compare(predicate, rhs)
+
+
+def _compare_floats(f: Function, lhs: Value, rhs: Value, predicate: str, kind: Element) -> Value:
+    if predicate in ("true", "false"):
+        return f.constant(I1, int(predicate == "true"))
+    return _float(lhs, kind).compare(predicate, _float(rhs, kind))
+
+
+define("arith.cmpi", _compare_integers)
+define("arith.cmpf", _compare_floats, _kinds)
+
+
+def _select(f: Function, condition: Value, if_true: Native, if_false: Native) -> Native:
+    """Scalars, pointers, registers, masks and streams alike."""
+    if isinstance(if_true, Mask) and isinstance(if_false, Mask):
+        width = min(if_true.width, if_false.width)
+        return Mask(f, condition.select(if_true.lanes(width), if_false.lanes(width)), width)
+    if isinstance(if_true, Align) and isinstance(if_false, Align):
+        parts = ("start", "pending", "data")
+        return Align(*(condition.select(getattr(if_true, part), getattr(if_false, part)) for part in parts))
+    return condition.select(if_true, if_false)
+
+
+define("arith.select", _select)
+
+
+# --- casts ----------------------------------------------------------------------------------------------------------
+
+
+def _kind_of(kind: Element) -> Type:
+    return Type(f"i{kind.bits}")
+
+
+def _resize(operand: Value, result_kind: Element) -> Value:
+    return operand.signed(_kind_of(result_kind))
+
+
+def _zero_extend(operand: Value, result_kind: Element) -> Value:
+    kind = _kind_of(result_kind)
+    return operand.zext(kind) if kind.bits > operand.kind.bits else operand.trunc(kind)
+
+
+_WIDE = {sign: element(f"{sign}i64") for sign in ("s", "u")}
+
+
+def _from_integer(sign: str) -> Callable[..., Value]:
+    """Integers of any width are 64-bit ones that are rounded once."""
+
+    def lower(f: Function, operand: Value, result_kind: Element) -> Value:
+        wide = operand.convert("sext" if sign == "s" else "zext", Type("i64"))
+        return bits_of(convert(f, _WIDE[sign], result_kind, wide))
+
+    return lower
+
+
+def _to_integer(intrinsic: str) -> Callable[..., Value]:
+    """Toward zero; outside the range the nearest end of it, and 0 for NaN."""
+
+    def lower(f: Function, operand: Value, kind: Element, result_kind: Element) -> Value:
+        value, integer = _float(operand, kind), _kind_of(result_kind)
+        return f.intrinsic(intrinsic, integer, value, overloads=(integer, value.kind))
+
+    return lower
+
+
+def _refloat(f: Function, operand: Value, kind: Element, result_kind: Element) -> Value:
+    return bits_of(convert(f, kind, result_kind, lanes_as(operand, lane_type(kind)), "R", "NOSAT"))
+
+
+def _reinterpret(operand: Value) -> Value:
+    return operand
+
+
+for _name in ("index_cast", "extsi", "trunci"):
+    define(f"arith.{_name}", _resize, _kinds)
+for _name in ("index_castui", "extui"):
+    define(f"arith.{_name}", _zero_extend, _kinds)
+for _name in ("extf", "truncf"):
+    define(f"arith.{_name}", _refloat, _kinds)
+define("arith.sitofp", _from_integer("s"), _kinds)
+define("arith.uitofp", _from_integer("u"), _kinds)
+define("arith.fptosi", _to_integer("llvm.fptosi.sat"), _kinds)
+define("arith.fptoui", _to_integer("llvm.fptoui.sat"), _kinds)
+define("arith.bitcast", _reinterpret)
+define("builtin.unrealized_conversion_cast", _reinterpret)

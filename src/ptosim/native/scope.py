@@ -1,0 +1,25 @@
+"""Sections: code of one kind of core, which the other kind passes over. A scope is an entry (native/program.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation
+
+from ptosim.language.scope import Section
+
+if TYPE_CHECKING:
+    from ptosim.native.program import Body
+
+
+def _section(body: Body, op: Operation) -> None:
+    assert isinstance(op, Section)
+    if op.core is body.kind:
+        body.block(op.body.block)
+
+
+STRUCTURED: dict[str, Callable[[Body, Operation], None]] = {
+    "pto.section.cube": _section,
+    "pto.section.vector": _section,
+}

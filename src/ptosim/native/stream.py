@@ -1,0 +1,48 @@
+"""How stores of several kinds move a store stream on. Complete blocks reach UB; the rest stays in the align value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptosim.effects import vector_stream
+from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.names import Space
+from ptosim.effects.vector_stream import StoreStream, continues
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I8, I64, Value
+from ptosim.native.state import ALIGN_BYTES, Align
+
+
+def empty(f: Function) -> Align:
+    """A stream that holds nothing."""
+    zero = f.constant(I64, 0)
+    return Align(zero, zero, f.constant(I8.vector(ALIGN_BYTES), 0))
+
+
+def append(core: Core, align: Align, address: Value, data: Value, length: Value) -> Align:
+    """Store the first `length` bytes of a vector as the next step of a stream."""
+    f = core.f
+    gap = continues(StoreStream(align.start, align.pending), address) ^ 1
+
+    def write_first() -> Sequence[Value]:
+        flush(core, align)
+        return ()
+
+    f.choose(gap, write_first)
+    pending = gap.select(align.pending.like(0), align.pending)
+    low, high, after = vector_stream.append(StoreStream(align.start, pending), address, length)
+    room = f.scratch(ALIGN_BYTES + VECTOR_BYTES + ALIGN_BYTES)
+    room.store(align.data)
+    room.at(pending).store(data)
+    count = high - low
+    core.stretch("writes", Space.UB, low, count).copy_from(room, count)
+    return Align(after.start, after.pending, room.at(count).load(align.data.kind))
+
+
+def flush(core: Core, align: Align) -> None:
+    """Write what a stream still holds."""
+    f = core.f
+    room = f.scratch(ALIGN_BYTES)
+    room.store(align.data)
+    core.stretch("writes", Space.UB, align.start, align.pending).copy_from(room, align.pending)

@@ -1,0 +1,296 @@
+"""Synchronisation instructions. While nothing is stalled they are a few words of arithmetic on the machine's sync words
+(machine/sync.py has the rules); otherwise, and whenever an operand may be illegal, the machine is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.language import sync as op
+from ptosim.language import sync_fence as fence
+from ptosim.language import sync_semaphore as semaphore
+from ptosim.machine.core import FLAG_BASES
+from ptosim.machine.sync import (
+    BUFFER_IDS,
+    CLUSTER_SLOW,
+    DONE,
+    EVENT_IDS,
+    ISSUED,
+    OPEN,
+    PIPES,
+    SEMAPHORE_IDS,
+    SLOT,
+    TO_AIC,
+    TO_AIV,
+    Form,
+)
+from ptosim.native.context import WORD_BYTES, Word
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I64, Value
+from ptosim.native.issue import cluster_word, core_word, nothing_stalled
+from ptosim.native.lowering import lowering
+from ptosim.native.operations import Known
+
+Number = int | Value
+"""An id or mode: a literal or an operand."""
+
+
+def _pipe(word: str) -> Pipe:
+    return Pipe(word.removeprefix("PIPE_"))
+
+
+def _number(f: Function, operand: Value | None, literal: int | None) -> Number:
+    """An id or mode that is an operand or a literal; 0 where neither is written."""
+    if operand is None:
+        return literal or 0
+    return operand.signed(I64) if operand.literal is None else operand.literal
+
+
+def _known(numbers: Sequence[Number | str]) -> tuple[list[Known], list[Value]]:
+    """Arguments of the machine, and those among them that are captured."""
+    known: list[Known] = [None if isinstance(number, Value) else number for number in numbers]
+    return known, [number for number in numbers if isinstance(number, Value)]
+
+
+def _either(core: Core, inline: Value, now: Callable[[], None], method: str, *arguments: Number | str) -> None:
+    """Inline where the condition holds, else by the machine."""
+    known, captured = _known(arguments)
+    if inline.literal == 0:
+        core.issue(method, known, captured)
+        return
+
+    def here() -> Sequence[Value]:
+        now()
+        return ()
+
+    def there() -> Sequence[Value]:
+        core.issue(method, known, captured)
+        return ()
+
+    core.f.choose(inline, here, there)
+
+
+def _within(f: Function, number: Number, limit: int) -> Value:
+    """Whether an id exists."""
+    if isinstance(number, Value):
+        return number.compare("ult", limit)
+    return f.constant(I1, int(0 <= number < limit))
+
+
+def _add(word: Value, amount: int) -> None:
+    word.store(word.load(I64, WORD_BYTES) + amount, WORD_BYTES)
+
+
+# --- flags ----------------------------------------------------------------------------------------------------------
+
+
+def _event(f: Function, event: str | Value) -> Number:
+    if isinstance(event, str):
+        return int(event.removeprefix("EVENT_ID"))
+    return _number(f, event, None)
+
+
+def _flag(core: Core, source: str, destination: str, event: Number) -> tuple[Value, Value]:
+    """Whether a flag exists on this core, and the address of its word."""
+    base = FLAG_BASES[core.kind].get((_pipe(source), _pipe(destination)))
+    exists = _within(core.f, event, min(core.target.sync.event_ids, EVENT_IDS) if base is not None else 0)
+    known = event if isinstance(event, Value) else max(0, min(event, EVENT_IDS - 1))
+    return exists, core_word(core.f, known + (base or 0))
+
+
+@lowering(op.SetFlag, op.SetFlagDyn)
+def set_flag(f: Function, core: Core, source: str, destination: str, event: str | Value) -> None:
+    number = _event(f, event)
+    exists, word = _flag(core, source, destination, number)
+    inline = exists & nothing_stalled(f)
+    _either(core, inline, lambda: _add(word, 1), "set_flag", _pipe(source), _pipe(destination), number)
+
+
+@lowering(op.WaitFlag, op.WaitFlagDyn)
+def wait_flag(f: Function, core: Core, source: str, destination: str, event: str | Value) -> None:
+    number = _event(f, event)
+    exists, word = _flag(core, source, destination, number)
+    if exists.literal is None:
+        word = exists.select(word, core_word(f, 0))  # any word, rather than one outside
+    inline = exists & nothing_stalled(f) & (word.load(I64, WORD_BYTES) > 0)
+    _either(core, inline, lambda: _add(word, -1), "wait_flag", _pipe(source), _pipe(destination), number)
+
+
+# --- buffers --------------------------------------------------------------------------------------------------------
+
+
+def _buffer_exists(core: Core, pipe: Pipe, buffer: Number) -> Value:
+    known = pipe in PIPES_OF[core.kind]
+    return _within(core.f, buffer, min(core.target.sync.buffer_ids, BUFFER_IDS) if known else 0)
+
+
+def _buffer_word(core: Core, table: int, pipe: Pipe, buffer: Number) -> Value:
+    return core_word(core.f, buffer * PIPES + (table + SLOT.get(pipe, 0)))
+
+
+@lowering(op.GetBuf, op.GetBufDyn)
+def get_buf(
+    f: Function,
+    core: Core,
+    pipe: str,
+    id: Value | None,
+    id_literal: int | None,
+    mode: Value | None,
+    mode_literal: int | None,
+) -> None:
+    on, buffer, way = _pipe(pipe), _number(f, id, id_literal), _number(f, mode, mode_literal)
+
+    def now() -> None:
+        opened = way + 1 if isinstance(way, Value) else f.constant(I64, 1 + way)
+        _buffer_word(core, OPEN, on, buffer).store(opened, WORD_BYTES)
+
+    _either(core, _buffer_exists(core, on, buffer) & nothing_stalled(f), now, "get_buffer", on, buffer, way)
+
+
+@lowering(op.RlsBuf, op.RlsBufDyn)
+def rls_buf(
+    f: Function,
+    core: Core,
+    pipe: str,
+    id: Value | None,
+    id_literal: int | None,
+    mode: Value | None,
+    mode_literal: int | None,
+) -> None:
+    on, buffer, way = _pipe(pipe), _number(f, id, id_literal), _number(f, mode, mode_literal)
+
+    def now() -> None:
+        _add(_buffer_word(core, ISSUED, on, buffer), 1)
+        _add(_buffer_word(core, DONE, on, buffer), 1)
+        _buffer_word(core, OPEN, on, buffer).store(f.constant(I64, 0), WORD_BYTES)
+
+    _either(core, _buffer_exists(core, on, buffer) & nothing_stalled(f), now, "release_buffer", on, buffer, way)
+
+
+# --- barriers -------------------------------------------------------------------------------------------------------
+
+
+@lowering(op.Barrier)
+def barrier(f: Function, core: Core, pipe: str) -> None:
+    on = _pipe(pipe)
+    exists = f.constant(I1, int(on is Pipe.ALL or on in PIPES_OF[core.kind]))
+    _either(core, exists & nothing_stalled(f), lambda: None, "barrier", on)
+
+
+@lowering(fence.MemBar, fence.Dsb, fence.FenceBarrierAll, fence.Dcci, fence.CmoCacheInvalid)
+def nothing() -> None:
+    """Execution is in program order, scalar stores take effect at once, and memory is coherent."""
+
+
+# --- between cores --------------------------------------------------------------------------------------------------
+
+_MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
+_MEETINGS = (Form.VECTOR_PAIR, Form.CROSS_BLOCK)
+
+
+def _signal(pipe: str | None) -> Pipe:
+    """Without a pipe (an i64 in its place) the whole core signals or waits."""
+    return Pipe.ALL if pipe is None else _pipe(pipe)
+
+
+def _counters(core: Core, sets: bool, pipe: Pipe, number: Number, form: Form) -> list[Value]:
+    """The words that a semaphore instruction touches, as machine/semaphores.py says; none where it must be asked."""
+    sync = core.target.sync
+    direct = sync.inter_core_signal == "direct"
+    elsewhere = form in _MEETINGS or form is (Form.CROSS_CORE if direct else Form.INTRA_BLOCK)
+    if elsewhere or isinstance(number, Value) or (pipe is not Pipe.ALL and pipe not in PIPES_OF[core.kind]):
+        return []
+    ids = min(sync.vector_semaphores, SEMAPHORE_IDS)
+    own = TO_AIC if sets else TO_AIV
+    other = TO_AIV if sets else TO_AIC
+    if core.kind is CoreKind.AIV:
+        if not 0 <= number < ids:
+            return []
+        subblock = core.f.word(Word.SUBBLOCK).load(I64, WORD_BYTES)
+        return [cluster_word(core.f, subblock * SEMAPHORE_IDS + (own + number))]
+    if not direct:
+        return [cluster_word(core.f, other + k * SEMAPHORE_IDS + number) for k in (0, 1)] if 0 <= number < ids else []
+    k, f = divmod(number, sync.subblock_sem_offset)
+    legal = 0 <= number < sync.semaphores and k < 2 and f < SEMAPHORE_IDS
+    return [cluster_word(core.f, other + k * SEMAPHORE_IDS + f)] if legal else []
+
+
+def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
+    f, words = core.f, _counters(core, True, pipe, number, form)
+    inline = nothing_stalled(f) & (cluster_word(f, CLUSTER_SLOW).load(I64, WORD_BYTES) == 0)
+    for word in words:
+        inline = inline & (word.load(I64, WORD_BYTES) < core.target.sync.semaphore_limit)
+    _semaphore(core, "semaphore_set", words, inline, 1, pipe, number, form)
+
+
+def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
+    f, words = core.f, _counters(core, False, pipe, number, form)
+    inline = nothing_stalled(f)
+    for word in words:
+        inline = inline & (word.load(I64, WORD_BYTES) > 0)
+    _semaphore(core, "semaphore_wait", words, inline, -1, pipe, number, form)
+
+
+def _semaphore(
+    core: Core, method: str, words: Sequence[Value], inline: Value, step: int, pipe: Pipe, number: Number, form: Form
+) -> None:
+    def now() -> None:
+        for word in words:
+            _add(word, step)
+
+    _either(core, inline if words else core.f.constant(I1, 0), now, method, pipe, number, form)
+
+
+def _form(ffts_mode: int | None) -> Form:
+    return Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
+
+
+@lowering(semaphore.SyncSet)
+def sync_set(
+    f: Function, core: Core, pipe: str, id: Value | None, id_literal: int | None, ffts_mode: int | None
+) -> None:
+    _set(core, _signal(pipe), _number(f, id, id_literal), _form(ffts_mode))
+
+
+@lowering(semaphore.SyncWait)
+def sync_wait(
+    f: Function, core: Core, pipe: str, id: Value | None, id_literal: int | None, ffts_mode: int | None
+) -> None:
+    _wait(core, _signal(pipe), _number(f, id, id_literal), _form(ffts_mode))
+
+
+@lowering(semaphore.SetIntraBlock)
+def set_intra_block(f: Function, core: Core, pipe: str | None, id: Value | None, id_literal: int | None) -> None:
+    _set(core, _signal(pipe), _number(f, id, id_literal), Form.INTRA_BLOCK)
+
+
+@lowering(semaphore.WaitIntraBlock)
+def wait_intra_block(f: Function, core: Core, pipe: str | None, id: Value | None, id_literal: int | None) -> None:
+    _wait(core, _signal(pipe), _number(f, id, id_literal), Form.INTRA_BLOCK)
+
+
+@lowering(semaphore.SetCrossCore)
+def set_cross_core(f: Function, core: Core, pipe: str | None, id: Value | None, id_literal: int | None) -> None:
+    _set(core, _signal(pipe), _number(f, id, id_literal), Form.CROSS_CORE)
+
+
+@lowering(semaphore.WaitFlagDev)
+def wait_flag_dev(f: Function, core: Core, id: Value | None, id_literal: int | None) -> None:
+    _wait(core, Pipe.ALL, _number(f, id, id_literal), Form.CROSS_CORE)
+
+
+@lowering(semaphore.SetCrossBlock)
+def set_cross_block(f: Function, core: Core, pipe: str, id: Value | None, id_literal: int | None) -> None:
+    _set(core, _signal(pipe), _number(f, id, id_literal), Form.CROSS_BLOCK)
+
+
+@lowering(semaphore.WaitCrossBlock)
+def wait_cross_block(f: Function, core: Core, pipe: str, id: Value | None, id_literal: int | None) -> None:
+    _wait(core, _signal(pipe), _number(f, id, id_literal), Form.CROSS_BLOCK)
+
+
+@lowering(semaphore.SyncAll)
+def syncall(core: Core, core_type: str) -> None:
+    words = [word for word in CoreKind if core_type.lower().startswith(word)] or list(CoreKind)
+    core.issue("syncall", [" ".join(words)])

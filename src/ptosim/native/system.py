@@ -1,0 +1,102 @@
+"""Queries of the launch, CTRL, the special registers of the vector unit, trap and print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ptosim.effects.element import Element
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.effects.system import WORD
+from ptosim.language import system as op
+from ptosim.native.context import WORD_BYTES, Register, Word
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I16, I32, I64, Value
+from ptosim.native.lowering import define, lowering
+
+
+def _query(word: Word) -> Callable[..., Value]:
+    def query(f: Function) -> Value:
+        return f.word(word).load(I64, WORD_BYTES)
+
+    return query
+
+
+for _operation, _word in (
+    (op.GetBlockIdx, Word.BLOCK),
+    (op.GetBlockNum, Word.BLOCK_NUM),
+    (op.GetSubblockIdx, Word.SUBBLOCK),
+    (op.GetSubblockNum, Word.SUBBLOCK_NUM),
+):
+    define(_operation.name, _query(_word))
+
+
+@lowering(op.GetCtrl)
+def get_ctrl(core: Core) -> Value:
+    return core.register(Register.CTRL)
+
+
+@lowering(op.SetCtrl)
+def set_ctrl(core: Core, value: Value) -> None:
+    core.set_register(Register.CTRL, value)
+
+
+def _bit(core: Core, bit: Value) -> Value:
+    core.fail(bit.compare("ugt", 63), "arithmetic", "there is no bit {} in a 64-bit word", bit)
+    return bit.like(1) << (bit & 63)
+
+
+@lowering(op.SBitSet0)
+def sbitset0(core: Core, value: Value, bit: Value) -> Value:
+    return value & ~_bit(core, bit)
+
+
+@lowering(op.SBitSet1)
+def sbitset1(core: Core, value: Value, bit: Value) -> Value:
+    return value | _bit(core, bit)
+
+
+@lowering(op.GetVms4Sr)
+def get_vms4_sr(core: Core) -> tuple[Value, ...]:
+    counts = core.register(Register.VMS4_SR)
+    return tuple(counts.lshr(16 * number).trunc(I16) for number in range(4))
+
+
+@lowering(op.SprClr)
+def sprclr(f: Function, core: Core, register: str) -> None:
+    core.set_register(Register[register], f.constant(I64, 0))
+
+
+def _store(unit: int) -> Callable[..., Value | None]:
+    def store(core: Core, register: str, dest: Value, offset: Value, static: Static) -> Value | None:
+        """The register as 32 bits; with a result the store is at the pointer, and the result the pointer moved on."""
+        post, further = "next" in static.present, dest + offset.signed(I64) * unit
+        window = core.window("writes", Space.UB, dest if post else further, WORD, WORD)
+        window.store(core.register(Register[register]).trunc(I32))
+        return further if post else None
+
+    return store
+
+
+define(op.SprSti.name, _store(WORD))
+define(op.SprSts.name, _store(1))
+
+
+@lowering(op.Trap)
+def trap(f: Function, core: Core) -> None:
+    core.fail(f.constant(I1, 1), "trap", "the kernel executed pto.trap")
+    f.settle()
+
+
+def _printed(static: Static) -> dict[str, Any]:
+    return {"kind": static.elements.get("values")}
+
+
+@lowering(op.Print, bind=_printed)
+def print_(core: Core, format: str | None, values: tuple[Value, ...], kind: Element | None) -> None:
+    """A line on standard output, by the run time."""
+    signed = kind is None or kind.kind == "signed"
+    words = [value.signed(I64) if signed and value.kind.bits > 1 else value for value in values]
+    core.issue("print", [format or "", kind.name if kind else ""], words)

@@ -1,0 +1,162 @@
+"""Gathers and scatters: one address per lane or block. Inactive lanes are not touched and, gathered, become zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.effects.vector_gather import BLOCK_BYTES, BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
+from ptosim.language import vector_gather as op
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I8, I64, Type, Value
+from ptosim.native.lowering import lowering
+from ptosim.native.registers import Mask, any_lane, extract, gather_at, joined, lane_numbers, shuffle, splat, view
+
+
+@dataclass(frozen=True)
+class _Offsets:
+    """The operand that the closed forms of the effects floor look at."""
+
+    offsets: Value
+
+
+def _active(f: Function, lanes: int, width: int, mask: Mask | None, active_lanes: Value | None) -> Value:
+    """Which of so many requests are made: those of active lanes, or the first so many."""
+    if mask is not None:
+        bits = mask.lanes(width)
+        return bits if bits.kind.lanes == lanes else shuffle(f, range(lanes), bits)
+    assert active_lanes is not None
+    # a negative count means none, one beyond the lanes all
+    count = f.intrinsic("llvm.smin", I64, active_lanes, active_lanes.like(lanes))
+    return lane_numbers(f, I64, lanes) < splat(f, count, lanes)
+
+
+def _starts(f: Function, pointer: Value, offsets: Value, static: Static) -> Value:
+    lanes = offsets.kind.lanes
+    return lane_offsets(_Offsets(offsets.zext(I64)), static) + splat(f, pointer, lanes)
+
+
+# --- gathers --------------------------------------------------------------------------------------------------------
+
+
+def _gathered(f: Function, core: Core, source: Value, offsets: Value, active: Value, static: Static) -> Value:
+    """Elements that are narrower than their lanes are zero-extended."""
+    size, lane = static.elements["source"].bytes, offsets.kind.element
+    places = core.lanes("reads", Space.UB, _starts(f, source, offsets, static), active, size, size)
+    kind = Type(f"i{8 * size}")
+    elements = gather_at(f, kind, core.base(Space.UB), places).zext(lane)
+    return active.select(elements, elements.like(0))
+
+
+@lowering(op.VGather2)
+def vgather2(
+    f: Function,
+    core: Core,
+    source: Value,
+    offsets: Value,
+    mask: Mask | None,
+    active_lanes: Value | None,
+    static: Static,
+) -> Value:
+    active = _active(f, offsets.kind.lanes, offsets.kind.bits // 8, mask, active_lanes)
+    return _gathered(f, core, source, offsets, active, static)
+
+
+@lowering(op.VGather2Bc)
+def vgather2_bc(f: Function, core: Core, source: Value, offsets: Value, mask: Mask, static: Static) -> Value:
+    return _gathered(f, core, source, offsets, mask.for_lanes_of(offsets.kind), static)
+
+
+@lowering(op.VGatherB)
+def vgatherb(
+    f: Function,
+    core: Core,
+    source: Value,
+    offsets: Value,
+    mask: Mask | None,
+    active_lanes: Value | None,
+    static: Static,
+) -> Value:
+    """Lane b of the b32 mask, of the offsets and of the count stands for block b."""
+    core.aligned("reads", Space.UB, source, BLOCK_BYTES)
+    active = _active(f, BLOCKS, offsets.kind.bits // 8, mask, active_lanes)
+    used = shuffle(f, range(BLOCKS), offsets).zext(I64)
+    starts = block_offsets(_Offsets(used), static) + splat(f, source, BLOCKS)
+    places = core.lanes("reads", Space.UB, starts, active, BLOCK_BYTES, BLOCK_BYTES)
+    blocks: list[Value] = []
+    for number in range(BLOCKS):
+        block = core.base(Space.UB).at(extract(places, number)).load(I8.vector(BLOCK_BYTES))
+        blocks.append(extract(active, number).select(block, block.like(0)))
+    return joined(f, blocks)
+
+
+# --- scatters -------------------------------------------------------------------------------------------------------
+
+
+@lowering(op.VScatter)
+def vscatter(
+    f: Function,
+    core: Core,
+    value: Value,
+    dest: Value,
+    offsets: Value,
+    mask: Mask | None,
+    active_lanes: Value | None,
+    static: Static,
+) -> None:
+    """Lanes are stored from the last to the first, so that the lowest one stays where several meet."""
+    size, lanes = static.elements["value"].bytes, offsets.kind.lanes
+    active = _active(f, lanes, offsets.kind.bits // 8, mask, active_lanes)
+    starts = _starts(f, dest, offsets, static)
+    if core.target.name == "a2a3":
+        _meetings(f, core, starts, active)
+    places = core.lanes("writes", Space.UB, starts, active, size, size)
+    kind = Type(f"i{8 * size}")
+    elements = shuffle(f, [byte // size for byte in SCATTER_SOURCE[size]], view(f, value, kind))
+    _store_backwards(f, core, elements, places, active)
+
+
+def _store_backwards(f: Function, core: Core, elements: Value, places: Value, active: Value) -> None:
+    """A loop: hosts scatter no faster than lane by lane. What an inactive lane holds goes behind the end of UB."""
+    lanes, kind = elements.kind.lanes, elements.kind.element
+    behind = 1 << (core.target.memory[Space.UB.value] - 1).bit_length()
+    addresses, data = f.scratch(lanes * 8), f.slot(elements.kind, 1, 64)
+    addresses.store(active.select(places, places.like(behind)), 64)
+    data.store(elements, 64)
+    base = core.base(Space.UB)
+
+    def lane(number: Value, _: list[Value]) -> Sequence[Value]:
+        last = lanes - 1 - number
+        base.at(addresses.at(last * 8).load(I64, 8)).store(data.at(last * (kind.bits // 8)).load(kind))
+        return ()
+
+    f.for_loop(f.constant(I64, 0), lanes, 1, (), lane)
+
+
+def _meetings(f: Function, core: Core, starts: Value, active: Value) -> None:
+    """Two lanes that store to one element: of the lowest such address, its two lowest lanes."""
+    lanes = starts.kind.lanes
+    numbers = lane_numbers(f, I64, lanes)
+    room = f.scratch(lanes * 8)
+    room.store(starts, 64)
+    flags = active.bitcast(Type(f"i{lanes}"))
+    farthest = f.constant(I64, (1 << 63) - 1)
+
+    def lane(number: Value, carried: list[Value]) -> Sequence[Value]:
+        best, pair = carried
+        start = room.at(number * 8).load(I64, 8)
+        same = active & (starts == splat(f, start, lanes)) & (numbers > splat(f, number, lanes))
+        mine = (flags.lshr(number.convert("zext" if lanes > 64 else "trunc", flags.kind)) & 1) != 0
+        better = mine & any_lane(same) & (start < best)
+        other = f.intrinsic(
+            "llvm.cttz", flags.kind, same.bitcast(flags.kind), f.constant(I1, 0), overloads=(flags.kind,)
+        )
+        both = number | (other.convert("trunc" if lanes > 64 else "zext", I64) << 16)
+        return better.select(start, best), better.select(both, pair)
+
+    best, pair = f.for_loop(f.constant(I64, 0), lanes, 1, [farthest, f.constant(I64, 0)], lane)
+    message = "lanes {} and {} store to the same element, at ub {}; on a2a3 it is undefined which one stays"
+    f.check(best != farthest, core.site("meeting", message), best, pair)

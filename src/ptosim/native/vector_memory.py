@@ -1,0 +1,225 @@
+"""Vector loads and stores between UB and registers: the tables of the effects floor as shuffles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.effects.vector_memory import (
+    ALWAYS,
+    BLOCK_BYTES,
+    BLOCKS,
+    DUAL_LOAD_MODES,
+    DUAL_STORE_MODES,
+    NOTHING,
+    STRIDED_LOAD_MODES,
+    STRIDED_STORE_MODES,
+    LoadMode,
+    StoreMode,
+    block_offsets,
+    block_strides,
+    load_mode,
+    store_mode,
+)
+from ptosim.language import vector_memory as op
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I8, I64, Type, Value
+from ptosim.native.lowering import lowering
+from ptosim.native.registers import Mask, extract, gather, insert, joined, masked_store, shuffle, splat, view
+from ptosim.native.tables import distributed, gated, kind_of, unit_of, units
+
+VECTOR_BYTES = BLOCKS * BLOCK_BYTES
+
+
+def _unit(role: str) -> Callable[[Static], dict[str, Any]]:
+    return lambda static: {"unit": static.elements[role].bytes, "post": "next" in static.present}
+
+
+def _moved(base: Value, offset: Value, unit: int, post: bool) -> tuple[Value, tuple[Value, ...]]:
+    """The address of an access, and the advanced pointer where that is a result instead of part of the address."""
+    further = base + offset * unit
+    return (base, (further,)) if post else (further, ())
+
+
+# --- loads ----------------------------------------------------------------------------------------------------------
+
+
+def _loaded(f: Function, core: Core, address: Value, mode: LoadMode) -> list[Value]:
+    """The registers that a mode fills."""
+    window = core.window("reads", Space.UB, address, mode.footprint, mode.alignment)
+    size = unit_of(*mode.tables)
+    if mode.footprint == size:
+        return [splat(f, window.load(kind_of(size, 0)), VECTOR_BYTES // size)]
+    if mode.footprint % size or mode.footprint > 4 * VECTOR_BYTES:
+        raise AssertionError(f"{mode.name} is no window of whole units")
+    memory = window.load(kind_of(size, mode.footprint // size))
+    return [distributed(f, units(table, size), memory) for table in mode.tables]
+
+
+@lowering(op.VLds, bind=_unit("source"))
+def vlds(f: Function, core: Core, source: Value, offset: Value, dist: str | None, unit: int, post: bool) -> Any:
+    address, following = _moved(source, offset, unit, post)
+    return *_loaded(f, core, address, load_mode(dist)), *following
+
+
+@lowering(op.VLdsX2, bind=_unit("source"))
+def vldsx2(f: Function, core: Core, source: Value, offset: Value, dist: str, unit: int, post: bool) -> Any:
+    address, following = _moved(source, offset, unit, post)
+    return *_loaded(f, core, address, DUAL_LOAD_MODES[dist]), *following
+
+
+@lowering(op.VSld, bind=_unit("source"))
+def vsld(f: Function, core: Core, source: Value, offset: Value, stride: str, unit: int) -> Value:
+    mode = STRIDED_LOAD_MODES[stride]
+    window = core.window("reads", Space.UB, source + offset * unit, mode.footprint, mode.alignment)
+    size = mode.alignment
+    numbers = f.constant(I64.vector(VECTOR_BYTES // size), units(mode.tables[0], size))
+    return gather(f, kind_of(size, 0), window, numbers)
+
+
+# --- stores ---------------------------------------------------------------------------------------------------------
+
+
+def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask | None, *values: Value) -> None:
+    window = core.window("writes", Space.UB, address, mode.footprint, mode.alignment)
+    size = min(unit_of(mode.source), _gate_unit(mode))
+    order = units(mode.source, size)
+    registers = [view(f, value, kind_of(size, 0)) for value in values]
+    data = shuffle(f, order, *registers) if NOTHING not in order else _spread(f, order, registers[0])
+    gates = mode.gate[::size]
+    if ALWAYS not in gates:
+        active = gated(f, mask, gates) if mask is not None else f.constant(I1.vector(len(gates)), 1)
+    elif NOTHING in order:
+        active = f.constant(I1.vector(len(order)), [int(place != NOTHING) for place in order])
+    else:
+        active = f.constant(I1.vector(len(order)), 1)
+    masked_store(f, window, data, active)
+
+
+def _spread(f: Function, order: list[int], register: Value) -> Value:
+    """Units at their places; what lies between is not stored."""
+    return shuffle(f, [max(0, place) for place in order], register)
+
+
+def _gate_unit(mode: StoreMode) -> int:
+    """The largest unit of memory that one predicate bit enables as a whole."""
+    sizes = (size for size in (8, 4, 2, 1) if mode.footprint % size == 0)
+    return next(
+        size for size in sizes if all(len(set(mode.gate[at : at + size])) == 1 for at in range(0, mode.footprint, size))
+    )
+
+
+@lowering(op.VSts, bind=lambda static: {**_unit("dest")(static), "mode": _store_mode(static)})
+def vsts(
+    f: Function,
+    core: Core,
+    value: Value,
+    dest: Value,
+    offset: Value,
+    mask: Mask | None,
+    unit: int,
+    post: bool,
+    mode: StoreMode,
+) -> Any:
+    address, following = _moved(dest, offset, unit, post)
+    _stored(f, core, address, mode, mask, value)
+    return following
+
+
+def _store_mode(static: Static) -> StoreMode:
+    return store_mode(static.words.get("dist"), static.elements["value"])
+
+
+@lowering(op.VStsX2, bind=_unit("dest"))
+def vstsx2(
+    f: Function, core: Core, low: Value, high: Value, dest: Value, offset: Value, dist: str, mask: Mask, unit: int
+) -> None:
+    _stored(f, core, dest + offset * unit, DUAL_STORE_MODES[dist], None, low, high)
+
+
+@lowering(op.VSst, bind=_unit("dest"))
+def vsst(f: Function, core: Core, value: Value, dest: Value, offset: Value, stride: str, unit: int) -> None:
+    _stored(f, core, dest + offset * unit, STRIDED_STORE_MODES[stride], None, value)
+
+
+# --- blocks at equal distances --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Strides:
+    """The operands that say where the blocks lie, as the effects floor reads them."""
+
+    control: Any
+    block_stride: Any
+    repeat_stride: Any
+
+
+def _blocks(
+    f: Function, static: Static, base: Value, control: Value | None, block_stride: Value | None, repeat: Value | None
+) -> tuple[Value, Value]:
+    """Where the 8 blocks lie, <8 x i64>, and the pointer advanced by the repeat stride."""
+    given = (None if operand is None else operand.zext(I64) for operand in (control, block_stride, repeat))
+    operands = _Strides(*given)
+    starts = f.poison(I64.vector(BLOCKS))
+    for number, offset in enumerate(block_offsets(operands, static)):
+        starts = insert(starts, number, base + offset)
+    return starts, base + block_strides(operands, static)[1] * BLOCK_BYTES
+
+
+def _of_block(f: Function, vector: Value, number: int) -> Value:
+    lanes = vector.kind.lanes // BLOCKS
+    return shuffle(f, range(number * lanes, (number + 1) * lanes), vector)
+
+
+@lowering(op.VSldb)
+def vsldb(
+    f: Function,
+    core: Core,
+    source: Value,
+    control: Value | None,
+    block_stride: Value | None,
+    repeat_stride: Value | None,
+    mask: Mask,
+    static: Static,
+) -> Any:
+    """A block of which any predicate bit is set is loaded; the others are zero."""
+    core.aligned("reads", Space.UB, source, BLOCK_BYTES)
+    starts, advanced = _blocks(f, static, source, control, block_stride, repeat_stride)
+    groups = mask.bits.bitcast(Type(f"i{mask.bits.kind.lanes // BLOCKS}", BLOCKS))
+    active = groups != 0
+    places = core.lanes("reads", Space.UB, starts, active, BLOCK_BYTES)
+    kind = I8.vector(BLOCK_BYTES)
+    blocks: list[Value] = []
+    for number in range(BLOCKS):
+        block = core.base(Space.UB).at(extract(places, number)).load(kind)
+        blocks.append(extract(active, number).select(block, block.like(0)))
+    value = joined(f, blocks)
+    return (value, advanced) if "next" in static.present else value
+
+
+@lowering(op.VSstb)
+def vsstb(
+    f: Function,
+    core: Core,
+    value: Value,
+    dest: Value,
+    control: Value | None,
+    block_stride: Value | None,
+    repeat_stride: Value | None,
+    mask: Mask,
+    static: Static,
+) -> Any:
+    """Each element by its own lane of the mask."""
+    core.aligned("writes", Space.UB, dest, BLOCK_BYTES)
+    starts, advanced = _blocks(f, static, dest, control, block_stride, repeat_stride)
+    lanes = mask.for_lanes_of(value.kind)
+    active = lanes.bitcast(Type(f"i{lanes.kind.lanes // BLOCKS}", BLOCKS)) != 0
+    places = core.lanes("writes", Space.UB, starts, active, BLOCK_BYTES)
+    for number in range(BLOCKS):
+        window = core.base(Space.UB).at(extract(places, number))
+        masked_store(f, window, _of_block(f, value, number), _of_block(f, lanes, number))
+    return advanced if "next" in static.present else None

@@ -1,0 +1,117 @@
+"""Unaligned loads and stores, whose state travels in align values (native/stream.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import vector_stream as op
+from ptosim.native.context import Register
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I8, I32, I64, Value
+from ptosim.native.lowering import lowering
+from ptosim.native.registers import register_type
+from ptosim.native.state import Align
+from ptosim.native.stream import append, empty, flush
+
+# --- loads ----------------------------------------------------------------------------------------------------------
+
+
+@lowering(op.VLdas)
+def vldas(f: Function) -> Align:
+    """What a load stream has read ahead concerns checks only."""
+    return empty(f)
+
+
+@lowering(op.VLdus, bind=lambda static: {"unit": static.elements["source"].bytes})
+def vldus(
+    f: Function, core: Core, source: Value, increment: Value | None, static: Static, unit: int
+) -> tuple[Any, ...]:
+    """The older form with an updated pointer and no increment goes on by one register."""
+    value = core.window("reads", Space.UB, source, VECTOR_BYTES, unit).load(register_type(I8))
+    following = source + (VECTOR_BYTES if increment is None else increment * unit)
+    return (value, empty(f), following) if "next" in static.present else (value, empty(f))
+
+
+@lowering(op.UVld, bind=lambda static: {"unit": static.elements["source"].bytes})
+def uvld(core: Core, source: Value, offset: Value, unit: int) -> Value:
+    return core.window("reads", Space.UB, source + offset * unit, VECTOR_BYTES, unit).load(register_type(I8))
+
+
+# --- stores ---------------------------------------------------------------------------------------------------------
+
+
+@lowering(op.InitAlign)
+def init_align(f: Function) -> Align:
+    return empty(f)
+
+
+def _store_facts(static: Static) -> dict[str, Any]:
+    return {"unit": static.elements["dest"].bytes, "lanes": static.elements["value"].lanes}
+
+
+@lowering(op.VStus, bind=_store_facts)
+def vstus(
+    core: Core, align: Align, offset: Value, value: Value, dest: Value, mode: str | None, static: Static, unit: int
+) -> Any:
+    """The offset is how many elements are stored, and how far the pointer advances."""
+    count = offset.signed(I64)
+    most = VECTOR_BYTES // unit
+    outside = count.compare("ugt", most)
+    core.fail(outside, "invalid", f"a register has {most} elements; {{}} of them cannot be stored", count)
+    length = outside.select(count.like(0), count) * unit
+    after = append(core, align, dest, value, length)
+    advanced = dest if mode == "NO_POST_UPDATE" else dest + length
+    return (after, advanced) if "next" in static.present else after
+
+
+@lowering(op.VStu, bind=_store_facts)
+def vstu(
+    f: Function,
+    core: Core,
+    align: Align,
+    offset: Value | None,
+    base: Value | None,
+    value: Value,
+    dest: Value,
+    update: Value | None,
+    mode: str | None,
+    unit: int,
+    lanes: int,
+) -> tuple[Align, Value]:
+    """A whole register: at `base`, or `offset` elements behind the pointer."""
+    whole = f.constant(I64, VECTOR_BYTES)
+    if base is not None:
+        after = append(core, align, base, value, whole)
+        return after, base if update is None else (update != 0).select(base + lanes * unit, base)
+    assert offset is not None
+    after = append(core, align, dest + offset * unit, value, whole)
+    return after, offset + lanes if mode == "POST_UPDATE" else offset
+
+
+@lowering(op.VStur)
+def vstur(core: Core, align: Align, value: Value, dest: Value, mode: str) -> Align:
+    """What the last squeeze has kept, behind what earlier ones have: SQZN bytes at AR."""
+    kept, reached = core.register(Register.SQZN), core.register(Register.AR)
+    after = append(core, align, dest + reached, value, kept)
+    if mode == "POST_UPDATE":
+        core.set_register(Register.AR, (reached + kept).trunc(I32).zext(I64))
+    return after
+
+
+# --- flushes --------------------------------------------------------------------------------------------------------
+
+
+@lowering(op.VStas, bind=lambda static: {"unit": static.elements["dest"].bytes})
+def vstas(core: Core, align: Align, dest: Value, offset: Value, static: Static, unit: int) -> Value | None:
+    """Where the stream should have ended concerns checks only."""
+    flush(core, align)
+    return dest + offset.signed(I64) * unit if "next" in static.present else None
+
+
+@lowering(op.VSta, op.VStar)
+def vsta(core: Core, align: Align) -> None:
+    flush(core, align)
