@@ -7,6 +7,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.element import Element
 from ptosim.effects.record import Static
+from ptosim.language.operands import nth
 from ptosim.language.operation import PTOOperation
 from ptosim.language.types import MaskType, PtrType, VregType, element_name, element_of, is_open
 
@@ -18,7 +19,8 @@ def static_of(op: Operation, target: str) -> Static:
         values += [("result", value) for value in op.results[:1]]
         return Static(elements=_elements(values), target=target)
     results = [(role, value) for role, value in zip(op.result_roles, op.results, strict=False)]
-    values = [*op.roles(), *results]
+    numbered = [(nth(role, index), value) for role in op.variadic_roles for index, value in enumerate(op.segment(role))]
+    values = [*op.roles(), *numbered, *results]
     words = {role: op.word(role) for role in op.property_roles if isinstance(op.attribute(role), StringAttr)}
     integers = {role: op.integer(role) for role in op.property_roles if isinstance(op.attribute(role), IntegerAttr)}
     return Static(

@@ -252,8 +252,8 @@ class Core:
     wants_lint = False
     """Whether it is worth while to look for what `lint` would say."""
 
-    def lint(self, message: str, kind: str = "lint") -> None:
-        """The instruction does something that is legal and suspicious."""
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
+        """The instruction does something that is legal and suspicious. One that touches no memory gives its site."""
 
     def relies_on(self, direction: str, sizes: Any) -> None:
         """A copy of the older generation takes its loops from registers: `sizes` as they were last written."""

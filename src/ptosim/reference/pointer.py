@@ -1,4 +1,4 @@
-"""Pointers are integers: a byte address on chip, argument and offset in GM. Scalar loads and stores of one element."""
+"""Pointers are 64-bit integers: a byte address on chip, argument and offset in GM. Loads and stores of one element."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.effects.element import Element
+from ptosim.effects.element import Element, element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import pointer as op
 from ptosim.reference.core import Core
+from ptosim.reference.integers import signed64, unsigned, wrap
 from ptosim.reference.semantics import semantics
 
 
-@semantics(op.CastPtr)
-def castptr(input: int) -> int:
-    return input
+def _address_facts(static: Static) -> dict[str, Any]:
+    return {"kind": ADDRESS if "result" in static.spaces else static.elements["result"]}
+
+
+ADDRESS = element("i64")
+
+
+@semantics(op.CastPtr, bind=_address_facts)
+def castptr(input: int, kind: Element) -> int:
+    return wrap(input, kind)
 
 
 @semantics(op.PtrToInt)
@@ -31,7 +39,7 @@ def inttoptr(address: int) -> int:
 
 @semantics(op.AddPtr, bind=lambda static: {"width": static.elements["pointer"].bytes})
 def addptr(pointer: int, offset: int, width: int) -> int:
-    return pointer + offset * width
+    return signed64(pointer + offset * width)
 
 
 def _place(static: Static) -> dict[str, Any]:
@@ -41,13 +49,12 @@ def _place(static: Static) -> dict[str, Any]:
 @semantics(op.LoadScalar, op.LdDev, bind=_place)
 def load_scalar(core: Core, pointer: int, offset: int, kind: Element, space: Space) -> int:
     """The element as scalar code holds it: an integer by its sign, a float as its bits."""
-    address = pointer + offset * kind.bytes
-    data = core.read(space, address, kind.bytes, kind.bytes).tobytes()
-    return int.from_bytes(data, "little", signed=kind.kind == "signed")
+    data = core.read(space, pointer + offset * kind.bytes, kind.bytes, kind.bytes).tobytes()
+    bits = int.from_bytes(data, "little")
+    return bits if kind.is_float else wrap(bits, kind)
 
 
 @semantics(op.StoreScalar, op.StDev, bind=_place)
 def store_scalar(core: Core, value: int, pointer: int, offset: int, kind: Element, space: Space) -> None:
-    bits = value & ((1 << kind.bits) - 1)
-    data = np.frombuffer(bits.to_bytes(kind.bytes, "little"), np.uint8)
+    data = np.frombuffer(unsigned(value, kind).to_bytes(kind.bytes, "little"), np.uint8)
     core.write(space, pointer + offset * kind.bytes, data, kind.bytes)

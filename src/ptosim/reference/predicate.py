@@ -27,6 +27,7 @@ from ptosim.effects.predicate import (
 )
 from ptosim.effects.record import Static
 from ptosim.language import predicate as op
+from ptosim.machine.entry import Site
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.mask import Bits, Mask, of_lanes
 from ptosim.reference.semantics import define, semantics
@@ -61,9 +62,9 @@ def _tail(granularity: Granularity) -> Callable[..., tuple[Mask, int]]:
     """The count is read without sign."""
     lanes = PREDICATE_BITS // STRIDES[granularity]
 
-    def plt(core: Core, count: int, kind: Element) -> tuple[Mask, int]:
+    def plt(core: Core, site: Site, count: int, kind: Element) -> tuple[Mask, int]:
         if count < 0:
-            core.lint(f"the count {count} is read without sign, so every lane is active")
+            core.lint(f"the count {count} is read without sign, so every lane is active", site=site)
         known = count & _UNSIGNED
         if known < lanes:
             return _first(known, granularity), 0

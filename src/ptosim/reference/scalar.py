@@ -1,13 +1,12 @@
 """Scalar arithmetic.
 
-An integer is held as a signed Python int (an unsigned type as an unsigned one), i1 as 0 or 1, a float as its bit pattern:
-what is only moved keeps its bits, NaN payloads included.
+Integers are held as integers.py says, floats as their bit pattern: what is only moved keeps its bits, NaN payloads
+included.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,23 +15,14 @@ import numpy as np
 from ptosim.effects.element import Element
 from ptosim.effects.record import Static
 from ptosim.language.number import float_bits, float_of
+from ptosim.machine.entry import Site
 from ptosim.reference import elementary
+from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
+from ptosim.reference.integers import signed, unsigned, wrap
 from ptosim.reference.semantics import define
 
 CANONICAL_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC0_0000, "f64": 0x7FF8 << 48}
-
-
-def wrap(value: int, kind: Element) -> int:
-    """The number of an integer type that a result wraps to; i1 is 0 or 1."""
-    value &= (1 << kind.bits) - 1
-    if kind.kind == "unsigned" or kind.bits == 1:
-        return value
-    return value - (1 << kind.bits) if value >> (kind.bits - 1) else value
-
-
-def unsigned(value: int, kind: Element) -> int:
-    return value & ((1 << kind.bits) - 1)
 
 
 # --- integers -------------------------------------------------------------------------------------------------------
@@ -63,40 +53,25 @@ def _divides_unsigned(divide: Callable[[int, int], int]) -> Callable[[int, int, 
     return checked
 
 
-def _shift(right: bool, signed: bool) -> Callable[[int, int, Element], int]:
-    """The amount is unsigned; one that reaches the width leaves nothing, or only the sign."""
-
-    def shift(a: int, b: int, kind: Element) -> int:
-        amount = min(unsigned(b, kind), kind.bits)
-        if not right:
-            return a << amount
-        return (a if signed else unsigned(a, kind)) >> amount
-
-    return shift
-
-
 _PLAIN: Mapping[str, Callable[[int, int], int]] = {
-    "addi": operator.add,
-    "subi": operator.sub,
-    "muli": operator.mul,
-    "andi": operator.and_,
-    "ori": operator.or_,
-    "xori": operator.xor,
-    "maxsi": max,
-    "minsi": min,
+    "addi": lambda a, b: a + b,
+    "subi": lambda a, b: a - b,
+    "muli": lambda a, b: a * b,
+    "andi": lambda a, b: a & b,
+    "ori": lambda a, b: a | b,
+    "xori": lambda a, b: a ^ b,
 }
 
 _TYPED: Mapping[str, Callable[[int, int, Element], int]] = {
     "divsi": _divides(_quotient),
     "remsi": _divides(lambda a, b: a - b * _quotient(a, b)),
-    "floordivsi": _divides(operator.floordiv),
+    "floordivsi": _divides(lambda a, b: a // b),
     "ceildivsi": _divides(lambda a, b: -(-a // b)),
-    "divui": _divides_unsigned(operator.floordiv),
-    "remui": _divides_unsigned(operator.mod),
+    "divui": _divides_unsigned(lambda a, b: a // b),
+    "remui": _divides_unsigned(lambda a, b: a % b),
     "ceildivui": _divides_unsigned(lambda a, b: -(-a // b)),
-    "shli": _shift(False, False),
-    "shrui": _shift(True, False),
-    "shrsi": _shift(True, True),
+    "maxsi": lambda a, b, kind: max(signed(a, kind), signed(b, kind)),
+    "minsi": lambda a, b, kind: min(signed(a, kind), signed(b, kind)),
     "maxui": lambda a, b, kind: max(unsigned(a, kind), unsigned(b, kind)),
     "minui": lambda a, b, kind: min(unsigned(a, kind), unsigned(b, kind)),
 }
@@ -127,13 +102,30 @@ for _name, _typed_function in _TYPED.items():
     define(f"arith.{_name}", _typed(_typed_function), _kinds)
 
 
+def _shift(shift: Callable[[int, int, Element], int]) -> Callable[..., int]:
+    """The amount is unsigned; one that reaches the width leaves nothing, or only the sign."""
+
+    def evaluate(core: Core, site: Site, lhs: int, rhs: int, kind: Element) -> int:
+        amount = unsigned(rhs, kind)
+        if amount >= kind.bits:
+            core.lint(f"a shift of {kind.name} by {amount} bits has no defined result", site=site)
+        return wrap(shift(lhs, min(amount, kind.bits), kind), kind)
+
+    return evaluate
+
+
+define("arith.shli", _shift(lambda a, amount, kind: a << amount), _kinds)
+define("arith.shrui", _shift(lambda a, amount, kind: unsigned(a, kind) >> amount), _kinds)
+define("arith.shrsi", _shift(lambda a, amount, kind: signed(a, kind) >> amount), _kinds)
+
+
 def _add_extended(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
     total = unsigned(lhs, kind) + unsigned(rhs, kind)
     return wrap(total, kind), total >> kind.bits
 
 
 def _multiply_signed(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
-    product = lhs * rhs
+    product = signed(lhs, kind) * signed(rhs, kind)
     return wrap(product, kind), wrap(product >> kind.bits, kind)
 
 
@@ -145,7 +137,13 @@ def _multiply_unsigned(lhs: int, rhs: int, kind: Element) -> tuple[int, int]:
 define("arith.addui_extended", _add_extended, _kinds)
 define("arith.mulsi_extended", _multiply_signed, _kinds)
 define("arith.mului_extended", _multiply_unsigned, _kinds)
-define("math.absi", lambda operand, kind: wrap(abs(operand), kind), _kinds)
+
+
+def _magnitude(operand: int, kind: Element) -> int:
+    return wrap(abs(signed(operand, kind)), kind)
+
+
+define("math.absi", _magnitude, _kinds)
 
 
 # --- floats ---------------------------------------------------------------------------------------------------------
@@ -191,9 +189,9 @@ def _number(pick: Callable[[float, float], float]) -> Callable[[float, float], f
 
 
 _FLOATS: Mapping[str, Callable[[float, float], float]] = {
-    "addf": operator.add,
-    "subf": operator.sub,
-    "mulf": operator.mul,
+    "addf": lambda a, b: a + b,
+    "subf": lambda a, b: a - b,
+    "mulf": lambda a, b: a * b,
     "divf": _divide,
     "remf": _remainder,
     "maximumf": _larger,
@@ -226,8 +224,16 @@ def _unary(function: Callable[[float], float]) -> Callable[..., int]:
     return evaluate
 
 
-define("arith.negf", lambda operand, kind: operand ^ 1 << (kind.bits - 1), _kinds)
-define("math.absf", lambda operand, kind: operand & ~(1 << (kind.bits - 1)), _kinds)
+def _negated(operand: int, kind: Element) -> int:
+    return operand ^ 1 << (kind.bits - 1)
+
+
+def _without_sign(operand: int, kind: Element) -> int:
+    return operand & ~(1 << (kind.bits - 1))
+
+
+define("arith.negf", _negated, _kinds)
+define("math.absf", _without_sign, _kinds)
 define("math.sqrt", _elementary(elementary.sqrt, np.sqrt), _kinds)
 define("math.exp", _elementary(elementary.exp, np.exp), _kinds)
 define("math.log", _elementary(elementary.log, np.log), _kinds)
@@ -238,18 +244,18 @@ define("math.ceil", _unary(lambda value: math.copysign(math.ceil(value), value))
 # --- comparisons and selection --------------------------------------------------------------------------------------
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
 }
 
 
 def _compare_integers(lhs: int, rhs: int, predicate: str, kind: Element) -> int:
-    if predicate[0] == "u":
-        lhs, rhs = unsigned(lhs, kind), unsigned(rhs, kind)
+    read = unsigned if predicate[0] == "u" else signed
+    lhs, rhs = read(lhs, kind), read(rhs, kind)
     return int(_ORDERS[predicate[-2:]](lhs, rhs))
 
 
@@ -267,22 +273,28 @@ def _compare_floats(lhs: int, rhs: int, predicate: str, kind: Element) -> int:
 
 define("arith.cmpi", _compare_integers, _kinds)
 define("arith.cmpf", _compare_floats, _kinds)
-define("arith.select", lambda condition, if_true, if_false: if_true if condition else if_false)
+
+
+def _select(condition: int, if_true: Any, if_false: Any) -> Any:
+    return if_true if condition else if_false
+
+
+define("arith.select", _select)
 
 
 # --- casts ----------------------------------------------------------------------------------------------------------
 
 
-def _resize(operand: int, result_kind: Element) -> int:
-    return wrap(operand, result_kind)
+def _resize(operand: int, kind: Element, result_kind: Element) -> int:
+    return wrap(signed(operand, kind), result_kind)
 
 
 def _zero_extend(operand: int, kind: Element, result_kind: Element) -> int:
     return wrap(unsigned(operand, kind), result_kind)
 
 
-def _from_integer(operand: int, result_kind: Element) -> int:
-    return exact_bits(operand, result_kind)
+def _from_integer(operand: int, kind: Element, result_kind: Element) -> int:
+    return exact_bits(signed(operand, kind), result_kind)
 
 
 def _from_unsigned(operand: int, kind: Element, result_kind: Element) -> int:
@@ -300,21 +312,27 @@ def exact_bits(value: int, kind: Element) -> int:
     return float_bits(math.copysign(math.ldexp(kept, excess), value), kind)
 
 
-def _to_integer(operand: int, kind: Element, result_kind: Element, low: int, high: int) -> int:
+def _to_integer(limits: Callable[[Element], tuple[int, int]]) -> Callable[..., int]:
     """Toward zero; outside the range the nearest end of it, and 0 for NaN."""
-    value = to_float(operand, kind)
-    if value != value:
-        return 0
-    return wrap(high if value >= high else low if value <= low else int(value), result_kind)
+
+    def evaluate(core: Core, site: Site, operand: int, kind: Element, result_kind: Element) -> int:
+        value = to_float(operand, kind)
+        low, high = limits(result_kind)
+        if low - 1 < value < high + 1:
+            return wrap(int(value), result_kind)
+        core.lint(f"{value} does not fit {result_kind.name}: the conversion has no defined result", site=site)
+        return 0 if value != value else wrap(high if value > 0 else low, result_kind)
+
+    return evaluate
 
 
-def _to_signed(operand: int, kind: Element, result_kind: Element) -> int:
-    half = 1 << (result_kind.bits - 1)
-    return _to_integer(operand, kind, result_kind, -half, half - 1)
+def _signed_limits(kind: Element) -> tuple[int, int]:
+    half = 1 << (kind.bits - 1)
+    return -half, half - 1
 
 
-def _to_unsigned(operand: int, kind: Element, result_kind: Element) -> int:
-    return _to_integer(operand, kind, result_kind, 0, (1 << result_kind.bits) - 1)
+def _unsigned_limits(kind: Element) -> tuple[int, int]:
+    return 0, (1 << kind.bits) - 1
 
 
 def _refloat(operand: int, kind: Element, result_kind: Element) -> int:
@@ -334,7 +352,7 @@ for _name in ("extf", "truncf"):
     define(f"arith.{_name}", _refloat, _kinds)
 define("arith.sitofp", _from_integer, _kinds)
 define("arith.uitofp", _from_unsigned, _kinds)
-define("arith.fptosi", _to_signed, _kinds)
-define("arith.fptoui", _to_unsigned, _kinds)
+define("arith.fptosi", _to_integer(_signed_limits), _kinds)
+define("arith.fptoui", _to_integer(_unsigned_limits), _kinds)
 define("arith.bitcast", _reinterpret, _kinds)
 define("builtin.unrealized_conversion_cast", _reinterpret, _kinds)

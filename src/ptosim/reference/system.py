@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
+from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.system import WORD
@@ -13,14 +15,10 @@ from ptosim.language import system as op
 from ptosim.language.number import float_of
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.semantics import semantics
+from ptosim.reference.integers import signed64
+from ptosim.reference.semantics import Bind, semantics
 
 _CTRL_MASK = (1 << 64) - 1
-
-
-def _signed64(bits: int) -> int:
-    bits &= _CTRL_MASK
-    return bits - (1 << 64) if bits >> 63 else bits
 
 
 @semantics(op.GetBlockIdx)
@@ -45,7 +43,7 @@ def get_subblock_num(core: Core) -> int:
 
 @semantics(op.GetCtrl)
 def get_ctrl(core: Core) -> int:
-    return _signed64(core.ctrl)
+    return signed64(core.ctrl)
 
 
 @semantics(op.SetCtrl)
@@ -61,12 +59,12 @@ def _bit(bit: int) -> int:
 
 @semantics(op.SBitSet0)
 def sbitset0(value: int, bit: int) -> int:
-    return _signed64(value & ~_bit(bit))
+    return signed64(value & ~_bit(bit))
 
 
 @semantics(op.SBitSet1)
 def sbitset1(value: int, bit: int) -> int:
-    return _signed64(value | _bit(bit))
+    return signed64(value | _bit(bit))
 
 
 @semantics(op.GetVms4Sr)
@@ -85,7 +83,7 @@ def sprclr(core: Core, register: str) -> None:
     core.special[register] = 0
 
 
-def _store_facts(unit: int) -> Any:
+def _store_facts(unit: int) -> Bind:
     return lambda static: {"unit": unit, "post": "next" in static.present}
 
 
@@ -112,11 +110,32 @@ def trap() -> None:
 
 
 def _printed(static: Static) -> dict[str, Any]:
-    return {"kind": static.elements.get("values")}
+    """The type of each value, None for a pointer."""
+    roles = [role for role in static.elements if role.startswith("values[")]
+    return {"kinds": tuple(None if role in static.spaces else static.elements[role] for role in roles)}
 
 
 @semantics(op.Print, bind=_printed)
-def print_(core: Core, format: str | None, values: tuple[Any, ...], kind: Any) -> None:
+def print_(core: Core, format: str | None, values: tuple[int, ...], kinds: tuple[Element | None, ...]) -> None:
     """A line on standard output, headed by the core."""
-    shown = (str(float_of(value, kind)) if kind is not None and kind.is_float else str(value) for value in values)
-    print(f"{core.machine.name}: {' '.join(filter(None, (format, *shown)))}")  # noqa: T201
+    shown = tuple(
+        float_of(value, kind) if kind is not None and kind.is_float else value
+        for value, kind in zip(values, kinds, strict=True)
+    )
+    print(f"{core.machine.name}: {_formatted(format, shown)}")  # noqa: T201
+
+
+_WIDE = re.compile(r"[0-9]{4}|[*]")
+"""In a format: a width that would fill the memory."""
+
+
+def _formatted(format: str | None, values: tuple[float, ...]) -> str:
+    """The format is C's; where it does not suit the values they follow it."""
+    text = (format or "").removesuffix("\n")
+    plain = " ".join((*((text,) if text else ()), *map(str, values)))
+    if format is None or _WIDE.search(text):
+        return plain
+    try:
+        return text.replace("ll", "l") % values
+    except (TypeError, ValueError, OverflowError):
+        return plain
