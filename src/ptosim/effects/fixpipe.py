@@ -17,7 +17,8 @@ from ptosim.effects.record import Access, Effects, Extent, Static, Taint
 
 COLUMN_LIMIT = 4095
 ROW_LIMIT = 65535
-"""The largest n and m: 12 and 16 bits of the raw word."""
+DEST_LIMIT = (1 << 32) - 1
+"""The largest n (12 bits of the raw word), m and source strides (16), destination strides (32)."""
 QUANT_WORD = 8
 """Bytes of a channel's quantisation word."""
 RELU_WORD = 4

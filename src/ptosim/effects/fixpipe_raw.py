@@ -14,8 +14,8 @@ from ptosim.effects.geometry import floor_div, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
 
-SPLIT_MODES = (None, "split_m", "split_n")
-RELU_MODES = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
+SPLIT_MODES: tuple[str | None, ...] = (None, "split_m", "split_n")
+RELU_MODES: tuple[str, ...] = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
 
 
 def field(word: Any, high: int, low: int) -> Any:

@@ -11,6 +11,7 @@ from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import (
     ALIGNMENT,
     COLUMN_LIMIT,
+    DEST_LIMIT,
     QUANT_WORD,
     RELU_WORD,
     ROW_LIMIT,
@@ -22,6 +23,7 @@ from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW
 from ptosim.effects.names import Space
 from ptosim.reference.accumulator import read_accumulators
 from ptosim.reference.atomic import atomic_combine
+from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core, Starts
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import places
@@ -84,11 +86,10 @@ def slope_scalar(word: int) -> Values:
 def check_shape(core: Core, store: Store) -> None:
     """Sizes must fit their fields, and a repeat cannot have more accumulators than there are."""
     shape = store.shape
-    for name, value, limit in (("m", shape.m, ROW_LIMIT), ("n", shape.n, COLUMN_LIMIT)):
-        if not 0 <= value <= limit:
-            raise Fault("arithmetic", f"a store with {name} = {value}; it must be 0..{limit}")
-    if min(shape) < 0:
-        raise Fault("arithmetic", "the strides and repeats of a store cannot be negative")
+    fits(COLUMN_LIMIT, n=shape.n)
+    fits(ROW_LIMIT, m=shape.m, source_stride=shape.source_stride, loop0_stride=shape.row_step)
+    fits(ROW_LIMIT, loop3_count=shape.count, loop3_source_stride=shape.repeat_source)
+    fits(DEST_LIMIT, dest_stride=shape.dest_stride, loop3_dest_stride=shape.repeat_dest)
     held = len(core.memories[Space.L0C]) // ACCUMULATOR
     if shape.m * shape.n > held:
         raise Fault("out-of-bounds", f"reads {shape.m} x {shape.n} accumulators of l0c, which holds {held}")
@@ -120,11 +121,11 @@ def _targets(core: Core, store: Store) -> tuple[str | None, ...]:
     if store.space is not Space.UB:
         return (None,)
     if store.cores == "split_m" and store.shape.m % 2:
-        raise Fault("arithmetic", f"split_m gives each vector core half the rows; m = {store.shape.m} is odd")
+        raise Fault("invalid", f"split_m gives each vector core half the rows; m = {store.shape.m} is odd")
     if store.cores == "split_n" and store.shape.n % 32:
-        raise Fault("arithmetic", f"split_n needs n to be a multiple of 32, not {store.shape.n}")
+        raise Fault("invalid", f"split_n needs n to be a multiple of 32, not {store.shape.n}")
     if store.cores not in (0, 1, "split_m", "split_n"):
-        raise Fault("arithmetic", f"there are the vector cores 0 and 1, not {store.cores}")
+        raise Fault("invalid", f"there are the vector cores 0 and 1, not {store.cores}")
     targets = (f"aiv{store.cores}",) if isinstance(store.cores, int) else ("aiv0", "aiv1")
     if any(target not in core.cluster for target in targets):
         raise Fault("unsupported", "a kernel of the cube core alone has no vector core whose UB could be written")

@@ -14,7 +14,11 @@ from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.reference.core import Bytes, Config, Core
+from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
+from ptosim.language.dma_grouped import FILL_LIMIT
+from ptosim.language.dma_registers import GM_STRIDE_LIMIT
+from ptosim.reference.burst import fits
+from ptosim.reference.core import Bytes, Config, Core, Starts
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import places
 from ptosim.reference.semantics import semantics
@@ -51,12 +55,17 @@ class Matrix:
         return data if self.layout == "nd2nz" else data.transpose(0, 2, 1, 3)
 
 
-def _check(matrix: Matrix, groups: Groups, small: int) -> None:
-    sizes = (matrix.n, matrix.d, matrix.inner, matrix.outer, groups.count, groups.row, groups.column, groups.group)
-    if min(sizes) < 0:
-        raise Fault("arithmetic", "the shape, strides and groups of a copy cannot be negative")
-    if small and matrix.d > SMALL_ROW:
-        raise Fault("arithmetic", f"with small_c0 a row has at most {SMALL_ROW} elements, not {matrix.d}")
+def _check(core: Core, matrix: Matrix, groups: Groups, small: int) -> None:
+    """Sizes fit their fields; what L1 could not hold ends here, before it is read."""
+    fits(COUNT_LIMIT, n=matrix.n, d=matrix.d, groups=groups.count)
+    fits(GM_STRIDE_LIMIT, inner_stride=matrix.inner, outer_stride=matrix.outer)
+    fits(SHORT_LIMIT, loop2_stride=groups.row, loop3_stride=groups.column, loop4_stride=groups.group)
+    if small:
+        fits(SMALL_ROW, d=matrix.d)
+    size = len(core.memories[Space.L1])
+    blocks = groups.count * -(-matrix.d * matrix.width // BLOCK) * matrix.n
+    if blocks * BLOCK > (SMALL_ROW * size if small else size):
+        raise Fault("out-of-bounds", f"writes {blocks} blocks of {BLOCK} bytes of l1, which has {size} bytes")
 
 
 def _with_columns(rows: Bytes, columns: int) -> Bytes:
@@ -67,7 +76,7 @@ def _with_columns(rows: Bytes, columns: int) -> Bytes:
 
 
 def _copy(core: Core, source: int, dest: int, matrix: Matrix, groups: Groups, small: int) -> Iterator[None]:
-    _check(matrix, groups, small)
+    _check(core, matrix, groups, small)
     if matrix.n == 0 or matrix.d == 0 or groups.count == 0:
         yield
         return
@@ -90,7 +99,13 @@ def _write_fractals(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
         (columns, groups.column * BLOCK),
         (rows.shape[1], groups.row * BLOCK),
     )
+    _look_for_overlap(core, starts)
     core.write_pieces(Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, BLOCK), BLOCK)
+
+
+def _look_for_overlap(core: Core, starts: Starts) -> None:
+    if core.wants_lint and len(starts) > 1 and int(np.diff(np.sort(starts)).min()) < BLOCK:
+        core.lint("parts of the matrix overlap in l1; which of them stays is not defined", "overlap")
 
 
 def _write_small(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
@@ -163,8 +178,10 @@ def copy_gm_to_cbuf_multi(
 
 
 def _fill(core: Core, dest: int, value: int, bits: int, repeat: int, blocks: int, gap: int) -> Iterator[None]:
-    if min(repeat, blocks, gap) < 0:
-        raise Fault("arithmetic", "the runs, blocks and gaps of a filling cannot be negative")
+    fits(FILL_LIMIT, repeat=repeat, blocks=blocks, gap=gap)
+    size = len(core.memories[Space.L1])
+    if repeat * blocks * BLOCK > size:
+        raise Fault("out-of-bounds", f"writes {repeat * blocks * BLOCK} bytes of l1, which has {size} bytes")
     yield
     if repeat and blocks:
         word = (value & ((1 << bits) - 1)).to_bytes(bits // 8, "little")

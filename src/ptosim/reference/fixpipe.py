@@ -8,6 +8,7 @@ import numpy as np
 
 from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import quant_row, relu_row, written_shape
+from ptosim.effects.fractal import SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe as op
@@ -39,14 +40,21 @@ def _parameters(core: Core, static: Static, payload: int | None, n: int) -> Para
     if payload is None or mode in ("no_convert", "f32_f16", "f32_bf16"):
         return None
     if mode.endswith("_vec"):
+        _look_at_segment(core, payload, Space.FB)
         return quant_vector(core, quant_row(payload), n)
     return quant_scalar(_as_f32(payload, static.elements["quant_payload"]))
+
+
+def _look_at_segment(core: Core, payload: int, expected: Space) -> None:
+    if SEGMENTS.get(payload >> SEGMENT_BITS) is not expected:
+        core.lint(f"the pointer 0x{payload:x} names another segment of fb than {expected}, from which the words come")
 
 
 def _slope(core: Core, static: Static, payload: int | None, n: int) -> Values | None:
     if payload is None:
         return None
     if static.words.get("relu_mode") == "vector_relu":
+        _look_at_segment(core, payload, Space.FB_RELU)
         return slope_vector(core, relu_row(payload), n)
     return slope_scalar(_as_f32(payload, static.elements["relu_payload"]))
 

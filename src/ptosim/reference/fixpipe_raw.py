@@ -70,9 +70,9 @@ def _operands(config0: int, config1: int, config: Config) -> SimpleNamespace:
 def _cores(space: Space, config1: int) -> str | int:
     if space is not Space.UB:
         return 0
-    mode = field(config1, 17, 16)
+    mode = int(field(config1, 17, 16))
     if mode >= len(SPLIT_MODES):
-        raise Fault("arithmetic", f"there is no mode {mode} of storing to UB; bits 17:16 are 0, 1 or 2")
+        raise Fault("invalid", f"there is no mode {mode} of storing to UB; bits 17:16 are 0, 1 or 2")
     return SPLIT_MODES[mode] or int(field(config1, 18, 18))
 
 
@@ -90,7 +90,7 @@ def _slope(core: Core, mode: str, n: int, config: Config) -> Values | None:
 
 def _named(names: Mapping[int, str], code: int, what: str) -> str:
     if code not in names:
-        raise Fault("arithmetic", f"there is no {what} mode {code}")
+        raise Fault("invalid", f"there is no {what} mode {code}")
     return names[code]
 
 

@@ -21,21 +21,20 @@ from ptosim.effects.fractal import (
     fractal_columns,
 )
 from ptosim.effects.names import Space
+from ptosim.language.burst import SHORT_LIMIT
 from ptosim.reference import numbers
+from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core, Starts
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import places
 
-FIELD_LIMIT = 65535
 STEP_LIMIT = 255
 
 
 def _check(control: Control) -> None:
     """The fields fit the hardware's."""
     for name, value in control._asdict().items():
-        limit = STEP_LIMIT if name.endswith("step") else FIELD_LIMIT
-        if not 0 <= value <= limit:
-            raise Fault("arithmetic", f"a load in fractals with {name} = {value}; it must be 0..{limit}")
+        fits(STEP_LIMIT if name.endswith("step") else SHORT_LIMIT, **{name: value})
 
 
 # --- fractals -------------------------------------------------------------------------------------------------------
@@ -128,13 +127,14 @@ def load_scales(
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _check_rows(core: Core, space: Space, length: int, n_burst: int, source_gap: int, dest_gap: int) -> None:
-    """Sizes must be representable; rows that the destination could not hold end here, before they are read."""
-    if min(length, n_burst, source_gap, dest_gap) < 0:
-        raise Fault("arithmetic", "the length, count and gaps of a copy cannot be negative")
-    size = len(core.memories[space])
-    if n_burst * length > size:
-        raise Fault("out-of-bounds", f"writes {n_burst * length} bytes of {space}, which has {size} bytes")
+def _check_rows(
+    core: Core, space: Space, unit: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
+) -> None:
+    """Sizes fit their fields; rows that the destination could not hold end here, before they are read."""
+    fits(SHORT_LIMIT, n_burst=n_burst, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
+    size, wanted = len(core.memories[space]), n_burst * len_burst * unit
+    if wanted > size:
+        raise Fault("out-of-bounds", f"writes {wanted} bytes of {space}, which has {size} bytes")
 
 
 def load_bias(
@@ -150,7 +150,7 @@ def load_bias(
 ) -> Iterator[None]:
     """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
     unit = bias_unit(element, convert)
-    _check_rows(core, Space.BT, len_burst * unit, n_burst, source_gap, dest_gap)
+    _check_rows(core, Space.BT, unit, n_burst, len_burst, source_gap, dest_gap)
     if not n_burst or not len_burst:
         yield
         return
@@ -174,7 +174,7 @@ def load_parameters(
 ) -> Iterator[None]:
     """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
     space = SEGMENTS.get(dest >> SEGMENT_BITS)
-    _check_rows(core, space or Space.FB, len_burst * FB_BLOCK, n_burst, source_gap, dest_gap)
+    _check_rows(core, space or Space.FB, FB_BLOCK, n_burst, len_burst, source_gap, dest_gap)
     if not n_burst or not len_burst:
         yield
         return

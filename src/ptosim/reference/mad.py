@@ -32,6 +32,7 @@ from ptosim.effects.record import Static
 from ptosim.language import mad as op
 from ptosim.reference import numbers
 from ptosim.reference.accumulator import Words, read_accumulators, write_accumulators
+from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.narrow_formats import DECODING
@@ -168,9 +169,7 @@ def _rounded(sums: Matrix, saturate: bool) -> Words:
 
 
 def multiply(core: Core, product: Product, a: int, b: int, c: int, bias: int | None) -> None:
-    for name, extent in (("m", product.m), ("n", product.n), ("k", product.k)):
-        if not 1 <= extent <= EXTENT_LIMIT:
-            raise Fault("arithmetic", f"a product with {name} = {extent}; it must be 1..{EXTENT_LIMIT}")
+    fits(EXTENT_LIMIT, low=1, m=product.m, n=product.n, k=product.k)
     left, right = _operands(core, product, a, b)
     start = _start(core, product, c, bias)
     if product.a.is_integer:
