@@ -86,11 +86,22 @@ def _change(pair: tuple[int, int]) -> int:
 
 
 def _matching(first: str, second: str) -> Iterator[tuple[int, int]]:
-    """Lines that are the same in both texts, apart from blanks."""
+    """Lines that are the same in both texts apart from blanks; between those, lines with the same instruction."""
     one, other = ([" ".join(line.split()) for line in text.split("\n")] for text in (first, second))
-    for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
-        for place in range(block.size):
-            yield block.a + place + 1, block.b + place + 1
+    for tag, low, high, other_low, other_high in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield from ((low + place + 1, other_low + place + 1) for place in range(high - low))
+        elif tag == "replace":
+            words, others = list(map(_word, one[low:high])), list(map(_word, other[other_low:other_high]))
+            for block in SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks():
+                for place in range(block.size):
+                    yield low + block.a + place + 1, other_low + block.b + place + 1
+
+
+def _word(line: str) -> str:
+    """The instruction that a line holds; a flag or buffer with a computed id is the same instruction."""
+    names = (word for word in line.replace("[", " ").split() if word.startswith(("pto.", "arith.", "scf.")))
+    return next(names, line).removesuffix("_dyn")
 
 
 def _difference(

@@ -1,0 +1,1 @@
+"""What users hold: check reports and profiles, and their forms."""

@@ -1,0 +1,156 @@
+// Everything that is text: the answer, the tables, the source with its cycles, what the figures rest on.
+
+const COLOUR_OF_BOUND = {
+  "memory in": "--MTE2", "memory out": "--MTE3", "vector issue": "--V", SFU: "--MTE1", "reduction port": "--FIX", launch: "--faint",
+  sync: "--critical", scalar: "--S", cube: "--M", "on-chip copies": "--FIX",
+};
+
+const byId = (id) => document.getElementById(id);
+const swatch = (variable) => element("span", { class: "swatch", style: `background:var(${variable})` });
+const number = (text) => element("td", { class: "number" }, text);
+const head = (...names) => element("tr", {}, ...names.map((name) => element("th", { class: /^[a-z ]*[*]$/.test(name) ? "number" : "" }, name.replace("*", ""))));
+const lineButton = (line) => (line ? element("button", { class: "line", type: "button", onclick: () => chooseLine(line, true) }, String(line)) : "");
+
+const stack = (parts, whole) => element("div", { class: "stack" },
+  ...parts.map(([cycles, style, title]) => element("i", { style: `width:${(100 * cycles) / Math.max(1, whole)}%;${style}`, title })));
+
+const panel = (title, ...content) => byId("tables").append(element("section", { class: "panel" }, element("div", { class: "bar" }, element("h2", {}, title)), ...content));
+const wide = (table, long) => element("div", { class: long ? "scrolling long" : "scrolling" }, table);
+
+const fillHeader = () => {
+  byId("kernel").textContent = D.kernel;
+  const blocks = `${count(D.grid)} block${D.grid === 1 ? "" : "s"}`;
+  byId("where").textContent = `${D.file} · ${D.target} · ${blocks}${D.grid > D.places ? `, ${count(D.places)} at a time` : ""}`;
+  const fact = (name, value, note) => byId("facts").append(
+    element("div", {}, element("dt", {}, name), element("dd", {}, value, note ? element("small", {}, ` ${note}`) : "")));
+  fact("cycles", count(D.cycles));
+  fact("bound by", D.bound, D.bounds.length ? share(D.bounds[0][1], D.cycles) : "");
+  const slack = D.least ? D.cycles / D.least : 1;
+  fact("busiest pipe", count(D.least), slack > 1.005 ? `at best ${slack.toFixed(2)}× faster` : "");
+};
+
+const fillBounds = () => {
+  byId("bounds").append(
+    stack(D.bounds.map(([name, cycles]) => [cycles, `background:var(${COLOUR_OF_BOUND[name] || "--S"})`, `${name}: ${count(cycles)}`]), D.cycles),
+    element("div", { class: "legend" }, ...D.bounds.map(([name, cycles]) =>
+      element("span", {}, swatch(COLOUR_OF_BOUND[name] || "--S"), `${name} ${count(cycles)} (${share(cycles, D.cycles)})`))));
+};
+
+const fillPipes = () => {
+  const table = element("table", {}, head("pipe", "busy*", "waiting*", "idle*", ""));
+  for (const [name, [busy, waiting, idle]] of Object.entries(D.totals)) {
+    const whole = busy + waiting + idle;
+    const bar = stack([[busy, `background:var(--${name})`, "busy"], [waiting, "background:var(--wait)", "waiting"]], whole);
+    table.append(element("tr", {}, element("td", {}, swatch(`--${name}`), name), number(count(busy)), number(count(waiting)), number(count(idle)),
+      element("td", { style: "width:32%" }, bar)));
+  }
+  panel("Pipes", wide(table));
+};
+
+const fillCopies = () => {
+  if (!D.transfers.length) return;
+  const table = element("table", {}, head("copies", "bytes*", "copies*", "B/cycle*", "while busy*", "limit*"));
+  for (const [path_, moved, copies, , achieved, limit, rate] of D.transfers) {
+    table.append(element("tr", {}, element("td", {}, path_.replace("_", " → ").toUpperCase()), number(count(moved)), number(count(copies)),
+      number(achieved.toFixed(1)), number(rate.toFixed(1)), number(limit.toFixed(1))));
+  }
+  panel("Copies", wide(table));
+};
+
+const fillWaits = () => {
+  if (!D.waiting.length) return;
+  const table = element("table", {}, head("pipe", "waited for", "line*", "cycles*", "times*", "released*"));
+  for (const [pipe, line, , cause, setLine, cycles, times] of D.waiting) {
+    table.append(element("tr", {}, element("td", {}, swatch(`--${pipe}`), pipe), element("td", {}, cause.replace("->", "→")),
+      element("td", { class: "number" }, lineButton(line)), number(count(cycles)), number(count(times)),
+      element("td", { class: "number" }, lineButton(setLine))));
+  }
+  panel("Waits", wide(table, true));
+};
+
+const fillPath = () => {
+  const table = element("table", {}, head("core", "pipe", "instruction", "line*", "cycles*", "times*"));
+  for (const [line, name, core, pipe, activity, cycles, times] of D.steps) {
+    table.append(element("tr", {}, element("td", {}, core), element("td", {}, swatch(`--${pipe}`), pipe),
+      element("td", {}, activity === "work" ? name : `${name} (${activity})`), element("td", { class: "number" }, lineButton(line)),
+      number(count(cycles)), number(times > 1 ? `× ${count(times)}` : "")));
+  }
+  const left = D.all_steps - D.steps.length;
+  panel("Critical path", wide(table, true), left > 0 ? element("p", { class: "quiet" }, `and ${count(left)} more steps`) : "");
+};
+
+const fillFindings = () => {
+  if (!D.findings) return;
+  const list = D.findings.map((f) => element("div", { class: `finding ${f.severity}` },
+    element("b", {}, `${f.severity}: ${f.kind}`), f.location ? element("span", {}, " at line ", lineButton(f.location.line)) : "",
+    element("div", {}, f.message),
+    ...f.related.map((other) => element("div", { class: "quiet" }, lineButton(other.location.line), ` ${other.role}`)),
+    f.hint ? element("pre", {}, f.hint) : ""));
+  panel("Check", ...(list.length ? list : [element("p", { class: "quiet" }, "no findings")]));
+};
+
+// --- the source -----------------------------------------------------------------------------------------------------------
+
+const codeCell = (text, found) => {
+  const cell = element("td", { class: "code" });
+  const [, code, comment] = /^(.*?)(\/\/.*)?$/.exec(text) || [null, text, ""];
+  const match = /(pto|arith|scf|func|math)\.[a-z_0-9.]+/.exec(code);
+  const operation = (name) => element("span", { class: found ? `op found ${found}` : "op" }, name);
+  if (match) cell.append(code.slice(0, match.index), operation(match[0]), code.slice(match.index + match[0].length));
+  else cell.append(code);
+  if (comment) cell.append(element("span", { class: "comment" }, comment));
+  return cell;
+};
+
+const lineRows = new Map();
+const fillSource = () => {
+  const most = Math.max(1, ...D.lines.map(([, , critical]) => critical));
+  const found = new Map((D.findings || []).filter((f) => f.location).map((f) => [f.location.line, f.severity]));
+  const table = element("table");
+  sourceLines.forEach((text, i) => {
+    const line = i + 1, time = lineTimes.get(line);
+    const cell = (value, kind) => element("td", { class: `cycles ${kind}` }, time && value ? count(value) : "");
+    const row = element("tr", time ? { class: "timed", tabindex: "0", "data-line": line, role: "button", "aria-pressed": "false",
+      title: `${count(time.count)} entries` } : { "data-line": line });
+    const heat = element("td", { class: "heat" });
+    if (time && time.critical) heat.append(element("i", { style: `width:${Math.max(2, (100 * time.critical) / most)}%` }));
+    row.append(element("td", { class: "no" }, String(line)), heat, cell(time?.critical, "critical"), cell(time?.busy, ""), cell(time?.waiting, ""),
+      codeCell(text, found.get(line)));
+    if (time) {
+      row.addEventListener("click", () => chooseLine(line, false));
+      row.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); chooseLine(line, false); }
+      });
+    }
+    lineRows.set(line, row);
+    table.append(row);
+  });
+  byId("listing").append(table);
+};
+
+// Choosing a line marks it and lets the events of other lines fade; choosing it again lets go.
+const chooseLine = (line, keep) => {
+  const again = state.line === line && !keep;
+  for (const row of lineRows.values()) { row.classList.remove("chosen"); if (row.hasAttribute("aria-pressed")) row.setAttribute("aria-pressed", "false"); }
+  const inTimeline = D.sites.some(([, siteOf]) => siteOf === line);
+  state.line = again || !inTimeline ? 0 : line;
+  const row = lineRows.get(line);
+  if (!again && row) {
+    row.classList.add("chosen");
+    if (row.hasAttribute("aria-pressed")) row.setAttribute("aria-pressed", "true");
+    if (keep) showLine(row);
+  }
+  changed();
+};
+
+const showLine = (row) => {
+  const box = byId("listing");
+  box.scrollTop = Math.max(0, row.offsetTop - box.clientHeight / 3);
+};
+
+const fillFooter = () => {
+  for (const [origin, meaning, names] of D.origins) {
+    byId("footer").append(element("p", {}, "Rests on ", element("b", {}, origin), ` (${meaning}): ${names.join(", ")}.`));
+  }
+  byId("footer").append(element("p", {}, D.caveat));
+};

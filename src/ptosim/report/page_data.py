@@ -1,0 +1,188 @@
+"""What the HTML report shows, as JSON: the sums as they are, the timeline as columns of small numbers.
+
+Rows are sorted by their start and starts are written as differences, so that ten thousand events stay far below the
+size of a picture of them. Very long runs are cut; the trace has everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ptosim.diagnostics import Diagnostic
+from ptosim.report.accounts import Ints, column
+from ptosim.report.figures_used import WEAK, by_origin
+from ptosim.report.trace import scalar_stretches
+from ptosim.timing.recording import NOTHING, PIPES, Kind
+
+if TYPE_CHECKING:
+    from ptosim.report.profile import Profile
+
+MOST_ROWS = 60_000
+"""Work and waits in one page."""
+MOST_STEPS = 400
+"""Steps of the critical path in the table."""
+
+
+def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[str, Any]:
+    from ptosim.report.profile import CAVEAT
+
+    recording = profile.recording
+    until = _cut(profile)
+    rows = _Rows(profile, until)
+    return {
+        "kernel": profile.kernel,
+        "file": profile.source.name,
+        "target": profile.target.name,
+        "grid": profile.grid,
+        "places": recording.hardware_cores,
+        "cycles": profile.cycles,
+        "until": until,
+        "bound": profile.bound,
+        "bounds": list(profile.bounds.items()),
+        "least": profile.least,
+        "pipes": [str(pipe) for pipe in PIPES],
+        "totals": {name: [time.busy, time.waiting, time.idle] for name, time in profile.pipes.items()},
+        "cores": [
+            {
+                "name": core.name,
+                "begin": core.begin,
+                "end": core.end,
+                "pipes": [PIPES.index(pipe) for pipe in core.pipes],
+            }
+            for core in recording.cores
+        ],
+        "sites": [
+            [site.name.removeprefix("pto."), site.line or 0, list(recording.names[number])]
+            for number, site in enumerate(recording.sites)
+        ],
+        "causes": [[cause.text, recording.sites[cause.site].line or 0] for cause in recording.causes],
+        "functions": [
+            [timing.limit, list(recording.paths[number][:12])] for number, timing in enumerate(recording.functions)
+        ],
+        "rows": rows.columns(),
+        "scalar": _flat(_scalar(profile, until)),
+        "signals": _signals(profile, until),
+        "path": _path(profile, until),
+        "touches": rows.touches(),
+        "lives": _lives(profile, until),
+        "ub": profile.target.memory["ub"],
+        "lines": [list(asdict(entry).values()) for entry in profile.lines],
+        "source": profile.source.text,
+        "waiting": [list(asdict(waiting).values()) for waiting in profile.waiting],
+        "transfers": [[*asdict(transfer).values(), transfer.rate] for transfer in profile.transfers],
+        "steps": [
+            [step.line, step.name.removeprefix("pto."), step.core, step.pipe, step.activity, step.cycles, step.count]
+            for step in profile.critical_path[:MOST_STEPS]
+        ],
+        "all_steps": len(profile.critical_path),
+        "origins": [
+            [origin, WEAK[origin], names]
+            for origin, names in sorted(by_origin(list(profile.rests_on), profile.target).items())
+        ],
+        "findings": None if findings is None else [finding.to_json() for finding in findings],
+        "caveat": CAVEAT,
+    }
+
+
+def _cut(profile: Profile) -> int:
+    """The cycle up to which the page shows events."""
+    starts = column(profile.recording.rows.start)
+    if len(starts) <= MOST_ROWS:
+        return profile.cycles
+    return int(np.partition(starts, MOST_ROWS)[MOST_ROWS])
+
+
+def _differences(values: Ints) -> list[int]:
+    return np.diff(values, prepend=0).tolist()
+
+
+def _flat(rows: Iterable[Sequence[int]]) -> list[int]:
+    return [number for row in rows for number in row]
+
+
+class _Rows:
+    """The rows that the page shows, by the time they start, and where each of the recording went."""
+
+    def __init__(self, profile: Profile, until: int) -> None:
+        self.profile = profile
+        rows = profile.recording.rows
+        starts = column(rows.start)
+        chosen = np.flatnonzero(starts < until)
+        self.order: Ints = chosen[np.argsort(starts[chosen], kind="stable")]
+        self.places = np.full(len(rows), NOTHING, np.int64)
+        self.places[self.order] = np.arange(len(self.order))
+
+    def columns(self) -> dict[str, Any]:
+        rows, order = self.profile.recording.rows, self.order
+        critical = {stretch.row for stretch in self.profile.path if stretch.row != NOTHING}
+        picked: list[int] = order.tolist()
+        return {
+            "start": _differences(column(rows.start)[order]),
+            "cycles": (column(rows.end) - column(rows.start))[order].tolist(),
+            "core": column(rows.core)[order].tolist(),
+            "pipe": column(rows.pipe)[order].tolist(),
+            "site": column(rows.site)[order].tolist(),
+            "wait": (column(rows.kind)[order] == Kind.WAIT).astype(int).tolist(),
+            "detail": column(rows.detail)[order].tolist(),
+            "bytes": column(rows.bytes)[order].tolist(),
+            "critical": [int(row in critical) for row in picked],
+            "arguments": [self._arguments(row) for row in picked],
+        }
+
+    def _arguments(self, row: int) -> list[int | str] | int:
+        recording = self.profile.recording
+        if recording.rows.kind[row] == Kind.WAIT or not recording.names[recording.rows.site[row]]:
+            return 0
+        return [value for _, value in self.profile.timeline.arguments(row)]
+
+    def touches(self) -> list[int]:
+        """Row, core, whether it writes, first byte and length."""
+        touches = self.profile.recording.touches
+        places = self.places[column(touches.row)]
+        low, high = column(touches.low), column(touches.high)
+        table = np.stack([places, column(touches.core), column(touches.writes), low, high - low], axis=1)
+        return table[places != NOTHING].reshape(-1).tolist()
+
+
+def _scalar(profile: Profile, until: int) -> list[tuple[int, int, int]]:
+    stretches = scalar_stretches(profile.recording)
+    return [(core, begin, end - begin) for core, begin, end in stretches if begin < end and begin < until]
+
+
+def _signals(profile: Profile, until: int) -> list[int]:
+    """Time of the set (as a difference), core, pipe, site; cycles until the wait was over, core, pipe, site."""
+    signals = profile.recording.signals
+    times = column(signals.set_time)
+    chosen = np.flatnonzero(times < until)
+    order = chosen[np.argsort(times[chosen], kind="stable")]
+    parts = [np.diff(times[order], prepend=0)]
+    parts += [column(part)[order] for part in (signals.set_core, signals.set_pipe, signals.set_site)]
+    parts.append((column(signals.wait_time) - times)[order])
+    parts += [column(part)[order] for part in (signals.wait_core, signals.wait_pipe, signals.wait_site)]
+    return np.stack(parts, axis=1).reshape(-1).tolist()
+
+
+def _path(profile: Profile, until: int) -> list[int]:
+    """Core, pipe and cycles of each stretch of the critical path; together they have no gap."""
+    joined: list[list[int]] = []
+    for stretch in profile.path:
+        if stretch.start >= until:
+            break
+        if joined and joined[-1][:2] == [stretch.core, stretch.pipe]:
+            joined[-1][2] += stretch.end - stretch.start
+        else:
+            joined.append([stretch.core, stretch.pipe, stretch.end - stretch.start])
+    return _flat(joined)
+
+
+def _lives(profile: Profile, until: int) -> list[int]:
+    """Core, first byte, length, begin and cycles of bytes in use."""
+    return _flat(
+        (life.core, life.low, life.high - life.low, life.begin, life.end - life.begin)
+        for life in profile.occupancy
+        if life.begin < until
+    )
