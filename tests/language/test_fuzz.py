@@ -55,6 +55,44 @@ def repeat(chance: random.Random, source: str) -> str:
     return source[: one.start()] + other[0] + source[one.end() :]
 
 
+WORDS = (
+    (
+        "f32",
+        "f16",
+        "bf16",
+        "f64",
+        "i1",
+        "i4",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "si32",
+        "ui8",
+        "index",
+        "!pto.hif8",
+        "!pto.align",
+    ),
+    ("gm", "ub", "l1", "l0a", "l0c", "fb"),
+    ("b8", "b16", "b32", "G"),
+    ("64", "32", "128", "256", "0", "-1", "7"),
+    ("PIPE_V", "PIPE_MTE2", "PIPE_S", "PIPE_M", "PIPE_ALL", "EVENT_ID7"),
+)
+
+
+def retype(chance: random.Random, source: str) -> str:
+    """Exchange words for others of their kind, and values for others: most of it still parses, and is wrong."""
+    for _ in range(chance.randint(1, 3)):
+        kind = chance.choice(WORDS)
+        places = list(re.finditer(rf"\b({'|'.join(kind)})\b", source))
+        if chance.random() < 0.5 or not places:
+            places = list(re.finditer(r"%[\w.$]+", source))
+            kind = tuple({place[0] for place in places})
+        place = chance.choice(places)
+        source = source[: place.start()] + chance.choice(kind) + source[place.end() :]
+    return source
+
+
 def truncate(chance: random.Random, source: str) -> str:
     """End early, or begin late."""
     cut = chance.randrange(1, len(source))
@@ -75,7 +113,7 @@ def garbage(chance: random.Random, source: str) -> str:
     return source[:place] + noise + source[place:] if chance.random() < 0.7 else noise
 
 
-DAMAGES: tuple[Damage, ...] = (flip, delete, swap, repeat, truncate, nest, garbage)
+DAMAGES: tuple[Damage, ...] = (flip, delete, swap, repeat, retype, retype, truncate, nest, garbage)
 
 
 def survives(source: str) -> None:

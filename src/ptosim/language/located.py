@@ -16,9 +16,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRTokenKind
+from xdsl.utils.lexer import Input, Span
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, Source
 from ptosim.language.types import same_type
@@ -58,6 +59,12 @@ class Readable(Operation):
         """Bring an operation that was read in the generic form to what its class declares."""
 
 
+class _Lexer(MLIRLexer):
+    """xDSL's lexer, whose pattern for strings takes exponential time for one that is not closed."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
+
+
 def _nearest(name: str, known: list[str]) -> str | None:
     """The name that was probably meant: one of the same dialect that is spelled alike."""
     dialect, _, word = name.partition(".")
@@ -70,7 +77,8 @@ class LocatedParser(Parser):
     """Records positions, rejects undefined values at their use, collects type-list mismatches for the verifier."""
 
     def __init__(self, context: Context, source: Source) -> None:
-        super().__init__(context, source.text, source.name)
+        super().__init__(context, "", source.name)
+        self._parser_state = ParserState(_Lexer(Input(source.text, source.name)))
         self.source = source
         self.positions: dict[Operation, Position] = {}
         self.definitions: dict[SSAValue, Span] = {}
