@@ -1,0 +1,241 @@
+"""Element-wise vector arithmetic. Integers wrap; a float result is rounded once and its NaNs are canonical."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ptosim.effects.element import Element, element
+from ptosim.effects.record import Static
+from ptosim.language import arithmetic as op
+from ptosim.native import elementary, numbers
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I32, Value
+from ptosim.native.lanes import chosen
+from ptosim.native.lowering import define, lowering
+from ptosim.native.numbers import bits_of, lane_type, narrow, widen
+from ptosim.native.registers import Mask, shuffle, splat, zeroed
+
+Function1 = Callable[[Function, Value], Value]
+Function2 = Callable[[Function, Value, Value], Value]
+
+
+# --- from scalars and lanes -----------------------------------------------------------------------------------------
+
+
+@lowering(op.VBr)
+def vbr(core: Core, input: Value, result_element: Element) -> Value:
+    return core.splat(input, result_element)
+
+
+@lowering(op.VDup)
+def vdup(f: Function, core: Core, input: Value, position: str | None, result_element: Element) -> Value:
+    lanes = input.kind.lanes
+    if not lanes:
+        return core.splat(input, result_element)
+    return shuffle(f, [lanes - 1 if position == "HIGHEST" else 0] * lanes, bits_of(input))
+
+
+# --- unary ----------------------------------------------------------------------------------------------------------
+
+
+def _absolute(element: Element) -> Function1:
+    if element.kind == "unsigned":
+        return lambda f, x: x
+    if element.is_float:
+        return lambda f, x: bits_of(x) & ((1 << (element.bits - 1)) - 1)
+    return lambda f, x: f.intrinsic("llvm.abs", x.kind, x, f.constant(I1, 0), overloads=(x.kind,))
+
+
+def _negative(element: Element) -> Function1:
+    if element.is_float:
+        return lambda f, x: bits_of(x) ^ (1 << (element.bits - 1))
+    return lambda f, x: 0 - x
+
+
+_F32 = element("f32")
+
+
+def _elementary(function: Callable[[Function, Element, Value], Value]) -> Callable[[Element], Function1]:
+    """exp, ln and sqrt take f16 and f32 lanes and round once; bf16 goes through f32."""
+
+    def choose(element: Element) -> Function1:
+        if element.name == "bf16":
+            return lambda f, x: narrow(element, function(f, _F32, widen(element, x)))
+        return lambda f, x: function(f, element, x)
+
+    return choose
+
+
+def _rectified(element: Element) -> Function1:
+    if not element.is_float:
+        return lambda f, x: f.intrinsic("llvm.smax", x.kind, x, x.like(0))
+
+    def relu(f: Function, x: Value) -> Value:
+        wide = widen(element, x)
+        return narrow(element, numbers.maximum(f, wide, wide.like(0.0)))
+
+    return relu
+
+
+_UNARY: Mapping[str, Callable[[Element], Function1]] = {
+    "vabs": _absolute,
+    "vneg": _negative,
+    "vexp": _elementary(lambda f, element, x: elementary.exp(element, x)),
+    "vln": _elementary(lambda f, element, x: elementary.log(element, x)),
+    "vsqrt": _elementary(elementary.sqrt),
+    "vrelu": _rectified,
+    "vnot": lambda element: lambda f, x: ~bits_of(x),
+}
+
+
+def _unary(f: Function, input: Value, function: Function1) -> Value:
+    return function(f, input)
+
+
+def _bind(choose: Callable[[Element], Any]) -> Callable[[Static], dict[str, Any]]:
+    return lambda static: {"function": choose(static.elements["result"])}
+
+
+for _name, _choose in _UNARY.items():
+    define(f"pto.{_name}", _unary, _bind(_choose))
+
+
+# --- binary ---------------------------------------------------------------------------------------------------------
+
+
+def _by_kind(integer: Callable[[Element], Function2], floating: Function2) -> Callable[[Element], Function2]:
+    """Integers in their own width; floats in f32, rounded once more where they are narrower."""
+
+    def choose(element: Element) -> Function2:
+        if not element.is_float:
+            return integer(element)
+        return lambda f, a, b: narrow(element, floating(f, widen(element, a), widen(element, b)))
+
+    return choose
+
+
+def _same(function: Function2) -> Callable[[Element], Function2]:
+    return lambda element: function
+
+
+def _quotient(f: Function, a: Value, b: Value) -> Value:
+    """Toward zero; the least value divided by -1 wraps, and division by zero gives zero."""
+    by_zero, by_minus_one = b == 0, b == -1
+    safe = (by_zero | by_minus_one).select(1, b)
+    return by_zero.select(0, by_minus_one.select(0 - a, a.sdiv(safe)))
+
+
+def _extremum(word: str) -> Callable[[Element], Function2]:
+    def choose(element: Element) -> Function2:
+        name = f"llvm.{'u' if element.kind == 'unsigned' else 's'}{word}"
+        return lambda f, a, b: f.intrinsic(name, a.kind, a, b)
+
+    return choose
+
+
+def _bitwise(function: Callable[[Value, Value], Value]) -> Callable[[Element], Function2]:
+    return lambda element: lambda f, a, b: function(bits_of(a), bits_of(b))
+
+
+def _shift_left(element: Element) -> Function2:
+    most = element.bits - 1
+    return lambda f, a, count: count.compare("ule", most).select(a << (count & most), 0)
+
+
+def _shift_right(element: Element) -> Function2:
+    """Arithmetic for signed and signless lanes, logical for unsigned ones; beyond the width only signs are left."""
+    most = element.bits - 1
+    if element.kind == "unsigned":
+        return lambda f, a, count: count.compare("ule", most).select(a.lshr(count & most), 0)
+    return lambda f, a, count: a >> f.intrinsic("llvm.umin", count.kind, count, count.like(most))
+
+
+_BINARY: Mapping[str, Callable[[Element], Function2]] = {
+    "vadd": _by_kind(_same(lambda f, a, b: a + b), lambda f, a, b: a + b),
+    "vsub": _by_kind(_same(lambda f, a, b: a - b), lambda f, a, b: a - b),
+    "vmul": _by_kind(_same(lambda f, a, b: a * b), lambda f, a, b: a * b),
+    "vdiv": _by_kind(_same(_quotient), lambda f, a, b: a / b),
+    "vmax": _by_kind(_extremum("max"), numbers.maximum),
+    "vmin": _by_kind(_extremum("min"), numbers.minimum),
+    "vand": _bitwise(lambda a, b: a & b),
+    "vor": _bitwise(lambda a, b: a | b),
+    "vxor": _bitwise(lambda a, b: a ^ b),
+    "vshl": _shift_left,
+    "vshr": _shift_right,
+}
+
+
+def _binary(f: Function, lhs: Value, rhs: Value, function: Function2) -> Value:
+    return function(f, lhs, rhs)
+
+
+for _name, _choose_binary in _BINARY.items():
+    define(f"pto.{_name}", _binary, _bind(_choose_binary))
+
+
+# --- vector and scalar ----------------------------------------------------------------------------------------------
+
+
+def _vector_scalar(
+    f: Function, core: Core, input: Value, scalar: Value, element: Element, function: Function2
+) -> Value:
+    return function(f, input, core.splat(scalar, element))
+
+
+for _name in ("vadd", "vmul", "vmax", "vmin"):
+    define(f"pto.{_name}s", _vector_scalar, _bind(_BINARY[_name]))
+
+
+def _shift_by(f: Function, input: Value, scalar: Value, element: Element, function: Function2) -> Value:
+    """The scalar is an i16 of any value; read as unsigned, one that does not fit a narrow lane is beyond its width."""
+    count = f.intrinsic("llvm.umin", scalar.kind, scalar, scalar.like(element.bits))
+    kind = lane_type(element)
+    return function(f, input, splat(f, count.convert("zext" if kind.bits > 16 else "trunc", kind), element.lanes))
+
+
+for _name in ("vshl", "vshr"):
+    define(f"pto.{_name}s", _shift_by, _bind(_BINARY[_name]))
+
+
+# --- carry chain ----------------------------------------------------------------------------------------------------
+
+
+def _chain(f: Function, total: Value, carry: Value, mask: Mask) -> tuple[Value, Mask]:
+    return zeroed(total, mask), Mask(f, carry, 4) & mask
+
+
+@lowering(op.VAddC)
+def vaddc(f: Function, lhs: Value, rhs: Value, mask: Mask) -> tuple[Value, Mask]:
+    total = lhs + rhs
+    return _chain(f, total, total.compare("ult", lhs), mask)
+
+
+@lowering(op.VAddCs)
+def vaddcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> tuple[Value, Mask]:
+    partial = lhs + rhs
+    total = partial + carry_in.lanes(4).zext(I32)
+    return _chain(f, total, partial.compare("ult", lhs) | total.compare("ult", partial), mask)
+
+
+@lowering(op.VSubC)
+def vsubc(f: Function, lhs: Value, rhs: Value, mask: Mask) -> tuple[Value, Mask]:
+    """The carry means "no borrow"."""
+    return _chain(f, lhs - rhs, lhs.compare("uge", rhs), mask)
+
+
+@lowering(op.VSubCs)
+def vsubcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> tuple[Value, Mask]:
+    carry = carry_in.lanes(4)
+    enough = lhs.compare("ugt", rhs) | (carry & (lhs == rhs))
+    return _chain(f, lhs - rhs - 1 + carry.zext(I32), enough, mask)
+
+
+# --- multiply and add -----------------------------------------------------------------------------------------------
+
+
+@lowering(op.VMAdd)
+def vmadd(f: Function, acc: Value, lhs: Value, rhs: Value, active: Value, element: Element) -> Value:
+    """acc * lhs + rhs with one rounding; inactive lanes keep the accumulator."""
+    return chosen(active, numbers.fused_multiply_add(f, element, acc, lhs, rhs), acc)

@@ -1,0 +1,50 @@
+"""Comparisons, which give masks, and selections by mask or by lane number."""
+
+from __future__ import annotations
+
+from ptosim.effects.element import Element
+from ptosim.language import compare as op
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import Value
+from ptosim.native.lanes import chosen
+from ptosim.native.lowering import lowering
+from ptosim.native.numbers import bits_of, widen
+from ptosim.native.registers import Mask, permute
+
+
+def _predicate(comparison: str, element: Element) -> str:
+    """LLVM's name: of floats only "unequal" is true of a NaN."""
+    if element.is_float:
+        return "une" if comparison == "ne" else f"o{comparison}"
+    if comparison in ("eq", "ne"):
+        return comparison
+    return f"{'u' if element.kind == 'unsigned' else 's'}{comparison}"
+
+
+def _compared(f: Function, a: Value, b: Value, seed: Mask, comparison: str, element: Element) -> Mask:
+    """The lanes of the seed in which the comparison holds; every other bit of the predicate is clear."""
+    holds = widen(element, a).compare(_predicate(comparison, element), widen(element, b))
+    return Mask(f, holds, element.bytes) & seed
+
+
+@lowering(op.VCmp)
+def vcmp(f: Function, lhs: Value, rhs: Value, seed: Mask, comparison: str, element: Element) -> Mask:
+    return _compared(f, lhs, rhs, seed, comparison, element)
+
+
+@lowering(op.VCmps)
+def vcmps(f: Function, core: Core, input: Value, scalar: Value, seed: Mask, comparison: str, element: Element) -> Mask:
+    """The vector's type decides about signs: a signless scalar against unsigned lanes is unsigned."""
+    return _compared(f, input, core.splat(scalar, element), seed, comparison, element)
+
+
+@lowering(op.VSel)
+def vsel(on_true: Value, on_false: Value, active: Value) -> Value:
+    return chosen(active, bits_of(on_true), bits_of(on_false))
+
+
+@lowering(op.VSelR, op.VSelRV2)
+def vselr(f: Function, input: Value, index: Value) -> Value:
+    """Lane numbers wrap at the number of lanes, which is a power of two."""
+    return permute(f, bits_of(input), index & (input.kind.lanes - 1))

@@ -1,0 +1,110 @@
+"""Rearrangement of lanes: interleave, squeeze, pack, unpack. Bits are moved, never computed with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptosim.effects.element import Element
+from ptosim.language import rearrange as op
+from ptosim.native.context import Register
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I32, I64, Type, Value
+from ptosim.native.lanes import at_the_front, count_lanes, each_lane, moved_up, prefix_sums
+from ptosim.native.lowering import lowering
+from ptosim.native.numbers import bits_of, lane_type
+from ptosim.native.registers import REGISTER_BYTES, lane_bytes, prefix_mask, shuffle, zeroed
+
+# --- interleaving ---------------------------------------------------------------------------------------------------
+
+
+def _interleaved(f: Function, lhs: Value, rhs: Value, half: int) -> Value:
+    lanes = lhs.kind.lanes
+    first = half * lanes // 2
+    table = [lane + side for lane in range(first, first + lanes // 2) for side in (0, lanes)]
+    return shuffle(f, table, bits_of(lhs), bits_of(rhs))
+
+
+def _separated(f: Function, lhs: Value, rhs: Value, half: int) -> Value:
+    return shuffle(f, range(half, 2 * lhs.kind.lanes, 2), bits_of(lhs), bits_of(rhs))
+
+
+@lowering(op.VIntlv)
+def vintlv(f: Function, lhs: Value, rhs: Value) -> tuple[Value, Value]:
+    return _interleaved(f, lhs, rhs, 0), _interleaved(f, lhs, rhs, 1)
+
+
+@lowering(op.VDintlv)
+def vdintlv(f: Function, lhs: Value, rhs: Value) -> tuple[Value, Value]:
+    return _separated(f, lhs, rhs, 0), _separated(f, lhs, rhs, 1)
+
+
+@lowering(op.VIntlvV2)
+def vintlvv2(f: Function, lhs: Value, rhs: Value, part: str) -> Value:
+    return _interleaved(f, lhs, rhs, int(part == "HIGHER"))
+
+
+@lowering(op.VDintlvV2)
+def vdintlvv2(f: Function, lhs: Value, rhs: Value, part: str) -> Value:
+    return _separated(f, lhs, rhs, int(part == "HIGHER"))
+
+
+# --- squeezing ------------------------------------------------------------------------------------------------------
+
+
+@lowering(op.VSqz)
+def vsqz(f: Function, core: Core, input: Value, active: Value) -> Value:
+    """The active lanes moved together, in order; SQZN becomes the bytes they take."""
+    lanes = bits_of(input)
+    size = lane_bytes(lanes.kind)
+    # Every lane is written behind those that were kept, also an inactive one: the next lane overwrites it, or the end.
+    room = f.scratch(REGISTER_BYTES)
+
+    def keep(lane: Value, flag: Value, carried: list[Value]) -> Sequence[Value]:
+        (kept,) = carried
+        room.at(kept).store(lane, size)
+        return [kept + (flag.zext(I64) * size)]
+
+    (kept,) = each_lane(f, lanes, active, [f.constant(I64, 0)], keep)
+    core.set_register(Register.SQZN, kept)
+    count = kept.udiv(size).trunc(I32)
+    return zeroed(room.load(lanes.kind, 64), prefix_mask(f, size, count))
+
+
+@lowering(op.VUsqz)
+def vusqz(f: Function, core: Core, input: Value, active: Value) -> Value:
+    """How many lanes before this one are active; the input only gives the type."""
+    core.set_register(Register.SQZN, count_lanes(f, active) * lane_bytes(input.kind))
+    return prefix_sums(f, moved_up(f, active.zext(input.kind.element), 1))
+
+
+# --- packing --------------------------------------------------------------------------------------------------------
+
+
+@lowering(op.VPack)
+def vpack(f: Function, input: Value, part: str, result_element: Element) -> Value:
+    """The low half of every lane, into one half of the result; the other half is zero."""
+    packed = at_the_front(f, input.trunc(lane_type(result_element)))
+    lanes = packed.kind.lanes
+    return packed if part == "LOWER" else shuffle(f, [*range(lanes // 2, lanes), *range(lanes // 2)], packed)
+
+
+def _half(f: Function, core: Core, input: Value, part: Value) -> Value:
+    core.fail(part.compare("ugt", 1), "arithmetic", "the part of an unpack is 0 or 1, not {}", part)
+    half = input.kind.lanes // 2
+    low, high = shuffle(f, range(half), input), shuffle(f, range(half, 2 * half), input)
+    return (part == 0).select(low, high)
+
+
+def _wider(input: Value) -> Type:
+    return Type(f"i{2 * input.kind.bits}")
+
+
+@lowering(op.VSunpack)
+def vsunpack(f: Function, core: Core, input: Value, part: Value) -> Value:
+    return _half(f, core, input, part).sext(_wider(input))
+
+
+@lowering(op.VZunpack)
+def vzunpack(f: Function, core: Core, input: Value, part: Value) -> Value:
+    return _half(f, core, input, part).zext(_wider(input))

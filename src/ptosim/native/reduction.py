@@ -1,0 +1,187 @@
+"""Reductions. Inactive lanes do not take part; lanes that a reduction does not write are zero.
+
+Float sums are a halving tree with inactive lanes as +0. In extrema a NaN wins, and +0 is larger than -0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ptosim.effects.element import Element
+from ptosim.effects.float_format import BF16, F16, F32, BinaryFormat
+from ptosim.effects.record import Static
+from ptosim.language import reduction as op
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I16, I32, Type, Value
+from ptosim.native.lanes import at_the_front, chosen, each_lane, first_lane, prefix_sums
+from ptosim.native.lowering import define, lowering
+from ptosim.native.numbers import bits_of, lane_type, lanes_as, tree_sum, widen
+from ptosim.native.registers import Mask, extract, insert, shuffle, splat, tree, zeroed
+
+BLOCKS = 8
+
+
+# --- sums -----------------------------------------------------------------------------------------------------------
+
+
+def _summed(f: Function, input: Value, mask: Mask, element: Element, result: Element, groups: int) -> Value:
+    """The sum of each of `groups` equal stretches of the register, in the type of the result, at its front."""
+    lanes = zeroed(input, mask)
+    if element.is_float:
+        return at_the_front(f, tree_sum(f, element, lanes, groups))
+    wide = lanes.convert("zext" if element.kind == "unsigned" else "sext", lane_type(result))
+    return at_the_front(f, tree(f, wide, lambda a, b: a + b, groups))
+
+
+@lowering(op.VCAdd)
+def vcadd(f: Function, input: Value, mask: Mask, element: Element, result_element: Element) -> Value:
+    return _summed(f, input, mask, element, result_element, 1)
+
+
+@lowering(op.VCGAdd)
+def vcgadd(f: Function, input: Value, mask: Mask, element: Element) -> Value:
+    return _summed(f, input, mask, element, element, BLOCKS)
+
+
+@lowering(op.VCPAdd)
+def vcpadd(f: Function, input: Value, mask: Mask, element: Element) -> Value:
+    """Neighbouring pairs, not a prefix sum."""
+    return _summed(f, input, mask, element, element, input.kind.lanes // 2)
+
+
+# --- extrema --------------------------------------------------------------------------------------------------------
+
+_FORMATS = {"f16": F16, "bf16": BF16, "f32": F32}
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Lanes as keys: integers of their width, of which the largest is wanted.
+
+    A float's bits become ordered integers when all but the sign of negative ones is complemented (so -0 is below +0),
+    which also undoes itself. NaN, whatever its bits, has the highest key, which is no number's.
+    """
+
+    element: Element
+    largest: bool
+
+    @property
+    def form(self) -> BinaryFormat:
+        return _FORMATS[self.element.name]
+
+    @property
+    def highest(self) -> int:
+        return (1 << (self.element.bits - 1)) - 1
+
+    @property
+    def worst(self) -> int:
+        """An extremum over nothing is -inf or the least value, of smallest ones +inf or the greatest."""
+        if self.element.is_float:
+            return ~self.form.infinity
+        return 0 if self.element.kind == "unsigned" else ~self.highest
+
+    def larger(self, f: Function, a: Value, b: Value) -> Value:
+        name = "llvm.umax" if self.element.kind == "unsigned" else "llvm.smax"
+        return f.intrinsic(name, a.kind, a, b)
+
+    def _ordered(self, bits: Value) -> Value:
+        return bits ^ (bits >> (self.element.bits - 1)).lshr(1)
+
+    def keys(self, lanes: Value) -> Value:
+        bits = bits_of(lanes)
+        if not self.element.is_float:
+            return bits if self.largest else ~bits
+        keys = self._ordered(bits)
+        is_nan = (bits & self.highest) > self.form.infinity
+        return is_nan.select(self.highest, keys if self.largest else ~keys)
+
+    def values(self, keys: Value) -> Value:
+        """The lanes, as integers, that have these keys."""
+        bits = keys if self.largest else ~keys
+        if not self.element.is_float:
+            return bits
+        return (keys == self.highest).select(self.form.nan, self._ordered(bits))
+
+
+def _best(f: Function, input: Value, active: Value, order: _Order, groups: int) -> tuple[Value, Value]:
+    """The key of each lane, with inactive ones as if they were the worst; and the best key of each stretch."""
+    keys = order.keys(input)
+    keys = chosen(active, keys, keys.like(order.worst))
+    return keys, tree(f, keys, lambda a, b: order.larger(f, a, b), groups)
+
+
+def _matches(f: Function, keys: Value, best: Value) -> Value:
+    return keys == splat(f, extract(best, 0), keys.kind.lanes)
+
+
+def _extremum(f: Function, input: Value, active: Value, order: _Order) -> Value:
+    """The value in lane 0, and in lane 1 the number of its lane as an unsigned integer of the element's width."""
+    keys, best = _best(f, input, active, order, 1)
+    place = first_lane(f, _matches(f, keys, best) & active)
+    return insert(at_the_front(f, order.values(best)), 1, place.trunc(keys.kind.element))
+
+
+def _extremum_of_blocks(f: Function, input: Value, active: Value, order: _Order) -> Value:
+    _, best = _best(f, input, active, order, BLOCKS)
+    return at_the_front(f, order.values(best))
+
+
+def _extremum_with_matches(f: Function, input: Value, active: Value, order: _Order) -> tuple[Value, Mask]:
+    """The extremum, and every active lane that equals it; the two zeros are equal, and a NaN matches the NaNs."""
+    keys, best = _best(f, input, active, order, 1)
+    value = order.values(best)
+    equal = _matches(f, keys, best)
+    if order.element.is_float:
+        lane = lanes_as(value, lane_type(order.element))
+        every = shuffle(f, [0] * input.kind.lanes, lane)
+        equal = equal | (widen(order.element, input) == widen(order.element, every))
+    return at_the_front(f, value), Mask(f, equal & active, order.element.bytes)
+
+
+def _bind(largest: bool) -> Callable[[Static], dict[str, Any]]:
+    return lambda static: {"order": _Order(static.elements["input"], largest)}
+
+
+for _word, _largest in (("max", True), ("min", False)):
+    define(f"pto.vc{_word}", _extremum, _bind(_largest))
+    define(f"pto.vcg{_word}", _extremum_of_blocks, _bind(_largest))
+    define(f"pto.vcb{_word}", _extremum_with_matches, _bind(_largest))
+
+
+# --- histograms -----------------------------------------------------------------------------------------------------
+
+VALUES = 256
+
+
+def _counts(f: Function, input: Value, mask: Mask) -> Value:
+    """How many active lanes have each value of a byte."""
+    counters = f.scratch(VALUES * 4)
+    counters.fill(0, VALUES * 4)
+
+    def count(lane: Value, flag: Value, _: list[Value]) -> Sequence[Value]:
+        counter = counters.at(lane.zext(Type("i64")) * 4)
+        counter.store(counter.load(I32, 4) + flag.zext(I32), 4)
+        return ()
+
+    each_lane(f, input, mask.lanes(1), [], count)
+    return counters.load(I32.vector(VALUES), 64).trunc(I16)
+
+
+def _half(f: Function, core: Core, counts: Value, bin: Value) -> Value:
+    core.fail(bin.compare("ugt", 1), "arithmetic", "the bin of a histogram is 0 or 1, not {}", bin)
+    half = VALUES // 2
+    low, high = shuffle(f, range(half), counts), shuffle(f, range(half, VALUES), counts)
+    return (bin == 0).select(low, high)
+
+
+@lowering(op.DHistV2)
+def dhistv2(f: Function, core: Core, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
+    return acc + _half(f, core, _counts(f, input, mask), bin)
+
+
+@lowering(op.CHistV2)
+def chistv2(f: Function, core: Core, acc: Value, input: Value, mask: Mask, bin: Value) -> Value:
+    return acc + _half(f, core, prefix_sums(f, _counts(f, input, mask)), bin)
