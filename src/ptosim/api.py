@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ptosim.reference.watch import Watch
     from ptosim.report.check_report import CheckReport
     from ptosim.report.profile import Profile
+    from ptosim.sanitize.last_writer import Written
     from ptosim.target import Target
 
 ENGINES = ("native", "reference")
@@ -185,6 +186,20 @@ class Kernel:
             cross_block=self.program.cross_block,
             block_done=launch.block_done,
         )
+
+    def watchable(self) -> set[int]:
+        """The lines that a run can show."""
+        from ptosim.reference.watch import watchable
+
+        return watchable(self.module.verified.parsed)
+
+    def last_writer(self, launch: Launch, low: int, high: int) -> Written | None:
+        """Who writes the bytes [low, high) of GM last, when this launch runs once more."""
+        from ptosim.sanitize.last_writer import LastWriter
+
+        observer = LastWriter(low, high)
+        self.reference(launch, observer)()
+        return observer.written
 
     def _translated(self, observed: bool, watch: Watch | None) -> Programs:
         from ptosim.machine.launch import KernelKind

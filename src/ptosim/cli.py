@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import wraps
 from typing import Any, NoReturn
 
 import click
 
-from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.diagnostics import Diagnostic, PTOError, Related, error
+
+INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
 
 _KERNEL_FILE = click.argument("file", type=click.Path())
 _WORDS = click.argument("words", nargs=-1, metavar="[ARGUMENT]...")
@@ -28,8 +33,12 @@ def _launch_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+class _Differs(PTOError):
+    """A result is not what --expect says: the kernel is wrong, not the command line."""
+
+
 def _reports(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --json, and turns a PTOError into its diagnostics and exit code 1."""
+    """Adds --json, and turns a PTOError into its diagnostics and an exit code."""
 
     @click.option("--json", "as_json", is_flag=True, help="Diagnostics and findings as one JSON array.")
     @wraps(command)
@@ -38,12 +47,17 @@ def _reports(command: Callable[..., Any]) -> Callable[..., Any]:
             found = command(as_json=as_json, **options)
         except PTOError as problem:
             _show(problem.diagnostics, as_json)
-            sys.exit(1)
+            sys.exit(_exit_code(problem))
         if as_json:
             _show(found or (), as_json)
         sys.exit(0)
 
     return reporting
+
+
+def _exit_code(problem: PTOError) -> int:
+    misused = all(diagnostic.kind == "argument" for diagnostic in problem.diagnostics)
+    return 2 if misused and not isinstance(problem, _Differs) else 1
 
 
 def _show(diagnostics: Sequence[Diagnostic], as_json: bool) -> None:
@@ -60,7 +74,16 @@ def _coloured(text: str) -> str:
     return "\n".join([click.style(first, fg=colour, bold=True), *rest])
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        """Ctrl-C ends any command, without a word, as it ends other programs."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.exit(INTERRUPTED)
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ptosim", message="%(version)s")
 def main() -> None:
     """Run, check, time and see Ascend PTO micro-instruction kernels on any computer."""
@@ -105,8 +128,9 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
 @_launch_options
 @click.option("--save", "saves", multiple=True, metavar="N=FILE", help="Write argument N afterwards (.npy, or raw).")
 @click.option("--expect", "expects", multiple=True, metavar="N=FILE", help="Compare argument N with a file.")
-@click.option("--atol", type=float, default=0.0, help="Absolute tolerance of --expect.")
-@click.option("--rtol", type=float, default=0.0, help="Relative tolerance of --expect.")
+@click.option("--atol", type=click.FloatRange(0), default=0.0, help="Absolute tolerance of --expect.")
+@click.option("--rtol", type=click.FloatRange(0), default=0.0, help="Relative tolerance of --expect.")
+@click.option("--show", "shows", multiple=True, metavar="LINE[:N]", help="Show what a line does, the first N times.")
 @click.option("--engine", type=click.Choice(["native", "reference"]), help="Which engine runs it.")
 @click.option("--oob", type=click.Choice(["error", "drop"]), default="error", help="GM accesses outside an argument.")
 @click.option("--threads", type=click.IntRange(1), help="Worker threads of the native engine; all cores by default.")
@@ -123,14 +147,20 @@ def run(
     expects: Sequence[str],
     atol: float,
     rtol: float,
+    shows: Sequence[str],
+    engine: str | None,
+    oob: str,
+    threads: int | None,
+    schedule: str,
+    max_steps: int,
     as_json: bool,
-    **options: Any,
 ) -> Sequence[Diagnostic]:
     """Run a kernel.
 
     An argument is file.npy, file.bin, zeros:SHAPE, ones:SHAPE, rand:SHAPE[:SEED], arange:SHAPE, or a number.
     """
-    from ptosim.api import load
+    from ptosim.api import Launch, load
+    from ptosim.arguments import bind
     from ptosim.words import save
 
     module = load(file, target)
@@ -138,11 +168,17 @@ def run(
     values = _values(chosen, words)
     outputs = [_numbered(text, values) for text in saves]
     wanted = [_numbered(text, values) for text in expects]
-    chosen(*values, grid=grid, **{name: value for name, value in options.items() if value is not None})
+    before = Launch(bind(chosen.signature, _copies(values)), grid, oob, schedule, max_steps) if wanted else None
+    launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps)
+    if shows:
+        _run_showing(chosen, launch, shows, engine, as_json)
+    else:
+        with _progress(grid, as_json) as block_done:
+            chosen.execute(replace(launch, block_done=block_done), *([engine] if engine else []), threads=threads)
     for index, path in outputs:
         save(path, values[index])
-    for index, path in wanted:
-        _compare(index, path, values[index], chosen.signature[index], atol, rtol)
+    if before is not None:
+        _compare(chosen, before, values, wanted, atol, rtol)
     if not as_json:
         _summary(chosen, values)
     return module.warnings
@@ -160,9 +196,13 @@ def _values(kernel: Any, words: Sequence[str]) -> list[Any]:
     return [value_of(word, parameter) for word, parameter in zip(words, signature, strict=True)]
 
 
+def _copies(values: list[Any]) -> list[Any]:
+    return [value.copy() if hasattr(value, "dtype") else value for value in values]
+
+
 def _numbered(text: str, values: list[Any]) -> tuple[int, str]:
     number, equals, path = text.partition("=")
-    if not equals or not number.isdecimal() or not path:
+    if not equals or not number.isascii() or not number.isdecimal() or len(number) > 4 or not path:
         _usage(f"'{text}' is not of the form N=FILE")
     if int(number) >= len(values) or not hasattr(values[int(number)], "dtype"):
         _usage(f"argument {number} is not an array of this kernel")
@@ -173,27 +213,150 @@ def _usage(message: str) -> NoReturn:
     raise click.UsageError(message)
 
 
-def _compare(index: int, path: str, value: Any, parameter: Any, atol: float, rtol: float) -> None:
-    import numpy as np
+# --- run --show -----------------------------------------------------------------------------------------------------
 
-    from ptosim.words import value_of
 
-    wanted = value_of(path, parameter).reshape(-1)
-    found = value.reshape(-1)
+def _run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | None, as_json: bool) -> None:
+    from ptosim.reference.watch import Execution, Watch
+    from ptosim.report.execution import describe
+
+    if engine == "native":
+        _usage("--show needs the reference engine")
+    lines = dict(_line(text) for text in shows)
+    for line in lines.keys() - kernel.watchable():
+        near = min(kernel.watchable(), key=lambda other: abs(other - line), default=None)
+        hint = f"; the nearest that has is line {near}" if near is not None else ""
+        raise error("argument", f"line {line} has no instruction to show{hint}")
+
+    def tell(execution: Execution) -> None:
+        click.echo(describe(execution), err=as_json)
+
+    kernel.reference(launch, watch=Watch(lines, tell))()
+
+
+def _line(text: str) -> tuple[int, int | None]:
+    line, colon, count = text.partition(":")
+    numbers = [line, count] if colon else [line]
+    if not all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers):
+        _usage(f"'{text}' is not of the form LINE or LINE:N")
+    return int(line), int(count) if colon else None
+
+
+# --- run --expect ---------------------------------------------------------------------------------------------------
+
+
+def _compare(
+    kernel: Any, before: Any, values: list[Any], wanted: list[tuple[int, str]], atol: float, rtol: float
+) -> None:
+    """Raise for arguments that differ from their files; `before` is the launch with the arguments it began with."""
+    differences = [
+        difference
+        for index, path in wanted
+        if (difference := _difference(kernel, before, index, path, values[index], atol, rtol)) is not None
+    ]
+    if differences:
+        raise _Differs(*differences)
+
+
+def _difference(
+    kernel: Any, before: Any, index: int, path: str, value: Any, atol: float, rtol: float
+) -> Diagnostic | None:
+    from ptosim.words import differing, value_of
+
+    parameter = kernel.signature[index]
+    wanted, found = value_of(path, parameter).reshape(-1), value.reshape(-1)
     if wanted.shape != found.shape:
         raise error("argument", f"{path} has {wanted.size} elements, argument {index} has {found.size}")
-    with np.errstate(all="ignore"):
-        near = np.isclose(found.astype(np.float64), wanted.astype(np.float64), rtol, atol, equal_nan=True)
-    if near.all():
-        return
-    first = int(np.flatnonzero(~near)[0])
-    place = tuple(int(i) for i in np.unravel_index(first, value.shape))
-    count = int((~near).sum())
-    raise error(
-        "argument",
-        f"argument {index} ({parameter.name}) differs from {path} in {count} of {near.size} elements; "
-        f"the first is {list(place)}: {found[first]} instead of {wanted[first]}",
+    wrong = differing(found, wanted, atol, rtol)
+    if not wrong.any():
+        return None
+    first = int(wrong.argmax())
+    place = ", ".join(str(side) for side in _unravelled(first, value.shape))
+    low = before.arguments.values[index] + first * found.itemsize
+    return _blamed(
+        f"argument {index} (%{parameter.name}) differs from {path} in {int(wrong.sum())} of {wrong.size} elements; "
+        f"the first is [{place}]: {found[first]!s} instead of {wanted[first]!s}",
+        kernel.last_writer(replace(before, arguments=before.arguments.copied()), low, low + found.itemsize),
     )
+
+
+def _unravelled(index: int, shape: tuple[int, ...]) -> list[int]:
+    places: list[int] = []
+    for side in reversed(shape):
+        index, place = divmod(index, side)
+        places.insert(0, place)
+    return places
+
+
+def _blamed(message: str, written: Any) -> Diagnostic:
+    """A wrong element, with the instruction that wrote it last."""
+    if written is None:
+        return Diagnostic("argument", "error", message, notes=("no instruction wrote that element",))
+    related: tuple[Related, ...] = ()
+    if written.source is not None and written.source.site.location is not None:
+        related = (Related(written.source.site.location, f"its bytes were stored here{_loops(written.source)}"),)
+    return Diagnostic(
+        "argument",
+        "error",
+        message,
+        written.site.location,
+        f"written last here{_loops(written)}",
+        related,
+        core=written.core,
+        pipe=str(written.site.pipe),
+        block=written.block,
+        loops=written.loops,
+    )
+
+
+def _loops(written: Any) -> str:
+    where = f", by {written.core}"
+    return f"{where} at loop indices {', '.join(map(str, written.loops))}" if written.loops else where
+
+
+# --- how far a run is -----------------------------------------------------------------------------------------------
+
+PATIENCE = 2.0  # seconds before a bar appears
+
+
+@contextmanager
+def _progress(blocks: int, quiet: bool) -> Generator[Callable[[], None]]:
+    """A bar over the blocks of a run that takes long, on a terminal; gives what to call when a block is done."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda: None
+        return
+    done = 0
+    bar: Any = None
+
+    def appear() -> None:
+        nonlocal bar
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = TextColumn("running"), BarColumn(), MofNCompleteColumn(), TextColumn("blocks"), TimeElapsedColumn()
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.add_task("", total=blocks, completed=done)
+        bar.start()
+
+    def block_done() -> None:
+        nonlocal done
+        done += 1
+        if bar is not None:
+            bar.update(bar.task_ids[0], completed=done)
+
+    timer = threading.Timer(PATIENCE, appear)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield block_done
+    finally:
+        timer.cancel()
+        timer.join()
+        if bar is not None:
+            bar.stop()
+
+
+# --- what a run shows at its end ------------------------------------------------------------------------------------
 
 
 def _summary(kernel: Any, values: list[Any]) -> None:

@@ -144,6 +144,15 @@ def _typed(array: Array, dtype: np.dtype[Any]) -> Array:
     return array.view(dtype) if array.dtype.kind == "V" and array.dtype.itemsize == dtype.itemsize else array
 
 
+def differing(found: Array, wanted: Array, atol: float, rtol: float) -> Array:
+    """Where flat arrays differ by more than the tolerance; NaN equals NaN. Without a tolerance numbers are compared
+    exactly, whatever their type."""
+    with np.errstate(all="ignore"):
+        if atol == rtol == 0:
+            return ~((found == wanted) | ((found != found) & (wanted != wanted)))
+        return ~np.isclose(found.astype(np.float64), wanted.astype(np.float64), rtol, atol, equal_nan=True)
+
+
 def save(path: str, value: Any) -> None:
     """Write an array as .npy, or as raw bytes for any other name."""
     try:

@@ -275,7 +275,7 @@ class Translator:
 
     def _watched(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch) -> None:
         """An instruction on a line that is shown: calls around it tell what it did."""
-        watched = self.constant(Watched(watch, self.site(op), op), "watched")
+        watched = self.constant(Watched(watch, self.module.parsed, op, self.site(op)), "watched")
         operands = _tuple([self.name(value) for value in op.operands])
         if queued:
             function = self.constant(meaning.function, "k")

@@ -18,8 +18,10 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.language.operation import PTOOperation
+from ptosim.language.parser import ParsedModule
 from ptosim.language.types import AlignType, MaskType, element_of
 from ptosim.machine.entry import Site
+from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.core import Bytes, Combine, Core, Starts
 
 
@@ -27,6 +29,7 @@ from ptosim.reference.core import Bytes, Combine, Core, Starts
 class Value:
     """An operand or result: registers are arrays of lanes, scalar floats their bit pattern, pointers addresses."""
 
+    role: str
     name: str
     type: str
     element: Element | None
@@ -36,7 +39,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Access:
-    """Pieces of one length that were read or written, in order, with the bytes they hold."""
+    """Pieces of one length that were read or written, with the bytes they hold."""
 
     verb: Literal["reads", "writes"]
     space: Space
@@ -85,8 +88,9 @@ class Watched:
     """An operation on a watched line. The translated code calls these methods around it."""
 
     watch: Watch
-    site: Site
+    parsed: ParsedModule
     op: Operation
+    site: Site
 
     def view(self, core: Core) -> View:
         """Stands in for the core while the instruction executes."""
@@ -119,30 +123,35 @@ class Watched:
                 self.site,
                 core.machine.name,
                 loops,
-                _values(op.operands, _roles(op), operands),
-                _values(op.results, tuple(f"result {index}" for index in range(len(op.results))), results),
+                self._values(_roles(op), op.operands, operands),
+                self._values(("",) * len(op.results), op.results, results),
                 tuple(view.accesses),
                 core.global_memory.names,
             )
         )
 
-
-def _roles(op: Operation) -> tuple[str, ...]:
-    if not isinstance(op, PTOOperation):
-        return tuple(f"operand {index}" for index in range(len(op.operands)))
-    return tuple(role for role in op.operand_roles for _ in op.segment(role))
-
-
-def _values(values: Sequence[SSAValue], roles: Sequence[str], contents: Sequence[Any]) -> tuple[Value, ...]:
-    return tuple(
-        Value(
-            f"%{value.name_hint}" if value.name_hint else role,
-            str(value.type),
-            None if isinstance(value.type, MaskType | AlignType) else element_of(value.type),
-            content,
+    def _values(self, roles: Sequence[str], values: Sequence[SSAValue], contents: Sequence[Any]) -> tuple[Value, ...]:
+        return tuple(
+            Value(
+                role,
+                span.text if (span := self.parsed.definitions.get(value)) is not None else "",
+                str(value.type),
+                None if isinstance(value.type, MaskType | AlignType) else element_of(value.type),
+                content,
+            )
+            for role, value, content in zip(roles, values, contents, strict=True)
         )
-        for value, role, content in zip(values, roles, contents, strict=True)
-    )
+
+
+def _roles(op: Operation) -> Sequence[str]:
+    assert isinstance(op, PTOOperation)
+    return [role for role in op.operand_roles for _ in op.segment(role)]
+
+
+def watchable(parsed: ParsedModule) -> set[int]:
+    """The lines with an instruction that executes; control flow is not shown."""
+    locations = (parsed.location(op) for op in parsed.module.walk() if semantics_of(op.name) is not None)
+    return {location.line for location in locations if location is not None}
 
 
 class View:
