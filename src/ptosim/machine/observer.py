@@ -9,8 +9,7 @@ of sets.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.names import Space
@@ -22,9 +21,11 @@ if TYPE_CHECKING:
 
 Use = Literal["mask", "address", "condition", "operand"]
 
+DECIDED = 0x80
+"""The bit of a taint number that says: a tainted mask or lane number has decided the value."""
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
+
+class Footprint(NamedTuple):
     """The bytes of one access: pieces of `width` bytes at `starts`, an integer or a one-dimensional array of them.
 
     `owner` is the core whose memory it is (the UB of AIV1 may be written by the AIC); None for GM. A GM address is the

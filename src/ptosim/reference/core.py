@@ -63,7 +63,7 @@ def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], A
     return step()
 
 
-def _pieces(memory: Bytes, offsets: Starts, width: int) -> Bytes:
+def pieces(memory: Bytes, offsets: Starts, width: int) -> Bytes:
     """The pieces as one array: a view where they are equally spaced, a copy otherwise."""
     if len(offsets) < 2:
         return memory[offsets[0] : offsets[0] + width][np.newaxis] if len(offsets) else memory[:0].reshape(0, width)
@@ -174,7 +174,7 @@ class Core:
         if inside:
             return memory[offset : offset + width]
         data = np.zeros(width, np.uint8)
-        low, high = _clip(memory, offset, width)
+        low, high = clip(memory, offset, width)
         data[low:high] = memory[offset + low : offset + high]
         return data
 
@@ -190,7 +190,7 @@ class Core:
         """Store bytes, or those of them that `active` selects."""
         memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
         if not inside:
-            low, high = _clip(memory, offset, len(data))
+            low, high = clip(memory, offset, len(data))
             data, offset = data[low:high], offset + low
             active = None if active is None else active[low:high]
         window = memory[offset : offset + len(data)]
@@ -203,10 +203,10 @@ class Core:
         """Pieces of `width` bytes at these addresses, one row each, as a copy."""
         memory, offsets, inside = self._windows("reads", space, starts, width, alignment, at)
         if inside:
-            return _pieces(memory, offsets, width).copy()
+            return pieces(memory, offsets, width).copy()
         rows = np.zeros((len(starts), width), np.uint8)
         for row, offset in zip(rows, offsets, strict=True):
-            low, high = _clip(memory, int(offset), width)
+            low, high = clip(memory, int(offset), width)
             row[low:high] = memory[offset + low : offset + high]
         return rows
 
@@ -217,13 +217,13 @@ class Core:
         width = data.shape[1]
         memory, offsets, inside = self._windows("writes", space, starts, width, alignment, at)
         if inside and _may_assign_at_once(offsets, width):
-            _pieces(memory, offsets, width)[...] = data
+            pieces(memory, offsets, width)[...] = data
             return
         if inside:
             memory[offsets[:, np.newaxis] + np.arange(width)] = data  # where pieces overlap the last one stays
             return
         for offset, row in zip(offsets, data, strict=True):
-            low, high = _clip(memory, int(offset), width)
+            low, high = clip(memory, int(offset), width)
             memory[offset + low : offset + high] = row[low:high]
 
     def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
@@ -231,7 +231,7 @@ class Core:
         width = data.shape[1]
         memory, offsets, _ = self._windows("writes", space, starts, width, 1, None)
         for offset, row in zip(offsets, data, strict=True):
-            low, high = _clip(memory, int(offset), width)
+            low, high = clip(memory, int(offset), width)
             old = np.zeros(width, np.uint8)  # an element may lie half outside
             old[low:high] = memory[offset + low : offset + high]
             memory[offset + low : offset + high] = combine(old, row)[low:high]
@@ -336,7 +336,7 @@ def _outside(verb: str, name: str, size: int, start: int, width: int) -> str:
     return f"{verb} bytes {start} to {last} of {name}, which has {size} bytes: the first byte outside is {first}"
 
 
-def _clip(memory: Bytes, offset: int, width: int) -> tuple[int, int]:
+def clip(memory: Bytes, offset: int, width: int) -> tuple[int, int]:
     """Which part of an access lies inside the memory."""
     low = min(max(0, -offset), width)
     return low, max(low, min(width, len(memory) - offset))

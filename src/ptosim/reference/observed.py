@@ -1,15 +1,14 @@
 """A core that is watched: accesses are reported, and taint travels with the registers.
 
-Taint of a value is None while it is clean, otherwise an array of one byte per byte of its image, not zero where tainted
-(the number is the observer's). It moves as the data does: a movement is *replayed* on the taint image by the very same
-function, with a core whose reads give taint and whose writes are collected. The observer decides what taint means.
+Taint of a value is None while it is clean; what it looks like otherwise, and how it spreads from register to register,
+is in taint.py. Through memory it moves as the data does: an instruction that has met taint is *replayed*, the very same
+function on a core whose reads give taint and whose writes are collected. The observer decides what taint means.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
@@ -17,38 +16,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import Details, Diagnostic
-from ptosim.effects.names import Space
-from ptosim.effects.record import Effects, Taint
-from ptosim.machine.entry import Entry, Site
-from ptosim.machine.observer import Footprint, Observer
-from ptosim.reference.core import Bytes, Combine, Core, Starts
+from ptosim.effects.names import Pipe, Space
+from ptosim.effects.record import Taint
+from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.memory import decode
+from ptosim.machine.observer import Footprint, Observer, Use
+from ptosim.reference.core import Bytes, Combine, Core, Starts, clip, pieces
 from ptosim.reference.mask import Mask
 from ptosim.reference.stream import StoreAlign
-
-Image = NDArray[np.uint8]
-
-REGISTER_BYTES = 256
-MASK_WIDTH = -1
-"""Stands for a mask where the bytes per lane of a register are asked for."""
+from ptosim.reference.taint import (
+    CHOOSERS,
+    GATES,
+    Image,
+    Observed,
+    Taints,
+    as_taint,
+    as_tuple,
+    image_of,
+    merged,
+    of_origin,
+    origins,
+    spread,
+)
 
 _NOWHERE: deque[int | list[int]] = deque(maxlen=0)
 """The path of the scalar unit itself, which nobody asks for."""
 
 
-@dataclass(frozen=True, eq=False)
-class Observed:
-    """An operation of the kernel, as far as observing it needs to know."""
+class Act:
+    """An instruction while it is carried out, and the taint it has met so far."""
 
-    site: Site
-    function: Callable[..., Any]
-    parameters: tuple[str, ...]
-    effects: Effects | None
-    result_widths: tuple[int, ...]
-    """Bytes per lane of each register result; 0 for any other result."""
-    operand_widths: tuple[int, ...]
-    """Bytes per lane of each argument that is a register; 0 for any other argument."""
-    zeroing: int | None
-    """Which argument, behind those of the function, is the mask that clears inactive result lanes."""
+    taints: Taints | None = None
+    """Of the operands; None when all are clean."""
+    reads = 0
+    met: dict[int, Image] | None = None
+    """The taint of those reads that met some."""
+    writes = 0
+    replayed = -1
+    """The number of reads that the last replay knew."""
+    collected: Sequence[Image | None] = ()
+    """The taint of each write, by that replay."""
+
+    def __init__(self, observed: Observed, arguments: tuple[Any, ...]) -> None:
+        self.observed = observed
+        self.arguments = arguments
+
+    def has_read(self, taint: Image | None) -> None:
+        if taint is not None:
+            self.met = {} if self.met is None else self.met
+            self.met[self.reads] = taint
+        self.reads += 1
+
+    def origins(self) -> list[int]:
+        return origins((*(self.met or {}).values(), *(self.taints or ())))
 
 
 class ObservedCore(Core):
@@ -58,6 +78,7 @@ class ObservedCore(Core):
     observer: Observer
     entry: Entry
     """The entry that is being executed."""
+    act: Act
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -70,8 +91,6 @@ class ObservedCore(Core):
         """By direction: the sizes of the loop registers that the last copy found."""
         self.held: dict[StoreAlign, Site] = {}
         """Store streams of the scope with pending bytes, and the instruction that stored last."""
-        self._reads: list[Any] = []
-        self._writes: Iterator[Any] = iter(())
 
     # --- the scalar unit --------------------------------------------------------------------------------------------
 
@@ -109,26 +128,25 @@ class ObservedCore(Core):
     def _execute(self, observed: Observed, arguments: tuple[Any, ...]) -> int:
         self.bytes_read = 0
         self.entry = cast(Entry, self.machine.current)
-        self.perform(observed, arguments, (None,) * len(arguments))
+        self.perform(observed, arguments)
         return self.bytes_read
 
     def transfer_observed(self, observed: Observed, arguments: tuple[Any, ...]) -> None:
         """Queue a copy that reads when it starts and writes when it ends."""
         steps = cast("Iterator[None]", observed.function(*arguments))
         facts = dict(zip(observed.parameters, arguments, strict=True))
-        reads: list[Any] = []
+        act = Act(observed, arguments)
 
         def start() -> int:
             self._enter(observed.site)
-            self._reads = reads
+            self.act = act
             self.bytes_read = 0
             next(steps, None)
             return self.bytes_read
 
         def finish(_: object) -> None:
             self._enter(observed.site)
-            taints = self._replay(observed.function, arguments, reads) if any(t is not None for t in reads) else ()
-            self._writes = iter(taints)
+            self.act = act
             next(steps, None)
 
         self.machine.work(observed.site.pipe, observed.site, start, finish, facts=facts)
@@ -157,43 +175,90 @@ class ObservedCore(Core):
     def scalar(self, observed: Observed, arguments: tuple[Any, ...], store: bool) -> Any:
         """A scalar access of the scalar unit."""
         self.entry = self.machine.scalar_store(observed.site) if store else self.machine.scalar_load(observed.site)
-        return self.perform(observed, arguments, (None,) * len(arguments))[0]
+        return self.perform(observed, arguments)[0]
 
-    def perform(
-        self, observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]
-    ) -> tuple[Any, Any]:
+    def perform(self, observed: Observed, arguments: tuple[Any, ...], taints: Taints | None = None) -> tuple[Any, Any]:
         """Execute an instruction that uses the core; gives its results and their taint."""
         self.site = observed.site
-        reads: list[Any] = []
-        self._reads = reads
-        self._writes = iter(())
-        if any(taint is not None for taint in taints):
-            clean = _as_taint(observed, arguments, taints)
-            self._writes = iter(self._replay(observed.function, clean, []))
+        self.act = act = Act(observed, arguments)
+        if taints is not None:
+            act.taints = taints
+            self._decided(act)
         results = observed.function(*arguments)
-        if observed.effects is not None and observed.effects.taint is Taint.USE:
-            for taint in filter(lambda taint: taint is not None, reads):
+        if act.met is None and taints is None:
+            return results, observed.clean
+        if observed.taint is Taint.USE:
+            for taint in (act.met or {}).values():
                 self.used(observed, "operand", taint)
-            return results, None
-        if not any(taint is not None for taint in reads):
-            return results, None if not isinstance(results, tuple) else (None,) * len(cast("tuple[Any, ...]", results))
-        return results, self._moved(observed, arguments, reads)
+            return results, observed.clean
+        return results, self._moved(act, results)
 
-    def _moved(self, observed: Observed, arguments: tuple[Any, ...], reads: list[Any]) -> Any:
-        replay = Replay(self, reads)
-        results = observed.function(*(replay if argument is self else argument for argument in arguments))
-        if isinstance(results, tuple):
-            return tuple(_image(result) for result in cast("tuple[Any, ...]", results))
-        return _image(results)
+    def _decided(self, act: Act) -> None:
+        """Tainted masks and offsets decide which bytes are touched."""
+        observed, taints = act.observed, act.taints or ()
+        for role, argument, taint in zip(observed.parameters, act.arguments, taints, strict=False):
+            if taint is None or role not in GATES | CHOOSERS:
+                continue
+            if role in GATES:
+                self.used(observed, "mask", taint)
+            else:
+                lanes = taint.reshape(cast("NDArray[Any]", argument).size, -1).max(axis=1)
+                active = self._active(act, len(lanes))
+                if lanes[active].any():
+                    self.used(observed, "address", lanes[active])
 
-    def _replay(self, function: Callable[..., Any], arguments: Sequence[Any], reads: list[Any]) -> list[Any]:
-        """Run a movement on taint; gives the taint of each of its writes."""
-        replay = Replay(self, reads)
-        outcome = function(*(replay if argument is self else argument for argument in arguments))
+    def _active(self, act: Act, lanes: int) -> NDArray[np.bool_]:
+        """Which lanes of a gather or scatter take part."""
+        for role, argument in zip(act.observed.parameters, act.arguments, strict=False):
+            if role == "mask" and isinstance(argument, Mask):
+                return argument.lanes(256 // lanes)
+            if role == "active_lanes" and argument is not None:
+                return np.arange(lanes) < argument
+        return np.ones(lanes, np.bool_)
+
+    def _moved(self, act: Act, results: Any) -> Any:
+        """The taint of the results of an instruction that has read or holds tainted bytes."""
+        images: list[Image | None] = [None] * len(act.observed.result_widths)
+        for number in act.origins():
+            _, outcome = self._replay(act, number)
+            for place, result in enumerate(as_tuple(outcome)[: len(images)]):
+                images[place] = merged(images[place], image_of(result), number)
+        return tuple(images) if len(images) > 1 else images[0] if images else None
+
+    def _replay(self, act: Act, number: int) -> tuple[list[Image], Any]:
+        """Run an instruction on the taint of one origin; gives what it writes, and its results."""
+        replay = Replay(self, {place: of_origin(taint, number) for place, taint in (act.met or {}).items()})
+        operands = as_taint(act.observed, act.arguments, act.taints or (), number)
+        outcome: Any = act.observed.function(*(replay if operand is self else operand for operand in operands))
         if isinstance(outcome, Iterator):
             for _ in cast("Iterator[None]", outcome):
                 pass
-        return replay.collected
+        return replay.collected, cast(Any, outcome)
+
+    def _taint_of_write(self, size: int) -> Image | None:
+        """The taint of the bytes that the instruction is about to write."""
+        act = self.act
+        if act.met is None and act.taints is None:
+            return None
+        if act.observed.taint is Taint.USE:
+            return None
+        if act.observed.taint is Taint.ALL_TO_ALL:
+            return np.full(size, max(act.origins(), default=0), np.uint8)
+        if act.replayed != act.reads:  # what is read between two writes has to be replayed as well
+            act.replayed = act.reads
+            act.collected = self._collected(act)
+        taint = act.collected[act.writes] if act.writes < len(act.collected) else None
+        act.writes += 1
+        return taint if taint is not None and taint.any() else None
+
+    def _collected(self, act: Act) -> list[Image | None]:
+        images: list[Image | None] = []
+        for number in act.origins():
+            written, _ = self._replay(act, number)
+            images += [None] * (len(written) - len(images))
+            for place, image in enumerate(written):
+                images[place] = merged(images[place], image.reshape(-1), number)
+        return images
 
     # --- memory -----------------------------------------------------------------------------------------------------
 
@@ -202,15 +267,15 @@ class ObservedCore(Core):
     ) -> Bytes:
         data = super().read(space, start, width, alignment, by_use, at)
         self.bytes_read += width
-        footprint = self.footprint(space, start, width, at)
-        self._reads.append(self.observer.load(self.entry, self.site_now, footprint, by_use))
+        act = self.act
+        act.has_read(self.observer.load(self.entry, act.observed.site, self.footprint(space, start, width, at), by_use))
         return data
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         data = super().read_pieces(space, starts, width, alignment, at)
         self.bytes_read += data.size
-        taint = self.observer.load(self.entry, self.site_now, self.footprint(space, starts, width, at))
-        self._reads.append(None if taint is None else taint.reshape(data.shape))
+        act = self.act
+        act.has_read(self.observer.load(self.entry, act.observed.site, self.footprint(space, starts, width, at)))
         return data
 
     def write(
@@ -222,33 +287,70 @@ class ObservedCore(Core):
         active: NDArray[np.bool_] | None = None,
         at: str | None = None,
     ) -> None:
-        before = super().read(space, start, len(data), alignment, at=at)
-        taint = next(self._writes, None)
-        if active is None or active.all():
-            self._stored(self.footprint(space, start, len(data), at), data, before, taint)
+        memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
+        taint = self._taint_of_write(len(data))
+        if not inside:
+            low, high = clip(memory, offset, len(data))
+            data, offset, start = data[low:high], offset + low, start + low
+            taint = None if taint is None else taint[low:high]
+            active = None if active is None else active[low:high]
+        window = memory[offset : offset + len(data)]
+        if active is None:
+            self._stored(self.footprint(space, start, len(data), at), data, window, taint)
+            window[:] = data
         elif active.any():
-            places = np.flatnonzero(active)
-            kept = None if taint is None else taint[places]
-            self._stored(self.footprint(space, start + places, 1, at), data[places], before[places], kept)
-        super().write(space, start, data, alignment, active, at)
+            self._store_active(space, start, data, window, taint, active, at)
+            np.copyto(window, data, where=active)
+
+    def _store_active(
+        self,
+        space: Space,
+        start: int,
+        data: Bytes,
+        window: Bytes,
+        taint: Image | None,
+        active: NDArray[np.bool_],
+        at: str | None,
+    ) -> None:
+        places = np.flatnonzero(active)
+        first, last = int(places[0]), int(places[-1]) + 1
+        if last - first == len(places):  # one stretch, as a tail leaves it
+            part = slice(first, last)
+            kept = None if taint is None else taint[part]
+            self._stored(self.footprint(space, start + first, len(places), at), data[part], window[part], kept)
+            return
+        kept = None if taint is None else taint[places]
+        self._stored(self.footprint(space, start + places, 1, at), data[places], window[places], kept)
 
     def write_pieces(
         self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
     ) -> None:
-        before = super().read_pieces(space, starts, data.shape[1], alignment, at)
-        taint = next(self._writes, None)
-        footprint = self.footprint(space, starts, data.shape[1], at)
-        self._stored(footprint, data.reshape(-1), before.reshape(-1), None if taint is None else taint.reshape(-1))
+        self._store_pieces(space, starts, data, at)
         super().write_pieces(space, starts, data, alignment, at)
 
     def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
-        before = super().read_pieces(space, starts, data.shape[1])
-        taint = next(self._writes, None)
-        footprint = self.footprint(space, starts, data.shape[1])
-        self._stored(
-            footprint, data.reshape(-1), before.reshape(-1), None if taint is None else taint.reshape(-1), name
-        )
+        self._store_pieces(space, starts, data, None, name)
         super().accumulate(space, starts, data, combine, name)
+
+    def _store_pieces(
+        self, space: Space, starts: Starts, data: Bytes, at: str | None, atomic: str | None = None
+    ) -> None:
+        """Tell of pieces that are about to be written. Whether they lie in the memory is said when they are."""
+        taint = self._taint_of_write(data.size)
+        footprint = self.footprint(space, starts, data.shape[1], at)
+        self._stored(footprint, data.reshape(-1), self._present(space, starts, data.shape[1], at), taint, atomic)
+
+    def _present(self, space: Space, starts: Starts, width: int, at: str | None) -> Bytes:
+        """What is in memory now; zeros where some of it lies outside, which is complained of elsewhere."""
+        memory, offsets = (self.cluster[at] if at else self.memories).get(space), starts
+        if space is Space.GM and len(starts):
+            argument, first = decode(int(starts[0]))
+            buffers = self.global_memory.buffers
+            memory = buffers[argument] if 0 <= argument < len(buffers) else None
+            offsets = starts - int(starts[0]) + first
+        if memory is None or not len(offsets) or int(offsets.min()) < 0 or int(offsets.max()) + width > len(memory):
+            return np.zeros(len(starts) * width, np.uint8)
+        return pieces(memory, offsets, width).reshape(-1)
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
         found = Diagnostic(kind, "error", message, self.site_now.location, **self._context(extent))
@@ -259,7 +361,10 @@ class ObservedCore(Core):
         pipe, loops = str(self.entry.pipe), tuple(machine.loops)
         return Details(core=machine.name, pipe=pipe, bytes=extent, block=machine.block, loops=loops)
 
-    def lint(self, message: str, kind: str = "lint") -> None:
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
+        if site is not None:
+            self.site = site
+            self.entry = self.machine.current or Entry(site, Pipe.S, self.machine, Kind.FENCE)
         found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
         self.observer.report(found, self.entry)
 
@@ -286,8 +391,6 @@ class ObservedCore(Core):
         self.held.clear()
 
     def _stored(self, footprint: Footprint, data: Bytes, before: Bytes, taint: Any, atomic: str | None = None) -> None:
-        if taint is not None and not taint.any():
-            taint = None
         self.observer.store(self.entry, self.site_now, footprint, data, before, taint, atomic)
 
     @property
@@ -300,24 +403,11 @@ class ObservedCore(Core):
 
     # --- registers --------------------------------------------------------------------------------------------------
 
-    def spread(self, observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]) -> Any:
+    def spread(self, observed: Observed, arguments: tuple[Any, ...], taints: Taints) -> Any:
         """The taint of the results of an instruction without memory accesses, some of whose operands are tainted."""
-        self.site = observed.site
-        spread = _SPREAD[observed.effects.taint if observed.effects else Taint.ALL_TO_ALL](
-            self, observed, arguments, taints
-        )
-        spread = tuple(self._masked(observed, arguments, image) for image in spread)
-        return spread if len(observed.result_widths) > 1 else spread[0]
+        return spread(observed, arguments, taints)
 
-    def _masked(self, observed: Observed, arguments: tuple[Any, ...], image: Image | None) -> Image | None:
-        if image is None or observed.zeroing is None:
-            return image if image is None or image.any() else None
-        mask = cast(Mask, arguments[observed.zeroing])
-        width = next((width for width in observed.result_widths if width), 1)
-        kept = image & np.repeat(mask.lanes(width), width).astype(np.uint8) * 255
-        return kept if kept.any() else None
-
-    def used(self, observed: Observed, use: Any, taint: Image) -> None:
+    def used(self, observed: Observed, use: Use, taint: Image) -> None:
         """A tainted value decides something."""
         self.observer.tainted(self.entry, observed.site, use, taint)
 
@@ -327,23 +417,28 @@ class Replay:
 
     wants_lint = False
 
-    def __init__(self, core: ObservedCore, reads: list[Any]) -> None:
+    def __init__(self, core: ObservedCore, met: dict[int, Any]) -> None:
         self.core = core
         self.special = dict(core.special)
         self.config, self.ctrl, self.target = core.config, core.ctrl, core.target
         self.machine, self.memories, self.global_memory = core.machine, core.memories, core.global_memory
-        self._reads = iter(reads)
-        self.collected: list[Any] = []
+        self.collected: list[Image] = []
+        self._met = met
+        self._reads = 0
 
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
-        taint = next(self._reads, None)
-        return np.zeros(width, np.uint8) if taint is None else taint
+        return self._taint(width)
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
-        taint = next(self._reads, None)
-        return np.zeros((len(starts), width), np.uint8) if taint is None else taint
+        return self._taint(len(starts) * width).reshape(len(starts), width)
+
+    def _taint(self, size: int) -> Bytes:
+        """The taint that the next read has met."""
+        taint = self._met.get(self._reads)
+        self._reads += 1
+        return np.zeros(size, np.uint8) if taint is None else taint.reshape(-1)
 
     def write(
         self, space: Space, start: int, data: Bytes, alignment: int = 1, active: Any = None, at: str | None = None
@@ -364,7 +459,7 @@ class Replay:
 
     def converted(self, data: Bytes, width: int, conversion: Callable[[Bytes], Bytes]) -> Bytes:
         """Each result has the taint of the element that it comes from."""
-        lanes = _lanewise(data, width)
+        lanes = data.reshape(-1, width).max(axis=1)
         return np.repeat(lanes, conversion(data).size // max(lanes.size, 1))
 
     def fence(self, site: Site, kind: str) -> None: ...
@@ -373,92 +468,10 @@ class Replay:
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None: ...
 
-    def lint(self, message: str, kind: str = "lint") -> None: ...
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None: ...
 
     def relies_on(self, direction: str, sizes: Any) -> None: ...
 
     def overwrites(self, direction: str, sizes: Any) -> None: ...
 
     def hold(self, before: Any, after: Any) -> None: ...
-
-
-# --- how taint spreads ----------------------------------------------------------------------------------------------
-
-
-def _as_taint(observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]) -> list[Any]:
-    """The arguments with every register replaced by its taint image."""
-    changed: list[Any] = []
-    for argument, taint, width in zip(
-        arguments, (*taints, *(None,) * len(arguments)), observed.operand_widths, strict=False
-    ):
-        if width and isinstance(argument, np.ndarray):
-            image = np.zeros(REGISTER_BYTES, np.uint8) if taint is None else taint
-            changed.append(image.view(cast("NDArray[Any]", argument).dtype))
-        elif isinstance(argument, StoreAlign):
-            changed.append(replace(argument, pending=np.zeros_like(argument.pending) if taint is None else taint))
-        else:
-            changed.append(argument)
-    return changed
-
-
-def _image(value: Any) -> Image | None:
-    if isinstance(value, StoreAlign):
-        return value.pending if value.pending.any() else None
-    if not isinstance(value, np.ndarray):
-        return None
-    image = cast("NDArray[Any]", value).view(np.uint8)
-    return image if image.any() else None
-
-
-def _lanewise(image: Image, width: int) -> NDArray[np.uint8]:
-    """The taint of each lane: the largest of its bytes."""
-    return image.reshape(-1, width).max(axis=1)
-
-
-def _elementwise(
-    core: ObservedCore, observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]
-) -> Any:
-    lanes: NDArray[np.uint8] | None = None
-    for taint, width in zip(taints, observed.operand_widths, strict=False):
-        if taint is None or not width:
-            continue
-        here = _lanewise(taint, width)
-        lanes = here if lanes is None else np.maximum(lanes, here)
-    for width in observed.result_widths:
-        yield None if lanes is None or not width else _widened(lanes, width)
-
-
-def _widened(lanes: NDArray[np.uint8], width: int) -> Image:
-    """Lanes of taint as bytes; where the number of lanes differs (a result of another width), any lane taints all."""
-    if len(lanes) * width != REGISTER_BYTES:
-        return np.full(REGISTER_BYTES, lanes.max(), np.uint8)
-    return np.repeat(lanes, width)
-
-
-def _movement(
-    core: ObservedCore, observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]
-) -> Any:
-    results = observed.function(*_as_taint(observed, arguments, taints)[: len(observed.parameters)])
-    yield from (_image(result) for result in (results if isinstance(results, tuple) else (results,)))
-
-
-def _everywhere(
-    core: ObservedCore, observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]
-) -> Any:
-    most = max((int(taint.max()) for taint in taints if taint is not None), default=0)
-    for width in observed.result_widths:
-        yield np.full(REGISTER_BYTES, most, np.uint8) if width and most else None
-
-
-def _clean(core: ObservedCore, observed: Observed, arguments: tuple[Any, ...], taints: Sequence[Image | None]) -> Any:
-    yield from (None for _ in observed.result_widths)
-
-
-_SPREAD: dict[Taint, Callable[..., Any]] = {
-    Taint.NONE: _clean,
-    Taint.ELEMENTWISE: _elementwise,
-    Taint.MOVEMENT: _movement,
-    Taint.REDUCTION: _everywhere,
-    Taint.ALL_TO_ALL: _everywhere,
-    Taint.USE: _clean,
-}

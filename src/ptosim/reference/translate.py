@@ -31,8 +31,8 @@ from ptosim.machine.entry import Site
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures, steps
 from ptosim.reference.mask import FULL
-from ptosim.reference.observed import MASK_WIDTH, Observed
 from ptosim.reference.semantics import Semantics
+from ptosim.reference.taint import MASK_WIDTH, Observed
 from ptosim.reference.watch import Watch, Watched
 
 _serial = count()
@@ -275,7 +275,7 @@ class Translator:
 
     def _watched(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch) -> None:
         """An instruction on a line that is shown: calls around it tell what it did."""
-        watched = self.constant(Watched(watch, self.module.parsed, op, self.site(op)), "watched")
+        watched = self.constant(Watched(watch, self.site(op), op), "watched")
         operands = _tuple([self.name(value) for value in op.operands])
         if queued:
             function = self.constant(meaning.function, "k")
@@ -306,7 +306,7 @@ class Translator:
         taints = self._taints(op, meaning)
         if self._accesses(op):
             tainted = ", ".join(self.taint(result) for result in op.results)
-            call = f"core.perform({observed}, {_tuple(arguments)}, {_tuple(taints)})"
+            call = f"core.perform({observed}, {_tuple(arguments)}{self._unless_clean(taints)})"
             self.line(f"{_group(results)}, {_group(tainted)} = {call}" if results else call)
             return
         self._call_function(op, meaning, arguments)
@@ -326,13 +326,13 @@ class Translator:
             return
         mask = zeroing_mask(op, meaning)
         extended = [*arguments, *([self.name(mask)] if mask is not None else [])]
-        condition = (
-            " is ".join((*suspects, "None"))
-            if len(suspects) == 1
-            else " and ".join(f"{name} is None" for name in suspects)
-        )
         spread = f"core.spread({observed}, {_tuple(extended)}, {_tuple(taints)})"
-        self.line(f"{targets} = {_group(clean)} if {condition} else {spread}")
+        self.line(f"{targets} = {_group(clean)} if {_all_clean(suspects)} else {spread}")
+
+    def _unless_clean(self, taints: list[str]) -> str:
+        """The argument with the taints of operands: none where all are clean, as they almost always are."""
+        suspects = sorted({taint for taint in taints if taint != "None"})
+        return f", None if {_all_clean(suspects)} else {_tuple(taints)}" if suspects else ""
 
     def _taints(self, op: Operation, meaning: Semantics) -> list[str]:
         """The taint of each argument, and at the end that of the mask that clears inactive lanes."""
@@ -428,6 +428,10 @@ class _Writing:
     def __exit__(self, *_: object) -> None:
         t = self.translator
         t.out, t.depth, t.current, t.loops = self.saved
+
+
+def _all_clean(taints: list[str]) -> str:
+    return " and ".join(f"{name} is None" for name in taints)
 
 
 def _tuple(items: list[str]) -> str:

@@ -1,0 +1,353 @@
+"""How taint spreads through registers: which bytes of a result depend on tainted bytes of the operands.
+
+Taint of a value is None while it is clean, otherwise an array of one byte per byte of its image (per bit, for a mask),
+not zero where tainted. The number names the origin and is the observer's; its highest bit says that a tainted mask or
+lane number has decided the value. Data that only moves is *replayed*: the very same function is applied to an image
+that is all ones where the taint is, once for each origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.effects.record import Effects, Taint
+from ptosim.machine.entry import Site
+from ptosim.machine.observer import DECIDED
+from ptosim.reference.mask import FULL, Mask
+from ptosim.reference.stream import StoreAlign
+
+Image = NDArray[np.uint8]
+
+REGISTER_BYTES = 256
+MASK_WIDTH = -1
+"""Stands for a mask where the bytes per lane of a register are asked for."""
+
+GATES = frozenset(("mask", "active", "seed"))
+"""Operands that say which lanes take part."""
+CHOOSERS = frozenset(("index", "offsets"))
+"""Operands that say where a lane comes from or goes to."""
+
+FILL = 0xFF
+"""A tainted byte in a replay. Bits of masks, signs that are extended and halves that are kept all show it."""
+PROBE = 0x40
+"""A byte that makes an element of any type a number that no conversion turns into zero."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """An operation of the kernel, as far as observing it needs to know."""
+
+    site: Site
+    function: Callable[..., Any]
+    parameters: tuple[str, ...]
+    effects: Effects | None
+    result_widths: tuple[int, ...]
+    """Bytes per lane of each register result; 0 for any other result."""
+    operand_widths: tuple[int, ...]
+    """Bytes per lane of each argument that is a register; 0 for any other argument."""
+    zeroing: int | None
+    """Which argument, behind those of the function, is the mask that clears inactive result lanes."""
+    lane_maps: dict[int, list[Image]] = field(default_factory=dict[int, "list[Image]"])
+    """Per argument, as far as it has been found out: for each result the bytes that each lane reaches."""
+
+    @property
+    def taint(self) -> Taint:
+        return self.effects.taint if self.effects else Taint.ALL_TO_ALL
+
+    @property
+    def clean(self) -> Any:
+        """The taint of clean results."""
+        return (None,) * len(self.result_widths) if len(self.result_widths) > 1 else None
+
+    def gate(self) -> int | None:
+        """The argument that says which lanes take part."""
+        if self.zeroing is not None:
+            return self.zeroing
+        return next((place for place, role in enumerate(self.parameters) if role in GATES), None)
+
+    def lane_width(self) -> int:
+        """Bytes per lane, of the operands if they are registers."""
+        return next((width for width in (*self.operand_widths, *self.result_widths) if width > 0), 1)
+
+
+Taints = Sequence[Image | None]
+Arguments = Sequence[Any]
+
+
+# --- images -----------------------------------------------------------------------------------------------------------
+
+
+def origins(images: Iterable[Image | None]) -> list[int]:
+    """The numbers that occur."""
+    return sorted({int(number) for image in images if image is not None for number in np.unique(image) if number})
+
+
+def of_origin(image: Image | None, number: int) -> Image | None:
+    """An image that is filled where the taint has this origin."""
+    return None if image is None else np.where(image == number, np.uint8(FILL), np.uint8(0))
+
+
+def image_of(value: Any) -> Image | None:
+    """The bytes of a value of a replay, not zero where they are tainted."""
+    if isinstance(value, StoreAlign):
+        return value.pending
+    if isinstance(value, Mask):
+        return value.bits.astype(np.uint8)
+    return cast("NDArray[Any]", value).view(np.uint8).reshape(-1) if isinstance(value, np.ndarray) else None
+
+
+def merged(into: Image | None, image: Image | None, number: int) -> Image | None:
+    """Add the bytes of a replay of one origin to those of the others."""
+    if image is None or not image.any():
+        return into
+    marked = np.where(image != 0, np.uint8(number), np.uint8(0))
+    return marked if into is None or len(into) != len(marked) else np.maximum(into, marked)
+
+
+def as_taint(observed: Observed, arguments: Arguments, taints: Taints, number: int) -> list[Any]:
+    """The arguments with data replaced by the image of its taint; what gates or chooses stays what it is."""
+    changed: list[Any] = []
+    for place, argument in enumerate(arguments[: len(observed.parameters)]):
+        taint = of_origin(taints[place] if place < len(taints) else None, number)
+        if observed.parameters[place] in GATES | CHOOSERS:
+            changed.append(argument)
+        elif isinstance(argument, Mask):
+            changed.append(Mask(np.zeros(REGISTER_BYTES, np.bool_) if taint is None else taint != 0))
+        elif isinstance(argument, StoreAlign):
+            changed.append(replace(argument, pending=np.zeros_like(argument.pending) if taint is None else taint))
+        elif observed.operand_widths[place] and isinstance(argument, np.ndarray):
+            image = np.zeros(REGISTER_BYTES, np.uint8) if taint is None else taint
+            changed.append(image.view(cast("NDArray[Any]", argument).dtype))
+        else:
+            changed.append(argument)
+    return changed
+
+
+def as_tuple(results: Any) -> tuple[Any, ...]:
+    return cast("tuple[Any, ...]", results) if isinstance(results, tuple) else (results,)
+
+
+# --- spreading --------------------------------------------------------------------------------------------------------
+
+
+def spread(observed: Observed, arguments: Arguments, taints: Taints) -> Any:
+    """The taint of the results of an instruction without memory accesses, some of whose operands are tainted."""
+    images = list(_SPREAD[observed.taint](observed, arguments, taints))
+    gate = observed.gate()
+    chosen = _chosen(observed, taints)
+    if gate is not None and taints[gate] is not None:
+        chosen = _largest(chosen, _gated(observed, taints[gate]))
+    if chosen is not None:
+        images = [
+            _largest(image, chosen if width else None)
+            for image, width in zip(images, observed.result_widths, strict=True)
+        ]
+    found = [image if image is not None and image.any() else None for image in images]
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def _largest(image: Image | None, other: Image | None) -> Image | None:
+    if image is None or other is None:
+        return other if image is None else image
+    return np.maximum(image, other)
+
+
+def _chosen(observed: Observed, taints: Taints) -> Image | None:
+    """Tainted lane numbers: any lane of the result may come from anywhere."""
+    for role, taint in zip(observed.parameters, taints, strict=False):
+        if role in CHOOSERS and taint is not None:
+            return np.full(REGISTER_BYTES, taint.max() | DECIDED, np.uint8)
+    return None
+
+
+def _gated(observed: Observed, taint: Image | None) -> Image:
+    """Lanes that a tainted mask has decided."""
+    assert taint is not None
+    if observed.taint in (Taint.ELEMENTWISE, Taint.MOVEMENT) and observed.site.name != "pto.vsqz":
+        lanes = _lanewise(taint, observed.lane_width())
+        return _repeated(np.where(lanes != 0, lanes | np.uint8(DECIDED), np.uint8(0)), observed.lane_width())
+    return np.full(REGISTER_BYTES, taint.max() | DECIDED, np.uint8)
+
+
+def _lanewise(image: Image, width: int) -> Image:
+    """The taint of each lane: the largest of its bytes."""
+    return image.reshape(-1, width).max(axis=1)
+
+
+def _repeated(lanes: Image, width: int) -> Image:
+    return np.repeat(lanes, width)
+
+
+def _active(observed: Observed, arguments: Arguments) -> Image | None:
+    """Per register byte, 255 where the lane takes part; None without a mask."""
+    gate = observed.gate()
+    if gate is None:
+        return None
+    width = observed.lane_width()
+    argument = arguments[gate]
+    lanes = argument.lanes(width) if isinstance(argument, Mask) else argument
+    return None if lanes is None else np.repeat(lanes, REGISTER_BYTES // len(lanes)).astype(np.uint8) * np.uint8(255)
+
+
+_MERGED = {"pto.vaxpy": "addend", "pto.vmula": "acc", "pto.vmadd": "acc"}
+"""Instructions whose inactive lanes keep those of an operand."""
+
+
+def _elementwise(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
+    widths = {width for width in (*observed.operand_widths, *observed.result_widths) if width}
+    if widths == {MASK_WIDTH}:
+        yield from _boolean(observed, arguments, taints)
+        return
+    if len(widths - {MASK_WIDTH}) > 1:
+        yield from _converted(observed, arguments, taints)
+        return
+    width = observed.lane_width()
+    union: Image | None = None
+    for place, taint in enumerate(taints):
+        if taint is not None and place != observed.gate():
+            union = _largest(union, _repeated(_lanewise(taint, width), width))
+    active = _active(observed, arguments)
+    if union is not None and active is not None:
+        union = union & active
+        kept = _MERGED.get(observed.site.name)
+        if kept in observed.parameters and (below := taints[observed.parameters.index(kept)]) is not None:
+            union = union | below & ~active
+    for result_width in observed.result_widths:
+        yield union if result_width else None
+
+
+def _boolean(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
+    """Masks of masks: a bit is tainted if it depends on tainted ones, which can only be 0 or 1."""
+    results: list[Image | None] = [None] * len(observed.result_widths)
+    for number in origins(taints):
+        outcomes: list[tuple[Any, ...]] = []
+        for value in (False, True):
+            changed = list(arguments[: len(observed.parameters)])
+            for place, taint in enumerate(taints[: len(changed)]):
+                if taint is not None and isinstance(changed[place], Mask):
+                    changed[place] = Mask(np.where(taint == number, value, changed[place].bits))
+            outcomes.append(as_tuple(observed.function(*changed)))
+        for place, (one, other) in enumerate(zip(*outcomes, strict=True)):
+            results[place] = merged(results[place], (one.bits != other.bits).astype(np.uint8), number)
+    yield from results
+
+
+def _converted(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
+    """Lanes of different widths: which one comes from which is found out by trying."""
+    full = _with_gate(observed, arguments, full=True)
+    reached = _probe(observed, _with_gate(observed, arguments, full=False), None)
+    for place, width in enumerate(observed.result_widths):
+        image: Image | None = None
+        for operand, taint in enumerate(taints[: len(observed.parameters)]):
+            if taint is None or observed.operand_widths[operand] <= 0 or not width:
+                continue
+            lanes = _lanewise(taint, observed.operand_widths[operand])
+            for lane in np.flatnonzero(lanes):
+                there = _lane_map(observed, full, operand)[place][lane] & reached[place]
+                image = merged(image, there, int(lanes[lane]))
+        yield image
+
+
+def _with_gate(observed: Observed, arguments: Arguments, full: bool) -> list[Any]:
+    """The arguments of the function, with all lanes active or as they are."""
+    changed = list(arguments[: len(observed.parameters)])
+    for place, role in enumerate(observed.parameters):
+        if full and role in GATES:
+            argument = changed[place]
+            changed[place] = FULL[1] if isinstance(argument, Mask) else np.ones_like(argument)
+    return changed
+
+
+def _lane_map(observed: Observed, arguments: Arguments, operand: int) -> list[Image]:
+    """Per result, and per lane of an operand: the bytes that it reaches."""
+    if operand not in observed.lane_maps:
+        lanes = REGISTER_BYTES // observed.operand_widths[operand]
+        tried = [_probe(observed, arguments, (operand, lane)) for lane in range(lanes)]
+        observed.lane_maps[operand] = [np.stack(images) for images in zip(*tried, strict=True)]
+    return observed.lane_maps[operand]
+
+
+def _probe(observed: Observed, arguments: Arguments, only: tuple[int, int] | None) -> list[Image]:
+    """Where results change when one lane, or every lane, of the operands is not zero."""
+    outcomes: list[tuple[Any, ...]] = []
+    for fill in (0, PROBE):
+        changed = list(arguments)
+        for place, width in enumerate(observed.operand_widths[: len(changed)]):
+            if width > 0 and isinstance(changed[place], np.ndarray) and observed.parameters[place] not in GATES:
+                image = np.full(REGISTER_BYTES, fill if only is None else 0, np.uint8)
+                if only is not None and only[0] == place:
+                    image[only[1] * width : (only[1] + 1) * width] = fill
+                changed[place] = image.view(changed[place].dtype)
+        outcomes.append(as_tuple(observed.function(*changed)))
+    return [_difference(one, other) for one, other in zip(*outcomes, strict=True)]
+
+
+def _difference(one: Any, other: Any) -> Image:
+    if not isinstance(one, np.ndarray):
+        return np.zeros(REGISTER_BYTES, np.uint8)
+    before = cast("NDArray[Any]", one).view(np.uint8)
+    after = cast("NDArray[Any]", other).view(np.uint8)
+    width = cast("NDArray[Any]", one).itemsize
+    changed = (before != after).reshape(-1, width).any(axis=1)
+    return np.repeat(changed, width).astype(np.uint8) * np.uint8(FILL)
+
+
+def _movement(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
+    results: list[Image | None] = [None] * len(observed.result_widths)
+    data = [taint for role, taint in zip(observed.parameters, taints, strict=False) if role not in GATES | CHOOSERS]
+    for number in origins(data):
+        outcome = as_tuple(observed.function(*as_taint(observed, arguments, taints, number)))
+        for place, result in enumerate(outcome):
+            results[place] = merged(results[place], image_of(result), number)
+    yield from results
+
+
+_GROUPS = {"pto.vcgadd": 32, "pto.vcgmax": 32, "pto.vcgmin": 32}
+"""Bytes of the group behind each lane of the result."""
+
+
+def _reduction(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
+    """Active lanes reach the lane of their group; a whole reduction gives a value and, for an extreme, where it is."""
+    union: Image | None = None
+    for place, taint in enumerate(taints):
+        if taint is not None and place != observed.gate():
+            union = _largest(union, taint)
+    active = _active(observed, arguments)
+    if union is not None and active is not None:
+        union = union & active
+    if union is None or not union.any():
+        yield from (None for _ in observed.result_widths)
+        return
+    name, width = observed.site.name, observed.lane_width()
+    if name in ("pto.dhistv2", "pto.chistv2", "pto.vcbmax", "pto.vcbmin"):
+        yield from (
+            np.full(REGISTER_BYTES, union.max(), np.uint8) if width else None for width in observed.result_widths
+        )
+        return
+    if name in _GROUPS or name == "pto.vcpadd":
+        lanes = union.reshape(-1, _GROUPS.get(name, 2 * width)).max(axis=1)
+    else:
+        lanes = np.full(2, union.max(), np.uint8)
+    image = np.zeros(REGISTER_BYTES, np.uint8)
+    result_width = max(observed.result_widths[0], width)
+    image[: len(lanes) * result_width] = np.repeat(lanes, result_width)
+    yield from (image if width else None for width in observed.result_widths)
+
+
+def _clean(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
+    yield from (None for _ in observed.result_widths)
+
+
+_SPREAD: dict[Taint, Callable[[Observed, Arguments, Taints], Iterator[Image | None]]] = {
+    Taint.NONE: _clean,
+    Taint.ELEMENTWISE: _elementwise,
+    Taint.MOVEMENT: _movement,
+    Taint.REDUCTION: _reduction,
+    Taint.ALL_TO_ALL: _movement,
+    Taint.USE: _clean,
+}
