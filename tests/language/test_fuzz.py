@@ -88,6 +88,8 @@ def retype(chance: random.Random, source: str) -> str:
         if chance.random() < 0.5 or not places:
             places = list(re.finditer(r"%[\w.$]+", source))
             kind = tuple({place[0] for place in places})
+        if not places:
+            return source
         place = chance.choice(places)
         source = source[: place.start()] + chance.choice(kind) + source[place.end() :]
     return source

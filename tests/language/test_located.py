@@ -1,7 +1,15 @@
 """The hooks into xDSL that are not public, one by one: a change of xDSL must show here, and not as a wrong column."""
 
+from pathlib import Path
+
+import pytest
+from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Input
+from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+
 from language.source import module, read
 from ptosim.diagnostics import Source
+from ptosim.language.lexer import Lexer
 from ptosim.language.located import LocatedParser
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import context, parse
@@ -78,6 +86,29 @@ def test_positions_survive_the_rewriting_of_older_names():
     location = parsed.location(op)
     assert location is not None
     assert (location.line, location.column) == (3, 1)
+
+
+SEEDS = sorted((Path(__file__).parents[1] / "seeds").glob("*.pto"))
+ODD = """
+a.b$c_1 %0 %a-b %x#1 #0 !t ^bb0 @f @"g h" "s\\22" 0 00 01 10 0x1F 0xi32 0x 1.0 1.e5 2.5e-3 12.x 64xf32
+-> - -1 {-# #-} { }
+[ ] ( ) < > , : = + / * ? | ... // comment -> {
+/"""
+
+
+@pytest.mark.parametrize("text", [*(path.read_text() for path in SEEDS), ODD])
+def test_the_quick_lexer_reads_what_xdsl_reads(text: str):
+    ours, theirs = Lexer(Input(text, "x")), MLIRLexer(Input(text, "x"))
+    while True:
+        token, expected = ours.lex(), theirs.lex()
+        assert (token.kind, token.span.start, token.span.end) == (expected.kind, expected.span.start, expected.span.end)
+        if token.kind == MLIRTokenKind.EOF:
+            return
+
+
+def test_a_string_that_is_not_closed_is_found_at_once():
+    with pytest.raises(ParseError):
+        Lexer(Input('"' + "a" * 10_000, "x")).lex()
 
 
 def test_a_parser_can_go_back():

@@ -14,14 +14,15 @@ from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, UnitAttr
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, Source
+from ptosim.language.lexer import Lexer
 from ptosim.language.types import same_type
 
 
@@ -51,18 +52,15 @@ _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.cal
 """Operations that may be written without their dialect."""
 
 
+_SIMPLE_TYPE = re.compile(r"!pto\.\w+(?:<[^<>]*>)?")
+
+
 class Readable(Operation):
     """An operation class that takes part in reading the generic form."""
 
     @abstractmethod
     def settle(self, parser: LocatedParser) -> None:
         """Bring an operation that was read in the generic form to what its class declares."""
-
-
-class _Lexer(MLIRLexer):
-    """xDSL's lexer, whose pattern for strings takes exponential time for one that is not closed."""
-
-    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
 
 
 def _nearest(name: str, known: list[str]) -> str | None:
@@ -78,7 +76,7 @@ class LocatedParser(Parser):
 
     def __init__(self, context: Context, source: Source) -> None:
         super().__init__(context, "", source.name)
-        self._parser_state = ParserState(_Lexer(Input(source.text, source.name)))
+        self._parser_state = ParserState(Lexer(Input(source.text, source.name)))
         self.source = source
         self.positions: dict[Operation, Position] = {}
         self.definitions: dict[SSAValue, Span] = {}
@@ -86,6 +84,7 @@ class LocatedParser(Parser):
         self.hints: list[tuple[SSAValue, Attribute]] = []
         self._open: list[Position] = []
         self._seen: dict[str, Span] = {}
+        self._types: dict[str, TypeAttribute] = {}
         self._last_end = 0
 
     # --- operations --------------------------------------------------------------------------------
@@ -170,6 +169,21 @@ class LocatedParser(Parser):
             self.parse_optional_location()
         else:
             self.attribute_aliases[name.text] = self.parse_attribute()
+
+    def parse_optional_type(self) -> TypeAttribute | None:
+        """A type; one that was read before in the same spelling is not read again."""
+        if not self.at(MLIRTokenKind.EXCLAMATION_IDENT):
+            return super().parse_optional_type()
+        start = self.pos
+        spelling = _SIMPLE_TYPE.match(self.source.text, start)
+        if spelling is not None and (known := self._types.get(spelling[0])) is not None:
+            self._last_end = spelling.end()
+            self._resume_from(self._last_end)
+            return known
+        found = super().parse_optional_type()
+        if found is not None:
+            self._types[self.source.text[start : self._last_end]] = found
+        return found
 
     def _parse_dialect_type_or_attribute_body(
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None

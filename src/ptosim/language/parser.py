@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -127,29 +128,21 @@ def _check_size(source: Source) -> None:
     if len(source.text) > LONGEST_FILE:
         raise error("limit", f"{source.name} has {len(source.text)} characters; the limit is {LONGEST_FILE}")
     depth = 0
-    for offset, character in _structure(source.text):
-        depth += 1 if character in "{([<" else -1
+    for offset, step in _structure(source.text):
+        depth += step
         if depth > DEEPEST_NESTING:
             raise error("limit", f"nested deeper than {DEEPEST_NESTING} levels", source.location(offset))
 
 
-def _structure(text: str) -> Iterator[tuple[int, str]]:
-    """The brackets of a text with their offsets, outside comments and strings. `->` is not a bracket."""
-    offset = 0
-    while offset < len(text):
-        character = text[offset]
-        if character == '"':
-            offset += 1
-            while offset < len(text) and text[offset] != '"' and text[offset] != "\n":
-                offset += 2 if text[offset] == "\\" else 1
-        elif text.startswith("//", offset):
-            end = text.find("\n", offset)
-            offset = len(text) if end < 0 else end
-        elif text.startswith("->", offset):
-            offset += 1
-        elif character in "{}()[]<>":
-            yield offset, character
-        offset += 1
+_BRACKETS = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|//[^\n]*|->|([{(\[<])|([})\]>])')
+"""Brackets, and what may hide them: strings, comments, and the arrow that looks like one."""
+
+
+def _structure(text: str) -> Iterator[tuple[int, int]]:
+    """The brackets of a text: where, and whether they open (1) or close (-1)."""
+    for found in _BRACKETS.finditer(text):
+        if found[1] or found[2]:
+            yield found.start(), 1 if found[1] else -1
 
 
 @contextmanager
