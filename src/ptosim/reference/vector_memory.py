@@ -149,9 +149,21 @@ def vsts(
         data = data[:size]
     elif gather is not None:
         data = gather(data)
-    active = None if mask is None or gate is None or mask.is_full(stride) else mask.bits[gate]
-    core.write(Space.UB, dest if post else dest + offset * unit, data, alignment, active)
+    address = dest if post else dest + offset * unit
+    if mask is None or gate is None or mask.is_full(stride):
+        core.write(Space.UB, address, data, alignment)
+    else:
+        core.aligned("writes", Space.UB, address, alignment)
+        _store_active(core, address, data, mask.bits[gate])
     return dest + offset * unit if post else None
+
+
+def _store_active(core: Core, address: int, data: Bytes, active: Bits) -> None:
+    """From the first active byte to the last: inactive ones at the ends may lie outside of UB."""
+    places = np.flatnonzero(active)
+    if len(places):
+        low, high = int(places[0]), int(places[-1]) + 1
+        core.write(Space.UB, address + low, data[low:high], 1, active[low:high])
 
 
 @semantics(op.VStsX2, bind=lambda static: _store_facts(static, DUAL_STORE_MODES[static.words["dist"]], "low"))
@@ -244,11 +256,7 @@ def vsstb(
     if mask.is_full(width):
         core.write_pieces(Space.UB, starts, blocks)
     else:
-        _store_active(core, starts, blocks, np.repeat(mask.lanes(width), width).reshape(blocks.shape))
+        active = np.repeat(mask.lanes(width), width).reshape(blocks.shape)
+        for start, block, bytes_active in zip(starts, blocks, active, strict=True):
+            _store_active(core, int(start), block, bytes_active)
     return advanced if post else None
-
-
-def _store_active(core: Core, starts: NDArray[np.int64], blocks: Bytes, active: Bits) -> None:
-    for start, block, bytes_active in zip(starts, blocks, active, strict=True):
-        if bytes_active.any():
-            core.write(Space.UB, int(start), block, 1, bytes_active)
