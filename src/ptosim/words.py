@@ -131,7 +131,7 @@ def _read(path: Path, dtype: np.dtype[Any], parameter: Parameter) -> Array:
         data = path.read_bytes()
     except MemoryError:
         raise error("limit", f"{path} does not fit into this computer's memory") from None
-    except (OSError, ValueError, EOFError) as reason:
+    except Exception as reason:  # for a broken header NumPy raises whatever Python's parser does
         text = getattr(reason, "strerror", None) or str(reason).partition("\n")[0]
         raise error("argument", f"cannot read {path} for {parameter.name}: {text}") from None
     if len(data) % dtype.itemsize:
