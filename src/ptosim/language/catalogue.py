@@ -65,7 +65,7 @@ def _operations_of(room: str) -> Iterator[type[PTOOperation]]:
     for value in vars(module).values():
         if (
             isinstance(value, type)
-            and issubclass(value, PTOOperation)
+            and PTOOperation in value.__mro__  # issubclass would search all classes below it
             and value.__module__ == module.__name__
             and "name" in vars(value)
         ):

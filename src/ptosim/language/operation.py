@@ -468,7 +468,7 @@ def core_of(op: Operation) -> CoreKind | None:
 
 def _fields(cls: type) -> dict[str, Field]:
     fields: dict[str, Field] = {}
-    for parent in reversed(cls.__mro__):
+    for parent in reversed(cls.__mro__[: -len(Readable.__mro__)]):
         fields |= {name: value for name, value in vars(parent).items() if isinstance(value, Field)}
     return fields
 
