@@ -15,7 +15,7 @@ from ptosim.native.cores import Executable, Fault, Invocation
 from ptosim.native.flow import Function, Module
 from ptosim.native.global_memory import host_address
 from ptosim.native.ir import I64, PTR, Value
-from ptosim.native.issue import begin_entry, export_entry, issue, run_entry
+from ptosim.native.issue import begin_entry, issue, run_entry
 from ptosim.native.operations import Known, Operation, entry_symbol
 from ptosim.native.runtime import Runner
 from ptosim.native.toolchain import Program, compile_object
@@ -86,12 +86,11 @@ class Kernel:
     def entry(self, function: Function, pipe: Pipe, captured: Sequence[Value], fill: Callable[..., None]) -> None:
         """Work on a pipe: `fill` writes its body as a function of what it captures."""
         number = self.operation(function, "work", pipe=pipe, captured=len(captured))
-        body = begin_entry(self.module, number, len(function.loops), [value.kind for value in captured])
-        fill(body, *body.parameters[len(function.loops) :])
+        body, received = begin_entry(self.module, number, len(function.loops), [value.kind for value in captured])
+        fill(body, *received)
         body.finish()
-        export_entry(self.module, number, body)
         self.entries.append(number)
-        run_entry(function, number, body, captured)
+        run_entry(function, number, captured)
 
     # ---- running
 

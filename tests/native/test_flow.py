@@ -274,7 +274,8 @@ def test_the_run_time_can_be_called_and_can_end_the_run():
         pointer = function.emit(PTR, f"inttoptr {address} to ptr")
 
         def body(index: Value, _carried: list[Value]) -> Sequence[Value]:
-            function.call_address(pointer, index)
+            function.settle()
+            function.leave_with(function.status_of(pointer.text, index))
             return []
 
         return function.for_loop(address.like(0), 10, 1, [], body)

@@ -18,7 +18,7 @@ from ptosim.native import registers
 from ptosim.native.context import WORD_BYTES, Register, Word, register_word
 from ptosim.native.flow import Function, Module, Reported
 from ptosim.native.global_memory import Place, leaves_buffer, locate
-from ptosim.native.ir import I64, PTR, Type, Value
+from ptosim.native.ir import I64, Type, Value
 from ptosim.native.issue import issue
 from ptosim.native.numbers import lane_type, lanes_as
 from ptosim.native.operations import Known, Operation
@@ -147,7 +147,7 @@ class Core:
         """The host address of an on-chip memory."""
         word = _UB_OF[at] if at is not None else _WORD_OF[space]
         self.unit.spaces.add(space)
-        return self.f.once(("base", word), lambda: self.f.word(word).load(PTR, WORD_BYTES))
+        return self.f.base(word)
 
     # --- global memory ----------------------------------------------------------------------------------------------
 
@@ -178,8 +178,11 @@ class Core:
 
     def issue(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> None:
         """Call a method of the machine's core (native/operations.py) with these arguments."""
-        number = self.unit.operation(method, self.origin, arguments, len(self.f.loops), len(captured))
-        issue(self.f, number, captured)
+        issue(self.f, self.operation(method, arguments, captured), captured)
+
+    def operation(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> int:
+        """A number for a call of such a method here."""
+        return self.unit.operation(method, self.origin, arguments, len(self.f.loops), len(captured))
 
     # --- lanes ------------------------------------------------------------------------------------------------------
 

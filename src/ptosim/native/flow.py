@@ -95,8 +95,6 @@ class Function:
         self._checks: list[Check] = []
         self._known: list[dict[object, Value]] = [{}]
         self._stop = self.word(Word.STOP).load(PTR, 8)
-        self._steps = self.slot(I64)
-        self._steps.store(self.word(Word.STEPS).load(I64, 8), 8)
 
     # ---- instructions -----------------------------------------------------------------------------------------------
 
@@ -145,6 +143,10 @@ class Function:
     def word(self, number: int) -> Value:
         """The address of a word of the context."""
         return self.context.at(number * WORD_BYTES)
+
+    def base(self, number: int) -> Value:
+        """The address that a word of the context holds, which is the same for the length of a run."""
+        return self.once(("base", number), lambda: self.word(number).load(PTR, WORD_BYTES))
 
     # ---- failing ----------------------------------------------------------------------------------------------------
 
@@ -273,28 +275,29 @@ class Function:
     def call(self, callee: "Function", *arguments: Value) -> list[Value]:
         """Another function of the module, with this one's context; its failure is this one's."""
         self.settle()
-        self._store_steps()
         operands = ", ".join(map(str, (self.context, *arguments)))
         kind = callee.result_text()
         called = self._fresh("%v")
         self._lines.append(f"  {called} = call {kind} @{callee.name}({operands})")
         status = Value(self, I32, called) if not callee.results else self._extract(I32, kind, called, 0)
-        self._leave_with(status)
-        self._load_steps()
+        self.leave_with(status)
         return [self._extract(result, kind, called, 1 + number) for number, result in enumerate(callee.results)]
 
-    def call_address(self, address: Value, *arguments: Value) -> None:
-        """A function of the run time that returns a status; the steps it may read are up to date."""
-        self.settle()
-        self._store_steps()
-        status = self.emit(I32, f"call i32 {address.text}({', '.join(map(str, arguments))})")
-        self._leave_with(status)
-        self._load_steps()
+    def status_of(self, function: str, *arguments: Value) -> Value:
+        """The status that a function without results returns: one of the module (`@name`), or of the run time (an
+        address). What it does must not happen after a failure, so settle before."""
+        return self.emit(I32, f"call i32 {function}({', '.join(map(str, arguments))})")
+
+    def leave_with(self, status: Value) -> None:
+        """Go on where the status is DONE."""
+        cold = self._branch_unlikely(status != Status.DONE)
+        self._start(cold[0])
+        self._return(status)
+        self._start(cold[1])
 
     def finish(self, *results: Value) -> None:
         """The regular end."""
         self.settle()
-        self._store_steps()
         self._return(constant(self, I32, Status.DONE), results)
 
     # ---- second thoughts --------------------------------------------------------------------------------------------
@@ -381,15 +384,10 @@ class Function:
 
     def _count(self, iterations: Value, site: int) -> None:
         """Take so many, an unsigned number, from the steps that are left."""
-        left = self._steps.load(I64, 8)
+        steps = self.word(Word.STEPS)
+        left = steps.load(I64, 8)
         self.check(iterations.compare("ugt", left), site)
-        self._steps.store(left - iterations, 8)
-
-    def _store_steps(self) -> None:
-        self.word(Word.STEPS).store(self._steps.load(I64, 8), 8)
-
-    def _load_steps(self) -> None:
-        self._steps.store(self.word(Word.STEPS).load(I64, 8), 8)
+        steps.store(left - iterations, 8)
 
     def _reported(self, value: Reported) -> Value:
         if isinstance(value, int):
@@ -424,12 +422,6 @@ class Function:
         cold, on = self._fresh("cold"), self._fresh("on")
         self.do(f"br {condition}, label %{cold}, label %{on}, !prof !1")
         return cold, on
-
-    def _leave_with(self, status: Value) -> None:
-        cold = self._branch_unlikely(status != Status.DONE)
-        self._start(cold[0])
-        self._return(status)
-        self._start(cold[1])
 
     def _return(self, status: Value, results: Sequence[Value] | None = None) -> None:
         if not self.results:

@@ -41,7 +41,7 @@ def locate(function: Function, pointer: Value) -> Place:
     number = (pointer + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS)
     known = number.compare("ule", function.word(Word.BUFFER_NUM).load(I64, WORD_BYTES))
     number = known.select(number, 0)
-    table = function.word(Word.BUFFERS).load(PTR, WORD_BYTES).at(number * (2 * WORD_BYTES))
+    table = function.base(Word.BUFFERS).at(number * (2 * WORD_BYTES))
     base, size = table.load(PTR, WORD_BYTES), table.at(WORD_BYTES).load(I64, WORD_BYTES)
     return Place(base, size, pointer - (number << OFFSET_BITS), number != 0)
 

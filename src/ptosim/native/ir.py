@@ -342,6 +342,7 @@ _FOLD: dict[str, Callable[[int, int], int]] = {
 _RIGHT_IDENTITY = {"add": 0, "sub": 0, "or": 0, "xor": 0, "shl": 0, "ashr": 0, "lshr": 0, "mul": 1, "and": -1}
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor"})
 _ABSORBING = {"mul": 0, "and": 0}
+_IDEMPOTENT = frozenset({"and", "or"})
 
 _FOLD_COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
@@ -376,6 +377,8 @@ def _counted(condition: Value, factor: Operand) -> Value:
 def _binary(name: str, left: Value, right: Value) -> Value:
     if left.literal is not None and right.literal is not None and name in _FOLD:
         return constant(left.emitter, left.kind, _FOLD[name](left.literal, right.literal))
+    if name in _IDEMPOTENT and left.text == right.text:
+        return left
     if right.literal is None and left.literal is not None and name in _COMMUTATIVE:
         left, right = right, left
     if right.literal is not None:
@@ -387,7 +390,10 @@ def _binary(name: str, left: Value, right: Value) -> Value:
 
 
 def _compare(predicate: str, left: Value, right: Value) -> Value:
-    if left.literal is not None and right.literal is not None and predicate in _FOLD_COMPARE:
-        return constant(left.emitter, I1, _FOLD_COMPARE[predicate](left.literal, right.literal))
+    if predicate in _FOLD_COMPARE and not left.kind.lanes:
+        if left.literal is not None and right.literal is not None:
+            return constant(left.emitter, I1, _FOLD_COMPARE[predicate](left.literal, right.literal))
+        if left.text == right.text:
+            return constant(left.emitter, I1, _FOLD_COMPARE[predicate](0, 0))
     instruction = "fcmp" if left.kind.is_float else "icmp"
     return left.emitter.emit(I1.vector(left.kind.lanes), f"{instruction} {predicate} {left}, {right.text}")

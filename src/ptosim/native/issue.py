@@ -1,60 +1,76 @@
 """How compiled scalar code hands an entry to its pipe: at once where nothing is stalled, else through the scheduler.
 
-An entry is a function of what it captures. It is called directly in the common case; for the other one a second
-function, named after the operation, takes the captured values from an array of words. Which instructions are entries,
-and what the sync instructions do to the sync words, is said in the rooms.
+An entry is a function, named after its operation, that takes what it captures from an array of words. Which
+instructions are entries, and what the sync instructions do to the sync words, is said in the rooms.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ptosim.machine.sync import SLOW
-from ptosim.native.context import WORD_BYTES, Word
-from ptosim.native.flow import Function, Linkage, Module
-from ptosim.native.ir import I1, I64, PTR, Type, Value
+from ptosim.native.context import WORD_BYTES, Status, Word
+from ptosim.native.flow import Function, Module
+from ptosim.native.ir import I1, I32, I64, PTR, Type, Value
 from ptosim.native.operations import entry_symbol
 
 
-def begin_entry(
-    module: Module, operation: int, loops: int, captured: Sequence[Type], linkage: Linkage = "internal"
-) -> Function:
-    """A function for the entry of an operation that stands in so many loops; its parameters are their indices, then
-    what it captures. Fill it, finish it, and `export_entry` it if the operation can ever be queued."""
-    function = module.function(f"body{operation}", [I64] * loops + list(captured), linkage=linkage)
-    function.loops = function.parameters[:loops]
-    return function
+def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[Type]) -> tuple[Function, list[Value]]:
+    """A function for the entry of an operation that stands in so many loops, and what it captures. Fill and finish it.
 
-
-def export_entry(module: Module, operation: int, body: Function) -> None:
-    """The form of an entry that takes its parameters from words in memory."""
+    It takes the loop indices and the captured values from words in memory.
+    """
     function = module.function(entry_symbol(operation), [PTR])
     (words,) = function.parameters
-    loaded = [words.at(number * WORD_BYTES).load(I64, WORD_BYTES) for number in range(len(body.parameters))]
-    function.call(body, *(from_word(word, like.kind) for word, like in zip(loaded, body.parameters, strict=True)))
-    function.finish()
+    kinds = [I64] * loops + list(captured)
+    values = [from_word(words.at(number * WORD_BYTES).load(I64, WORD_BYTES), kind) for number, kind in enumerate(kinds)]
+    function.loops = values[:loops]
+    return function, values[loops:]
 
 
-def run_entry(function: Function, operation: int, body: Function, captured: Sequence[Value]) -> None:
+def run_entry(function: Function, operation: int, captured: Sequence[Value]) -> None:
     """Call the entry if nothing on this core is stalled, otherwise issue it."""
-
-    def now() -> Sequence[Value]:
-        function.call(body, *_indices(function), *captured)
-        return ()
-
-    def later() -> Sequence[Value]:
-        issue(function, operation, captured)
-        return ()
-
-    function.choose(nothing_stalled(function), now, later)
+    words = _words(function, captured)
+    now = lambda: [function.status_of(f"@{entry_symbol(operation)}", function.context, words)]  # noqa: E731
+    either(function, nothing_stalled(function), now, lambda: [_issued(function, operation, words)])
 
 
 def issue(function: Function, operation: int, captured: Sequence[Value] = ()) -> None:
     """Hand an operation to the scheduler, with the loop indices and the captured values as words."""
-    words = [*_indices(function), *(to_word(value) for value in captured)]
+    function.settle()
+    function.leave_with(_issued(function, operation, _words(function, captured)))
+
+
+def inline_or_issue(
+    function: Function, inline: Value, act: Callable[[], None], operation: int, captured: Sequence[Value]
+) -> None:
+    """Do something where the condition holds, otherwise issue an operation."""
+
+    def now() -> Sequence[Value]:
+        act()
+        return [function.constant(I32, Status.DONE)]
+
+    either(function, inline, now, lambda: [_issued(function, operation, _words(function, captured))])
+
+
+def either(
+    function: Function, condition: Value, now: Callable[[], Sequence[Value]], later: Callable[[], Sequence[Value]]
+) -> None:
+    """One of two ways to a status; go on where it is DONE."""
+    function.settle()
+    (status,) = function.choose(condition, now, later)
+    function.leave_with(status)
+
+
+def _words(function: Function, captured: Sequence[Value]) -> Value:
+    """The loop indices and the captured values in memory."""
+    words = [*(index.signed(I64) for index in function.loops), *(to_word(value) for value in captured)]
     room = function.scratch(max(1, len(words)) * WORD_BYTES)
     for number, word in enumerate(words):
         room.at(number * WORD_BYTES).store(word, WORD_BYTES)
-    address = function.word(Word.ISSUE).load(PTR, WORD_BYTES)
-    function.call_address(address, function.constant(I64, operation), room)
+    return room
+
+
+def _issued(function: Function, operation: int, words: Value) -> Value:
+    return function.status_of(function.base(Word.ISSUE).text, function.constant(I64, operation), words)
 
 
 def nothing_stalled(function: Function) -> Value:
@@ -64,12 +80,12 @@ def nothing_stalled(function: Function) -> Value:
 
 def core_word(function: Function, number: "int | Value") -> Value:
     """The address of a sync word of this core."""
-    return function.word(Word.CORE_SYNC).load(PTR, WORD_BYTES).at(number * WORD_BYTES)
+    return function.base(Word.CORE_SYNC).at(number * WORD_BYTES)
 
 
 def cluster_word(function: Function, number: "int | Value") -> Value:
     """The address of a sync word of this core's cluster."""
-    return function.word(Word.CLUSTER_SYNC).load(PTR, WORD_BYTES).at(number * WORD_BYTES)
+    return function.base(Word.CLUSTER_SYNC).at(number * WORD_BYTES)
 
 
 def to_word(value: Value) -> Value:
@@ -84,7 +100,3 @@ def from_word(word: Value, kind: Type) -> Value:
     if kind.is_float:
         return word.trunc(Type(f"i{kind.bits}")).bitcast(kind)
     return word.trunc(kind) if kind != I1 else (word & 1) != 0
-
-
-def _indices(function: Function) -> list[Value]:
-    return [index.signed(I64) for index in function.loops]

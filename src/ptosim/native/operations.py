@@ -35,7 +35,6 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "semaphore_set": (Pipe, int, Form),
     "semaphore_wait": (Pipe, int, Form),
     "syncall": (core_kinds,),
-    "print": (str, str),
 }
 
 

@@ -32,7 +32,7 @@ from ptosim.native.context import WORD_BYTES, Register, Word
 from ptosim.native.core import Core, Unit
 from ptosim.native.flow import Function
 from ptosim.native.ir import I64, PTR, Type, Value
-from ptosim.native.issue import begin_entry, export_entry, from_word, issue, run_entry
+from ptosim.native.issue import begin_entry, from_word, issue, run_entry
 from ptosim.native.lowering import Lowering
 from ptosim.native.numbers import lane_type
 from ptosim.native.registers import Mask, full_mask, view, zeroed
@@ -177,9 +177,9 @@ class Body:
         if site.pipe not in PIPES_OF[self.kind]:
             issue(f, number, words)  # the scheduler knows what to say
             return
-        function = begin_entry(self.unit.module, number, len(f.loops), [word.kind for word in words])
+        function, values = begin_entry(self.unit.module, number, len(f.loops), [word.kind for word in words])
         body = Body(self.builder, function, self.kind, in_scope=is_scope(op))
-        received = iter(function.parameters[len(f.loops) :])
+        received = iter(values)
         for value in captured:
             outside = self.scalar(value)
             known = outside.literal
@@ -187,9 +187,8 @@ class Body:
         body.registers = dict(zip(registers, received, strict=True))
         fill(body)
         function.finish()
-        export_entry(self.unit.module, number, function)
         self.unit.entries.append(number)
-        run_entry(f, number, function, words)
+        run_entry(f, number, words)
 
     # --- one instruction --------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ from ptosim.native.context import WORD_BYTES, Word
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I64, Value
-from ptosim.native.issue import cluster_word, core_word, nothing_stalled
+from ptosim.native.issue import cluster_word, core_word, inline_or_issue, nothing_stalled
 from ptosim.native.lowering import lowering
 from ptosim.native.operations import Known
 
@@ -58,17 +58,8 @@ def _either(core: Core, inline: Value, now: Callable[[], None], method: str, *ar
     known, captured = _known(arguments)
     if inline.literal == 0:
         core.issue(method, known, captured)
-        return
-
-    def here() -> Sequence[Value]:
-        now()
-        return ()
-
-    def there() -> Sequence[Value]:
-        core.issue(method, known, captured)
-        return ()
-
-    core.f.choose(inline, here, there)
+    else:
+        inline_or_issue(core.f, inline, now, core.operation(method, known, captured), captured)
 
 
 def _within(f: Function, number: Number, limit: int) -> Value:
