@@ -51,7 +51,7 @@ class _CoreState:
         self.run = run
         self.su = Moment(0, NOTHING)
         self.operations = 0
-        self.free = dict.fromkeys(run.pipes, Moment(0, NOTHING))
+        self.free = {pipe: Moment(0, NOTHING) for pipe in run.pipes if pipe is not Pipe.S}
 
 
 class PipeTimer(Silent):

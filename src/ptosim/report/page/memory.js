@@ -7,12 +7,15 @@ const highest = new Map();
 for (const life of lives) highest.set(life.core, Math.max(highest.get(life.core) || 0, life.high));
 
 const MEMORY = 150;
-const bytes = (number) => (number % 1024 ? `${count(number)} B` : `${count(number / 1024)} KiB`);
+const bytes = (number) => (number === 0 ? "0" : number % 1024 ? `${count(number)} B` : `${count(number / 1024)} KiB`);
 
 const memoryScale = (core) => {
   const top = Math.ceil(highest.get(core) / 1024) * 1024;
   return { top, y: (address) => 4 + (address / top) * (MEMORY - 8), address: (y) => ((y - 4) / (MEMORY - 8)) * top };
 };
+
+// Steps of the scale: a power of two.
+const memoryStep = (top) => 2 ** Math.max(5, Math.ceil(Math.log2(top / 5)));
 
 const drawMemory = () => {
   const core = memoryCore();
@@ -20,29 +23,28 @@ const drawMemory = () => {
   const s = scale(width), m = memoryScale(core), right = s.gutter + s.room;
   context.fillStyle = palette.track;
   context.fillRect(s.gutter, 4, s.room, MEMORY - 8);
-  const box = (from, to, low, high, colour) => {
-    if (to < state.from || from > state.to) return;
-    const x = Math.max(s.gutter, s.x(from)), y = m.y(low);
-    context.fillStyle = colour;
-    context.fillRect(x, y, Math.max(0.6, Math.min(right, s.x(to)) - x), Math.max(1, m.y(high) - y - 0.5));
-  };
-  for (const life of lives) if (life.core === core) box(life.from, life.to, life.low, life.high, palette.held);
-  for (const t of touches) {
-    if (t.core === core) box(rows.start[t.row], rows.end[t.row], t.low, t.high, t.writes ? palette.written : palette.read);
-  }
   context.font = FONT;
   context.textAlign = "right";
   context.textBaseline = "middle";
-  const step = niceStep(m.top / 1024, 4) * 1024;
-  for (let address = 0; address <= m.top; address += step) {
+  for (let address = 0; address <= m.top; address += memoryStep(m.top)) {
     context.fillStyle = palette.soft;
     context.fillText(bytes(address), s.gutter - 6, Math.min(Math.max(m.y(address), 7), MEMORY - 7));
-    context.strokeStyle = palette.rule;
-    context.beginPath();
-    context.moveTo(s.gutter, Math.round(m.y(address)) + 0.5);
-    context.lineTo(right, Math.round(m.y(address)) + 0.5);
-    context.stroke();
+    context.fillStyle = palette.rule;
+    context.fillRect(s.gutter, Math.round(m.y(address)), s.room, 1);
   }
+  const box = (from, to, low, high, colour, alpha) => {
+    if (to < state.from || from > state.to) return;
+    const x = Math.max(s.gutter, s.x(from)), y = m.y(low);
+    context.fillStyle = colour;
+    context.globalAlpha = alpha;
+    context.fillRect(x, y + 0.5, Math.max(0.6, Math.min(right, s.x(to)) - x - 0.5), Math.max(1, m.y(high) - y - 1));
+  };
+  for (const life of lives) if (life.core === core) box(life.from, life.to, life.low, life.high, palette.held, 1);
+  for (const t of touches) {
+    const colour = palette[D.pipes[rows.pipe[t.row]]], faded = state.hover >= 0 && state.hover !== t.row ? 0.55 : 1;
+    if (t.core === core) box(rows.start[t.row], rows.end[t.row], t.low, t.high, colour, faded * (t.writes ? 1 : 0.45));
+  }
+  context.globalAlpha = 1;
 };
 
 if (withMemory.length) {

@@ -26,6 +26,10 @@ for (let i = 0; i < D.scalar.length; i += 3) {
   tracks[trackAt(core, 0)].scalar.push([from, from + cycles]);
 }
 
+// A signal that a pipe stood waiting for ends with that wait.
+const waitsEnd = new Set();
+for (let i = 0; i < rows.length; i++) if (rows.wait[i]) waitsEnd.add(`${trackAt(rows.core[i], rows.pipe[i])} ${rows.end[i]}`);
+
 const signals = [];
 for (let i = 0, time = 0; i < D.signals.length; i += 8) {
   const s = D.signals;
@@ -35,6 +39,7 @@ for (let i = 0, time = 0; i < D.signals.length; i += 8) {
     setSite: s[i + 3], waitSite: s[i + 7],
   });
 }
+for (const g of signals) g.awaited = waitsEnd.has(`${g.sink} ${g.to}`);
 
 const path = [];
 for (let i = 0, time = 0; i < D.path.length; i += 3) {
@@ -112,7 +117,7 @@ let palette = {};
 const readPalette = () => {
   const style = getComputedStyle(document.documentElement);
   const names = ["ground", "panel", "ink", "soft", "faint", "rule", "track", "wait", "critical", "mark", "focus", "onbar",
-    "written", "read", "held", ...D.pipes];
+    "held", ...D.pipes];
   palette = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 };
 

@@ -203,8 +203,8 @@ fillHeader();
 fillBounds();
 byId("legend").append(
   ...D.pipes.filter((name) => name in D.totals).map((name) => element("span", {}, swatch(`--${name}`), name)),
-  element("span", {}, swatch("--wait"), "waiting"), element("span", {}, swatch("--written"), "UB written"),
-  element("span", {}, swatch("--read"), "read"), element("span", {}, swatch("--held"), "held"));
+  element("span", {}, swatch("--wait"), "waiting"));
+if (withMemory.length) byId("memory-legend").append("solid: written, pale: read, ", swatch("--held"), "held until it is read");
 fillFindings();
 fillPipes();
 fillCopies();
@@ -212,6 +212,7 @@ fillWaits();
 fillPath();
 fillSource();
 fillFooter();
+showHottest();
 if (D.until < D.cycles) byId("cut").textContent = `Shown are the first ${count(D.until)} of ${count(D.cycles)} cycles; the trace has all.`;
 setTheme(window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 window.addEventListener("resize", changed);

@@ -8,7 +8,7 @@ const COLOUR_OF_BOUND = {
 const byId = (id) => document.getElementById(id);
 const swatch = (variable) => element("span", { class: "swatch", style: `background:var(${variable})` });
 const number = (text) => element("td", { class: "number" }, text);
-const head = (...names) => element("tr", {}, ...names.map((name) => element("th", { class: /^[a-z ]*[*]$/.test(name) ? "number" : "" }, name.replace("*", ""))));
+const head = (...names) => element("tr", {}, ...names.map((name) => element("th", { class: name.endsWith("*") ? "number" : "" }, name.replace("*", ""))));
 const lineButton = (line) => (line ? element("button", { class: "line", type: "button", onclick: () => chooseLine(line, true) }, String(line)) : "");
 
 const stack = (parts, whole) => element("div", { class: "stack" },
@@ -94,13 +94,16 @@ const fillFindings = () => {
 const codeCell = (text, found) => {
   const cell = element("td", { class: "code" });
   const [, code, comment] = /^(.*?)(\/\/.*)?$/.exec(text) || [null, text, ""];
-  const match = /(pto|arith|scf|func|math)\.[a-z_0-9.]+/.exec(code);
+  const match = /(?<![!#.\w])(pto|arith|scf|func|math)\.[a-z_0-9.]+(?! *=)\b/.exec(code);
   const operation = (name) => element("span", { class: found ? `op found ${found}` : "op" }, name);
   if (match) cell.append(code.slice(0, match.index), operation(match[0]), code.slice(match.index + match[0].length));
   else cell.append(code);
   if (comment) cell.append(element("span", { class: "comment" }, comment));
   return cell;
 };
+
+// A listing opens where the time goes.
+const showHottest = () => { if (D.lines.length) showLine(lineRows.get(D.lines[0][0])); };
 
 const lineRows = new Map();
 const fillSource = () => {

@@ -4,7 +4,9 @@ const AXIS = 20, BAR = 17, STEP = 21, HEAD = 19, TALLEST = 480;
 const timeline = document.getElementById("timeline"), scroll = document.getElementById("scroll");
 const spacer = document.getElementById("spacer");
 
-const shownTracks = () => tracks.map((_, i) => i).filter((i) => state.core < 0 || tracks[i].core === state.core);
+// Tracks on which nothing ever happens are left out.
+const used = tracks.map((_, i) => i).filter((i) => tracks[i].rows.length || tracks[i].scalar.length);
+const shownTracks = () => used.filter((i) => state.core < 0 || tracks[i].core === state.core);
 
 // Where each track lies, below the axis and scrolled with the panel.
 const layout = () => {
@@ -152,12 +154,11 @@ const arrow = (context, x1, y1, x2, y2) => {
   context.fill();
 };
 
-// All signals in sight if they are few; otherwise those of the event that is looked at.
+// Signals that were waited for if there is room, all of them if they are few, always those of the event looked at.
 const drawSignals = (context, s, lay) => {
   const seen = signals.filter((g) => g.to >= state.from && g.from <= state.to && lay.places.has(g.source) && lay.places.has(g.sink));
   const focus = state.hover >= 0 ? state.hover : state.selected;
   const mine = focus < 0 ? [] : seen.filter((g) => touchesRow(g, focus));
-  const few = state.arrows && seen.length <= s.room / 14;
   const draw = (list, colour, alpha) => {
     context.strokeStyle = context.fillStyle = colour;
     context.globalAlpha = alpha;
@@ -166,7 +167,8 @@ const drawSignals = (context, s, lay) => {
     }
     context.globalAlpha = 1;
   };
-  if (few) draw(seen, palette.soft, mine.length ? 0.25 : 0.6);
+  const chosen = seen.length <= s.room / 60 ? seen : seen.filter((g) => g.awaited);
+  if (state.arrows && chosen.length <= s.room / 20) draw(chosen, palette.ink, mine.length ? 0.2 : 0.55);
   draw(mine, palette.ink, 1);
 };
 
