@@ -253,7 +253,7 @@ class Translator:
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
         if self.watch is not None and self.watch.wants(self.site(op)):
             self._watched(op, meaning, arguments, queued, self.watch)
-        elif self.observed and (queued or self.in_scope or self._accesses(op)):
+        elif self.observed and (queued or self.in_scope or self._accesses(op) or _reads_of_other_pipes(op)):
             self._observed(op, meaning, arguments, queued)
         elif queued:
             self._issue(op, meaning, self.constant(meaning.function, "k"), arguments)
@@ -275,7 +275,7 @@ class Translator:
 
     def _watched(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch) -> None:
         """An instruction on a line that is shown: calls around it tell what it did."""
-        watched = self.constant(Watched(watch, self.site(op), op), "watched")
+        watched = self.constant(Watched(watch, self.module.parsed, op, self.site(op)), "watched")
         operands = _tuple([self.name(value) for value in op.operands])
         if queued:
             function = self.constant(meaning.function, "k")
@@ -287,10 +287,11 @@ class Translator:
 
     # --- observed runs ----------------------------------------------------------------------------------------------
 
-    def _accesses(self, op: Operation) -> bool:
-        """Whether an operation touches memory."""
+    def _accesses(self, op: Operation, *directions: str) -> bool:
+        """Whether an operation touches memory, or does so in one of these directions."""
         record = effects().get(op.name)
-        return record is not None and bool(record.accesses(static_of(op, self.module.target)))
+        accesses = record.accesses(static_of(op, self.module.target)) if record is not None else ()
+        return any(not directions or access.direction in directions for access in accesses)
 
     def _observed(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool) -> None:
         observed = self.constant(observed_operation(op, meaning, self.site(op)), "o")
@@ -300,7 +301,7 @@ class Translator:
             return
         results = ", ".join(self.name(result) for result in op.results)
         if not self.in_scope:
-            call = f"core.scalar({observed}, {_tuple(arguments)})"
+            call = f"core.scalar({observed}, {_tuple(arguments)}, {self._accesses(op, 'write')})"
             self.line(f"{results} = {call}" if results else call)
             return
         taints = self._taints(op, meaning)
@@ -428,6 +429,12 @@ class _Writing:
     def __exit__(self, *_: object) -> None:
         t = self.translator
         t.out, t.depth, t.current, t.loops = self.saved
+
+
+def _reads_of_other_pipes(op: Operation) -> bool:
+    """Whether scalar code reads a special register that the vector pipe writes."""
+    record = effects().get(op.name)
+    return record is not None and record.pipe is Pipe.S and "VMS4_SR" in record.reads
 
 
 def _all_clean(taints: list[str]) -> str:

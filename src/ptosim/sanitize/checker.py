@@ -19,7 +19,7 @@ from ptosim.effects.names import Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import Entry, Kind, Site
-from ptosim.machine.observer import Footprint, Silent
+from ptosim.machine.observer import DECIDED, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, party
@@ -27,7 +27,7 @@ from ptosim.sanitize.dependence import Dependence
 from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, compatible
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.program import Program
-from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch
+from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
 from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Direction, Memory, Track
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
@@ -101,7 +101,7 @@ class Checker(Silent):
             self.lints.issue(entry)
 
     def start(self, entry: Entry) -> None:
-        if entry.kind is Kind.WORK and entry.pipe is Pipe.V:
+        if entry.kind is Kind.WORK and entry.pipe is Pipe.V and entry.site.name in SCOPES:
             self._watch = self._enter(entry)
         if self.planted:
             return
@@ -147,7 +147,7 @@ class Checker(Silent):
     def _enter(self, entry: Entry) -> Watch:
         memory = self._memory(Space.UB, entry.core)
         numbers = self._overtaken.setdefault(entry.site, {})
-        watch = Watch(entry, memory, self.sites, numbers, entry.site.name in SCOPES)
+        watch = Watch(entry, memory, self.sites, numbers)
         if self.planted:
             for low, high in self.planted.ranges(entry):
                 watch.suspect(low, high)
@@ -215,13 +215,17 @@ class Checker(Silent):
         if about & STORED:
             self._aliases(watch, site, covered, writes=False)
         watch.note(site, number, covered, writes=False)
-        return image if image is not None and image.any() else None
+        if image is None or not image.any():
+            return None
+        if is_scalar(site):
+            self._used(entry, site, "scalar", image, _place(memory, covered, image != CLEAN))
+        return image
 
     def _vector_number(self, watch: Watch, site: Site, by_use: bool) -> int:
         """The number of a load, which the quick way will look up from now on."""
         number = self.sites.number(site)
         if site not in watch.overtaken:
-            overtaken = watch.is_scope and self.dependence.may_be_overtaken(site, watch.entry.site)
+            overtaken = self.dependence.may_be_overtaken(site, watch.entry.site)
             watch.overtaken[site] = -number if overtaken else number
             if by_use:
                 self._by_use.add(site)
@@ -281,7 +285,6 @@ class Checker(Silent):
             watch = None
             assert footprint.owner is not None
             memory = self._memory(footprint.space, footprint.owner)
-        self.lints.store(entry, site, footprint)
         found = window(starts, footprint.width, memory.size)
         if found is None:
             return
@@ -428,9 +431,11 @@ class Checker(Silent):
 
     def _used(self, entry: Entry, site: Site, use: Use, taint: Image, place: Any) -> None:
         """A doubtful value decides something or leaves the core: what made it doubtful is a finding."""
-        for number in np.unique(taint):
+        for mixed in np.unique(taint):
+            number = int(mixed) & ~DECIDED
             if number == CLEAN:
                 continue
+            use = "mask" if mixed & DECIDED and use in ("global", "operand") else use
             grave = use in ("scalar", "mask", "address", "condition")
             if number == UNDEFINED:
                 severity: Severity = "error" if grave else "warning"
@@ -439,7 +444,7 @@ class Checker(Silent):
                     "uninitialized", severity, party(entry, site, "reads"), where, entry.core, _loops(entry)
                 )
             else:
-                origin = self.origins[int(number)]
+                origin = self.origins[number]
                 severity = "error" if grave or origin.kind == "race" else "warning"
                 conflict = origin.used(use, site, severity)
             self.findings.conflict(conflict)

@@ -55,10 +55,14 @@ COVERED = _covered()
 """Of the pairs of two loads the instruction set names none; they need no order."""
 
 
+def is_scalar(site: Site) -> bool:
+    """Whether an instruction of a vector scope accesses memory as scalar code."""
+    return site.name in ("pto.load_scalar", "pto.store_scalar")
+
+
 def class_of(site: Site, writes: bool) -> str:
     """The class of an access in the words of mem_bar."""
-    scalar = site.name in ("pto.load_scalar", "pto.store_scalar", "pto.ld_dev", "pto.st_dev")
-    return ("st" if writes else "ld") if scalar else ("vst" if writes else "vld")
+    return ("st" if writes else "ld") if is_scalar(site) else ("vst" if writes else "vld")
 
 
 class Watch:
@@ -69,7 +73,6 @@ class Watch:
         "fences",
         "flag_bytes",
         "flags",
-        "is_scope",
         "last_fence",
         "memory",
         "overtaken",
@@ -86,13 +89,11 @@ class Watch:
         memory: Memory,
         sites: Sites,
         overtaken: dict[Site, int],
-        is_scope: bool,
     ) -> None:
         self.entry = entry
         self.memory = memory
         self.sites = sites
         self.overtaken = overtaken  # the number of each load; negative if some store of the scope could overtake it
-        self.is_scope = is_scope
         reads, writes = memory.track(entry, "read"), memory.track(entry, "write")
         self.reads, self.writes = reads, writes
         self.read_stamp = reads.newest = reads.stamp(entry)
@@ -199,8 +200,6 @@ class Watch:
     def aliases(self, site: Site, window: Window, writes: bool) -> Iterator[tuple[Site, bool, NDArray[np.bool_], bool]]:
         """Earlier accesses of this scope that overlap the bytes, one of the two a store: where they are, whether they
         wrote, on which bytes, and whether a fence lies between."""
-        if not self.is_scope:
-            return
         later = class_of(site, writes)
         for track, wrote in ((self.writes, True), (self.reads, False)):
             if not wrote and not writes:
@@ -211,6 +210,8 @@ class Watch:
                 continue
             for stamp in np.unique(stamps[mine]):
                 for earlier in self.sites.of(int(stamp)):
+                    if is_scalar(earlier) and is_scalar(site):
+                        continue  # these are in order
                     pair = (class_of(earlier, wrote), later)
                     fenced = fences_of(int(stamp)) < self.last_fence.get(pair, 0)
                     yield earlier, wrote, stamps == stamp, fenced

@@ -1,6 +1,6 @@
 """Origins of taint: what is behind the numbers that tainted bytes carry.
 
-A number is one byte, so there is room for some 250 origins; an origin is a pair of source lines, and should a kernel
+A number has seven bits, so there is room for some 120 origins; an origin is a pair of source lines, and should a kernel
 have more of them, the surplus shares the last number.
 """
 
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ptosim.machine.observer import DECIDED
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.shadow import UNDEFINED
 
 FIRST = UNDEFINED + 1
-LAST = 255
+LAST = DECIDED - 1
 
 
 class Origins:
