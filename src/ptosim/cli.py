@@ -21,6 +21,14 @@ _KERNEL_FILE = click.argument("file", type=click.Path())
 _WORDS = click.argument("words", nargs=-1, metavar="[ARGUMENT]...")
 
 
+class _Tolerance(click.FloatRange):
+    """NaN is above and below nothing, so a range alone lets it in."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        return number if number == number else self.fail("nan is no tolerance", param, ctx)
+
+
 def _launch_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
@@ -60,7 +68,7 @@ def _exit_code(problem: PTOError) -> int:
     return 2 if misused and not isinstance(problem, _Differs) else 1
 
 
-def _show(diagnostics: Sequence[Diagnostic], as_json: bool) -> None:
+def _show(diagnostics: Sequence[Any], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([diagnostic.to_json() for diagnostic in diagnostics], indent=2))
         return
@@ -128,8 +136,8 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
 @_launch_options
 @click.option("--save", "saves", multiple=True, metavar="N=FILE", help="Write argument N afterwards (.npy, or raw).")
 @click.option("--expect", "expects", multiple=True, metavar="N=FILE", help="Compare argument N with a file.")
-@click.option("--atol", type=click.FloatRange(0), default=0.0, help="Absolute tolerance of --expect.")
-@click.option("--rtol", type=click.FloatRange(0), default=0.0, help="Relative tolerance of --expect.")
+@click.option("--atol", type=_Tolerance(0), default=0.0, help="Absolute tolerance of --expect.")
+@click.option("--rtol", type=_Tolerance(0), default=0.0, help="Relative tolerance of --expect.")
 @click.option("--show", "shows", multiple=True, metavar="LINE[:N]", help="Show what a line does, the first N times.")
 @click.option("--engine", type=click.Choice(["native", "reference"]), help="Which engine runs it.")
 @click.option("--oob", type=click.Choice(["error", "drop"]), default="error", help="GM accesses outside an argument.")
@@ -167,7 +175,7 @@ def run(
     chosen = module.kernel(kernel)
     values = _values(chosen, words)
     outputs = [_numbered(text, values) for text in saves]
-    wanted = [_numbered(text, values) for text in expects]
+    wanted = [_wanted(chosen, values, *_numbered(text, values)) for text in expects]
     before = Launch(bind(chosen.signature, _copies(values)), grid, oob, schedule, max_steps) if wanted else None
     launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps)
     if shows:
@@ -245,39 +253,39 @@ def _line(text: str) -> tuple[int, int | None]:
 # --- run --expect ---------------------------------------------------------------------------------------------------
 
 
+def _wanted(kernel: Any, values: list[Any], index: int, path: str) -> tuple[int, str, Any]:
+    """An argument, the file it is compared with, and what that holds."""
+    from ptosim.words import value_of
+
+    wanted = value_of(path, kernel.signature[index]).reshape(-1)
+    if wanted.size != values[index].size:
+        raise error("argument", f"{path} has {wanted.size} elements, argument {index} has {values[index].size}")
+    return index, path, wanted
+
+
 def _compare(
-    kernel: Any, before: Any, values: list[Any], wanted: list[tuple[int, str]], atol: float, rtol: float
+    kernel: Any, before: Any, values: list[Any], expected: list[tuple[int, str, Any]], atol: float, rtol: float
 ) -> None:
     """Raise for arguments that differ from their files; `before` is the launch with the arguments it began with."""
-    differences = [
-        difference
-        for index, path in wanted
-        if (difference := _difference(kernel, before, index, path, values[index], atol, rtol)) is not None
-    ]
+    from ptosim.words import differing
+
+    differences: list[Diagnostic] = []
+    for index, path, wanted in expected:
+        found = values[index].reshape(-1)
+        wrong = differing(found, wanted, atol, rtol)
+        if not wrong.any():
+            continue
+        first = int(wrong.argmax())
+        place = ", ".join(map(str, _unravelled(first, values[index].shape)))
+        low = before.arguments.values[index] + first * found.itemsize
+        message = (
+            f"argument {index} (%{kernel.signature[index].name}) differs from {path} in {int(wrong.sum())} of "
+            f"{wrong.size} elements; the first is [{place}]: {found[first]!s} instead of {wanted[first]!s}"
+        )
+        again = replace(before, arguments=before.arguments.copied())
+        differences.append(_blamed(message, kernel.last_writer(again, low, low + found.itemsize)))
     if differences:
         raise _Differs(*differences)
-
-
-def _difference(
-    kernel: Any, before: Any, index: int, path: str, value: Any, atol: float, rtol: float
-) -> Diagnostic | None:
-    from ptosim.words import differing, value_of
-
-    parameter = kernel.signature[index]
-    wanted, found = value_of(path, parameter).reshape(-1), value.reshape(-1)
-    if wanted.shape != found.shape:
-        raise error("argument", f"{path} has {wanted.size} elements, argument {index} has {found.size}")
-    wrong = differing(found, wanted, atol, rtol)
-    if not wrong.any():
-        return None
-    first = int(wrong.argmax())
-    place = ", ".join(str(side) for side in _unravelled(first, value.shape))
-    low = before.arguments.values[index] + first * found.itemsize
-    return _blamed(
-        f"argument {index} (%{parameter.name}) differs from {path} in {int(wrong.sum())} of {wrong.size} elements; "
-        f"the first is [{place}]: {found[first]!s} instead of {wanted[first]!s}",
-        kernel.last_writer(replace(before, arguments=before.arguments.copied()), low, low + found.itemsize),
-    )
 
 
 def _unravelled(index: int, shape: tuple[int, ...]) -> list[int]:
@@ -379,3 +387,90 @@ def isa(name: str | None, as_json: bool) -> Sequence[Diagnostic]:
     if not as_json:
         click.echo(text)
     return ()
+
+
+# --- profile --------------------------------------------------------------------------------------------------------
+
+
+@main.command()
+@_KERNEL_FILE
+@_WORDS
+@_launch_options
+@click.option("--html", metavar="FILE", help="Write a report with timeline, source and tables.")
+@click.option("--trace", metavar="FILE", help="Write a trace that Perfetto opens.")
+@click.option("--compare", metavar="OTHER.pto", help="Profile another kernel on the same arguments, side by side.")
+@click.option("--what-if", "what_ifs", multiple=True, metavar="FIGURE=VALUE", help="Change a figure: vexp.latency=8.")
+@click.option("--check", "checked", is_flag=True, help="Also run the sanitizer; findings go into the report.")
+@_reports
+def profile(
+    file: str,
+    words: Sequence[str],
+    kernel: str | None,
+    grid: int,
+    target: str | None,
+    html: str | None,
+    trace: str | None,
+    compare: str | None,
+    what_ifs: Sequence[str],
+    checked: bool,
+    as_json: bool,
+) -> Sequence[Any]:
+    """Time a kernel: cycles, pipes, waits, critical path. --target takes a name or a .toml file of your own.
+
+    An argument is file.npy, file.bin, zeros:SHAPE, ones:SHAPE, rand:SHAPE[:SEED], arange:SHAPE, or a number.
+    """
+    from ptosim import api
+    from ptosim.target import load_target
+
+    architecture = load_target(target).architecture if target else None
+    chosen = api.load(file, architecture).kernel(kernel)
+    machine = load_target(target or chosen.module.verified.target)
+    values = _values(chosen, words)
+    first = api.profile(chosen, *values, grid=grid, target=machine)
+    others = (
+        [api.profile(api.load(compare, architecture).kernel(), *values, grid=grid, target=machine)] if compare else []
+    )
+    if what_ifs:
+        others.append(api.profile(chosen, *values, grid=grid, target=_changed(machine, what_ifs)))
+    report = api.check(chosen, *values, grid=grid) if checked else None
+    findings = list(report.findings) if report else []
+    asked = others[-1] if what_ifs else first
+    if html:
+        _written(html, lambda: asked.save_html(html, findings if checked else None))
+    if trace:
+        _written(trace, lambda: asked.save_trace(trace))
+    comparisons = [first.compare(other) for other in others]
+    result = [*chosen.module.warnings, *findings, first, *others, *comparisons]
+    if not as_json:
+        click.echo("\n\n".join(map(str, comparisons or [first])))
+        _show(findings, as_json)
+    if report and not report.ok:
+        if as_json:
+            _show(result, as_json)
+        sys.exit(1)
+    return result
+
+
+def _written(path: str, write: Callable[[], None]) -> None:
+    try:
+        write()
+    except OSError as reason:
+        raise error("argument", f"cannot write {path}: {reason.strerror}") from None
+
+
+def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
+    """The target with other figures."""
+    from ptosim.effects.catalogue import effects
+
+    overrides: dict[str, Any] = {}
+    for text in what_ifs:
+        figure, equals, value = text.partition("=")
+        if not equals:
+            _usage(f"'{text}' is not of the form FIGURE=VALUE")
+        try:
+            overrides[figure] = json.loads(f"[{value}]" if "," in value else value)
+        except ValueError:
+            overrides[figure] = value
+    return machine.with_overrides(
+        overrides, {name.removeprefix("pto."): record.timing for name, record in effects().items()}
+    )

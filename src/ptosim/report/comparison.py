@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ptosim.report.accounts import LineTime, PipeTime
-from ptosim.report.profile_text import MOST, count, excerpt, line_number, table
+from ptosim.report.profile_text import MOST, caveat, count, excerpt, line_number, origins, table
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -73,6 +73,7 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         return {
+            "kind": "comparison",
             "cycles": [self.first.cycles, self.second.cycles],
             "speedup": self.speedup,
             "bound": [self.first.bound, self.second.bound],
@@ -131,6 +132,8 @@ def _text(comparison: Comparison) -> str:
         _verdict(comparison),
         table(("pipe", "busy", "", "difference", "waiting", "", "difference"), list(_pipe_rows(comparison))),
         table(("line", "other", "critical", "", "difference", "busy", "", ""), list(_line_rows(comparison))),
+        origins(first),
+        caveat(),
     ]
     return "\n\n".join(part for part in parts if part)
 

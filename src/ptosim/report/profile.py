@@ -223,6 +223,7 @@ class Profile:
     def to_json(self) -> dict[str, Any]:
         """Plain data; the timeline is in the trace."""
         return {
+            "kind": "profile",
             "kernel": self.kernel,
             "file": self.source.name,
             "target": self.target.name,

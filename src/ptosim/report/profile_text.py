@@ -19,8 +19,6 @@ BAR = 24
 
 
 def text(profile: Profile) -> str:
-    from ptosim.report.profile import CAVEAT
-
     parts = [
         _answer(profile),
         table(("pipe", "busy", "", "waiting", "", "idle", "", ""), list(_pipes(profile))),
@@ -28,8 +26,8 @@ def text(profile: Profile) -> str:
         table(("waits", "for", "line", "cycles", "times", "released at"), list(_waits(profile))),
         table(("critical path", "", "line", "cycles", "times"), list(_path(profile.critical_path))),
         table(("line", "critical", "busy", "waiting", "times", ""), list(_lines(profile))),
-        _origins(profile),
-        "\n".join(wrap(CAVEAT, WIDTH)),
+        origins(profile),
+        caveat(),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -115,7 +113,13 @@ def excerpt(source: str) -> str:
     return stripped if len(stripped) <= 48 else stripped[:45] + "..."
 
 
-def _origins(profile: Profile) -> str:
+def caveat() -> str:
+    from ptosim.report.profile import CAVEAT
+
+    return "\n".join(wrap(CAVEAT, WIDTH))
+
+
+def origins(profile: Profile) -> str:
     grouped = by_origin(list(profile.rests_on), profile.target)
     lines: list[str] = []
     for origin, names in sorted(grouped.items()):
