@@ -18,9 +18,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptosim.api import load
+from ptosim.api import Launch, load
+from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.element import ELEMENTS
+from ptosim.machine.entry import Entry
+from ptosim.machine.observer import Silent
 
 Bytes = NDArray[np.uint8]
 
@@ -129,6 +132,31 @@ def scope_failure(body: str, target: str = "a5", schedule: str = "program") -> D
         ub_after(body, target=target, schedule=schedule)
     (found,) = raised.value.diagnostics
     return found
+
+
+class Reports(Silent):
+    """Collects what a check would hear."""
+
+    def __init__(self) -> None:
+        self.found: list[Diagnostic] = []
+
+    def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
+        self.found.append(diagnostic)
+
+
+def reports(text: str, *arguments: Any) -> list[Diagnostic]:
+    """What the core reports of itself in an observed run."""
+    kernel = load(text).kernel("k")
+    observer = Reports()
+    kernel.reference(Launch(bind(kernel.signature, arguments)), observer)()
+    return observer.found
+
+
+def lints(text: str, *arguments: Any, kind: str = "lint") -> list[str]:
+    """The warnings of an observed run, all of one kind."""
+    found = reports(text, *arguments)
+    assert all((one.kind, one.severity) == (kind, "warning") for one in found)
+    return [one.message for one in found]
 
 
 def line_of(text: str, instruction: str) -> int:
