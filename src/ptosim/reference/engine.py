@@ -175,9 +175,11 @@ class Run:
         return core, site, loops
 
     def _indices(self, frame: FrameType | None) -> tuple[int, ...]:
-        """The indices of the loops that the scalar unit is in."""
+        """The indices of the loops around the code that has called a frame; of a delayed entry, those of its issue."""
         loops: tuple[int, ...] = ()
         while frame is not None:
+            if frame.f_code is delayed.__code__:
+                return frame.f_locals["loops"] + loops
             code = self._codes.get(frame.f_code.co_filename)
             if code is not None:
                 loops = _values(code, frame, frame.f_lineno) + loops
