@@ -319,7 +319,17 @@ def test_functions_that_are_not(text: str, message: str):
         rejects(text, message)
 
 
-@pytest.mark.parametrize("type_", ["tensor<4xf32>", "memref<4xf32>", "vector<4xf32>", "() -> ()"])
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "tensor<4xf32>",
+        "memref<4xf32>",
+        "memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>, #pto.address_space<gm>>",
+        "memref<4xindex, #pto.address_space<gm>>",
+        "vector<4xf32>",
+        "() -> ()",
+    ],
+)
 def test_types_that_no_value_has(type_: str):
     (found,) = errors(f"func.func @f(%a: {type_}) {{ return }}")
     assert found.message.endswith("write a pointer as !pto.ptr<T, space>")

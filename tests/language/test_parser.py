@@ -74,6 +74,14 @@ def test_broken_text_has_a_place(text: str):
     assert found.message
 
 
+@pytest.mark.parametrize("value", ["array<i999: 1>", "0x7FFFFFFFF : f32", "dense<(1,2> : tensor<2xcomplexa<i32>>"])
+def test_attributes_that_xdsl_stumbles_over(value: str):
+    (found,) = errors(f"module attributes {{x = {value}}} {{ func.func @f() {{ return }} }}")
+    assert found.message.startswith("this attribute cannot be read: ")
+    assert found.location is not None
+    assert (found.location.line, found.location.column) == (1, 24)
+
+
 def test_a_file_that_is_too_long():
     with pytest.raises(PTOError) as raised:
         load(Source("kernel.pto", "// " + "x" * 2_000_000))

@@ -8,7 +8,8 @@ from __future__ import annotations
 import difflib
 import re
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -173,17 +174,34 @@ class LocatedParser(Parser):
     def parse_optional_type(self) -> TypeAttribute | None:
         """A type; one that was read before in the same spelling is not read again."""
         if not self.at(MLIRTokenKind.EXCLAMATION_IDENT):
-            return super().parse_optional_type()
+            with self._reading("type"):
+                return super().parse_optional_type()
         start = self.pos
         spelling = _SIMPLE_TYPE.match(self.source.text, start)
         if spelling is not None and (known := self._types.get(spelling[0])) is not None:
             self._last_end = spelling.end()
             self._resume_from(self._last_end)
             return known
-        found = super().parse_optional_type()
+        with self._reading("type"):
+            found = super().parse_optional_type()
         if found is not None:
             self._types[self.source.text[start : self._last_end]] = found
         return found
+
+    def parse_optional_attribute(self) -> Attribute | None:
+        with self._reading("attribute"):
+            return super().parse_optional_attribute()
+
+    @contextmanager
+    def _reading(self, what: str) -> Generator[None]:
+        """xDSL verifies types and attributes while it reads them, and raises what it likes at what it does not know."""
+        start = self.span_here()
+        try:
+            yield
+        except ParseError:
+            raise
+        except Exception as problem:
+            raise ParseError(start, f"this {what} cannot be read: {problem}") from problem
 
     def _parse_dialect_type_or_attribute_body(
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None

@@ -13,7 +13,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.lexer import Input, Span
+from xdsl.utils.lexer import Span
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
@@ -102,7 +102,6 @@ def context() -> Context:
 def parse(source: Source) -> ParsedModule:
     """Parse a file; the first error is raised as a PTOError with its place."""
     _check_size(source)
-    parser: LocatedParser | None = None
     try:
         with deep_recursion():
             parser = LocatedParser(context(), source)
@@ -111,11 +110,6 @@ def parse(source: Source) -> ParsedModule:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
     except ParseError as problem:
         raise _at(source, "syntax", problem.msg, problem.span) from None
-    except PTOError:
-        raise
-    except Exception as problem:  # xDSL verifies attributes while parsing and raises whatever it likes
-        span = parser.span_here() if parser is not None else Span(0, 1, Input(source.text, source.name))
-        raise _at(source, "syntax", str(problem) or type(problem).__name__, span) from problem
     return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports, parser.hints)
 
 

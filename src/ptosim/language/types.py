@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     BFloat16Type,
     Float8E4M3FNType,
     Float8E5M2Type,
@@ -26,6 +27,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir.affine import AffineMap
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -140,6 +142,12 @@ def _is_element(type_: Attribute) -> bool:
     return True
 
 
+def _parse_element(parser: AttrParser) -> Attribute:
+    """An element type; MLIR's own name for E8M0 means the same elements as PTO's."""
+    type_ = parser.parse_type()
+    return F8E8M0Type() if isinstance(type_, Float8E8M0FNUType) else type_
+
+
 @irdl_attr_definition
 class PtrType(ParametrizedAttribute, TypeAttribute):
     """`!pto.ptr<T, space>`: a byte address in a memory space; offsets from it count elements of T."""
@@ -177,7 +185,7 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
 def parse_pointer_body(parser: AttrParser) -> tuple[Attribute, Attribute]:
     """`T>` or `T, space>`, after the opening bracket. A missing space means gm."""
     start = parser.pos
-    element_type = parser.parse_type()
+    element_type = _parse_element(parser)
     if not _is_element(element_type):
         parser.raise_error(f"a pointer cannot have element type {element_type}", start, parser.pos)
     space = Space.GM
@@ -238,7 +246,7 @@ class VregType(ParametrizedAttribute, TypeAttribute):
         start = parser.pos
         lanes = parser.parse_shape_dimension(allow_dynamic=False)
         parser.parse_shape_delimiter()
-        element_type = parser.parse_type()
+        element_type = _parse_element(parser)
         if not _is_element(element_type) or element_name(element_type) == "i4":
             parser.raise_error(f"a vector register cannot hold {element_type}", start, parser.pos)
         size = lanes * element(cast(str, element_name(element_type))).bytes
@@ -320,9 +328,13 @@ def is_vector_state(type_: Attribute) -> bool:
 
 
 def pointer_of_memref(type_: MemRefType[Attribute]) -> PtrType | None:
-    """A memref in a PTO address space is read as a pointer."""
-    space = type_.memory_space
-    return PtrType(type_.element_type, space.space) if isinstance(space, AddressSpaceAttr) else None
+    """A memref in a PTO address space is read as a pointer, if its elements lie one after the other."""
+    space, layout = type_.memory_space, type_.layout
+    identity = AffineMapAttr(AffineMap.identity(len(type_.get_shape())))
+    dense = isinstance(layout, NoneAttr) or layout == identity
+    if not dense or not isinstance(space, AddressSpaceAttr) or not _is_element(type_.element_type):
+        return None
+    return PtrType(type_.element_type, space.space)
 
 
 TYPES: tuple[type[Attribute], ...] = (
