@@ -227,13 +227,25 @@ def check(
     `mem_bar`: how unfenced accesses inside a vector scope count (relaxed, strict or off). `blocks`: run only these, by
     number or "last". `unwritten`: also name the bytes of outputs that no block wrote.
     """
+    launch = Launch(bind(kernel.signature, args), _count("grid", grid))
+    return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten)
+
+
+def examine(
+    kernel: Kernel,
+    launch: Launch,
+    mem_bar: str = "relaxed",
+    blocks: Sequence[int | str] | None = None,
+    max_findings: int | None = None,
+    unwritten: bool = False,
+) -> CheckReport:
+    """Check a launch; its arguments are copied."""
     from ptosim.report.check_report import report
     from ptosim.sanitize.checker import Subject
     from ptosim.sanitize.program import Program
     from ptosim.sanitize.session import check as observe
 
-    arguments = bind(kernel.signature, args)
-    launch = Launch(arguments, _count("grid", grid))
+    arguments = launch.arguments
     subject = Subject(
         Program(kernel.module.verified),
         arguments.names,

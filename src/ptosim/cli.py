@@ -377,6 +377,85 @@ def _summary(kernel: Any, values: list[Any]) -> None:
 
 
 @main.command()
+@_KERNEL_FILE
+@_WORDS
+@_launch_options
+@click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@click.option(
+    "--sarif", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the findings as SARIF 2.1.0."
+)
+@click.option("--max-findings", type=click.IntRange(1), metavar="N", help="Show at most N findings, errors first.")
+@click.option("--blocks", metavar="LIST", help="Run only these blocks, such as 0,last.")
+@click.option(
+    "--mem-bar",
+    type=click.Choice(["relaxed", "strict", "off"]),
+    default="relaxed",
+    help="How accesses of a vector scope that alias without a mem_bar count.",
+)
+@click.option("--unwritten", is_flag=True, help="Also name output bytes that no block writes.")
+@_reports
+def check(
+    file: str,
+    words: Sequence[str],
+    kernel: str | None,
+    grid: int,
+    target: str | None,
+    strict: bool,
+    sarif: str | None,
+    blocks: str | None,
+    as_json: bool,
+    **options: Any,
+) -> NoReturn:
+    """Run a kernel under the sanitizer: memory, races, initialisation, synchronisation.
+
+    Arguments are written as for run; arrays in files are not changed.
+    """
+    from ptosim.api import Launch, examine, load
+    from ptosim.arguments import bind
+
+    module = load(file, target)
+    chosen = module.kernel(kernel)
+    launch = Launch(bind(chosen.signature, _values(chosen, words)), grid)
+    selected = None if blocks is None else [int(word) if word.isdecimal() else word for word in blocks.split(",")]
+    with _progress(grid if selected is None else len(selected), as_json) as block_done:
+        report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
+    found = (*module.warnings, *report.findings)
+    if sarif is not None:
+        _write_sarif(sarif, found)
+    if as_json:
+        _show(found, as_json)
+    else:
+        from ptosim.report.terminal import print_report
+
+        print_report(report, module.warnings)
+    sys.exit(1 if not report.ok or (strict and found) else 0)
+
+
+def _write_sarif(path: str, found: Sequence[Diagnostic]) -> None:
+    from ptosim.report.sarif import sarif
+
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(sarif(found), file, indent=2)
+    except OSError as reason:
+        raise error("argument", f"cannot write {path}: {reason.strerror}") from None
+
+
+@main.command()
+@click.argument("kind", required=False)
+@_reports
+def explain(kind: str | None, as_json: bool) -> Sequence[Diagnostic]:
+    """Say what a kind of finding means, with a minimal kernel and its repair; without a kind list them all."""
+    from ptosim.report.explanation import listing, terminal
+    from ptosim.sanitize.explain import explanation
+
+    text = terminal(explanation(kind)) if kind else listing()
+    if not as_json:
+        click.echo(text)
+    return ()
+
+
+@main.command()
 @click.argument("name", required=False)
 @_reports
 def isa(name: str | None, as_json: bool) -> Sequence[Diagnostic]:

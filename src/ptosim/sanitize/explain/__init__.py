@@ -1,0 +1,76 @@
+"""What the kinds of findings mean: a text, a small kernel that has the finding, and the same kernel repaired."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import unified_diff
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ptosim.diagnostics import SEVERITY, error
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One kind. `arguments` are words of the command line."""
+
+    kind: str
+    says: str
+    repair: str
+    kernel: str
+    repaired: str
+    arguments: tuple[str, ...]
+    repaired_arguments: tuple[str, ...]
+
+    @property
+    def severity(self) -> str:
+        return SEVERITY[self.kind]
+
+    @property
+    def file(self) -> str:
+        """What the kernel is called in commands and findings."""
+        return f"{self.kind}.pto"
+
+    @property
+    def changes(self) -> str:
+        """The repair as a difference of lines; empty where it is in the arguments."""
+        before, after = self.kernel.splitlines(), self.repaired.splitlines()
+        _, _, *lines = [*unified_diff(before, after, lineterm="", n=1)] or ["", ""]
+        return "\n".join(lines)
+
+
+def kinds() -> tuple[str, ...]:
+    """Every kind that can be explained."""
+    return tuple(_texts())
+
+
+@cache
+def explanation(kind: str) -> Explanation:
+    """The explanation of a kind."""
+    if kind not in _texts():
+        raise error("argument", f"there is no kind '{kind}'; the kinds are {', '.join(kinds())}")
+    words = _texts()[kind]
+    kernel = _read(f"{kind}.pto")
+    repaired = files(__name__).joinpath(f"{kind}.repaired.pto")
+    arguments = tuple(words["arguments"])
+    return Explanation(
+        kind,
+        words["says"].strip(),
+        words["repair"].strip(),
+        kernel,
+        repaired.read_text("utf-8") if repaired.is_file() else kernel,
+        arguments,
+        tuple(words.get("repaired_arguments", arguments)),
+    )
+
+
+@cache
+def _texts() -> Mapping[str, Any]:
+    return tomllib.loads(_read("kinds.toml"))
+
+
+def _read(name: str) -> str:
+    return files(__name__).joinpath(name).read_text("utf-8")
