@@ -3,14 +3,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
-ABS := examples/abs.pto rand:32x32 zeros:32x32
+SOFTMAX := examples/softmax.pto rand:24x128 zeros:24x128 24 --grid 3
 
 .PHONY: demo test test-all lint bench clean
 
 demo: $(STAMP)
-	$(BIN)/ptosim run $(ABS)
-	$(BIN)/ptosim check $(ABS)
-	$(BIN)/ptosim profile $(ABS)
+	mkdir -p build
+	$(BIN)/ptosim run $(SOFTMAX)
+	$(BIN)/ptosim check $(SOFTMAX)
+	$(BIN)/ptosim profile $(SOFTMAX) --html build/softmax.html
+	@echo "wrote build/softmax.html"
 
 test: lint
 	$(BIN)/pytest -n 2
