@@ -240,6 +240,7 @@ class SprSti(SpecialRegisterStore):
 
     Store the address register to UB at a constant offset in words.
 
+        %c1 = arith.constant 1 : i32
         pto.sprsti "AR", %p[%c1] : !pto.ptr<i32, ub>, i32
     """
 
