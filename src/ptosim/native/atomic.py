@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ptosim.effects.element import Element, element
-from ptosim.native.core import Unit
+from ptosim.native.core import Core, Unit
 from ptosim.native.flow import Function
 from ptosim.native.ir import I64, PTR, Value
 from ptosim.native.numbers import lane_type, maximum, minimum, narrow, widen
@@ -35,6 +35,25 @@ def element_bytes(ctrl: Value) -> Value:
     return ((code == 1) | (code == 4)).select(code.like(4), (code == 5).select(code.like(1), code.like(2)))
 
 
+def atomic_checks(core: Core, length: Value, ctrl: Value) -> None:
+    """An atomic store has whole elements; each type has a message of its own."""
+    for code, name in ATOMIC_TYPES.items():
+        partial = (length & (element(name).bytes - 1)) != 0
+        for operation, chosen in _operations(ctrl):
+            message = f"an atomic store of {{}} bytes is no whole number of {operation} {name} elements"
+            core.fail(chosen & (atomic_type(ctrl) == code) & partial, "misaligned", message, length)
+
+
+def _operations(ctrl: Value) -> list[tuple[str, Value]]:
+    """Each operation, and whether CTRL names it; the one without a name is an addition."""
+    code = ctrl.lshr(9) & 3
+    unnamed = {"add": code == 3}
+    return [
+        (word, (code == number) | unnamed[word] if word in unnamed else code == number)
+        for number, word in ATOMIC_OPERATIONS.items()
+    ]
+
+
 def accumulate(f: Function, unit: Unit, dest: Value, source: Value, count: Value, ctrl: Value) -> None:
     """Combine `count` bytes at a host address into those at another, element by element."""
     f.call(unit.routine("accumulate", [PTR, PTR, I64, I64], _accumulate), dest, source, count, ctrl)
@@ -43,10 +62,7 @@ def accumulate(f: Function, unit: Unit, dest: Value, source: Value, count: Value
 def _accumulate(f: Function) -> None:
     dest, source, count, ctrl = f.parameters
     for code, name in ATOMIC_TYPES.items():
-        for operation, word in ATOMIC_OPERATIONS.items():
-            chosen = (ctrl.lshr(9) & 3) == operation
-            if word == "add":  # so is the operation without a name
-                chosen = chosen | ((ctrl.lshr(9) & 3) == 3)
+        for word, chosen in _operations(ctrl):
             kind = element(name)
             repeat = _repeat(f, kind, _combination(f, word, kind), dest, source, count)
             f.choose(chosen & (atomic_type(ctrl) == code), repeat)

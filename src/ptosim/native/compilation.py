@@ -42,7 +42,8 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
 def lower(module: VerifiedModule, program: KernelProgram, drop: bool) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     atomic = any(map(_may_make_atomic, _reached(program)))
-    unit = Unit(load_target(module.target), drop, may_store_atomically=atomic)
+    alone = len(program.entries) == 1
+    unit = Unit(load_target(module.target), drop, alone, may_store_atomically=atomic)
     return unit, build(module, program.entries, unit)
 
 

@@ -46,6 +46,8 @@ class Unit:
     target: Target
     drop: bool
     """Whether GM accesses outside read zeros and write nothing, instead of being errors."""
+    alone: bool = True
+    """Whether a core of the kernel has no other beside it."""
     module: Module = field(default_factory=Module)
     operations: list[Operation] = field(default_factory=list[Operation])
     entries: list[int] = field(default_factory=list[int])
@@ -137,8 +139,13 @@ class Core:
         `at` names another core of the cluster ("aiv1") whose UB is meant. An empty extent is never wrong.
         """
         size = self.target.memory[space.value]
-        wrong = ((address & (alignment - 1)) != 0) | (address < 0) | (extent > size) | (address > size - extent)
+        misaligned = (address & (alignment - 1)) != 0
         site = self.site("access", [verb, space.value, size, None, alignment])
+        if at is not None and self.unit.alone:
+            self.f.check(misaligned & (extent > 0), site, address, extent)
+            message = f"this kernel runs on {self.kind} alone: there is no {at} to reach"
+            self.fail(extent > 0, "unsupported", message)
+        wrong = misaligned | (address < 0) | (extent > size) | (address > size - extent)
         self.f.check(wrong & (extent > 0), site, address, extent)
         self.f.settle()
         return self.base(space, at).at(address)

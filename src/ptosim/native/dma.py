@@ -1,7 +1,7 @@
 """Copies between GM and UB: rows at equally spaced places, hardware loops around them, padding, atomic stores.
 
-The whole footprint of a copy is checked before it begins, by the closed forms of the effects floor. What a copy of the
-older generation takes from loop registers a grouped one takes from its clauses; from then on they are the same rows.
+What a copy of the older generation takes from loop registers a grouped one takes from its clauses; from then on they
+are the same rows (native/burst.py). Copies that stay on the chip and those into L1 are in dma_blocks.py.
 """
 
 from __future__ import annotations
@@ -10,90 +10,74 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ptosim.effects.dma import BLOCK, padded_width
-from ptosim.effects.geometry import minimum
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.dma import padded_width
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
 from ptosim.language.burst import COUNT_LIMIT
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT
-from ptosim.native.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES, accumulate, element_bytes, is_atomic
+from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
+from ptosim.native.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES, accumulate, atomic_checks, element_bytes, is_atomic
+from ptosim.native.burst import (
+    Burst,
+    Loop,
+    Side,
+    each_row,
+    either,
+    fill,
+    fits,
+    loops_fit,
+    read_rows,
+    stream,
+    unless_empty,
+)
 from ptosim.native.context import Register
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.global_memory import Place, read_inside, write_inside
-from ptosim.native.ir import I1, I32, I64, Value
+from ptosim.native.ir import I32, I64, Value
 from ptosim.native.lowering import define, lowering
-from ptosim.native.rows import STREAMED_BUFFER, STREAMED_ROW, Loop, each_row, fill, joined, stream
 
-FARTHEST = 1 << 47
-"""No buffer reaches so far; sums of extents stay far below 2^63."""
+PADDING_LIMIT = 255
 
+LOAD_LIMITS = (COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+STORE_LIMITS = (COUNT_LIMIT, UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+"""The largest count, source stride and destination stride of each direction."""
 
-@dataclass(frozen=True, eq=False)
-class Copy:
-    """The operands of one copy."""
-
-    core: Core
-    source: Value
-    dest: Value
-    length: Value
-    loops: Sequence[Loop]
-
-    def extent(self, side: str, width: Value) -> Value:
-        """From the pointer of a side to the end of its last row; 0 if there is none."""
-        last, some = width, width > 0
-        for loop in self.loops:
-            stride = loop.source if side == "source" else loop.dest
-            # no overflow: the fields have been checked
-            last = last + minimum((loop.count - 1) * stride, FARTHEST)
-            some = some & (loop.count > 0)
-        return some.select(last, last.like(0))
-
-    def check(self, on_chip: str, padded: bool) -> None:
-        """Counts, lengths and strides must be representable; on-chip strides that are used must be whole blocks."""
-        core, sides = self.core, ("source", "dest")
-        strides = {side: [getattr(loop, side) for loop in self.loops] for side in sides}
-        counts = [loop.count for loop in self.loops]
-        short = _union([self.length, *counts, *strides[on_chip]])
-        long = _union(strides["dest" if on_chip == "source" else "source"])
-        core.fail((short | long) < 0, "arithmetic", NEGATIVE)
-        core.fail((short > COUNT_LIMIT) | (long > GM_STRIDE_LIMIT), "arithmetic", TOO_LARGE)
-        for count, stride in zip(counts, strides[on_chip], strict=True):
-            core.fail((count > 1) & ((stride & (BLOCK - 1)) != 0), "misaligned", PARTIAL_STRIDE, stride)
-        if core.target.name == "a2a3" and not padded:
-            core.fail((self.length & (BLOCK - 1)) != 0, "misaligned", PARTIAL_LENGTH, self.length)
+STREAMED_BUFFER = 4 << 20
+"""Rows stored to a buffer from this size on pass by the caches: little of it would still be there when it is read."""
+STREAMED_ROW = 512
+"""Shorter rows are not worth the trouble."""
 
 
-NEGATIVE = "the length, counts and strides of a copy cannot be negative"
-TOO_LARGE = "a length, count or stride of a copy does not fit its field: 21 bits, or 40 for a stride in GM"
-PARTIAL_STRIDE = f"an on-chip stride of {{}} bytes is not a multiple of {BLOCK}"
-PARTIAL_LENGTH = f"on a2a3 a copy moves whole blocks: its length {{}} is not a multiple of {BLOCK}"
+def _rows(
+    core: Core,
+    limits: tuple[int, int, int],
+    len_burst: Value,
+    n_burst: Value,
+    source_stride: Value,
+    dest_stride: Value,
+) -> Loop:
+    count_limit, source_limit, dest_limit = limits
+    fits(core, COUNT_LIMIT, len_burst=len_burst)
+    fits(core, count_limit, n_burst=n_burst)
+    fits(core, source_limit, source_stride=source_stride)
+    fits(core, dest_limit, dest_stride=dest_stride)
+    return Loop(n_burst, source_stride, dest_stride)
 
 
-def _union(values: Sequence[Value]) -> Value:
-    """A number that is negative or above a power of two exactly where one of these is."""
-    union = values[0]
-    for value in values[1:]:
-        union = union | value
-    return union
-
-
-def _zip_loops(counts: Sequence[Value], sources: Sequence[Value], dests: Sequence[Value]) -> list[Loop]:
-    return [Loop(*loop) for loop in zip(counts, sources, dests, strict=True)]
-
-
-def _unless_empty(f: Function, copy: Copy, act: Any) -> None:
-    """Nothing happens where the rows have no bytes."""
-
-    def then() -> Sequence[Value]:
-        act()
-        return ()
-
-    f.settle()
-    f.choose(copy.length > 0, then)
+def _whole_blocks(core: Core, burst: Burst, strides: bool) -> None:
+    """On a2a3 a copy without padding counts in blocks; the older spelling has its row strides in them as well."""
+    if core.target.architecture != "a2a3":
+        return
+    rows = burst.loops[0]
+    message = f"on a2a3 the {{}} of a copy, {{{{}}}} bytes, must be a multiple of {BLOCK}"
+    core.fail((burst.length & (BLOCK - 1)) != 0, "misaligned", message.format("length"), burst.length)
+    for stride in (rows.source, rows.dest) if strides else ():
+        partial = (rows.count > 1) & ((stride & (BLOCK - 1)) != 0)
+        core.fail(partial, "misaligned", message.format("stride"), stride)
 
 
 # --- GM to UB -------------------------------------------------------------------------------------------------------
@@ -101,7 +85,7 @@ def _unless_empty(f: Function, copy: Copy, act: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Padding:
-    """What surrounds the data of a UB row: four bytes of pattern, and elements of `width` bytes on each side."""
+    """What surrounds the data of a UB row: four bytes of pattern, and elements of `width` bytes before and behind."""
 
     pattern: Value  # i32
     left: Value
@@ -109,63 +93,33 @@ class Padding:
     width: int
 
 
-def _load(copy: Copy, pad: Padding | None) -> None:
-    """GM to UB, with or without padding."""
-    core, f = copy.core, copy.core.f
-    copy.check("dest", pad is not None)
+def _load(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | None) -> None:
+    width = None
     if pad is not None:
-        core.fail((pad.left | pad.right) < 0, "arithmetic", "padding cannot be negative")
-        core.fail((pad.left | pad.right) > COUNT_LIMIT, "arithmetic", TOO_LARGE)
-    _unless_empty(f, copy, lambda: _load_rows(copy, pad))
+        fits(core, PADDING_LIMIT, left_padding=pad.left, right_padding=pad.right)
+        width = padded_width(burst.length, pad.left, pad.right, pad.width, burst.loops[0].dest)
+    burst.check(core, Side(Space.GM, source), Side(Space.UB, dest), width)
+    unless_empty(core.f, burst, lambda: _load_rows(core, source, dest, burst, pad, width))
 
 
-def _load_rows(copy: Copy, pad: Padding | None) -> None:
-    core, f = copy.core, copy.core.f
-    place, outside = core.global_place("reads", copy.source, copy.extent("source", copy.length))
-    width = copy.length
-    if pad is not None:
-        width = padded_width(copy.length, pad.left, pad.right, pad.width, copy.loops[0].dest)
-    ub = core.stretch("writes", Space.UB, copy.dest, copy.extent("dest", width), BLOCK)
+def _load_rows(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | None, width: Value | None) -> None:
+    place, outside = core.global_place("reads", source, burst.source_extent())
+    ub = core.stretch("writes", Space.UB, dest, burst.dest_extent(width), BLOCK)
+    if pad is None or width is None:
+        read_rows(core, burst, place, outside, ub)
+        return
 
-    def rows(clip: bool) -> None:
-        length, loops = (copy.length, copy.loops) if clip or pad is not None else joined(copy.length, copy.loops)
+    def row(source: Value, dest: Value) -> None:
+        """The pattern begins anew behind the data."""
+        start, before = ub.at(dest), pad.left * pad.width
+        fill(core.f, core.unit, start, before, pad.pattern)
+        if core.unit.drop:
+            read_inside(place.further(source), start.at(before), burst.length)
+        else:
+            start.at(before).copy_from(place.address.at(source), burst.length)
+        fill(core.f, core.unit, start.at(before + burst.length), width - before - burst.length, pad.pattern)
 
-        def row(source: Value, dest: Value) -> None:
-            data = ub.at(dest)
-            if pad is not None:
-                data = _pad(core, pad, data, length, width)
-            if clip:
-                read_inside(place.further(source), data, length)
-            else:
-                data.copy_from(place.address.at(source), length)
-
-        each_row(f, loops, row)
-
-    _clip_if(core, outside, rows)
-
-
-def _pad(core: Core, pad: Padding, row: Value, length: Value, width: Value) -> Value:
-    """Padding around the data of a row, whose address it gives; the pattern begins anew behind the data."""
-    before = pad.left * pad.width
-    fill(core.f, core.unit, row, before, pad.pattern)
-    fill(core.f, core.unit, row.at(before + length), width - before - length, pad.pattern)
-    return row.at(before)
-
-
-def _clip_if(core: Core, outside: Value, rows: Any) -> None:
-    """Rows one by one where some of their bytes are to be dropped, otherwise the fast way."""
-
-    def arm(clip: bool) -> Any:
-        def act() -> Sequence[Value]:
-            rows(clip)
-            return ()
-
-        return act
-
-    if core.unit.drop:
-        core.f.choose(outside, arm(True), arm(False))
-    else:
-        rows(False)
+    each_row(core.f, burst.loops, row)
 
 
 def _pad_facts(static: Static) -> dict[str, Any]:
@@ -196,13 +150,16 @@ def mte_gm_ub(
     right_padding: Value | None,
     pad_width: int,
 ) -> None:
-    loops = _zip_loops(loop_counts, loop_source_strides, loop_dest_strides)
-    pad = None
-    if pad_value is not None:
+    rows = _rows(core, LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    loops = loops_fit(core, LOAD_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)
+    burst, pad = Burst(len_burst, [rows, *loops]), None
+    if pad_value is None:
+        _whole_blocks(core, burst, strides=False)
+    else:
         none = f.constant(I64, 0)
         left, right = (none if side is None else side for side in (left_padding, right_padding))
         pad = Padding(_repeated(pad_value, pad_width), left, right, pad_width)
-    _load(Copy(core, source, dest, len_burst, [Loop(n_burst, source_stride, dest_stride), *loops]), pad)
+    _load(core, source, dest, burst, pad)
 
 
 @lowering(op.CopyGmToUbuf, bind=_pad_facts)
@@ -227,106 +184,101 @@ def copy_gm_to_ubuf(
     outtoub_loop2_destination: Value,
     pad_width: int,
 ) -> None:
-    loops = [
-        Loop(n_burst, source_stride, dest_stride),
-        Loop(outtoub_loop1_size, outtoub_loop1_source, outtoub_loop1_destination),
-        Loop(outtoub_loop2_size, outtoub_loop2_source, outtoub_loop2_destination),
-    ]
-    copy = Copy(core, source, dest, len_burst, loops)
-    padding = Padding(_repeated(pad, pad_width), left_padding, right_padding, pad_width)
-    if data_select.literal is not None:
-        _load(copy, padding if data_select.literal else None)
-        return
+    rows = _rows(core, LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    inner = Loop(outtoub_loop1_size, outtoub_loop1_source, outtoub_loop1_destination)
+    outer = Loop(outtoub_loop2_size, outtoub_loop2_source, outtoub_loop2_destination)
+    burst = Burst(len_burst, [rows, inner, outer])
 
-    def arm(padding: Padding | None) -> Any:
-        def act() -> Sequence[Value]:
-            _load(copy, padding)
-            return ()
+    def padded() -> None:
+        padding = Padding(_repeated(pad, pad_width), left_padding, right_padding, pad_width)
+        _load(core, source, dest, burst, padding)
 
-        return act
+    def plain() -> None:
+        _whole_blocks(core, burst, strides=True)
+        _load(core, source, dest, burst, None)
 
-    f.choose(data_select, arm(padding), arm(None))
+    either(f, data_select, padded, plain)
 
 
 # --- UB to GM -------------------------------------------------------------------------------------------------------
 
 
-def _store(copy: Copy, ctrl: Value) -> None:
-    """UB to GM, plain or atomic."""
-    copy.check("source", False)
-    _unless_empty(copy.core.f, copy, lambda: _store_rows(copy, ctrl))
-
-
-def _store_rows(copy: Copy, ctrl: Value) -> None:
-    core, f = copy.core, copy.core.f
-    ub = core.stretch("reads", Space.UB, copy.source, copy.extent("source", copy.length), BLOCK)
-    atomic = is_atomic(ctrl) if core.unit.may_store_atomically else f.constant(I1, 0)
-    width = element_bytes(ctrl)
-    partial = (copy.length & (width - 1)) != 0
-    core.fail(atomic & partial, "misaligned", PARTIAL_ELEMENTS, copy.length, width)
-    place, outside = core.global_place("writes", copy.dest, copy.extent("dest", copy.length))
+def _store(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
+    """Plain, or combined with GM as CTRL says."""
     if core.unit.may_store_atomically:
-        f.choose(
-            atomic, lambda: _accumulated(copy, ub, place, outside, ctrl), lambda: _written(copy, ub, place, outside)
+        atomic_checks(core, burst.length, ctrl)
+    burst.check(core, Side(Space.UB, source), Side(Space.GM, dest))
+    unless_empty(core.f, burst, lambda: _store_rows(core, source, dest, burst, ctrl))
+
+
+def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
+    ub = core.stretch("reads", Space.UB, source, burst.source_extent(), BLOCK)
+    place, outside = core.global_place("writes", dest, burst.dest_extent())
+
+    def plain() -> None:
+        _dropping(core, outside, lambda: _write(core, burst, ub, place), lambda: _write_inside(core, burst, ub, place))
+
+    def atomic() -> None:
+        _dropping(
+            core,
+            outside,
+            lambda: _accumulate(core, burst, ub, place, ctrl),
+            lambda: _accumulate_inside(core, burst, ub, place, ctrl),
         )
+
+    if core.unit.may_store_atomically:
+        either(core.f, is_atomic(ctrl), atomic, plain)
     else:
-        _written(copy, ub, place, outside)
+        plain()
 
 
-PARTIAL_ELEMENTS = "an atomic store of {} bytes is not a whole number of {}-byte elements"
+def _dropping(core: Core, outside: Value, whole: Any, clipped: Any) -> None:
+    """Rows one by one where some of their bytes are to be dropped, otherwise the fast way."""
+    if core.unit.drop:
+        either(core.f, outside, clipped, whole)
+    else:
+        whole()
 
 
-def _accumulated(copy: Copy, ub: Value, place: Place, outside: Value, ctrl: Value) -> Sequence[Value]:
-    core, f = copy.core, copy.core.f
+def _write(core: Core, burst: Burst, ub: Value, place: Place) -> None:
+    f, burst = core.f, burst.joined()
+    streamed = (place.size >= STREAMED_BUFFER) & (burst.length >= STREAMED_ROW)
 
-    def rows(clip: bool) -> None:
-        def row(source: Value, dest: Value) -> None:
-            accumulate(f, core.unit, place.address.at(dest), ub.at(source), copy.length, ctrl)
+    def row(source: Value, dest: Value) -> None:
+        target, data = place.address.at(dest), ub.at(source)
+        either(
+            f,
+            streamed,
+            lambda: stream(f, core.unit, target, data, burst.length),
+            lambda: target.copy_from(data, burst.length),
+        )
 
-        def elements(source: Value, dest: Value) -> None:
-            """An element that lies half outside is combined as if there were zeros."""
-            width, room = element_bytes(ctrl), f.scratch(8)
-            read_inside(place.further(dest), room, width)
-            accumulate(f, core.unit, room, ub.at(source), width, ctrl)
-            write_inside(place.further(dest), room, width)
-
-        if not clip:
-            each_row(f, copy.loops, row)
-            return
-        width = element_bytes(ctrl)
-        each_row(f, [Loop(copy.length.udiv(width), width, width), *copy.loops], elements)
-
-    _clip_if(core, outside, rows)
-    return ()
+    each_row(f, burst.loops, row)
 
 
-def _written(copy: Copy, ub: Value, place: Place, outside: Value) -> Sequence[Value]:
-    core, f = copy.core, copy.core.f
+def _write_inside(core: Core, burst: Burst, ub: Value, place: Place) -> None:
+    each_row(core.f, burst.loops, lambda source, dest: write_inside(place.further(dest), ub.at(source), burst.length))
 
-    def rows(clip: bool) -> None:
-        length, loops = (copy.length, copy.loops) if clip else joined(copy.length, copy.loops)
-        streamed = (place.size >= STREAMED_BUFFER) & (length >= STREAMED_ROW)
 
-        def row(source: Value, dest: Value) -> None:
-            if clip:
-                write_inside(place.further(dest), ub.at(source), length)
-                return
-            target, data = place.address.at(dest), ub.at(source)
+def _accumulate(core: Core, burst: Burst, ub: Value, place: Place, ctrl: Value) -> None:
+    each_row(
+        core.f,
+        burst.loops,
+        lambda source, dest: accumulate(core.f, core.unit, place.address.at(dest), ub.at(source), burst.length, ctrl),
+    )
 
-            def by() -> Sequence[Value]:
-                stream(f, core.unit, target, data, length)
-                return ()
 
-            def through() -> Sequence[Value]:
-                target.copy_from(data, length)
-                return ()
+def _accumulate_inside(core: Core, burst: Burst, ub: Value, place: Place, ctrl: Value) -> None:
+    """Element by element; one that lies half outside is combined as if there were zeros."""
+    f, width = core.f, element_bytes(ctrl)
+    room = f.scratch(8)
 
-            f.choose(streamed, by, through)
+    def one(source: Value, dest: Value) -> None:
+        read_inside(place.further(dest), room, width)
+        accumulate(f, core.unit, room, ub.at(source), width, ctrl)
+        write_inside(place.further(dest), room, width)
 
-        each_row(f, loops, row)
-
-    _clip_if(core, outside, rows)
-    return ()
+    each_row(f, [Loop(burst.length.udiv(width), width, width), *burst.loops], one)
 
 
 @lowering(grouped.MteUbGm)
@@ -343,8 +295,11 @@ def mte_ub_gm(
     loop_dest_strides: Sequence[Value],
     ctrl: Value,
 ) -> None:
-    loops = _zip_loops(loop_counts, loop_source_strides, loop_dest_strides)
-    _store(Copy(core, source, dest, len_burst, [Loop(n_burst, source_stride, dest_stride), *loops]), ctrl)
+    rows = _rows(core, STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    loops = loops_fit(core, STORE_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)
+    burst = Burst(len_burst, [rows, *loops])
+    _whole_blocks(core, burst, strides=False)
+    _store(core, source, dest, burst, ctrl)
 
 
 @lowering(op.CopyUbufToGm)
@@ -364,48 +319,54 @@ def copy_ubuf_to_gm(
     ubtoout_loop2_source: Value,
     ubtoout_loop2_destination: Value,
 ) -> None:
-    loops = [
-        Loop(n_burst, source_stride, dest_stride),
-        Loop(ubtoout_loop1_size, ubtoout_loop1_source, ubtoout_loop1_destination),
-        Loop(ubtoout_loop2_size, ubtoout_loop2_source, ubtoout_loop2_destination),
-    ]
-    _store(Copy(core, source, dest, len_burst, loops), ctrl)
+    rows = _rows(core, STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    inner = Loop(ubtoout_loop1_size, ubtoout_loop1_source, ubtoout_loop1_destination)
+    outer = Loop(ubtoout_loop2_size, ubtoout_loop2_source, ubtoout_loop2_destination)
+    burst = Burst(len_burst, [rows, inner, outer])
+    _whole_blocks(core, burst, strides=True)
+    _store(core, source, dest, burst, ctrl)
 
 
 # --- configuration registers ----------------------------------------------------------------------------------------
 
 
-def _set(direction: str, loop: int) -> Any:
+def _set_strides(direction: str, loop: int, limits: tuple[int, int, int]) -> Any:
     source, dest = (Register[f"{direction}_LOOP{loop}_{side}"] for side in ("SOURCE", "DESTINATION"))
 
-    def set_pair(core: Core, source_stride: Value, dest_stride: Value) -> None:
+    def set_strides(core: Core, source_stride: Value, dest_stride: Value) -> None:
+        fits(core, limits[1], source_stride=source_stride)
+        fits(core, limits[2], dest_stride=dest_stride)
         core.set_register(source, source_stride)
         core.set_register(dest, dest_stride)
 
-    return set_pair
+    return set_strides
 
 
 def _set_size(direction: str) -> Any:
     inner, outer = (Register[f"{direction}_LOOP{loop}_SIZE"] for loop in (1, 2))
 
     def set_size(core: Core, loop1: Value, loop2: Value) -> None:
-        least = minimum(loop1, loop2)
-        core.fail(least <= 0, "arithmetic", "a hardware loop must run at least once, not {} times", least)
+        fits(core, COUNT_LIMIT, 1, loop1=loop1, loop2=loop2)
         core.set_register(inner, loop1)
         core.set_register(outer, loop2)
 
     return set_size
 
 
-for _direction in ("outtoub", "ubtoout"):
+for _direction, _limits in (("outtoub", LOAD_LIMITS), ("ubtoout", STORE_LIMITS)):
     define(f"pto.set_loop_size_{_direction}", _set_size(_direction.upper()))
-    define(f"pto.set_loop1_stride_{_direction}", _set(_direction.upper(), 1))
-    define(f"pto.set_loop2_stride_{_direction}", _set(_direction.upper(), 2))
+    define(f"pto.set_loop1_stride_{_direction}", _set_strides(_direction.upper(), 1, _limits))
+    define(f"pto.set_loop2_stride_{_direction}", _set_strides(_direction.upper(), 2, _limits))
 
 
 @lowering(register.SetMovPadVal)
 def set_mov_pad_val(core: Core, value: Value) -> None:
     core.set_register(Register.PAD, value.zext(I64))
+
+
+@lowering(register.SetPadValOutToL1, register.SetStoreAtomicCfg)
+def nothing() -> None:
+    """No copy here pads L1, and how the word of atomic stores is laid out is not published: neither has an effect."""
 
 
 def _set_ctrl(low: int, width: int, value: int) -> Any:

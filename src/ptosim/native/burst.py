@@ -1,0 +1,284 @@
+"""Copies of rows: which sizes they may have, how far they reach, the loops around them, and how bytes move.
+
+The whole footprint of a copy is checked before it begins. The copies themselves are in the rooms, dma and dma_blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.geometry import maximum, minimum
+from ptosim.effects.names import Space
+from ptosim.machine.memory import OFFSET_BITS
+from ptosim.native.core import Core, Unit
+from ptosim.native.flow import Function
+from ptosim.native.global_memory import Place, read_inside
+from ptosim.native.ir import I8, I32, I64, PTR, Value
+
+MOST_ROWS = 1 << 22
+MOST_BYTES = 1 << 28
+"""What one copy may move."""
+
+FARTHEST = 1 << (OFFSET_BITS - 1)
+"""How far a copy may reach: half of what a pointer can say."""
+
+_CEILING = 1 << 58
+"""Products are cut here, so that sums of them stay below 2^63."""
+
+LINE = 64
+"""Bytes of a cache line, and of one streaming store."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Loop:
+    """So many repetitions, each so many bytes further on either side; all i64, and they fit their fields."""
+
+    count: Value
+    source: Value
+    dest: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One end of a copy; `at` is the core whose memory it is, where that is another one."""
+
+    space: Space
+    base: Value
+    at: str | None = None
+
+    @property
+    def alignment(self) -> int:
+        return 1 if self.space is Space.GM else BLOCK
+
+
+@dataclass(frozen=True, eq=False)
+class Burst:
+    """Rows of `length` bytes, and the loops that place them: the rows themselves, then what repeats them, outwards."""
+
+    length: Value
+    loops: Sequence[Loop]
+
+    def is_empty(self) -> Value:
+        empty = self.length == 0
+        for loop in self.loops:
+            empty = empty | (loop.count == 0)
+        return empty
+
+    def check(self, core: Core, source: Side, dest: Side, width: Value | None = None) -> None:
+        """What depends on all sizes together; `width` is that of a destination row, where it is not the length."""
+        rows = self.length.like(1)
+        for loop in self.loops:
+            rows = minimum(rows * loop.count, _CEILING >> 21)
+        widest = self.length if width is None else maximum(self.length, width)
+        most = f"at most {MOST_ROWS} rows and {MOST_BYTES} bytes"
+        message = f"a copy of {{}} rows of {{}} bytes; {most} can be copied at once"
+        core.fail((rows > MOST_ROWS) | (rows * widest > MOST_BYTES), "limit", message, rows, self.length)
+        for side, strides in (
+            (source, [loop.source for loop in self.loops]),
+            (dest, [loop.dest for loop in self.loops]),
+        ):
+            reach = self._reach(strides)
+            core.fail(reach >= FARTHEST, "out-of-bounds", "the last row lies {} bytes behind the pointer", reach)
+            if side.alignment > 1:
+                self._check_strides(core, side, strides)
+
+    def _check_strides(self, core: Core, side: Side, strides: Sequence[Value]) -> None:
+        """Strides that are used place on-chip rows at whole blocks."""
+        message = f"a stride of {{}} bytes in {side.space} is not a multiple of {BLOCK}"
+        for loop, stride in zip(self.loops, strides, strict=True):
+            core.fail((loop.count > 1) & ((stride & (BLOCK - 1)) != 0), "misaligned", message, stride)
+
+    def _reach(self, strides: Sequence[Value]) -> Value:
+        """From the first row to the last."""
+        reach = self.length.like(0)
+        for loop, stride in zip(self.loops, strides, strict=True):
+            reach = reach + minimum(maximum(loop.count - 1, 0) * stride, _CEILING)
+        return reach
+
+    def source_extent(self) -> Value:
+        """The bytes from the pointer to the end of the last row."""
+        return self._reach([loop.source for loop in self.loops]) + self.length
+
+    def dest_extent(self, width: Value | None = None) -> Value:
+        return self._reach([loop.dest for loop in self.loops]) + (self.length if width is None else width)
+
+    def joined(self) -> Burst:
+        """Rows without gaps on either side as one long row."""
+        rows, *others = self.loops
+        contiguous = (rows.source == self.length) & (rows.dest == self.length)
+        count = contiguous.select(rows.count.like(1), rows.count)
+        return Burst(
+            contiguous.select(self.length * rows.count, self.length), [Loop(count, rows.source, rows.dest), *others]
+        )
+
+
+def unless_empty(f: Function, burst: Burst, act: Callable[[], None]) -> None:
+    """A copy that has rows with bytes."""
+    f.settle()
+    either(f, burst.is_empty(), lambda: None, act)
+
+
+def either(f: Function, condition: Value, act: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    """One of two things, whichever the condition says."""
+
+    def arm(function: Callable[[], None]) -> Callable[[], Sequence[Value]]:
+        def run() -> Sequence[Value]:
+            function()
+            return ()
+
+        return run
+
+    if condition.literal is not None:
+        (act if condition.literal else otherwise)()
+    else:
+        f.choose(condition, arm(act), arm(otherwise))
+
+
+def each_row(f: Function, loops: Sequence[Loop], row: Callable[[Value, Value], None]) -> None:
+    """`row(source offset, destination offset)` for every combination; the first loop is the innermost."""
+    zero = f.constant(I64, 0)
+    _nested(f, loops, zero, zero, row)
+
+
+def _nested(
+    f: Function, loops: Sequence[Loop], source: Value, dest: Value, row: Callable[[Value, Value], None]
+) -> None:
+    if not loops:
+        row(source, dest)
+        return
+    *inner, loop = loops
+    if loop.count.literal == 1:
+        _nested(f, inner, source, dest, row)
+        return
+
+    def body(index: Value, _: list[Value]) -> Sequence[Value]:
+        _nested(f, inner, source + index * loop.source, dest + index * loop.dest, row)
+        return ()
+
+    f.for_loop(loop.count.like(0), loop.count, 1, (), body)
+
+
+def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
+    """Read all rows, then write them in order; the destination is on the chip."""
+    burst.check(core, source, dest)
+    unless_empty(core.f, burst, lambda: _copy_rows(core, burst, source, dest))
+
+
+def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
+    f = core.f
+    if source.space is Space.GM:
+        place, outside = core.global_place("reads", source.base, burst.source_extent())
+        target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
+        read_rows(core, burst, place, outside, target)
+        return
+    origin = core.stretch("reads", source.space, source.base, burst.source_extent(), BLOCK, source.at)
+    target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
+    if source.space is not dest.space:
+        _move(f, burst, origin, target)
+        return
+    extent = burst.source_extent()
+    apart = (source.base + extent <= dest.base) | (dest.base + burst.dest_extent() <= source.base)
+
+    def staged() -> None:
+        """What is written must not be read again."""
+        room = f.emit(PTR, f"alloca i8, {extent}, align {BLOCK}")
+        room.copy_from(origin, extent)
+        _move(f, burst, room, target)
+
+    either(f, apart, lambda: _move(f, burst, origin, target), staged)
+
+
+def _move(f: Function, burst: Burst, origin: Value, target: Value) -> None:
+    burst = burst.joined()
+    each_row(f, burst.loops, lambda source, dest: target.at(dest).copy_from(origin.at(source), burst.length))
+
+
+def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Value) -> None:
+    """Rows from GM to a host address."""
+
+    def clipped() -> None:
+        each_row(
+            core.f,
+            burst.loops,
+            lambda source, dest: read_inside(place.further(source), target.at(dest), burst.length),
+        )
+
+    if core.unit.drop:
+        either(core.f, outside, clipped, lambda: _move(core.f, burst, place.address, target))
+    else:
+        _move(core.f, burst, place.address, target)
+
+
+def fits(core: Core, limit: int, low: int = 0, **operands: Value | None) -> None:
+    """The values of operands fit their fields."""
+    for role, value in operands.items():
+        if value is not None:
+            _fits(core, role, value, low, limit)
+
+
+def _fits(core: Core, role: str, value: Value, low: int, limit: int) -> None:
+    message = f"{role} is {{}}; it must be {low}..{limit}"
+    core.fail((value - low).compare("ugt", limit - low), "invalid", message, value)
+
+
+def loops_fit(core: Core, limits: tuple[int, int, int], *columns: Sequence[Value]) -> list[Loop]:
+    """The loop clauses of a grouped copy: counts, source strides, destination strides."""
+    roles = ("loop_counts", "loop_source_strides", "loop_dest_strides")
+    loops = [Loop(*loop) for loop in zip(*columns, strict=True)]
+    for index, loop in enumerate(loops):
+        for role, value, limit in zip(roles, (loop.count, loop.source, loop.dest), limits, strict=True):
+            _fits(core, f"{role}[{index}]", value, 0, limit)
+    return loops
+
+
+# --- fill -----------------------------------------------------------------------------------------------------------
+
+
+def fill(f: Function, unit: Unit, dest: Value, count: Value, pattern: Value) -> None:
+    """So many bytes become the four of a pattern (i32), over and over."""
+    if count.literal != 0:
+        f.call(unit.routine("fill", [PTR, I64, I32], _fill), dest, count, pattern)
+
+
+def _fill(f: Function) -> None:
+    dest, count, pattern = f.parameters
+    words = count.lshr(2)
+
+    def word(index: Value, _: list[Value]) -> Sequence[Value]:
+        dest.at(index << 2).store(pattern)
+        return ()
+
+    f.for_loop(words.like(0), words, 1, (), word)
+    room = f.scratch(4)
+    room.store(pattern, 4)
+    dest.at(words << 2).copy_from(room, count & 3)
+
+
+# --- streaming ------------------------------------------------------------------------------------------------------
+
+
+def stream(f: Function, unit: Unit, dest: Value, source: Value, count: Value) -> None:
+    """A row to memory that is not read again soon: it passes by the caches."""
+    f.call(unit.routine("stream", [PTR, PTR, I64], _stream), dest, source, count)
+
+
+def _stream(f: Function) -> None:
+    dest, source, count = f.parameters
+    # streaming stores are aligned: the bytes before the first line and behind the last go the usual way
+    address = f.emit(I64, f"ptrtoint {dest} to i64")
+    head = (-address) & (LINE - 1)
+    lines = (count - head).lshr(6)
+    dest.copy_from(source, head)
+    first, origin = dest.at(head), source.at(head)
+    kind = I8.vector(LINE)
+
+    def line(index: Value, _: list[Value]) -> Sequence[Value]:
+        offset = index << 6
+        first.at(offset).store(origin.at(offset).load(kind), LINE, streaming=True)
+        return ()
+
+    f.for_loop(lines.like(0), lines, 1, (), line)
+    done = lines << 6
+    first.at(done).copy_from(origin.at(done), count - head - done)
