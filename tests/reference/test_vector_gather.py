@@ -93,7 +93,7 @@ def test_vgather2_checks_the_alignment_of_elements() -> None:
 
 def test_vgather2_bc_reads_signed_offsets_as_unsigned() -> None:
     offsets = np.arange(64, dtype=np.int32)[::-1].copy()
-    gather = f"""%o = pto.vlds %ub4096_si32[%c0] : P<si32> -> V<si32>
+    gather = """%o = pto.vlds %ub4096_si32[%c0] : P<si32> -> V<si32>
       %m = pto.pset_b32 "PAT_H" : M<b32>
       %v = pto.vgather2_bc %ub_f32, %o, %m : P<f32>, V<si32>, M<b32> -> V<f32>"""
     result = loaded(gather, with_offsets(offsets), "f32").view(np.uint32)
