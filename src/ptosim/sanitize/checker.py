@@ -32,7 +32,7 @@ from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Direction, Memory, Track
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.window import Window, as_places, window
+from ptosim.sanitize.window import BLOCK, Window, as_places, window
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
@@ -300,6 +300,23 @@ class Checker(Silent):
                 self._races(entry, site, "writes", memory, track, covered, hit, data == before)
             memory.record(entry, "write", self.sites.number(site), covered)
         memory.set_taint(covered, taint)
+        if footprint.width % BLOCK and entry.pipe is Pipe.MTE2 and footprint.space is Space.UB and not self.planted:
+            self._fill_up(entry, site, footprint, memory)
+
+    def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
+        """Hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything."""
+        rest = BLOCK - footprint.width % BLOCK
+        found = window(as_places(footprint.starts) + footprint.width, rest, memory.size)
+        if found is None:
+            return
+        covered, _ = found
+
+        def conflict() -> Conflict:
+            place = _place(memory, covered, np.ones(covered.size, np.bool_))
+            return Conflict("uninitialized", "warning", party(entry, site, "writes"), place, entry.core, entry.loops)
+
+        number = self.origins.number(("uninitialized", site), conflict)
+        memory.set_taint(covered, np.full(covered.size, number, np.uint8))
 
     def _vector_store(
         self, watch: Watch, site: Site, covered: Window, data: Any, before: Any, taint: Image | None

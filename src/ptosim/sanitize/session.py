@@ -35,7 +35,10 @@ def check(subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: 
 def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> list[Diagnostic]:
     """What ended blocks early. Blocks that wait for each other run together, others one by one."""
     faults: list[Diagnostic] = []
-    start = execute(checker)
+    try:
+        start = execute(checker)
+    except PTOError as problem:  # an instruction that cannot be run
+        return list(problem.diagnostics)
     for portion in [None] if checker.subject.together else [[block] for block in blocks]:
         try:
             start(portion)

@@ -83,6 +83,12 @@ _LEADS: dict[Use, str] = {
 
 def _undefined(conflict: Conflict) -> str:
     second = conflict.second
+    if conflict.use and second.verb == "writes":
+        use, _ = conflict.use
+        return (
+            f"{second.pipe} leaves anything in {conflict.place}, up to the end of the 32-byte block behind a row that "
+            f"is not padded, and {_LEADS[use]}"
+        )
     if conflict.use is None:
         doing = "copies" if second.pipe not in ("S", "V") else "loads"
         return f"{second.pipe} {doing} {conflict.place}, which nothing has written"
