@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import PTOError, error
-from ptosim.effects.element import Element, element
+from ptosim.effects.element import ELEMENTS, Element, element
 from ptosim.machine.memory import pointer
 
 Bytes = NDArray[np.uint8]
@@ -61,6 +61,8 @@ def bind(signature: Sequence[Parameter], given: Sequence[Any]) -> Arguments:
     for index, parameter in enumerate(signature):
         if parameter.is_pointer and not parameter.type.endswith(", gm>"):
             raise _wrong(index, parameter, "a kernel can only be launched with pointers to gm")
+        if not parameter.is_pointer and parameter.type not in ELEMENTS:
+            raise _wrong(index, parameter, "a kernel can only be launched with pointers and scalars")
     arrays = {
         index: _bytes(index, parameter, value)
         for index, (parameter, value) in enumerate(zip(signature, given, strict=True))
