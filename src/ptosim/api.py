@@ -14,7 +14,7 @@ from ptosim.diagnostics import Diagnostic, Source, error
 
 if TYPE_CHECKING:
     from ptosim.language.load import KernelProgram, VerifiedModule
-    from ptosim.machine.observer import Observer
+    from ptosim.machine.observer import Closeness, Observer
     from ptosim.machine.scheduler import Stop
     from ptosim.native.engine import LinkedKernel
     from ptosim.reference.engine import Programs, Run
@@ -88,7 +88,7 @@ class Kernel:
     def __init__(self, module: Module, program: KernelProgram) -> None:
         self.module = module
         self.program = program
-        self._programs: dict[bool, Programs] = {}
+        self._programs: dict[Closeness | None, Programs] = {}
         self._kernels: dict[bool, LinkedKernel] = {}
 
     @property
@@ -174,7 +174,7 @@ class Kernel:
 
         arguments = launch.arguments
         return Run(
-            self._translated(observer is not None, watch),
+            self._translated(observer.closeness if observer else None, watch),
             load_target(self.module.verified.target),
             arguments.values,
             GlobalMemory(arguments.buffers, arguments.names, launch.oob == "drop"),
@@ -201,7 +201,7 @@ class Kernel:
         self.reference(launch, observer)()
         return observer.written
 
-    def _translated(self, observed: bool, watch: Watch | None) -> Programs:
+    def _translated(self, observed: Closeness | None, watch: Watch | None) -> Programs:
         from ptosim.machine.launch import KernelKind
         from ptosim.reference.engine import prepare
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 Use = Literal["mask", "address", "condition", "operand"]
 
+Closeness = Literal["entries", "accesses"]
+"""How closely an observer looks. At "entries" each access is told with the site of its entry, `before` is None, taint
+is not carried and the scalar unit's own accesses are left out: a run costs little more than one nobody observes."""
+
 DECIDED = 0x80
 """The bit of a taint number that says: a tainted mask or lane number has decided the value."""
 
@@ -43,6 +47,7 @@ class Observer(Protocol):
     """The whole of what can be observed. Derive from `Silent` and override what you need."""
 
     wants_clocks: bool
+    closeness: Closeness
 
     # ---- from the scheduler
 
@@ -108,6 +113,7 @@ class Silent:
     """An observer that overlooks everything but errors, which stop the run as they do without one."""
 
     wants_clocks = False
+    closeness: Closeness = "accesses"
 
     def begin(self, core: Core) -> None: ...
 

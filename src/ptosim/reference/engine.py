@@ -20,10 +20,11 @@ from ptosim.language.operation import PTOOperation
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Key, Site
 from ptosim.machine.launch import KernelKind, Launch
-from ptosim.machine.observer import Observer
+from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.scheduler import Scheduler, Stop
 from ptosim.reference.core import Bytes, Core, GlobalMemory, delayed
 from ptosim.reference.fault import Fault
+from ptosim.reference.followed import FollowedCore
 from ptosim.reference.observed import ObservedCore
 from ptosim.reference.translate import Code, translate
 from ptosim.reference.watch import Watch
@@ -38,6 +39,9 @@ ON_CHIP: Mapping[CoreKind, tuple[Space, ...]] = {
 }
 
 
+_CORES: Mapping[Closeness | None, type[Core]] = {None: Core, "entries": FollowedCore, "accesses": ObservedCore}
+
+
 @dataclass(frozen=True)
 class Programs:
     """The translated programs of a kernel."""
@@ -50,7 +54,7 @@ def prepare(
     module: VerifiedModule,
     kind: KernelKind,
     entries: Mapping[CoreKind, Function],
-    observed: bool = False,
+    observed: Closeness | None = None,
     watch: Watch | None = None,
 ) -> Programs:
     """Translate a kernel for the cores it runs on."""
@@ -111,9 +115,14 @@ class Run:
         """A core with the memories of its cluster, made together: cores share L1 and write each other's UB."""
         if machine.block not in self._clusters:
             self._clusters[machine.block] = self._memories(machine)
-        kind = Core if self.observer is None else ObservedCore
+        kind = _CORES[self.observer.closeness if self.observer else None]
         core = kind(
-            machine, self._clusters[machine.block], self.memory, self.max_steps, self.target.name, self.stop or Stop()
+            machine,
+            self._clusters[machine.block],
+            self.memory,
+            self.max_steps,
+            self.target.architecture,
+            self.stop or Stop(),
         )
         core.indices = self._indices
         return core

@@ -7,7 +7,6 @@ function on a core whose reads give taint and whose writes are collected. The ob
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, cast
@@ -20,8 +19,9 @@ from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Taint
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.memory import decode
-from ptosim.machine.observer import Footprint, Observer, Use
-from ptosim.reference.core import Bytes, Combine, Core, Starts, clip, pieces
+from ptosim.machine.observer import Footprint, Use
+from ptosim.reference.core import Bytes, Combine, Starts, clip, pieces
+from ptosim.reference.followed import PathCore
 from ptosim.reference.mask import Mask
 from ptosim.reference.stream import StoreAlign
 from ptosim.reference.taint import (
@@ -38,9 +38,6 @@ from ptosim.reference.taint import (
     origins,
     spread,
 )
-
-_NOWHERE: deque[int | list[int]] = deque(maxlen=0)
-"""The path of the scalar unit itself, which nobody asks for."""
 
 
 class Act:
@@ -71,22 +68,14 @@ class Act:
         return origins((*(self.met or {}).values(), *(self.taints or ())))
 
 
-class ObservedCore(Core):
+class ObservedCore(PathCore):
     """A core whose accesses an observer sees."""
 
     wants_lint = True
-    observer: Observer
-    entry: Entry
-    """The entry that is being executed."""
     act: Act
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        assert self.machine.observer is not None
-        self.observer = self.machine.observer
-        self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
-        """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
-        self.bytes_read = 0
         self.relied: dict[str, Any] = {}
         """By direction: the sizes of the loop registers that the last copy found."""
         self.held: dict[StoreAlign, Site] = {}
@@ -103,20 +92,6 @@ class ObservedCore(Core):
             loops[-1] = index
             yield index
         loops.pop()
-
-    def branch(self, condition: Any) -> bool:
-        self.path.append(1 if condition else 0)
-        return bool(condition)
-
-    def turns(self) -> list[int]:
-        """A counter for the rounds of an scf.while."""
-        counter = [0]
-        self.path.append(counter)
-        return counter
-
-    def count(self, operations: int) -> None:
-        """So many scalar operations have been executed."""
-        self.machine.operations += operations
 
     # --- issuing ----------------------------------------------------------------------------------------------------
 

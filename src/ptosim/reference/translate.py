@@ -28,6 +28,7 @@ from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
 from ptosim.machine.entry import Site
+from ptosim.machine.observer import Closeness
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures, steps
 from ptosim.reference.mask import FULL
@@ -57,9 +58,13 @@ class Code:
 
 
 def translate(
-    module: VerifiedModule, entry: Function, kind: CoreKind, observed: bool = False, watch: Watch | None = None
+    module: VerifiedModule,
+    entry: Function,
+    kind: CoreKind,
+    observed: Closeness | None = None,
+    watch: Watch | None = None,
 ) -> Code:
-    """The program that a core of this kind runs for an entry function; `observed` for a run with an observer."""
+    """The program that a core of this kind runs for an entry function; `observed`: how closely an observer looks."""
     return Translator(module, kind, observed, watch).translate(entry)
 
 
@@ -83,10 +88,11 @@ class _Function:
 
 
 class Translator:
-    def __init__(self, module: VerifiedModule, kind: CoreKind, observed: bool, watch: Watch | None) -> None:
+    def __init__(self, module: VerifiedModule, kind: CoreKind, observed: Closeness | None, watch: Watch | None) -> None:
         self.module = module
         self.kind = kind
-        self.observed = observed
+        self.observed = observed is not None
+        self.tainted = observed == "accesses"
         self.watch = watch
         self.namespace: dict[str, Any] = {}
         self.names: dict[SSAValue, str] = {}
@@ -185,7 +191,7 @@ class Translator:
         names: list[str] = []
         for value in values:
             names.append(self.name(value))
-            if self.observed and is_vector_state(value.type):
+            if self.tainted and is_vector_state(value.type):
                 names.append(self.taint(value))
         return names
 
@@ -233,7 +239,7 @@ class Translator:
         record = effects().get(op.name)
         if op.name in STRUCTURED or is_scope(op):
             self.uncounted += steps(op)
-        elif record is not None and record.timing == "scalar" and not self._accesses(op):
+        elif record is not None and record.timing == "scalar" and not (self.tainted and self._accesses(op)):
             self.uncounted += 1
             return
         if self.uncounted and op.name != "arith.constant":
@@ -253,7 +259,7 @@ class Translator:
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
         if self.watch is not None and self.watch.wants(self.site(op)):
             self._watched(op, meaning, arguments, queued, self.watch)
-        elif self.observed and (queued or self.in_scope or self._accesses(op) or _reads_of_other_pipes(op)):
+        elif (self.observed and queued) or (self.tainted and self._is_told(op)):
             self._observed(op, meaning, arguments, queued)
         elif queued:
             self._issue(op, meaning, self.constant(meaning.function, "k"), arguments)
@@ -292,6 +298,10 @@ class Translator:
         record = effects().get(op.name)
         accesses = record.accesses(static_of(op, self.module.target)) if record is not None else ()
         return any(not directions or access.direction in directions for access in accesses)
+
+    def _is_told(self, op: Operation) -> bool:
+        """Whether who looks at accesses is told when an operation executes."""
+        return self.in_scope or self._accesses(op) or _reads_of_other_pipes(op)
 
     def _observed(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool) -> None:
         observed = self.constant(observed_operation(op, meaning, self.site(op)), "o")

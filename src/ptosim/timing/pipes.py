@@ -19,7 +19,7 @@ from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import PIPES_OF, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Kind, Site
-from ptosim.machine.observer import Footprint, Silent
+from ptosim.machine.observer import Closeness, Footprint, Silent
 from ptosim.target import Target
 from ptosim.timing import recording as rec
 from ptosim.timing.recording import NOTHING, PIPES, Cause, CoreRun, Link, PipeTime, Recording
@@ -56,6 +56,8 @@ class _CoreState:
 
 class PipeTimer(Silent):
     """Times one launch. `recording` is complete when all cores have finished and the blocks have been placed."""
+
+    closeness: Closeness = "entries"
 
     def __init__(self, target: Target, prices: Prices) -> None:
         self.target = target
