@@ -10,7 +10,7 @@ of raw bytes at once.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -131,13 +131,16 @@ class VectorProgram:
     def kernel(self) -> api.Kernel:
         return api.load(self.text).kernel()
 
-    def run(self, images: Mapping[str, Array], ctrl: int = 0, **options: Any) -> list[Array]:
-        """Results as rows of raw bytes, from one row of bytes for each operand."""
+    def run(
+        self, images: Mapping[str, Array], ctrl: int = 0, kernel: Callable[..., None] | None = None, **options: Any
+    ) -> list[Array]:
+        """Results as rows of raw bytes, from rows of bytes for each operand; on this kernel or on one made of it."""
         rows = len(next(iter(images.values())))
         assert rows <= self.rows_at_once
         given = np.stack([images[operand.name] for operand in self.operands], axis=1)
         out = np.full((rows, len(self.results), SLOT), 0xA5, np.uint8)
-        self.kernel(np.ascontiguousarray(given), out, rows, *([ctrl] if self.sets_ctrl else []), **options)
+        numbers = (rows, ctrl) if self.sets_ctrl else (rows,)
+        (kernel or self.kernel)(np.ascontiguousarray(given), out, *numbers, **options)
         return [np.ascontiguousarray(out[:, number]) for number in range(len(self.results))]
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import llvmlite.binding as llvm_binding
 
+from ptosim.native.half import ROUTINES
+
 llvm: Any = llvm_binding  # llvmlite has no type information
 
 # What the code generator does not do by itself and what pays for its time. All of O2 costs more than twice the compile
@@ -68,7 +70,7 @@ def optimized_text(text: str, host: Host | None = None) -> str:
 
 
 def _optimized(text: str, machine: Any) -> Any:
-    module = _parse(text)
+    module = _parse(text + ROUTINES if " half" in text else text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=0))

@@ -1,0 +1,79 @@
+"""Compiled code and the reference engine agree, bit for bit, on every vector instruction, type, mask and edge value."""
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vector_cases import cases, instructions, values
+from vector_programs import VectorProgram, program
+
+ROWS = 56
+SAMPLE = 260  # ways of writing an instruction that every run tries; --full tries all
+
+CASES = cases()
+TEXTS = [text for texts in CASES.values() for text in texts]
+
+
+def _sample() -> list[str]:
+    """Each instruction at least once, repeatably."""
+    chance = random.Random(20)
+    once = [chance.choice(texts) for texts in CASES.values()]
+    rest = [text for text in TEXTS if text not in once]
+    return once + chance.sample(rest, SAMPLE - len(once))
+
+
+SAMPLED = _sample()
+
+
+def test_every_instruction_is_tried():
+    assert all(CASES[op.name] for op in instructions())
+
+
+def agree(made: VectorProgram, seed: int, ctrl: int = 0, kernel: Callable[..., None] | None = None) -> None:
+    """The reference engine and this kernel, or the native engine, give the same bytes."""
+    given = values(made, min(ROWS, made.rows_at_once), seed)
+    expected = made.run(given, ctrl, engine="reference")
+    got = made.run(given, ctrl, kernel) if kernel else made.run(given, ctrl, engine="native")
+    for result, one, other in zip(made.results, got, expected, strict=True):
+        wrong = np.flatnonzero((one != other).any(axis=1))
+        if wrong.size:
+            row = int(wrong[0])
+            raise AssertionError(_difference(made, result, given, one, other, row))
+
+
+def _difference(made, result, given, one, other, row) -> str:
+    width = result.element.bytes if result.kind == "vector" else 1
+    got, expected = (image[row].view(f"u{width}") for image in (one, other))
+    lane = int(np.flatnonzero(got != expected)[0])
+    lines = [f"{made.instruction}: row {row}, lane {lane} of %{result.name} is {got[lane]:#x}, not {expected[lane]:#x}"]
+    for slot in made.operands:
+        shown = given[slot.name][row].view(f"u{slot.element.bytes if slot.kind == 'vector' else 1}")
+        lines.append(
+            f"  %{slot.name} = {shown[:32].tobytes().hex() if slot.kind == 'mask' else [hex(v) for v in shown]}"
+        )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    "text", [pytest.param(text, marks=() if text in SAMPLED else pytest.mark.full, id=text) for text in TEXTS]
+)
+def test_both_engines_agree(text):
+    agree(program(text), 1)
+
+
+@given(text=st.sampled_from(SAMPLED), seed=st.integers(0, 2**32))
+def test_both_engines_agree_on_other_values(text, seed):
+    agree(program(text), seed)
+
+
+@pytest.mark.parametrize("ctrl", [0, 1 << 59, 1 << 60, 3 << 59])
+@pytest.mark.parametrize("sat", ["SAT", "NOSAT"])
+def test_both_engines_agree_about_ctrl(sat, ctrl):
+    words = f'rnd = "R", sat = "{sat}", part = "EVEN"'
+    agree(program(f"%d = pto.vcvt %a, %m {{{words}}} : V<f32>, M<b32> -> V<f16>", sets_ctrl=True), 1, ctrl)
+    words = f'sat = "{sat}", part = "P1"'
+    agree(program(f"%d = pto.vcvt %a, %m {{{words}}} : V<si32>, M<b32> -> V<ui8>", sets_ctrl=True), 1, ctrl)
