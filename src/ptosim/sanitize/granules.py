@@ -36,6 +36,8 @@ def cover(starts: Places, width: int) -> Cover:
         starts, stops = starts[:1], stops[-1:]
     first, last = (starts + GRANULE - 1) >> GRANULE_BITS, stops >> GRANULE_BITS
     whole = _ranges(first, last)
+    if (starts[1:] < stops[:-1]).any():  # rows overlap, or come in no order
+        whole = np.unique(whole)
     if not ((starts | stops) & (GRANULE - 1)).any():
         return Cover(whole, _NOWHERE, _NO_MASKS)
     edges = np.concatenate((starts >> GRANULE_BITS, (stops - 1) >> GRANULE_BITS))
