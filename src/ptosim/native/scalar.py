@@ -209,6 +209,12 @@ def _float_unary(intrinsic: str) -> Callable[..., Value]:
     return lower
 
 
+def _root(f: Function, operand: Value, kind: Element) -> Value:
+    value = _float(operand, kind)
+    # NaN goes in, canonical: LLVM drops a select of NaN after the root of a negative number, whose NaN has a sign
+    return _bits(f.intrinsic("llvm.sqrt", value.kind, (value >= 0.0).select(value, float("nan"))), kind)
+
+
 _F32 = element("f32")
 
 
@@ -234,7 +240,7 @@ def _without_sign(operand: Value, kind: Element) -> Value:
 
 define("arith.negf", _negated, _kinds)
 define("math.absf", _without_sign, _kinds)
-define("math.sqrt", _float_unary("llvm.sqrt"), _kinds)
+define("math.sqrt", _root, _kinds)
 define("math.floor", _float_unary("llvm.floor"), _kinds)
 define("math.ceil", _float_unary("llvm.ceil"), _kinds)
 define("math.exp", _elementary(lambda f, value: elementary.exp(_F32, value), "llvm.exp"), _kinds)

@@ -205,15 +205,28 @@ for _name, _float_function in _FLOATS.items():
 
 
 def _elementary(function: Callable[[Any], Any], double: Callable[[Any], Any]) -> Callable[..., int]:
-    """An elementary function, evaluated as the vector unit does; f64, which that does not have, by NumPy."""
+    """An elementary function, evaluated as the vector unit does; f64, which that does not have, by the C library."""
 
     def evaluate(operand: int, kind: Element) -> int:
         value = to_float(operand, kind)
         if kind.name == "f64":
-            return to_bits(float(double(np.float64(value))), kind)
+            return to_bits(float(double(value)), kind)
         return to_bits(float(function(np.array([value], np.float32))[0]), kind)
 
     return evaluate
+
+
+def _exp(value: float) -> float:
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
+
+
+def _log(value: float) -> float:
+    if value > 0:
+        return math.log(value)
+    return math.nan if value else -math.inf
 
 
 def _unary(function: Callable[[float], float]) -> Callable[..., int]:
@@ -235,8 +248,8 @@ def _without_sign(operand: int, kind: Element) -> int:
 define("arith.negf", _negated, _kinds)
 define("math.absf", _without_sign, _kinds)
 define("math.sqrt", _elementary(elementary.sqrt, np.sqrt), _kinds)
-define("math.exp", _elementary(elementary.exp, np.exp), _kinds)
-define("math.log", _elementary(elementary.log, np.log), _kinds)
+define("math.exp", _elementary(elementary.exp, _exp), _kinds)
+define("math.log", _elementary(elementary.log, _log), _kinds)
 define("math.floor", _unary(lambda value: math.copysign(math.floor(value), value)), _kinds)
 define("math.ceil", _unary(lambda value: math.copysign(math.ceil(value), value)), _kinds)
 
