@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from ptosim import api
 from ptosim.effects.element import ELEMENTS
-from vector_programs import bits, lanes_of, mask_type, run
+from vector_programs import bits, engines, lanes_of, mask_type, run
 
 INF, NAN = float("inf"), float("nan")
 
@@ -278,6 +279,53 @@ def test_ctrl_may_take_the_decision_about_saturation(ctrl, sat, expected):
 
 def test_ctrl_leaves_pairs_alone_that_have_no_saturation():
     assert run(_convert("f16", "si32", "R", part="EVEN"), a=[INF], ctrl=3 << 59)[0] == 2**31 - 1
+
+
+LATER = """
+module attributes {pto.target_arch = "a5"} {
+  func.func private @converted(%v: !pto.vreg<64xf32>, %mask: !pto.mask<b32>) -> !pto.vreg<128xi16> {
+    %r = pto.vcvt %v, %mask {rnd = "R", sat = "SAT", part = "EVEN"}
+      : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<128xi16>
+    return %r : !pto.vreg<128xi16>
+  }
+  func.func @kernel(%y: !pto.ptr<i16, gm>, %before: i64, %after: i64) attributes {pto.kernel} {
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %size = arith.constant 256 : i64
+    %c0 = arith.constant 0 : index
+    %c128 = arith.constant 128 : index
+    %ub = pto.castptr %zero : i64 -> !pto.ptr<i16, ub>
+    pto.set_ctrl %before : i64
+    pto.wait_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]
+    pto.vecscope {
+      %large = arith.constant 40000.0 : f32
+      %v = pto.vbr %large : f32 -> !pto.vreg<64xf32>
+      %mask = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+      %all = pto.pset_b16 "PAT_ALL" : !pto.mask<b16>
+      %here = pto.vcvt %v, %mask {rnd = "R", sat = "SAT", part = "EVEN"}
+        : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<128xi16>
+      %there = func.call @converted(%v, %mask) : (!pto.vreg<64xf32>, !pto.mask<b32>) -> !pto.vreg<128xi16>
+      pto.vsts %here, %ub[%c0], %all : !pto.vreg<128xi16>, !pto.ptr<i16, ub>, !pto.mask<b16>
+      pto.vsts %there, %ub[%c128], %all : !pto.vreg<128xi16>, !pto.ptr<i16, ub>, !pto.mask<b16>
+    }
+    pto.set_ctrl %after : i64
+    pto.set_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]
+    pto.barrier #pto.pipe<PIPE_ALL>
+    %two = arith.constant 2 : i64
+    pto.mte_ub_gm %ub, %y, %size nburst(%two, %size, %size)
+      : !pto.ptr<i16, ub>, !pto.ptr<i16, gm>, i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("before", "after", "expected"), [(0, 3 << 59, 32767), (3 << 59, 0, -25536)])
+def test_a_scope_that_waits_keeps_the_ctrl_of_its_launch(before, after, expected):
+    out = np.zeros((2, 128), np.int16)
+    api.load(LATER).kernel()(out, before, after, engine=engines[-1])
+    assert out[:, 0].tolist() == [expected, expected]
 
 
 # --- rounding, ramps, retyping ------------------------------------------------------------------------------

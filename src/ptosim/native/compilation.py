@@ -43,7 +43,8 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool) -> tuple[U
     """The kernel as IR, and the symbols of its programs."""
     atomic = any(map(_may_make_atomic, _reached(program)))
     alone = len(program.entries) == 1
-    unit = Unit(load_target(module.target), drop, alone, may_store_atomically=atomic)
+    sets_ctrl = any(isinstance(op, SetCtrl) for op in _reached(program))
+    unit = Unit(load_target(module.target), drop, alone, may_store_atomically=atomic, may_set_ctrl=sets_ctrl)
     return unit, build(module, program.entries, unit)
 
 

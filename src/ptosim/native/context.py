@@ -79,6 +79,7 @@ class Register(IntEnum):
     AR = 20  # byte address accumulator of vstur and vstar
     SQZN = 21  # bytes kept by the last vsqz or vusqz
     VMS4_SR = 22  # finished counts of the last vmrgsort4
+    SCOPE_CTRL = 23  # CTRL as it was when the vector scope that is running was launched
 
 
 WORDS = 128  # the whole context

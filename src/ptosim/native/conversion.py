@@ -80,23 +80,22 @@ def _facts(static: Static) -> dict[str, Any]:
 
 @lowering(op.VCvt, bind=_facts)
 def vcvt(
-    f: Function, input: Value, mask: Mask, ctrl: Value, pair: _Pair, saturates: bool, decided_by_ctrl: bool
+    f: Function, core: Core, input: Value, mask: Mask, ctrl: Value, pair: _Pair, saturates: bool, decided_by_ctrl: bool
 ) -> Value:
-    if not decided_by_ctrl:
+    if not decided_by_ctrl or not core.unit.may_set_ctrl:
         return _converted(f, input, mask, pair, saturates)
-    saturating = _saturating(ctrl, saturates)
-    if saturating.literal is not None:
-        return _converted(f, input, mask, pair, bool(saturating.literal))
     (result,) = f.choose(
-        saturating, lambda: [_converted(f, input, mask, pair, True)], lambda: [_converted(f, input, mask, pair, False)]
+        _saturating(ctrl, saturates),
+        lambda: [_converted(f, input, mask, pair, True)],
+        lambda: [_converted(f, input, mask, pair, False)],
     )
     return result
 
 
 def _saturating(ctrl: Value, saturates: bool) -> Value:
     """CTRL bit 60 takes the decision from the instruction and gives it to bit 59."""
-    taken, kept_out = (ctrl & (1 << 60)) != 0, (ctrl & (1 << 59)) != 0
-    return ~kept_out | ~taken if saturates else taken & ~kept_out
+    decided, against = (ctrl & (1 << 60)) != 0, (ctrl & (1 << 59)) != 0
+    return ~(decided & against) if saturates else decided & ~against
 
 
 def _converted(f: Function, input: Value, mask: Mask, pair: _Pair, saturates: bool) -> Value:

@@ -53,6 +53,8 @@ class Unit:
     entries: list[int] = field(default_factory=list[int])
     may_store_atomically: bool = True
     """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
+    may_set_ctrl: bool = True
+    """Whether some instruction of the kernel writes all of CTRL."""
     routines: dict[str, Function] = field(default_factory=dict[str, Function])
     spaces: set[Space] = field(default_factory=set[Space])
     """The on-chip memories that the kernel uses."""

@@ -155,7 +155,11 @@ class Body:
     def launch(self, op: Operation) -> None:
         """A vector scope, with the values it captures."""
 
+        registers = (Register.CTRL,) if self.unit.may_set_ctrl else ()
+
         def fill(body: Body) -> None:
+            for register in registers:
+                body.core(op).set_register(Register.SCOPE_CTRL, body.registers[register])
             if op.name in _STRUCTURED:
                 _STRUCTURED[op.name](body, op)
                 return
@@ -163,7 +167,7 @@ class Body:
             body.values.update(zip(block.args, [body[value] for value in op.operands], strict=True))
             body.block(block)
 
-        self.entry(op, captures(op), (), fill)
+        self.entry(op, captures(op), registers, fill)
 
     def entry(
         self, op: Operation, captured: Sequence[SSAValue], registers: Sequence[Register], fill: Callable[[Body], None]
@@ -244,7 +248,7 @@ class Body:
             case "active":
                 return self._active(op)
             case _:
-                register = _REGISTERS[parameter]
+                register = _REGISTERS["scope_ctrl" if parameter == "ctrl" and self.in_scope else parameter]
                 captured = self.registers.get(register)
                 return self.core(op).register(register) if captured is None else captured
 

@@ -102,7 +102,8 @@ class Core:
         self.polls = len(machine.cluster.cores) > 1
         """Whether loops look at `stop`: a core alone runs on the main thread, where an interrupt arrives by itself."""
         self.config = Config()
-        self.ctrl = CTRL_AT_RESET
+        self.ctrl = self.scope_ctrl = CTRL_AT_RESET
+        """CTRL now, and as it was when the vector scope that is running was launched."""
         self.special: dict[str, int] = {"AR": 0, "SQZN": 0, "VMS4_SR": 0}
         self.steps_left = max_steps
         self.max_steps = max_steps

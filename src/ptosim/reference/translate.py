@@ -147,11 +147,12 @@ class Translator:
         return _Writing(self, key, _Function(name, parameters))
 
     def scope(self, op: Operation, body: Callable[[], None]) -> tuple[str, list[str]]:
-        """The function of a vector scope, and the names of the values it captures."""
+        """The function of a vector scope, which also takes CTRL, and the names of the values it captures."""
         captured = self._variables(captures(op))
         key = (op, True)
         was, self.in_scope = self.in_scope, True
-        with self._writing(key, f"scope_{len(self.functions)}", captured):
+        with self._writing(key, f"scope_{len(self.functions)}", [*captured, "ctrl"]):
+            self.line("core.scope_ctrl = ctrl")
             body()
         self.in_scope = was
         return self.functions[key].name, captured
@@ -248,8 +249,8 @@ class Translator:
 
     def _launch(self, op: Operation) -> None:
         name, captured = self.scope(op, lambda: SCOPE_BODIES[op.name](self, op))
-        arguments = ", ".join(captured) + ("," if len(captured) == 1 else "")
-        self.line(f"core.launch({self.constant(self.site(op), 'site')}, {name}, ({arguments}))")
+        arguments = _tuple([*captured, "core.ctrl"])
+        self.line(f"core.launch({self.constant(self.site(op), 'site')}, {name}, {arguments})")
 
     def _instruction(self, op: Operation) -> None:
         meaning = semantics_of(op.name)
@@ -380,8 +381,10 @@ class Translator:
 
     def _special(self, op: PTOOperation, parameter: str, static: Static) -> str:
         match parameter:
-            case "config" | "ctrl":
-                return f"core.{parameter}"
+            case "config":
+                return "core.config"
+            case "ctrl":
+                return "core.scope_ctrl" if self.in_scope else "core.ctrl"
             case "static":
                 return self.constant(static, "static")
             case "site":
