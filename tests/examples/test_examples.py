@@ -17,6 +17,16 @@ EDGES: dict[str, list[dict[str, int]]] = {
     "add": [{"rows": 1, "columns": 1}, {"rows": 32, "columns": 64}, {"rows": 33, "columns": 65}],
     "buffers": [{"tiles": 0}, {"tiles": 1}, {"tiles": 7}],
     "cast": [{"count": 4}, {"count": 2048}, {"count": 2049}],
+    "flash_attention": [
+        {"rows": 64, "keys": 128},
+        {"rows": 128, "keys": 128, "causal": True},
+        {"rows": 256, "keys": 256, "causal": True},
+    ],
+    "flash_attention_f32": [
+        {"rows": 64, "keys": 64},
+        {"rows": 64, "keys": 64, "causal": True},
+        {"rows": 192, "keys": 192, "causal": True},
+    ],
     "gather": [{"tokens": 1}, {"tokens": 64}, {"tokens": 65, "grid": 1}, {"classes": 1}],
     "layer_norm": [
         {"rows": 1, "columns": 1},
@@ -24,6 +34,8 @@ EDGES: dict[str, list[dict[str, int]]] = {
         {"rows": 2, "columns": 65},
         {"rows": 1, "columns": 2048},
     ],
+    "matmul": [{"rows": 1, "depth": 1}, {"rows": 64, "depth": 64}, {"rows": 65, "depth": 129}],
+    "matmul_int8": [{"rows": 1}, {"rows": 64}, {"rows": 129}],
     "pingpong": [{"tiles": 0}, {"tiles": 1}, {"tiles": 2, "tail": 1024}],
     "producer_consumer_a2a3": [{"rows": 0}, {"rows": 1}, {"rows": 2}],
     "producer_consumer_a5": [{"tiles": 0}, {"tiles": 1}, {"tiles": 2}],
