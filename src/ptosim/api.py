@@ -299,8 +299,9 @@ def profile(kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Targ
     run = kernel.reference(launch, timer)
     run.target = machine
     run()
-    place_blocks(timer.recording, hardware_cores(program.kind, machine), program.cross_block)
-    return Profile(kernel.name, parsed.source, machine, launch.grid, timer.recording, launch.arguments.names)
+    recording = timer.recording()
+    place_blocks(recording, hardware_cores(program.kind, machine), program.cross_block)
+    return Profile(kernel.name, parsed.source, machine, launch.grid, recording, launch.arguments.names)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 Use = Literal["mask", "address", "condition", "operand"]
 
 Closeness = Literal["entries", "accesses"]
-"""How closely an observer looks. At "entries" each access is told with the site of its entry, `before` is None, taint
-is not carried and the scalar unit's own accesses are left out: a run costs little more than one nobody observes."""
+"""How closely an observer looks. At "entries" accesses are told when their entry ends, those of one length together,
+without `data` and `before`; taint is not carried, and the scalar unit's own accesses are left out."""
 
 DECIDED = 0x80
 """The bit of a taint number that says: a tainted mask or lane number has decided the value."""

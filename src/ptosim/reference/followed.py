@@ -24,6 +24,10 @@ _NOWHERE: deque[int | list[int]] = deque(maxlen=0)
 """The path of the scalar unit itself, which nobody asks for."""
 
 
+Where = tuple[Space, str | None, int]
+"""The memory of an access, whose it is if not one's own, and its length."""
+
+
 class PathCore(Core):
     """A core that counts scalar operations and remembers the path through a vector scope."""
 
@@ -55,9 +59,12 @@ class PathCore(Core):
 
 
 class FollowedCore(PathCore):
-    """A core that tells its observer what each entry does."""
+    """A core that tells its observer what each entry does. Accesses of one length are told together, when it ends."""
 
-    executing = False
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._reads: dict[Where, list[int]] = {}
+        self._writes: dict[Where, list[int]] = {}
 
     def loop(self, lower: int, upper: int, step: int) -> Iterator[int] | range:
         indices = super().loop(lower, upper, step)
@@ -87,9 +94,15 @@ class FollowedCore(PathCore):
         self.machine.work(site.pipe, site, partial(self._follow, partial(function, self, *captured)))
 
     def _act(self, act: Callable[[], Any]) -> int:
-        self.entry, self.executing, self.bytes_read = cast(Entry, self.machine.current), True, 0
+        self.bytes_read = 0
+        self._reads.clear()
+        self._writes.clear()
         act()
-        self.executing = False
+        entry = cast(Entry, self.machine.current)
+        for (space, at, width), starts in self._reads.items():
+            self.observer.load(entry, entry.site, self.footprint(space, np.array(starts), width, at))
+        for (space, at, width), starts in self._writes.items():
+            self.observer.store(entry, entry.site, self.footprint(space, np.array(starts), width, at), None, None)
         return self.bytes_read
 
     def _follow(self, act: Callable[[], Any]) -> tuple[int, ...]:
@@ -104,14 +117,12 @@ class FollowedCore(PathCore):
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
         self.bytes_read += width
-        if self.executing:
-            self.observer.load(self.entry, self.entry.site, self.footprint(space, start, width, at), by_use)
+        self._reads.setdefault((space, at, width), []).append(start)
         return super().read(space, start, width, alignment, by_use, at)
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         self.bytes_read += len(starts) * width
-        if self.executing:
-            self.observer.load(self.entry, self.entry.site, self.footprint(space, starts, width, at))
+        self._reads.setdefault((space, at, width), []).extend(starts.tolist())
         return super().read_pieces(space, starts, width, alignment, at)
 
     def write(
@@ -123,20 +134,15 @@ class FollowedCore(PathCore):
         active: NDArray[np.bool_] | None = None,
         at: str | None = None,
     ) -> None:
-        super().write(space, start, data, alignment, active, at)
         low, high = (0, len(data)) if active is None else _hull(active)
-        self._stored(space, start + low, high - low, data, at)
+        self._writes.setdefault((space, at, high - low), []).append(start + low)
+        super().write(space, start, data, alignment, active, at)
 
     def write_pieces(
         self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
     ) -> None:
+        self._writes.setdefault((space, at, data.shape[1]), []).extend(starts.tolist())
         super().write_pieces(space, starts, data, alignment, at)
-        self._stored(space, starts, data.shape[1], data.reshape(-1), at)
-
-    def _stored(self, space: Space, starts: Any, width: int, data: Bytes, at: str | None) -> None:
-        if self.executing:
-            footprint = self.footprint(space, starts, width, at)
-            self.observer.store(self.entry, self.entry.site, footprint, data, None)
 
 
 def _hull(active: NDArray[np.bool_]) -> tuple[int, int]:

@@ -1,0 +1,141 @@
+"""Writes a recording while a run goes on. Rows are collected and put into their columns by the thousand, which is what
+makes writing them down cheap."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from ptosim.machine.entry import Site
+from ptosim.timing.recording import Cause, Recording
+from ptosim.timing.work import Priced
+
+Stretch = tuple[int, int, int]
+"""The core whose UB it is, first byte, one past the last."""
+
+_BATCH = 4096
+_MOST_STRETCHES = 16
+"""Kept for one entry and direction; beyond that their hull."""
+
+
+class _Table:
+    """Rows on their way into columns."""
+
+    __slots__ = ("columns", "count", "rows")
+
+    def __init__(self, *columns: array[int]) -> None:
+        self.columns = columns
+        self.rows: list[tuple[int, ...]] = []
+        self.count = 0
+
+    def append(self, row: tuple[int, ...]) -> int:
+        """The number that the row gets."""
+        self.rows.append(row)
+        if len(self.rows) == _BATCH:
+            self.flush()
+        self.count += 1
+        return self.count - 1
+
+    def flush(self) -> None:
+        for column, values in zip(self.columns, zip(*self.rows, strict=True), strict=False):
+            column.extend(values)
+        self.rows.clear()
+
+
+class Recorder:
+    """What the observer has to say, by number: sites, causes, cores and rows are named once and then counted."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        r, s, t = recording.rows, recording.signals, recording.touches
+        self.rows = _Table(
+            *(r.kind, r.link, r.pipe, r.core, r.site, r.before, r.start, r.end, r.detail, r.bytes, r.arguments)
+        )
+        self.signals = _Table(
+            *(s.row, s.set_core, s.set_pipe, s.set_site, s.set_time, s.wait_core, s.wait_pipe, s.wait_site, s.wait_time)
+        )
+        self.touches = _Table(t.row, t.core, t.writes, t.low, t.high)
+        self._sites: dict[Site, int] = {}
+        self._causes: dict[tuple[Any, int], int] = {}
+        self._operands: dict[int, tuple[str, ...]] = {}
+
+    def finish(self) -> Recording:
+        for table in (self.rows, self.signals, self.touches):
+            table.flush()
+        return self.recording
+
+    def site(self, site: Site) -> int:
+        number = self._sites.get(site)
+        if number is None:
+            number = self._sites[site] = len(self._sites)
+            recording = self.recording
+            recording.sites.append(site)
+            recording.classes.append("")
+            recording.names.append(())
+            recording.pointers.append(frozenset())
+        return number
+
+    def cause(self, key: Any, site: int, hop: int) -> int:
+        number = self._causes.get((key, site))
+        if number is None:
+            number = self._causes[key, site] = len(self._causes)
+            self.recording.causes.append(Cause(str(key), site, hop))
+        return number
+
+    def arguments(self, site: int, priced: Priced, facts: Mapping[str, Any] | None) -> int:
+        """Keep the integers among the operands; which there are is the same for every entry of a site."""
+        pool = self.recording.pool
+        first = len(pool)
+        if facts is None:
+            return first
+        operands = self._operands.get(site)
+        if operands is None:
+            operands = self._operands[site] = self._name(site, priced, facts)
+        for name in operands:
+            pool.extend(map(_word, _items(facts[name])))
+        return first
+
+    def _name(self, site: int, priced: Priced, facts: Mapping[str, Any]) -> tuple[str, ...]:
+        kept = tuple(name for name in priced.operands if isinstance(facts.get(name), int | tuple))
+        names: list[str] = []
+        for name in kept:
+            many = isinstance(facts[name], tuple)
+            names += [f"{name}[{place}]" if many else name for place in range(len(_items(facts[name])))]
+        recording = self.recording
+        recording.names[site], recording.pointers[site] = tuple(names), priced.pointers
+        recording.classes[site] = priced.timing_class
+        return kept
+
+    def touched(self, row: int, writes: int, stretches: Sequence[Stretch]) -> None:
+        for core, low, high in _joined(stretches):
+            self.touches.append((row, core, writes, low, high))
+
+
+def _items(value: Any) -> tuple[int, ...]:
+    """One operand, or those of a role that several play."""
+    return cast("tuple[int, ...]", value) if isinstance(value, tuple) else (value,)
+
+
+def _word(value: int) -> int:
+    """As a signed word of 64 bits."""
+    return value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _joined(stretches: Sequence[Stretch]) -> Sequence[Stretch]:
+    """Stretches of one UB that meet become one; where too many remain, each UB's become their hull."""
+    if len(stretches) < 2:
+        return stretches
+    joined: list[Stretch] = []
+    for core, low, high in sorted(stretches):
+        if joined and joined[-1][0] == core and low <= joined[-1][2]:
+            joined[-1] = core, joined[-1][1], max(high, joined[-1][2])
+        else:
+            joined.append((core, low, high))
+    if len(joined) <= _MOST_STRETCHES:
+        return joined
+    hulls: dict[int, Stretch] = {}
+    for core, low, high in joined:
+        _, first, last = hulls.get(core, (core, low, high))
+        hulls[core] = core, min(first, low), max(last, high)
+    return list(hulls.values())
