@@ -1,4 +1,4 @@
-"""Element-wise vector arithmetic: lane to lane, no memory."""
+"""Element-wise vector arithmetic: lane to lane, no memory. Only vdup moves a lane to others."""
 
 from __future__ import annotations
 
@@ -28,4 +28,4 @@ EFFECTS: dict[str, Effects] = table(
         "multiply_add": "vmadd",
         "other": "vaddc vsubc vaddcs vsubcs",
     },
-) | table(Pipe.V, Taint.ALL_TO_ALL, {"broadcast_lane": "vdup"})
+) | table(Pipe.V, Taint.MOVEMENT, {"broadcast_lane": "vdup"})

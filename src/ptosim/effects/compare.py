@@ -7,6 +7,5 @@ from ptosim.effects.record import Effects, Taint, table
 
 EFFECTS: dict[str, Effects] = (
     table(Pipe.V, Taint.ELEMENTWISE, {"compare": "vcmp vcmps"})
-    | table(Pipe.V, Taint.MOVEMENT, {"select": "vsel"})
-    | table(Pipe.V, Taint.ALL_TO_ALL, {"permute": "vselr vselrv2"})
+    | table(Pipe.V, Taint.MOVEMENT, {"select": "vsel", "permute": "vselr vselrv2"})
 )
