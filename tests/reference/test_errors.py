@@ -9,7 +9,6 @@ from ptosim.api import load
 from ptosim.diagnostics import Diagnostic, PTOError
 from reference.kernel import SCHEDULES, expand, failure, line_of, module, run, scalars
 
-
 # --- where -----------------------------------------------------------------------------------------------------------
 
 
