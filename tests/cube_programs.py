@@ -34,7 +34,9 @@ def pointer_type(element: str, space: str) -> str:
 class Text:
     """A kernel in the making. Constants and pointers get their lines when they are first asked for."""
 
-    def __init__(self, **parameters: str) -> None:
+    def __init__(self, vector: str | None = None, **parameters: str) -> None:
+        """With text for the vector cores, the kernel is a mixed one."""
+        self.vector = vector
         self.parameters = parameters
         self.heads: dict[str, str] = {}
         self.lines: list[str] = []
@@ -64,10 +66,14 @@ class Text:
 
     def __str__(self) -> str:
         signature = ", ".join(f"%{name}: {type_}" for name, type_ in self.parameters.items())
-        body = [*(f"{name} = {line}" for line, name in self.heads.items()), *self.lines]
+        heads = [f"{name} = {line}" for line, name in self.heads.items()]
+        kind = "" if self.vector is not None else ", pto.kernel_kind = #pto.kernel_kind<cube>"
+        body = [*heads, *self.lines]
+        if self.vector is not None:
+            body = [*heads, "pto.section.cube {", *self.lines, "}", "pto.section.vector {", self.vector, "}"]
         return "\n".join(
             [
-                'module attributes {pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<cube>} {',
+                f'module attributes {{pto.target_arch = "a5"{kind}}} {{',
                 f"  func.func @kernel({signature}) attributes {{pto.kernel}} {{",
                 *(f"    {line}" for line in body),
                 "    return",
