@@ -45,6 +45,9 @@ FLAG_BASES = {
 }
 
 
+_RETURN = Site("return")
+
+
 class Schedule(Protocol):
     """When things happen. `Scheduler` hands one to every core."""
 
@@ -247,6 +250,11 @@ class Core:
             return self._illegal(site, "wrong-pipe", self._absent(pipe))
         if self.words[SLOW]:
             self._issue(Entry(site, pipe, self, Kind.BARRIER))
+
+    def drain(self) -> None:
+        """What happens when a program returns: the core goes on when every pipe is empty. A program may ask for it
+        before, to be there when queued entries fail."""
+        self.schedule.block(self, Entry(_RETURN, Pipe.ALL, self, Kind.DRAIN))
 
     def dsb(self, site: Site) -> None:
         """Scalar stores have ended. (Results do not depend on it: S sees its stores, and they take effect at once.)"""

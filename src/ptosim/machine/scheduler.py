@@ -12,10 +12,8 @@ from array import array
 from collections.abc import Callable, Iterable
 
 from ptosim.diagnostics import PTOError, error
-from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Reachable, analyse
-from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.launch import SHAPES, Launch
 from ptosim.machine.observer import Observer
 from ptosim.machine.schedules import make_schedule
@@ -27,8 +25,6 @@ Program = Callable[[Core], None]
 
 PAUSE = 0.05  # seconds between two looks at the stop word
 PATIENCE = 1.0  # seconds that threads get to unwind after a stop
-
-_RETURN = Site("return")
 
 
 class Stop:
@@ -144,7 +140,7 @@ class Scheduler:
         if self.observer:
             self.observer.begin(core)
         self.program(core)
-        self.schedule.block(core, Entry(_RETURN, Pipe.ALL, core, Kind.DRAIN))
+        core.drain()
         core.ended = True
         if core.tracker:
             core.tracker.finish()

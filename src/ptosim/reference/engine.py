@@ -106,6 +106,7 @@ class Run:
         try:
             with np.errstate(all="ignore"):
                 code.program(core, *self.arguments)
+                machine.drain()
         except Fault as fault:
             raise self._located(fault, core) from None
         except PTOError as problem:
