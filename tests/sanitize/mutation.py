@@ -79,4 +79,6 @@ def _number_mutants(lines: list[str], index: int) -> Iterator[Mutant]:
     if changed is not None:
         mutation, before, now = changed
         # The new values stand on the same line, so that line numbers stay.
-        yield _mutant(mutation, [*lines[:index], " ".join((*before.split("\n"), now.strip())), *lines[index + 1 :]], index, line)
+        yield _mutant(
+            mutation, [*lines[:index], " ".join((*before.split("\n"), now.strip())), *lines[index + 1 :]], index, line
+        )

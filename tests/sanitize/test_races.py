@@ -1,0 +1,322 @@
+"""Races by touch and by use, the edges that order accesses, and what a finding says."""
+
+import numpy as np
+import pytest
+
+from sanitize.kernels import (
+    ALL,
+    COPY,
+    MASK,
+    PARAMETERS,
+    check,
+    kinds,
+    load,
+    order,
+    put,
+    scope,
+    store,
+    take,
+    unary,
+    vlds,
+    vsts,
+)
+
+READY = load() + order("MTE2", "V") + COPY
+DONE = order("V", "MTE3") + store() + ALL
+
+
+def test_a_clean_kernel_has_no_finding() -> None:
+    report = check(READY + DONE)
+    assert report.ok
+    assert report.findings == ()
+    assert str(report) == "kernel: no findings"
+
+
+@pytest.mark.parametrize(
+    "edge",
+    [
+        order("V", "MTE3"),
+        order("V", "MTE3", 7),
+        "    pto.barrier #pto.pipe<PIPE_ALL>\n",
+        order("V", "S") + order("S", "MTE3"),
+        order("V", "MTE2") + order("MTE2", "MTE3"),
+        put("V", "MTE3") + order("MTE2", "MTE3") + take("V", "MTE3"),
+    ],
+    ids=["flag", "other id", "barrier all", "through S", "through MTE2", "late wait"],
+)
+def test_what_orders_a_store_behind_its_vector_function(edge: str) -> None:
+    assert kinds(check(READY + edge + store() + ALL)) == []
+
+
+@pytest.mark.parametrize(
+    "edge",
+    [
+        "",
+        order("MTE2", "MTE3"),
+        "    pto.barrier #pto.pipe<PIPE_V>\n",
+        "    pto.barrier #pto.pipe<PIPE_MTE3>\n",
+    ],
+    ids=["nothing", "another pipe", "barrier of the writer", "barrier of the reader"],
+)
+def test_what_does_not(edge: str) -> None:
+    report = check(READY + edge + store() + ALL)
+    assert kinds(report) == ["race!"]
+    (race,) = report.findings
+    assert race.message == "MTE3 may read ub[256:512] before V has written it"
+    assert race.bytes == (256, 512)
+    assert race.pipe == "MTE3"
+    assert race.core == "b0.aiv0"
+    assert race.block == 0
+
+
+def test_a_set_that_comes_before_the_work_orders_nothing() -> None:
+    # The set fires when what stands before it has ended: here that is not the vector function.
+    report = check(load() + order("MTE2", "V") + put("V", "MTE3") + COPY + take("V", "MTE3") + store() + ALL)
+    assert kinds(report) == ["race!"]
+
+
+def test_the_form_of_a_race() -> None:
+    report = check(READY + store() + ALL)
+    text = str(report).split("\n")
+    assert text[0] == "<text>:21:5: error: race: MTE3 may read ub[256:512] before V has written it"
+    assert text[1].startswith("   21 |     pto.mte_ub_gm %out, %y")
+    assert text[2] == "      |     ^^^^^^^^^^^^^ MTE3 reads here"
+    assert text[3].startswith("   19 |       pto.vsts %v")
+    assert text[4] == "      |       -------- V writes here (vector scope at line 16)"
+    assert text[5] == "   note: no flag, buffer or barrier orders V before MTE3 between the two"
+    assert text[6] == '   hint: after line 20 add  pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]'
+    assert text[7] == '         before line 21 add pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]'
+    assert text[8] == "kernel: 1 error"
+
+
+def test_each_pair_of_lines_once_with_its_count_and_first_loop_indices() -> None:
+    loop = f"    scf.for %i = %c0 to %c4 step %c1 {{\n{COPY}{store()}    }}\n"
+    report = check(load() + order("MTE2", "V") + loop + ALL, np.zeros(64, "f4"), np.zeros(64, "f4"))
+    races = [finding for finding in report.findings if finding.kind == "race"]
+    by_lines = {(race.line, race.related[0].location.line): race for race in races}
+    assert len(by_lines) == len(races)
+    written = by_lines[22, 20]  # the copy reads what the scope stores
+    assert (written.count, written.loops) == (4, (0,))
+    overwritten = by_lines[20, 22]  # the next scope stores while the copy may still read
+    assert (overwritten.count, overwritten.loops) == (3, (1,))
+    assert overwritten.message == "V may write ub[256:512] before MTE3 has read it"
+
+
+# --- one pipe -------------------------------------------------------------------------------------------------------
+
+
+def test_two_copies_of_one_pipe_need_a_barrier_of_it() -> None:
+    report = check(load() + load("%y") + ALL)
+    assert kinds(report) == ["race!"]
+    assert report.findings[0].message == "MTE2 may write ub[0:256] while an earlier copy of MTE2 is still writing it"
+    assert report.findings[0].hint == "before line 14 add pto.barrier #pto.pipe<PIPE_MTE2>"
+    assert kinds(check(load() + "    pto.barrier #pto.pipe<PIPE_MTE2>\n" + load("%y") + ALL)) == []
+
+
+def test_a_round_trip_orders_two_copies_of_one_pipe() -> None:
+    assert kinds(check(load() + order("MTE2", "V") + order("V", "MTE2") + load("%y") + ALL)) == []
+    assert kinds(check(load() + order("MTE2", "V") + load("%y") + ALL)) == ["race!"]
+
+
+def test_two_stores_of_equal_bytes_are_a_warning() -> None:
+    report = check(READY + order("V", "MTE3") + store() + store() + ALL)
+    assert kinds(report) == ["race"]
+    assert "the bytes are equal" in report.findings[0].message
+    assert report.ok
+
+
+def test_vector_functions_are_in_order() -> None:
+    assert kinds(check(READY + scope(MASK + vlds("%v", "%out") + vsts("%v", "%in")) + ALL)) == []
+
+
+# --- scalar accesses ------------------------------------------------------------------------------------------------
+
+PUT_SCALAR = "    %f = arith.constant 1.0 : f32\n    pto.store_scalar %f, %in[%c0] : !pto.ptr<f32, ub>, f32\n"
+GET_SCALAR = "    %s = pto.load_scalar %in[%c0] : !pto.ptr<f32, ub> -> f32\n"
+MARK_SCALAR = "    %f = arith.constant 1.0 : f32\n    pto.store_scalar %f, %y[%c0] : !pto.ptr<f32, gm>, f32\n"
+
+
+def test_a_scalar_load_needs_the_copy_to_have_ended() -> None:
+    assert kinds(check(load() + GET_SCALAR + ALL)) == ["race!"]
+    assert kinds(check(load() + order("MTE2", "S") + GET_SCALAR + ALL)) == []
+
+
+def test_a_scalar_store_ends_later() -> None:
+    assert kinds(check(load() + order("MTE2", "S") + PUT_SCALAR + order("S", "V") + COPY + DONE)) == []
+    assert kinds(check(load() + order("MTE2", "S") + PUT_SCALAR + COPY + DONE)) == ["race!"]
+
+
+@pytest.mark.parametrize("fence", ['    pto.dsb "ALL"\n', ALL])
+def test_a_fence_ends_scalar_stores(fence: str) -> None:
+    assert kinds(check(load() + order("MTE2", "S") + PUT_SCALAR + fence + COPY + DONE)) == []
+
+
+def test_a_scalar_load_is_over_when_something_is_issued_behind_it() -> None:
+    # The second copy comes behind the load in program order: S carries its own steps, and what it has waited for, to
+    # whatever it issues.
+    assert kinds(check(load() + order("MTE2", "S") + GET_SCALAR + load("%y") + ALL)) == []
+
+
+def test_s_does_not_race_with_itself() -> None:
+    assert kinds(check(PUT_SCALAR + GET_SCALAR + ALL)) == []
+
+
+def test_scalar_stores_to_gm_count_too() -> None:
+    report = check(READY + order("V", "MTE3") + store() + MARK_SCALAR + ALL)
+    assert kinds(report) == ["race!"]
+    assert report.findings[0].message == "S may write %y[0:4] before MTE3 has written it"
+
+
+# --- by use ---------------------------------------------------------------------------------------------------------
+
+HALF = '      %half = pto.pset_b32 "PAT_VL32" : !pto.mask<b32>\n'
+
+
+def test_lanes_that_are_loaded_and_never_used_do_not_race() -> None:
+    # The copy fills the first half and a second copy, in no order with the scope, the other half.
+    fill = "    %half_bytes = arith.constant 128 : i64\n" + load(length="%half_bytes") + order("MTE2", "V")
+    behind = "    %rest = arith.constant 128 : i64\n    %next = pto.castptr %rest : i64 -> !pto.ptr<f32, ub>\n"
+    other = load("%x", "%next", "%half_bytes")
+    kept = scope(HALF + vlds() + vsts(mask="%half"))
+    whole = scope(MASK + vlds() + vsts())
+    out = order("V", "MTE3") + store(length="%half_bytes") + ALL
+    assert kinds(check(fill + behind + other + kept + out)) == []
+    report = check(fill + behind + other + whole + order("V", "MTE3") + store() + ALL)
+    assert kinds(report) == ["race!"]
+    assert report.findings[0].message == "V may read ub[128:256] before MTE2 has written it"
+    assert report.findings[0].related[1].role == "here it reaches GM"
+    # Stored, but the copy to GM leaves it out: still not used.
+    assert kinds(check(fill + behind + other + whole + out)) == []
+
+
+def test_a_write_that_overtakes_a_load_counts_only_if_the_lanes_are_used() -> None:
+    fill = "    %half_bytes = arith.constant 128 : i64\n" + load() + order("MTE2", "V")
+    behind = "    %rest = arith.constant 128 : i64\n    %next = pto.castptr %rest : i64 -> !pto.ptr<f32, ub>\n"
+    other = load("%x", "%next", "%half_bytes")
+    out = order("V", "MTE3") + store() + ALL
+    short = order("V", "MTE3") + store(length="%half_bytes") + ALL
+    other = "    pto.barrier #pto.pipe<PIPE_MTE2>\n" + other  # or it would race with the first copy
+    assert kinds(check(fill + behind + scope(HALF + vlds() + vsts(mask="%half")) + other + short)) == []
+    report = check(fill + behind + scope(MASK + vlds() + vsts()) + other + out)
+    assert kinds(report) == ["race!"]
+    assert report.findings[0].message == "MTE2 may write ub[128:256] before V has read it"
+    assert report.findings[0].related[0].role == "V reads here (vector scope at line 19)"
+
+
+def test_masked_loads_race_by_touch() -> None:
+    gather = """      %zeros = arith.constant 0 : i32
+      %index = pto.vci %zeros : i32 -> !pto.vreg<64xi32>
+      %g = pto.vgather2 %in, %index, %half : !pto.ptr<f32, ub>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+"""
+    report = check(load() + scope(HALF + gather) + ALL)
+    assert kinds(report) == ["race!"]
+    assert report.findings[0].bytes == (0, 128)
+
+
+# --- blocks ---------------------------------------------------------------------------------------------------------
+
+OWN = """    %block_i64 = pto.get_block_idx
+    %block = arith.index_cast %block_i64 : i64 to index
+    %mine = arith.muli %block, %c64 : index
+    %x_mine = pto.addptr %x, %mine : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+    %y_mine = pto.addptr %y, %mine : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+"""
+
+
+def blocks(body: str, count: int = 3, **options: object) -> object:
+    x, y = np.arange(64 * count, dtype=np.float32), np.zeros(64 * count, np.float32)
+    return check(OWN + body, x, y, grid=count, **options)
+
+
+def test_blocks_that_keep_to_their_part_are_clean() -> None:
+    assert (
+        kinds(blocks(load("%x_mine") + order("MTE2", "V") + COPY + order("V", "MTE3") + store("%out", "%y_mine") + ALL))
+        == []
+    )
+
+
+def test_blocks_that_write_the_same_bytes_race() -> None:
+    report = blocks(load("%x_mine") + order("MTE2", "V") + COPY + order("V", "MTE3") + store("%out", "%y") + ALL)
+    assert kinds(report) == ["race!"]
+    (race,) = report.findings
+    assert race.message == "block 1 writes %y[0:256], which block 0 writes, in no order"
+    assert race.count == 2
+    assert race.block == 1
+
+
+def test_a_block_that_reads_what_another_writes_races() -> None:
+    # Every block reads the first part of y, which block 0 then writes: whoever reads it may see old or new.
+    body = load("%y") + order("MTE2", "V") + COPY + order("V", "MTE3") + store("%out", "%y_mine") + ALL
+    report = blocks(body)
+    assert kinds(report) == ["race!"]
+    assert report.findings[0].message == "block 1 reads %y[0:256], which block 0 writes, in no order"
+
+
+def test_a_read_by_an_earlier_block_is_not_forgotten() -> None:
+    # Blocks 0 and 1 read the last part, and block 2 reads it too before it writes it.
+    last = "    %c128 = arith.constant 128 : index\n"
+    last += "    %part = pto.addptr %y, %c128 : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>\n"
+    body = last + load("%part") + order("MTE2", "V") + COPY + order("V", "MTE3") + store("%out", "%y_mine") + ALL
+    report = blocks(body)
+    assert kinds(report) == ["race!"]
+    (race,) = report.findings
+    assert race.message == "block 2 writes %y[512:768], which block 0 reads, in no order"
+
+
+def test_bytes_inside_one_granule_are_told_apart() -> None:
+    # Each block stores 4 bytes next to those of the others.
+    word = "    %four = arith.constant 4 : i64\n"
+    own = "    %spot = pto.addptr %y, %block : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>\n"
+    body = word + own + load("%x_mine") + order("MTE2", "MTE3") + store("%in", "%spot", "%four") + ALL
+    assert kinds(blocks(body, 7)) == []
+    halved = "    %c2 = arith.constant 2 : index\n    %half = arith.divui %block, %c2 : index\n"
+    report = blocks(body.replace(own, halved + own.replace("%block", "%half")), 7)
+    assert kinds(report) == ["race!"]
+    assert report.findings[0].bytes == (0, 4)
+    assert report.findings[0].count == 3
+
+
+def test_chosen_blocks_only() -> None:
+    body = load("%x_mine") + order("MTE2", "V") + COPY + order("V", "MTE3") + store("%out", "%y") + ALL
+    assert kinds(blocks(body, blocks=[0])) == []
+    assert kinds(blocks(body, blocks=[0, "last"])) == ["race!"]
+
+
+ATOMIC = "    pto.set_atomic_add\n    pto.set_atomic_{}\n"
+
+
+def test_atomic_updates_of_one_kind_do_not_race() -> None:
+    parameters = PARAMETERS.replace("f32", "i32")
+    body = (
+        load().replace("f32, gm", "i32, gm")
+        + order("MTE2", "MTE3")
+        + ATOMIC.format("s32")
+        + store("%in").replace("f32, gm", "i32, gm")
+    )
+    report = check(body + ALL, np.arange(64, dtype="i4"), np.zeros(64, "i4"), parameters=parameters, grid=3)
+    assert kinds(report) == []
+
+
+def test_float_sums_in_no_order_are_remarked_on() -> None:
+    body = load() + order("MTE2", "MTE3") + ATOMIC.format("f32") + store("%in") + ALL
+    report = check(body, grid=3)
+    assert kinds(report) == ["lint"]
+    wanted = "add f32 to %y[0:256] and the same by another block are in no order: float sums depend on it"
+    assert report.findings[0].message == wanted
+
+
+def test_an_atomic_update_and_a_plain_store_race() -> None:
+    body = load() + order("MTE2", "MTE3") + store("%in") + ATOMIC.format("f32") + store("%in") + ALL
+    assert "race!" in kinds(check(body))
+
+
+def test_output_bytes_that_nobody_writes() -> None:
+    report = check(READY + DONE, np.zeros(64, "f4"), np.zeros(80, "f4"), unwritten=True)
+    assert kinds(report) == ["lint"]
+    assert report.findings[0].message == "no block writes 64 of the 320 bytes of %y, first %y[256:320]"
+    assert kinds(check(READY + DONE, np.zeros(64, "f4"), np.zeros(64, "f4"), unwritten=True)) == []
+
+
+def test_unary_results_of_racy_lanes_race() -> None:
+    report = check(load() + scope(MASK + vlds() + unary("vabs", "%a", "%v") + vsts("%a")) + DONE)
+    assert kinds(report) == ["race!"]
