@@ -171,6 +171,10 @@ class Core:
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
         """`width` bytes of a memory. `by_use`: an unmasked vector load, whose lanes count only if they are used."""
+        if at is None and (own := self.memories.get(space)) is not None:  # most accesses are these, and fit
+            end = start + width
+            if 0 <= start and end <= len(own) and not start % alignment:
+                return own[start:end]
         memory, offset, inside = self._window("reads", space, start, width, alignment, at)
         if inside:
             return memory[offset : offset + width]
@@ -189,6 +193,11 @@ class Core:
         at: str | None = None,
     ) -> None:
         """Store bytes, or those of them that `active` selects."""
+        if active is None and at is None and (own := self.memories.get(space)) is not None:
+            end = start + len(data)
+            if 0 <= start and end <= len(own) and not start % alignment:
+                own[start:end] = data
+                return
         memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
         if not inside:
             low, high = clip(memory, offset, len(data))
