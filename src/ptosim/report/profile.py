@@ -15,6 +15,7 @@ from ptosim.machine.memory import decode
 from ptosim.report import accounts
 from ptosim.report.accounts import CoreTime, LineTime, PathStep, PipeTime, Transfer, Waiting
 from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
+from ptosim.report.trace import path_text, write_trace
 from ptosim.target import Target
 from ptosim.timing.kernel_path import Stretch, kernel_path
 from ptosim.timing.occupancy import Life, lives
@@ -106,13 +107,13 @@ class Timeline(Sequence[Event]):
             return
         pointers = recording.pointers[recording.rows.site[row]]
         for name, value in recording.arguments(row):
-            yield name, self._pointer(value) if name in pointers else value
+            yield name, self.pointer(value) if name in pointers else value
         if detail >= 0:
-            path = recording.paths[detail]
-            yield "path", ", ".join(map(str, path[:8])) + (", ..." if len(path) > 8 else "")
+            yield "path", path_text(recording.paths[detail])
             yield "limit", recording.functions[detail].limit
 
-    def _pointer(self, value: int) -> str:
+    def pointer(self, value: int) -> str:
+        """A GM address in words: the argument it comes from, and the offset in bytes."""
         argument, offset = decode(value)
         known = 0 <= argument < len(self.parameters)
         return f"{self.parameters[argument] if known else argument} + {offset}"
@@ -244,8 +245,6 @@ class Profile:
 
     def save_trace(self, path: str | os.PathLike[str]) -> None:
         """Write the timeline in the Trace Event format, which Perfetto opens; one microsecond there is one cycle."""
-        from ptosim.report.trace import write_trace
-
         write_trace(self, path)
 
     def save_html(self, path: str | os.PathLike[str], findings: Sequence[Diagnostic] | None = None) -> None:

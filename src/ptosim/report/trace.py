@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.timing.occupancy import in_use
-from ptosim.timing.recording import NOTHING, PIPES, Kind, Recording
+from ptosim.timing.recording import NOTHING, PIPES, Cause, Kind, Recording
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -68,11 +69,10 @@ def scalar_stretches(recording: Recording) -> Iterator[tuple[int, int, int]]:
     """Core, begin and end of what its scalar unit did between two waits of its own."""
     rows = recording.rows
     moments = [core.begin for core in recording.cores]
-    for row in range(len(rows)):
-        if rows.pipe[row] == 0 and rows.kind[row] == Kind.WAIT:
-            core = rows.core[row]
-            yield core, moments[core], rows.start[row]
-            moments[core] = rows.end[row]
+    for pipe, kind, core, start, end in zip(rows.pipe, rows.kind, rows.core, rows.start, rows.end, strict=True):
+        if pipe == 0 and kind == Kind.WAIT:
+            yield core, moments[core], start
+            moments[core] = end
     for number, core in enumerate(recording.cores):
         spent = core.pipes[PIPES[0]]
         yield number, moments[number], core.begin + spent.busy + spent.waiting
@@ -86,40 +86,90 @@ def _scalar_code(recording: Recording) -> Iterator[str]:
 
 
 def _slices(profile: Profile) -> Iterator[str]:
-    recording, rows, timeline = profile.recording, profile.recording.rows, profile.timeline
-    heads = [f'"name":{json.dumps(site.name)},"args":{{"line":{site.line or 0}' for site in recording.sites]
-    for row in range(len(rows)):
-        start = rows.start[row]
-        about = "".join([f',"{name}":{_value(value)}' for name, value in timeline.arguments(row)])
-        if moved := rows.bytes[row]:
-            about += f',"bytes":{moved}'
-        category = "work" if rows.kind[row] == Kind.WORK else "wait"
+    recording, rows = profile.recording, profile.recording.rows
+    templates = [_Template(profile, number) for number in range(len(recording.sites))]
+    waits = ["".join(_field(name, value) for name, value in _reason(recording, cause)) for cause in recording.causes]
+    functions = [_field("path", text) + _field("limit", limit) for text, limit in _functions(recording)]
+    columns = (
+        rows.kind,
+        rows.core,
+        rows.pipe,
+        rows.start,
+        rows.end,
+        rows.site,
+        rows.detail,
+        rows.bytes,
+        rows.arguments,
+    )
+    for kind, core, pipe, start, end, site, detail, moved, first in _together(columns):
+        template = templates[site]
+        if kind == Kind.WAIT:
+            category, about = "wait", waits[detail]
+        else:
+            category, about = "work", functions[detail] if detail >= 0 else template.fill(first)
+        if moved:
+            about = f'{about},"bytes":{moved}'
         yield (
-            f'{{"ph":"X","pid":{rows.core[row]},"tid":{rows.pipe[row]},"ts":{start},"dur":{rows.end[row] - start},'
-            f'"cat":"{category}",{heads[rows.site[row]]}{about}}}}}'
+            f'{{"ph":"X","pid":{core},"tid":{pipe},"ts":{start},"dur":{end - start},"cat":"{category}",'
+            f"{template.head}{about}}}}}"
         )
 
 
-def _value(value: str | int) -> str:
-    return str(value) if isinstance(value, int) else json.dumps(value)
+def _together(columns: Sequence[array[int]]) -> Iterator[tuple[int, ...]]:
+    return cast("Iterator[tuple[int, ...]]", zip(*columns, strict=True))
+
+
+class _Template:
+    """The arguments of one operation of the source, ready to be filled in."""
+
+    def __init__(self, profile: Profile, number: int) -> None:
+        recording = profile.recording
+        site, self.names = recording.sites[number], recording.names[number]
+        self.head = f'"name":{json.dumps(site.name)},"args":{{"line":{site.line or 0}'
+        self.pool, self.pointer = recording.pool, profile.timeline.pointer
+        self.pointers = [place for place, name in enumerate(self.names) if name in recording.pointers[number]]
+        kinds = ['"%s"' if place in self.pointers else "%d" for place in range(len(self.names))]
+        self.text = "".join(f",{json.dumps(name)}:{kind}" for name, kind in zip(self.names, kinds, strict=True))
+
+    def fill(self, first: int) -> str:
+        values: list[int | str] = list(self.pool[first : first + len(self.names)])
+        for place in self.pointers:
+            values[place] = self.pointer(self.pool[first + place])
+        return self.text % tuple(values)
+
+
+def _reason(recording: Recording, cause: Cause) -> Iterator[tuple[str, str | int]]:
+    yield "for", cause.text
+    if line := recording.sites[cause.site].line:
+        yield "released at line", line
+
+
+def _functions(recording: Recording) -> Iterator[tuple[str, str]]:
+    for path, timing in zip(recording.paths, recording.functions, strict=True):
+        yield path_text(path), timing.limit
+
+
+def path_text(path: Sequence[int]) -> str:
+    """The first trip counts and branches of a path."""
+    return ", ".join(map(str, path[:8])) + (", ..." if len(path) > 8 else "")
+
+
+def _field(name: str, value: str | int) -> str:
+    return f",{json.dumps(name)}:{json.dumps(value)}"
 
 
 def _arrows(recording: Recording) -> Iterator[str]:
     """From the slice that a set followed to the one that its wait let through."""
-    rows, signals = recording.rows, recording.signals
+    rows, s = recording.rows, recording.signals
     names = [json.dumps(site.name) for site in recording.sites]
-    for number in range(len(signals)):
-        row, core, pipe = signals.row[number], signals.set_core[number], signals.set_pipe[number]
-        if pipe == 0:
-            moment = signals.set_time[number] - _INSIDE
-        elif row != NOTHING and rows.core[row] == core and rows.pipe[row] == pipe:
-            moment = rows.end[row] - _INSIDE
-        else:
+    columns = (s.row, s.set_core, s.set_pipe, s.set_site, s.set_time, s.wait_core, s.wait_pipe, s.wait_time)
+    for number, (row, core, pipe, site, time, to_core, to_pipe, over) in enumerate(_together(columns)):
+        if pipe != 0 and (row == NOTHING or rows.core[row] != core or rows.pipe[row] != pipe):
             continue  # nothing was there before it that an arrow could leave from
-        about = f'"id":{number},"cat":"sync","name":{names[signals.set_site[number]]}'
-        yield f'{{"ph":"s","pid":{core},"tid":{pipe},"ts":{moment},{about}}}'
-        core, pipe = signals.wait_core[number], signals.wait_pipe[number]
-        yield f'{{"ph":"f","pid":{core},"tid":{pipe},"ts":{signals.wait_time[number]},{about}}}'
+        moment = rows.end[row] if pipe != 0 else time
+        about = f'"id":{number},"cat":"sync","name":{names[site]}'
+        yield f'{{"ph":"s","pid":{core},"tid":{pipe},"ts":{moment - _INSIDE},{about}}}'
+        yield f'{{"ph":"f","pid":{to_core},"tid":{to_pipe},"ts":{over},{about}}}'
 
 
 def _counters(profile: Profile) -> Iterator[str]:
