@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reference.kernel import failure, module, run
+from reference.kernel import failure, module, run, scope_failure, ub_after
 
 STORE_QUERIES = "\n".join(
     f"%{name} = pto.get_{name}\npto.store_scalar %{name}, %p[%at{number}] : G<i64>, i64"
@@ -94,6 +94,50 @@ def test_atomic_setters_edit_ctrl() -> None:
     p = np.zeros(len(steps), np.uint64)
     run(module("%p: G<i64>", body), p)
     assert p.tolist() == [1 << 48 | wanted for _, wanted in steps]
+
+
+# AR counts the bytes that a squeezed store has stored: 8 lanes of f32.
+ADVANCE = """pto.sprclr "AR"
+%eight = pto.pset_b32 "PAT_VL8" : M<b32>
+%v = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32>
+%s = pto.vsqz %v, %eight : V<f32>, M<b32> -> V<f32>
+%a = pto.init_align : !pto.align
+%b = pto.vstur %a, %s, %ub4096_f32, "POST_UPDATE" : !pto.align, V<f32>, P<f32> -> !pto.align
+pto.vstar %b, %ub4096_f32 : !pto.align, P<f32>"""
+
+
+@pytest.mark.parametrize(
+    ("store", "places"),
+    [
+        ('pto.sprsti "AR", %ub1024_ui32[%c3_i32] : P<ui32>, i32', [1024 + 12]),
+        ('pto.sprsti "AR", %ub1024_ui32[%cm2_i32] : P<ui32>, i32', [1024 - 8]),
+        ('pto.sprsts "AR", %ub1024_ui32[%c12_i32] : P<ui32>, i32', [1024 + 12]),
+        (
+            """%next = pto.sprsti "AR", %ub1024_ui32[%c3_i32] : P<ui32>, i32 -> P<ui32>
+            %last = pto.sprsts "AR", %next[%c16_i32] : P<ui32>, i32 -> P<ui32>
+            pto.sprsts "AR", %last[%c0_i32] : P<ui32>, i32""",
+            [1024, 1024 + 12, 1024 + 12 + 16],
+        ),
+    ],
+    ids=["words", "backwards", "bytes", "updated"],
+)
+def test_ar_is_stored_at_words_or_bytes(store: str, places: list[int]) -> None:
+    stored = ub_after(f"{ADVANCE}\n{store}")[512:4096].view(np.uint32)
+    assert {512 + 4 * int(place): int(stored[place]) for place in np.flatnonzero(stored)} == dict.fromkeys(places, 32)
+
+
+def test_ar_lasts_until_it_is_cleared() -> None:
+    again = ADVANCE.partition("\n")[2].replace("%eight =", "%e2 =").replace("%eight", "%e2")
+    for name in ("v", "s", "a", "b"):
+        again = again.replace(f"%{name} ", f"%{name}2 ").replace(f"%{name},", f"%{name}2,")
+    store = 'pto.sprsts "AR", %ub1024_ui32[%c0_i32] : P<ui32>, i32'
+    assert ub_after(f"{ADVANCE}\n{again}\n{store}")[1024:1028].view(np.uint32)[0] == 64
+    cleared = f'{ADVANCE}\npto.sprclr "AR"\n{store}'
+    assert ub_after(cleared)[1024:1028].view(np.uint32)[0] == 0
+
+
+def test_ar_is_stored_to_whole_words() -> None:
+    assert scope_failure('pto.sprsts "AR", %ub1024_ui32[%c2_i32] : P<ui32>, i32').kind == "misaligned"
 
 
 def test_fences_do_nothing_to_results() -> None:

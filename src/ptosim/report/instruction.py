@@ -10,7 +10,7 @@ from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects
-from ptosim.language.catalogue import operations, room_of
+from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
 from ptosim.target.profile import Target, load_target
 
@@ -18,13 +18,13 @@ TARGETS = ("a5", "a2a3")
 
 
 def names() -> list[str]:
-    """The mnemonics of every instruction, without the dialect's name."""
-    return sorted(operation.name.removeprefix("pto.") for operation in operations())
+    """The mnemonics of every instruction, without the dialect's name, and the other operations with it."""
+    return sorted(operation.name.removeprefix("pto.") for operation in (*operations(), *structural_operations()))
 
 
 def describe(name: str) -> str:
     """The page of an instruction; a name that is none is an error that says which are near."""
-    known = {operation.name: operation for operation in operations()}
+    known = {operation.name: operation for operation in (*operations(), *structural_operations())}
     found = known.get(name) or known.get(f"pto.{name}")
     if found is None:
         near = difflib.get_close_matches(name.removeprefix("pto."), names(), 3)
@@ -36,7 +36,7 @@ def listing() -> str:
     """Every instruction by group, with the first line of its page."""
     lines: list[str] = []
     room = ""
-    for operation in operations():
+    for operation in (*operations(), *structural_operations()):
         if room_of(operation) != room:
             room = room_of(operation)
             lines += ["", room]
