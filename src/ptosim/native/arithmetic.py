@@ -11,7 +11,7 @@ from ptosim.language import arithmetic as op
 from ptosim.native import elementary, numbers
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I32, Value
+from ptosim.native.ir import F32, F64, I1, I32, Value
 from ptosim.native.lanes import chosen
 from ptosim.native.lowering import define, lowering
 from ptosim.native.numbers import bits_of, lane_type, narrow, widen
@@ -120,11 +120,21 @@ def _same(function: Function2) -> Callable[[Element], Function2]:
     return lambda element: function
 
 
-def _quotient(f: Function, a: Value, b: Value) -> Value:
-    """Toward zero; the least value divided by -1 wraps, and division by zero gives zero."""
-    by_zero, by_minus_one = b == 0, b == -1
-    safe = (by_zero | by_minus_one).select(1, b)
-    return by_zero.select(0, by_minus_one.select(0 - a, a.sdiv(safe)))
+def _quotient(element: Element) -> Function2:
+    """Toward zero; the least value divided by -1 wraps, and division by zero gives zero.
+
+    Hosts divide vectors of floats only. A quotient of W-bit integers that is no integer differs from the next one by
+    more than 2^-W of itself, so a float of more than W bits never rounds it up to that.
+    """
+    wide = F64 if element.bits > 16 else F32
+
+    def divide(f: Function, a: Value, b: Value) -> Value:
+        by_zero, by_minus_one = b == 0, b == -1
+        safe = (by_zero | by_minus_one).select(1, b)
+        quotient = a.convert("sitofp", wide) / safe.convert("sitofp", wide)
+        return by_zero.select(0, by_minus_one.select(0 - a, quotient.convert("fptosi", a.kind.element)))
+
+    return divide
 
 
 def _extremum(word: str) -> Callable[[Element], Function2]:
@@ -156,7 +166,7 @@ _BINARY: Mapping[str, Callable[[Element], Function2]] = {
     "vadd": _by_kind(_same(lambda f, a, b: a + b), lambda f, a, b: a + b),
     "vsub": _by_kind(_same(lambda f, a, b: a - b), lambda f, a, b: a - b),
     "vmul": _by_kind(_same(lambda f, a, b: a * b), lambda f, a, b: a * b),
-    "vdiv": _by_kind(_same(_quotient), lambda f, a, b: a / b),
+    "vdiv": _by_kind(_quotient, lambda f, a, b: a / b),
     "vmax": _by_kind(_extremum("max"), numbers.maximum),
     "vmin": _by_kind(_extremum("min"), numbers.minimum),
     "vand": _bitwise(lambda a, b: a & b),
