@@ -1,0 +1,123 @@
+"""Accesses of one vector scope that alias: which fences order them, which registers do, and how severe the rest is."""
+
+import pytest
+
+from sanitize.kernels import ALL, MASK, check, kinds, load, order, scope, store, unary, vlds, vsts
+
+READY = load() + order("MTE2", "V")
+FINISH = order("V", "MTE3") + store("%in") + ALL
+
+FENCE = "      // here a fence may stand\n"
+STORE_LOAD = vlds() + vsts() + FENCE + vlds("%w", "%out") + vsts("%w", "%in")
+
+
+def fenced(body: str, *kinds_of_fence: str) -> str:
+    return READY + scope(MASK + body.replace(FENCE, "".join(map(mem_bar, kinds_of_fence)))) + FINISH
+
+
+def mem_bar(kind: str) -> str:
+    return f'      pto.mem_bar "{kind}"\n'
+
+
+def test_a_load_behind_a_store_of_the_same_bytes_needs_a_fence() -> None:
+    report = check(fenced(STORE_LOAD))
+    # The second store cannot overtake the first load only if the load of %w cannot overtake the first store.
+    assert kinds(report) == ["scope-alias!", "scope-alias"]
+    alias = report.findings[0]
+    assert alias.message.startswith("loads ub[256:512], which the same vector scope stores to before")
+    assert alias.hint == 'before line 20 add pto.mem_bar "VST_VLD"'
+
+
+@pytest.mark.parametrize("kind", ["VST_VLD", "VV_ALL"])
+def test_a_fence_that_covers_both_classes_orders_them(kind: str) -> None:
+    assert kinds(check(fenced(STORE_LOAD, kind))) == []
+
+
+@pytest.mark.parametrize("kind", ["VLD_VST", "VST_VST", "VS_ALL", "VST_LD", "SV_ALL", "ST_VLD", "SS_ALL"])
+def test_a_fence_of_other_classes_does_not(kind: str) -> None:
+    assert "scope-alias!" in kinds(check(fenced(STORE_LOAD, kind)))
+
+
+def test_the_end_of_a_scope_is_a_fence() -> None:
+    assert (
+        kinds(
+            check(READY + scope(MASK + vlds() + vsts()) + scope(MASK + vlds("%w", "%out") + vsts("%w", "%in")) + FINISH)
+        )
+        == []
+    )
+
+
+def test_stores_behind_stores_are_warnings() -> None:
+    twice = vlds() + vsts() + FENCE + unary("vabs", "%a", "%v") + vsts("%a")
+    assert kinds(check(fenced(twice) + ALL)) == ["scope-alias"]
+    assert kinds(check(fenced(twice, "VST_VST") + ALL)) == []
+
+
+def test_a_store_waits_for_the_load_that_it_depends_on() -> None:
+    in_place = vlds() + unary("vabs", "%a", "%v") + vsts("%a", "%in")
+    assert kinds(check(fenced(in_place))) == []
+
+
+def test_a_store_does_not_wait_for_another_load() -> None:
+    other = vlds() + vlds("%w") + unary("vabs", "%a", "%w") + vsts("%a", "%in") + vsts("%v", "%out")
+    report = check(fenced(other))
+    assert kinds(report) == ["scope-alias"]
+    assert [place.location.line for place in report.findings[0].related] == [18]
+    assert kinds(check(fenced(other.replace("      %a =", FENCE + "      %a ="), "VLD_VST"))) == []
+
+
+def test_dependence_through_loop_carried_values() -> None:
+    # The value stored in a round was loaded in the round before.
+    body = (
+        vlds("%first")
+        + "      %last = scf.for %i = %c0 to %c4 step %c1 iter_args(%held = %first) -> (!pto.vreg<64xf32>) {\n"
+        + vsts("%held", "%in")
+        + mem_bar("VST_VLD")
+        + vlds("%next")
+        + "      scf.yield %next : !pto.vreg<64xf32>\n      }\n"
+    )
+    assert kinds(check(fenced(body))) == ["scope-alias"]  # the stores alias each other, and nothing else
+    assert kinds(check(fenced(body.replace("VST_VLD", "VV_ALL")))) == []
+
+
+def test_dependence_through_a_fenced_store_and_load() -> None:
+    # The store to %in waits for the load of %out, that for the store to %out, and that for the load of %in.
+    assert kinds(check(fenced(STORE_LOAD, "VST_VLD"))) == []
+    # Without a dependence the two meet as before.
+    free = vlds() + vsts() + FENCE + vlds("%w", "%out") + unary("vabs", "%a", "%w") + vsts("%w", "%out")
+    assert kinds(check(fenced(free, "VST_VLD"))) == ["scope-alias"]
+
+
+def test_severities_by_option() -> None:
+    body = fenced(STORE_LOAD)
+    assert kinds(check(body, mem_bar="strict")) == ["scope-alias!", "scope-alias!"]
+    assert kinds(check(body, mem_bar="off")) == []
+
+
+PUT = "      %f = arith.constant 1.0 : f32\n      pto.store_scalar %f, %in[%c0] : !pto.ptr<f32, ub>, f32\n"
+GET = "      %s = pto.load_scalar %in[%c0] : !pto.ptr<f32, ub> -> f32\n"
+
+
+def test_scalar_accesses_inside_a_scope_are_in_order_among_themselves() -> None:
+    assert kinds(check(READY + scope(MASK + GET + PUT + GET.replace("%s", "%t")) + FINISH)) == []
+
+
+def test_scalar_and_vector_accesses_are_not() -> None:
+    assert kinds(check(READY + scope(MASK + PUT + vlds() + vsts()) + FINISH)) == ["scope-alias!"]
+    assert kinds(check(READY + scope(MASK + PUT + mem_bar("ST_VLD") + vlds() + vsts()) + FINISH)) == []
+    stored = scope(MASK + vlds() + vsts("%v", "%in") + FENCE + GET)
+    assert kinds(check(READY + stored.replace(FENCE, "") + FINISH)) == ["scope-alias!"]
+    assert kinds(check(READY + stored.replace(FENCE, mem_bar("VST_LD")) + FINISH)) == []
+
+
+def test_neighbours_inside_one_block_are_told_apart() -> None:
+    # A 4-byte store, and a broadcast load of the word behind it.
+    first = vsts().replace("%mask :", '%mask {dist = "1PT_B32"} :')
+    next_ = vlds("%w", "%out", "%c1").replace("%c1]", '%c1] {dist = "BRC_B32"}')
+    far = "    %c1024 = arith.constant 1024 : i64\n    %far = pto.castptr %c1024 : i64 -> !pto.ptr<f32, ub>\n"
+    clear = far + scope(MASK + vlds("%z") + vsts("%z"))
+    assert kinds(check(READY + clear + scope(MASK + vlds() + first + next_ + vsts("%w", "%far")) + FINISH)) == []
+    same = next_.replace("%c1", "%c0")
+    assert "scope-alias!" in kinds(
+        check(READY + clear + scope(MASK + vlds() + first + same + vsts("%w", "%far")) + FINISH)
+    )
