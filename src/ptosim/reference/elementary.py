@@ -17,7 +17,7 @@ from ptosim.effects.elementary import (
     LOG_LOWEST_MANTISSA,
     ROUNDING_SHIFT,
 )
-from ptosim.reference.numbers import Lanes, canonical
+from ptosim.reference.numbers import Lanes, canonical, has_nan
 
 
 def _constant(value: float) -> Lanes:
@@ -60,7 +60,8 @@ def exp(values: Lanes) -> Lanes:
     bits = result.view(np.int64)
     bits += power
     rounded: Lanes = result.astype(values.dtype)
-    rounded[values != values] = _NAN
+    if has_nan(values):
+        rounded[values != values] = _NAN
     return rounded
 
 

@@ -52,9 +52,17 @@ def dtype_of(element: Element) -> np.dtype[Any]:
     return np.dtype(_DTYPES.get(element.name) or _INTEGERS[element.kind == "signed", element.bytes])
 
 
+def has_nan(values: Lanes) -> bool:
+    """Whether any float is a NaN: a sum of squares is one only then. Looking first is cheaper than replacing."""
+    flat = values if values.ndim == 1 else values.reshape(-1)
+    squares = flat.dot(flat)
+    return bool(squares != squares)
+
+
 def canonical(values: Lanes) -> Lanes:
     """Replace every NaN by the canonical quiet one, in place: the last step of whatever computes a float."""
-    values[values != values] = _CANONICAL_NAN[values.dtype]
+    if has_nan(values):
+        values[values != values] = _CANONICAL_NAN[values.dtype]
     return values
 
 

@@ -41,9 +41,8 @@ def _summed(input: Lanes, mask: Mask, element: Element, result: Any, groups: int
     return np.add.reduce(lanes, axis=1, dtype=result)
 
 
-@semantics(op.VCAdd)
-def vcadd(input: Lanes, mask: Mask, element: Element, result_element: Element) -> Lanes:
-    dtype = numbers.dtype_of(result_element)
+@semantics(op.VCAdd, bind=lambda static: {"dtype": numbers.dtype_of(static.elements["result"])})
+def vcadd(input: Lanes, mask: Mask, element: Element, dtype: Any) -> Lanes:
     return _first(_summed(input, mask, element, dtype, 1), dtype)
 
 
@@ -117,6 +116,14 @@ def _best(input: Lanes, mask: Mask, order: _Order, groups: int) -> tuple[Lanes, 
 
 def _extremum(input: Lanes, mask: Mask, order: _Order) -> Lanes:
     """The value in lane 0, and in lane 1 the number of its lane as an unsigned integer of the element's width."""
+    if input.dtype.kind == "f" and mask.is_full(input.itemsize):
+        lane = int(input.argmax() if order.largest else input.argmin())  # a NaN comes before all numbers
+        value = input[lane]
+        if value == value and value != 0:  # the two zeros are in no order here
+            register = np.zeros(len(input), input.dtype)
+            register[0] = value
+            unsigned(register)[1] = lane
+            return register
     keys, best = _best(input, mask, order, 1)
     register = _first(order.values(best), input.dtype)
     unsigned(register)[1] = ((keys == best) & mask.lanes(input.itemsize)).argmax()  # 0 where no lane is active

@@ -50,11 +50,11 @@ def vprelu(input: Lanes, alpha: Lanes, element: Element) -> Lanes:
 @semantics(op.VExpdif)
 def vexpdif(input: Lanes, max: Lanes, mask: Mask, part: str) -> Lanes:
     """exp(x - m) in f32; of f16 lanes the even or the odd ones, f32 lanes all, whatever the part says."""
-    active = mask.lanes(input.itemsize)
-    if input.dtype == np.float16:
-        chosen = slice(int(part == "ODD"), None, 2)
-        input, max, active = input[chosen].astype(np.float32), max[chosen].astype(np.float32), active[chosen]
-    return np.where(active, elementary.exp(input - max), np.float32(0))
+    if input.dtype != np.float16:
+        return mask.zero_inactive(elementary.exp(input - max))
+    chosen = slice(int(part == "ODD"), None, 2)
+    power = elementary.exp(input[chosen].astype(np.float32) - max[chosen].astype(np.float32))
+    return np.where(mask.lanes(2)[chosen], power, np.float32(0))
 
 
 # --- multiply and add -----------------------------------------------------------------------------------------------
