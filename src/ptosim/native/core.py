@@ -116,21 +116,41 @@ class Core:
         site = self.site("access", [verb, space.value, 0, 0, alignment])
         self.f.check((address & (alignment - 1)) != 0, site, address)
 
-    def lanes(self, verb: str, space: Space, starts: Value, active: Value, extent: int, alignment: int = 1) -> Value:
-        """Confined addresses of `extent` bytes for each active lane; one of another lane is any address inside."""
+    def lanes(
+        self,
+        verb: str,
+        space: Space,
+        starts: Value,
+        active: Value,
+        extent: int,
+        alignment: int = 1,
+        together: Value | None = None,
+        backwards: bool = False,
+    ) -> Value:
+        """Confined addresses of `extent` bytes for each active lane; one of another lane is any address inside.
+
+        An error tells of all active lanes as one stretch where `together` holds (None: it does), otherwise of the
+        first lane outside; `backwards`: the lanes come last first.
+        """
         size = self.target.memory[space.value]
         odd = active & ((starts & (alignment - 1)) != 0)
         site = self.site("access", [verb, space.value, size, extent, alignment])
-        self.f.check(registers.any_lane(odd), site, lambda: registers.first_lane(self.f, starts, odd))
-        outside = registers.any_lane(active & starts.compare("ugt", size - extent))
+        named = registers.last_lane if backwards else registers.first_lane
+        self.f.check(registers.any_lane(odd), site, lambda: named(self.f, starts, odd))
+        outside = active & starts.compare("ugt", size - extent)
 
         def low() -> Value:
-            return registers.least(self.f, starts, active)
+            lowest = registers.least(self.f, starts, active)
+            return (
+                lowest if together is None else together.select(lowest, registers.first_lane(self.f, starts, outside))
+            )
 
         def reach() -> Value:
-            return -registers.least(self.f, -starts, active) - low() + extent
+            whole = extent - registers.least(self.f, -starts, active) - registers.least(self.f, starts, active)
+            return whole if together is None else together.select(whole, whole.like(extent))
 
-        self.f.check(outside, self.site("access", [verb, space.value, size, None, 1]), low, reach)
+        site = self.site("access", [verb, space.value, size, None, 1])
+        self.f.check(registers.any_lane(outside), site, low, reach)
         return self.f.confined(active.select(starts, starts.like(0)), size)
 
     def stretch(

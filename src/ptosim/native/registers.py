@@ -276,6 +276,12 @@ def first_lane(function: Function, vector: Value, condition: Value) -> Value:
     return extract(vector, place.convert("zext" if place.kind.bits < 64 else "trunc", I64))
 
 
+def last_lane(function: Function, vector: Value, condition: Value) -> Value:
+    """The highest lane in which the condition holds; there is one."""
+    backwards = range(vector.kind.lanes - 1, -1, -1)
+    return first_lane(function, shuffle(function, backwards, vector), shuffle(function, backwards, condition))
+
+
 def least(function: Function, vector: Value, active: Value) -> Value:
     """The smallest of the active lanes, signed; there is one."""
     kept = active.select(vector, vector.like((1 << (vector.kind.bits - 1)) - 1))

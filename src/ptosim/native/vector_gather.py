@@ -113,7 +113,7 @@ def vscatter(
     starts = _starts(f, dest, offsets, static)
     if core.target.architecture == "a2a3":
         _meetings(f, core, starts, active)
-    places = core.lanes("writes", Space.UB, starts, active, size, size)
+    places = core.lanes("writes", Space.UB, starts, active, size, size, backwards=True)
     kind = Type(f"i{8 * size}")
     elements = shuffle(f, [byte // size for byte in SCATTER_SOURCE[size]], view(f, value, kind))
     _store_backwards(f, core, elements, places, active)

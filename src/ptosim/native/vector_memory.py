@@ -29,7 +29,7 @@ from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I8, I64, Type, Value
 from ptosim.native.lowering import lowering
-from ptosim.native.registers import Mask, extract, gather, insert, joined, masked_store, shuffle, splat, view
+from ptosim.native.registers import Mask, any_lane, extract, gather, insert, joined, masked_store, shuffle, splat, view
 from ptosim.native.tables import distributed, gated, kind_of, unit_of, units
 
 VECTOR_BYTES = BLOCKS * BLOCK_BYTES
@@ -218,7 +218,8 @@ def vsstb(
     starts, advanced = _blocks(f, static, dest, control, block_stride, repeat_stride)
     lanes = mask.for_lanes_of(value.kind)
     active = lanes.bitcast(Type(f"i{lanes.kind.lanes // BLOCKS}", BLOCKS)) != 0
-    places = core.lanes("writes", Space.UB, starts, active, BLOCK_BYTES)
+    full = any_lane(lanes ^ True) ^ True
+    places = core.lanes("writes", Space.UB, starts, active, BLOCK_BYTES, together=full)
     for number in range(BLOCKS):
         window = core.base(Space.UB).at(extract(places, number))
         masked_store(f, window, _of_block(f, value, number), _of_block(f, lanes, number))
