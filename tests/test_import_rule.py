@@ -23,9 +23,10 @@ HEIGHT = {
     "arguments": 7,
     "api": 8,
     "words": 9,
-    "cli": 10,
-    "__init__": 11,
-    "__main__": 11,
+    "expectation": 10,
+    "cli": 11,
+    "__init__": 12,
+    "__main__": 12,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any, NoReturn
 
 import click
 
-from ptosim.diagnostics import Diagnostic, PTOError, Related, error
+from ptosim.diagnostics import Diagnostic, PTOError, error
 
 INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
 
@@ -169,24 +167,28 @@ def run(
     """
     from ptosim.api import Launch, load
     from ptosim.arguments import bind
+    from ptosim.expectation import compare, expectation
+    from ptosim.report.progress import progress
     from ptosim.words import save
 
     module = load(file, target)
     chosen = module.kernel(kernel)
     values = _values(chosen, words)
     outputs = [_numbered(text, values) for text in saves]
-    wanted = [_wanted(chosen, values, *_numbered(text, values)) for text in expects]
+    wanted = [expectation(chosen, values, *_numbered(text, values)) for text in expects]
     before = Launch(bind(chosen.signature, _copies(values)), grid, oob, schedule, max_steps) if wanted else None
     launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps)
     if shows:
         _run_showing(chosen, launch, shows, engine, as_json)
     else:
-        with _progress(grid, as_json) as block_done:
+        with progress(grid, quiet=as_json) as block_done:
             chosen.execute(replace(launch, block_done=block_done), *([engine] if engine else []), threads=threads)
     for index, path in outputs:
         save(path, values[index])
     if before is not None:
-        _compare(chosen, before, values, wanted, atol, rtol)
+        differences = compare(chosen, before, values, wanted, atol, rtol)
+        if differences:
+            raise _Differs(*differences)
     if not as_json:
         _summary(chosen, values)
     return module.warnings
@@ -250,123 +252,6 @@ def _line(text: str) -> tuple[int, int | None]:
     return int(line), int(count) if colon else None
 
 
-# --- run --expect ---------------------------------------------------------------------------------------------------
-
-
-def _wanted(kernel: Any, values: list[Any], index: int, path: str) -> tuple[int, str, Any]:
-    """An argument, the file it is compared with, and what that holds."""
-    from ptosim.words import value_of
-
-    wanted = value_of(path, kernel.signature[index]).reshape(-1)
-    if wanted.size != values[index].size:
-        raise error("argument", f"{path} has {wanted.size} elements, argument {index} has {values[index].size}")
-    return index, path, wanted
-
-
-def _compare(
-    kernel: Any, before: Any, values: list[Any], expected: list[tuple[int, str, Any]], atol: float, rtol: float
-) -> None:
-    """Raise for arguments that differ from their files; `before` is the launch with the arguments it began with."""
-    from ptosim.words import differing
-
-    differences: list[Diagnostic] = []
-    for index, path, wanted in expected:
-        found = values[index].reshape(-1)
-        wrong = differing(found, wanted, atol, rtol)
-        if not wrong.any():
-            continue
-        first = int(wrong.argmax())
-        place = ", ".join(map(str, _unravelled(first, values[index].shape)))
-        low = before.arguments.values[index] + first * found.itemsize
-        message = (
-            f"argument {index} (%{kernel.signature[index].name}) differs from {path} in {int(wrong.sum())} of "
-            f"{wrong.size} elements; the first is [{place}]: {found[first]!s} instead of {wanted[first]!s}"
-        )
-        again = replace(before, arguments=before.arguments.copied())
-        differences.append(_blamed(message, kernel.last_writer(again, low, low + found.itemsize)))
-    if differences:
-        raise _Differs(*differences)
-
-
-def _unravelled(index: int, shape: tuple[int, ...]) -> list[int]:
-    places: list[int] = []
-    for side in reversed(shape):
-        index, place = divmod(index, side)
-        places.insert(0, place)
-    return places
-
-
-def _blamed(message: str, written: Any) -> Diagnostic:
-    """A wrong element, with the instruction that wrote it last."""
-    if written is None:
-        return Diagnostic("argument", "error", message, notes=("no instruction wrote that element",))
-    related: tuple[Related, ...] = ()
-    if written.source is not None and written.source.site.location is not None:
-        related = (Related(written.source.site.location, f"its bytes were stored here{_loops(written.source)}"),)
-    return Diagnostic(
-        "argument",
-        "error",
-        message,
-        written.site.location,
-        f"written last here{_loops(written)}",
-        related,
-        core=written.core,
-        pipe=str(written.site.pipe),
-        block=written.block,
-        loops=written.loops,
-    )
-
-
-def _loops(written: Any) -> str:
-    where = f", by {written.core}"
-    return f"{where} at loop indices {', '.join(map(str, written.loops))}" if written.loops else where
-
-
-# --- how far a run is -----------------------------------------------------------------------------------------------
-
-PATIENCE = 2.0  # seconds before a bar appears
-
-
-@contextmanager
-def _progress(blocks: int, quiet: bool) -> Generator[Callable[[], None]]:
-    """A bar over the blocks of a run that takes long, on a terminal; gives what to call when a block is done."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    done = 0
-    bar: Any = None
-
-    def appear() -> None:
-        nonlocal bar
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-        columns = TextColumn("running"), BarColumn(), MofNCompleteColumn(), TextColumn("blocks"), TimeElapsedColumn()
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar.add_task("", total=blocks, completed=done)
-        bar.start()
-
-    def block_done() -> None:
-        nonlocal done
-        done += 1
-        if bar is not None:
-            bar.update(bar.task_ids[0], completed=done)
-
-    timer = threading.Timer(PATIENCE, appear)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield block_done
-    finally:
-        timer.cancel()
-        timer.join()
-        if bar is not None:
-            bar.stop()
-
-
-# --- what a run shows at its end ------------------------------------------------------------------------------------
-
-
 def _summary(kernel: Any, values: list[Any]) -> None:
     """One line per array, so that a run without --save shows something."""
     for parameter, value in zip(kernel.signature, values, strict=True):
@@ -412,12 +297,13 @@ def check(
     """
     from ptosim.api import Launch, examine, load
     from ptosim.arguments import bind
+    from ptosim.report.progress import progress
 
     module = load(file, target)
     chosen = module.kernel(kernel)
     launch = Launch(bind(chosen.signature, _values(chosen, words)), grid)
     selected = None if blocks is None else [int(word) if word.isdecimal() else word for word in blocks.split(",")]
-    with _progress(grid if selected is None else len(selected), as_json) as block_done:
+    with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
         report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
     found = (*module.warnings, *report.findings)
     if sarif is not None:
