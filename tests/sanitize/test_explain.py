@@ -1,0 +1,70 @@
+"""Every kind of finding has a text, a kernel that has it and a repair that works; the page shows them."""
+
+import pytest
+
+import ptosim
+from ptosim.diagnostics import SEVERITY
+from ptosim.report.explanation import listing, terminal
+from ptosim.sanitize.explain import Explanation, explanation, kinds
+from ptosim.words import value_of
+from sanitize.document import PAGE, page
+
+
+def findings(text: str, arguments: tuple[str, ...]) -> tuple[ptosim.Finding, ...]:
+    try:
+        kernel = ptosim.load(text).kernel()
+        values = [value_of(word, parameter) for word, parameter in zip(arguments, kernel.signature, strict=False)]
+        return ptosim.check(kernel, *values).findings
+    except ptosim.PTOError as problem:
+        return problem.diagnostics
+
+
+def test_every_kind_is_explained() -> None:
+    assert set(kinds()) == set(SEVERITY)
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_the_kernel_has_the_finding(kind: str) -> None:
+    each = explanation(kind)
+    found = findings(each.kernel, each.arguments)
+    assert kind in {finding.kind for finding in found}
+    assert found[0].kind == kind, "what is explained comes first"
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_the_repaired_kernel_has_no_finding(kind: str) -> None:
+    each = explanation(kind)
+    assert findings(each.repaired, each.repaired_arguments) == ()
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_the_repair_is_small(kind: str) -> None:
+    each = explanation(kind)
+    changed = [line for line in each.changes.split("\n") if line.startswith(("+", "-"))]
+    assert len(changed) <= 6
+    assert changed or each.arguments != each.repaired_arguments
+
+
+def test_an_explanation_shows_the_kernel_and_the_repair() -> None:
+    text = terminal(explanation("race"))
+    assert text.startswith("race (error)\n")
+    assert "ptosim check race.pto rand:64 zeros:64" in text
+    assert '+    pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]' in text
+
+
+def test_the_list_has_a_line_for_each() -> None:
+    assert [line.split()[0] for line in listing().split("\n")] == list(kinds())
+
+
+def test_an_unknown_kind_names_the_known_ones() -> None:
+    with pytest.raises(ptosim.PTOError, match="the kinds are race, scope-alias"):
+        explanation("raze")
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text("utf-8") == page(), "run python tests/sanitize/document.py"
+
+
+def test_changes_are_lines_of_the_two_kernels() -> None:
+    each = Explanation("race", "", "", "a\nb\n", "a\nc\n", (), ())
+    assert each.changes == "@@ -1,2 +1,2 @@\n a\n-b\n+c"
