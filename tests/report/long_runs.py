@@ -27,7 +27,10 @@ def long_run(events: int) -> Profile:
     timing = VectorFunctionTiming(60, 23, 12, {4: 25}, {"launch": 35, "issue": 25}, {}, frozenset({"abs"}), "launch")
     recorder = Recorder(Recording(functions=[timing], paths=[(16,)]))
     names = ("source", "dest", "len_burst", "n_burst", "source_stride", "dest_stride")
-    copies = [Priced(path, operands=names, pointers=frozenset({end})) for path, end in (("gm_ub", "source"), ("ub_gm", "dest"))]
+    copies = [
+        Priced(path, operands=names, pointers=frozenset({end}))
+        for path, end in (("gm_ub", "source"), ("ub_gm", "dest"))
+    ]
     load, store = recorder.site(site("pto.mte_gm_ub", 2, Pipe.MTE2)), recorder.site(site("pto.mte_ub_gm", 6, Pipe.MTE3))
     scope, wait = recorder.site(site("pto.vecscope", 3, Pipe.V)), recorder.site(site("pto.wait_flag", 5, Pipe.V))
     put = recorder.site(site("pto.set_flag", 7, Pipe.MTE2))

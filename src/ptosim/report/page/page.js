@@ -216,6 +216,7 @@ showHottest();
 if (D.until < D.cycles) byId("cut").textContent = `Shown are the first ${count(D.until)} of ${count(D.cycles)} cycles; the trace has all.`;
 setTheme(window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 window.addEventListener("resize", changed);
+window.addEventListener("hashchange", readAddress);
 new ResizeObserver(changed).observe(scroll);
 requestAnimationFrame(() => {
   readAddress();
