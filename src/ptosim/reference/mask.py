@@ -15,28 +15,34 @@ BITS = 256
 class Mask:
     """An immutable predicate. Only the lowest bit of a lane decides; bit-level instructions carry the others along."""
 
-    __slots__ = ("_lanes", "bits")
+    __slots__ = ("_lanes", "bits", "full")
 
     def __init__(self, bits: Bits) -> None:
         self.bits = bits
         self._lanes: dict[int, tuple[Bits, bool]] = {}
+        self.full: set[int] = set()
+        """The strides in which it is known that all lanes are active."""
 
     def lanes(self, stride: int) -> Bits:
         """Which lanes of `stride` bits are active."""
         return self._view(stride)[0]
 
     def is_full(self, stride: int) -> bool:
-        return self._view(stride)[1]
+        return stride in self.full or self._view(stride)[1]
 
     def _view(self, stride: int) -> tuple[Bits, bool]:
         view = self._lanes.get(stride)
         if view is None:
             lanes = self.bits[::stride]
             view = self._lanes[stride] = (lanes, bool(lanes.all()))
+            if view[1]:
+                self.full.add(stride)
         return view
 
     def zero_inactive(self, values: NDArray[Any]) -> NDArray[Any]:
         """The values with all-zero bits in inactive lanes."""
+        if values.itemsize in self.full:
+            return values
         lanes, full = self._view(values.itemsize)
         if full:
             return values

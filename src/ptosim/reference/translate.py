@@ -278,7 +278,8 @@ class Translator:
         if (mask := zeroing_mask(op, meaning)) is not None:
             for result in op.results:
                 if isinstance(result.type, VregType):
-                    self.line(f"{self.name(result)} = {self.name(mask)}.zero_inactive({self.name(result)})")
+                    cleared = f"{self.name(result)} = {self.name(mask)}.zero_inactive({self.name(result)})"
+                    self.line(f"if {element_of(result.type).bytes} not in {self.name(mask)}.full: {cleared}")
 
     def _watched(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch) -> None:
         """An instruction on a line that is shown: calls around it tell what it did."""
