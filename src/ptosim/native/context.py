@@ -8,6 +8,7 @@ from enum import IntEnum
 
 WORD_BYTES = 8
 LOOPS_RECORDED = 32  # indices of the outermost loops that an error carries
+WORKSPACE_BYTES = 9 << 18  # both operands of a matrix product as doubles: of 4-bit values, 1 MiB each and some padding
 
 
 class Status(IntEnum):
@@ -50,6 +51,7 @@ class Word(IntEnum):
     FAULT_DETAIL = 26  # and what else it has to say: an extent
     FAULT_DEPTH = 27  # how many loops it was in,
     FAULT_LOOPS = 28  # and their indices, outermost first
+    WORKSPACE = 60  # address of memory for the length of one cube instruction
     REGISTERS = 64  # CTRL, configuration and special registers, by `Register`
 
 
@@ -80,6 +82,13 @@ class Register(IntEnum):
     SQZN = 21  # bytes kept by the last vsqz or vusqz
     VMS4_SR = 22  # finished counts of the last vmrgsort4
     SCOPE_CTRL = 23  # CTRL as it was when the vector scope that is running was launched
+    MTE2_NZ_PARA = 24  # groups and strides of layout-converting copies
+    LOOP3_PARA = 25  # what raw fixpipe stores take from registers
+    CHANNEL_PARA = 26
+    QUANT_PRE = 27
+    RELU_ALPHA = 28
+    FIX_CLIP_RELU = 29
+    FPC = 30
 
 
 WORDS = 128  # the whole context
@@ -90,9 +99,11 @@ def register_word(register: Register) -> int:
 
 
 def _at_reset(register: int) -> int:
-    """Bit 48 of CTRL (saturating conversions) is set, loops have one pass, everything else is 0."""
-    if register == Register.CTRL:
+    """Bit 48 of CTRL (saturating conversions) is set, loops have one pass and take every row, all else is 0."""
+    if register in (Register.CTRL, Register.CHANNEL_PARA):
         return 1 << 48
+    if register == Register.LOOP3_PARA:
+        return 1
     return int(register in {one for one in Register if one.name.endswith("_SIZE")})
 
 

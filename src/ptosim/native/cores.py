@@ -15,7 +15,15 @@ from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.scheduler import Stop, Stopped
-from ptosim.native.context import LOOPS_RECORDED, REGISTERS_AT_RESET, WORD_BYTES, WORDS, Status, Word
+from ptosim.native.context import (
+    LOOPS_RECORDED,
+    REGISTERS_AT_RESET,
+    WORD_BYTES,
+    WORDS,
+    WORKSPACE_BYTES,
+    Status,
+    Word,
+)
 from ptosim.native.memory import Memory
 from ptosim.native.operations import Operation, entry_symbol
 from ptosim.target.profile import Target
@@ -111,6 +119,9 @@ class Cluster:
         self._ub = {role: Memory(size[Space.UB]) for role in roles if role in _UB_OF and Space.UB in used}
         self._memories = [*shared.values(), *self._ub.values()]
         addresses = {word: memory.address for word, memory in shared.items()}
+        if Space.L0C in used:
+            self._workspace = Memory(WORKSPACE_BYTES)
+            addresses[Word.WORKSPACE] = self._workspace.address
         addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
         self.cores = {role: Core(executable, stop, self._visible(role, addresses), self) for role in roles}
 

@@ -196,19 +196,26 @@ class Function:
     # ---- control flow -----------------------------------------------------------------------------------------------
 
     def for_loop(
-        self, lower: Value, upper: Operand, step: Operand, carried: Sequence[Value], body: Body, site: int | None = None
+        self,
+        lower: Value,
+        upper: Operand,
+        step: Operand,
+        carried: Sequence[Value],
+        body: Body,
+        site: int | None = None,
+        polls: bool = True,
     ) -> list[Value]:
         """`body` for each index from `lower` up to `upper` by a positive `step`; what its last call returned.
 
         All its iterations count against max_steps when it begins, with `site` as the place that reports it; those of a
-        loop without a site do not count.
+        loop without a site do not count. A short loop need not look at the stop word, so that LLVM can vectorise it.
         """
         upper, step = lower.like(upper), lower.like(step)
         entered = lower < upper
         if site is not None:
             # exact as unsigned numbers, however far apart the bounds are
             self._count(entered * ((upper - lower - 1).udiv(step).zext(I64) + 1), site)
-        self.settle(poll=True)
+        self.settle(polls)
         before, inside, done = self._label, self._fresh("loop"), self._fresh("done")
         self.do(f"br {entered}, label %{inside}, label %{done}")
         self._start(inside)
@@ -218,7 +225,7 @@ class Function:
             # the distance left is exact even where index + step would wrap
             more = (upper - index).compare("ugt", step)
             following_index = index + step
-            self.settle(poll=True)
+            self.settle(polls)
         latch = self._label
         self.do(f"br {more}, label %{inside}, label %{done}")
         for phi, first, next_ in zip((index, *entering), (lower, *carried), (following_index, *following), strict=True):
