@@ -78,6 +78,11 @@ def test_ok() -> None:
         ["verify", "missing.pto"],
         ["print", "."],
         ["isa", "vnothing"],
+        ["explain", "nothing"],
+        ["check", ABS, "rand:32x32", "zeros:32x32", "--blocks", "9" * 5000],
+        ["check", ABS, "rand:32x32", "zeros:32x32", "--blocks", "first"],
+        ["profile", ABS, "rand:32x32", "zeros:32x32", "--what-if", "nothing=1"],
+        ["profile", ABS, "rand:32x32", "zeros:32x32", "--target", "a9"],
     ],
     ids=lambda words: " ".join(words[2:] or words)[:50],
 )
@@ -158,6 +163,25 @@ def test_json_of_a_failure_is_one_array() -> None:
     assert diagnostic["kind"] == "out-of-bounds"
     assert diagnostic["location"]["line"] == 16
     assert diagnostic["block"] == 0
+
+
+PRINTING = """module attributes {pto.target_arch = "a5"} {
+  func.func @k(%n: i32) attributes {pto.kernel} {
+    pto.print "n = %d", %n : i32
+    return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("command", KERNEL_COMMANDS)
+def test_what_a_kernel_prints_does_not_disturb_json(tmp_path: Path, command: str) -> None:
+    path = tmp_path / "k.pto"
+    path.write_text(PRINTING)
+    result = ptosim(command, str(path), "7", "--json")
+    assert json.loads(result.stdout) is not None
+    assert "n = 7" in result.stderr
+    assert "n = 7" in ptosim(command, str(path), "7").stdout
 
 
 # --- verify, print, isa ---------------------------------------------------------------------------------------------

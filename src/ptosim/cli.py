@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from functools import wraps
 from typing import Any, NoReturn
@@ -13,6 +14,7 @@ import click
 
 from ptosim.diagnostics import Diagnostic, PTOError, error
 
+_JSON_STREAM = "ptosim.json"
 INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
 
 _KERNEL_FILE = click.argument("file", type=click.Path())
@@ -49,8 +51,10 @@ def _reports(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--json", "as_json", is_flag=True, help="Diagnostics and findings as one JSON array.")
     @wraps(command)
     def reporting(as_json: bool, **options: Any) -> None:
+        click.get_current_context().meta[_JSON_STREAM] = sys.stdout
         try:
-            found = command(as_json=as_json, **options)
+            with redirect_stdout(sys.stderr) if as_json else nullcontext():  # a kernel may print
+                found = command(as_json=as_json, **options)
         except PTOError as problem:
             _show(problem.diagnostics, as_json)
             sys.exit(_exit_code(problem))
@@ -68,7 +72,8 @@ def _exit_code(problem: PTOError) -> int:
 
 def _show(diagnostics: Sequence[Any], as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps([diagnostic.to_json() for diagnostic in diagnostics], indent=2))
+        stream = click.get_current_context().meta[_JSON_STREAM]
+        click.echo(json.dumps([diagnostic.to_json() for diagnostic in diagnostics], indent=2), file=stream)
         return
     for diagnostic in diagnostics:
         click.echo(_coloured(str(diagnostic)) if sys.stderr.isatty() else str(diagnostic), err=True)
@@ -302,7 +307,7 @@ def check(
     module = load(file, target)
     chosen = module.kernel(kernel)
     launch = Launch(bind(chosen.signature, _values(chosen, words)), grid)
-    selected = None if blocks is None else [int(word) if word.isdecimal() else word for word in blocks.split(",")]
+    selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
     with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
         report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
     found = (*module.warnings, *report.findings)
@@ -315,6 +320,10 @@ def check(
 
         print_report(report, module.warnings)
     sys.exit(1 if not report.ok or (strict and found) else 0)
+
+
+def _block(word: str) -> int | str:
+    return int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else word
 
 
 def _write_sarif(path: str, found: Sequence[Diagnostic]) -> None:
