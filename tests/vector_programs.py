@@ -270,6 +270,12 @@ def _load(operand: Slot, address: str) -> Iterator[str]:
 
 
 def _store(result: Slot, address: str) -> Iterator[str]:
+    if result.kind == "scalar":
+        place, pointer, type_ = f"%place_{result.name}", f"%scalar_{result.name}", result.type
+        yield f"{place} = arith.divui {address}, %c{result.element.bytes} : index"
+        yield f"{pointer} = pto.castptr %out : !pto.ptr<ui8, ub> -> !pto.ptr<{type_}, ub>"
+        yield f"pto.store_scalar %{result.name}, {pointer}[{place}] : !pto.ptr<{type_}, ub>, {type_}"
+        return
     if result.kind == "mask":
         yield f'pto.psts %{result.name}, %out[{address}], "NORM" : {result.type}, !pto.ptr<ui8, ub>, index'
         return

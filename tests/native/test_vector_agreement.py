@@ -1,5 +1,5 @@
-"""Compiled code and the reference engine agree, bit for bit, on every instruction on registers and masks, for every type,
-shape of mask and edge value."""
+"""Compiled code and the reference engine agree, bit for bit, on every instruction on registers and masks, for every
+element type, shape of mask and edge value."""
 
 import random
 from collections.abc import Callable
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import predicate_cases
 import vector_cases
+from ptosim.effects.element import element
 from vector_cases import instructions, values
-from vector_programs import VectorProgram, program
+from vector_programs import SLOT, VectorProgram, binary, dtype_of, program
 
 ROWS = 56
 SAMPLE = 280  # ways of writing an instruction that every run tries; --full tries all
@@ -81,3 +82,17 @@ def test_both_engines_agree_about_ctrl(sat, ctrl):
     agree(program(f"%d = pto.vcvt %a, %m {{{words}}} : V<f32>, M<b32> -> V<f16>", sets_ctrl=True), 1, ctrl)
     words = f'sat = "{sat}", part = "P1"'
     agree(program(f"%d = pto.vcvt %a, %m {{{words}}} : V<si32>, M<b32> -> V<ui8>", sets_ctrl=True), 1, ctrl)
+
+
+@given(seed=st.integers(0, 2**32), kind=st.sampled_from(["i16", "i32"]))
+def test_quotients_beside_integers(seed, kind):
+    """b * q and its neighbours divided by b, where a rounded quotient could be off by one."""
+    made = program(binary("vdiv", kind))
+    chance, dtype = np.random.default_rng(seed), dtype_of(element(kind))
+    b = chance.integers(1, 1 << chance.integers(1, 8 * dtype.itemsize), (8, SLOT // dtype.itemsize))
+    a = b * chance.integers(-3, 1 << chance.integers(1, 8 * dtype.itemsize), b.shape) + chance.integers(-1, 2, b.shape)
+    images = {name: lanes.astype(dtype).view(np.uint8) for name, lanes in (("a", a), ("b", b))}
+    images["m"] = np.tile(made.operands[2].image(None), (8, 1))
+    (got,) = made.run(images, engine="native")
+    (expected,) = made.run(images, engine="reference")
+    assert (got == expected).all()
