@@ -44,8 +44,29 @@ def _horner(x: Lanes, coefficients: tuple[Lanes, ...]) -> Lanes:
     return result
 
 
+_SMALLEST_NORMAL = np.array(2.0**-126)
+_DROPPED = np.array((1 << 29) - 1, np.int64)
+"""The bits of a double that rounding to a normal f32 drops."""
+_DOUBT = 64
+"""In units of the last place of a double: more than NumPy's exp and the sequence can be apart."""
+_BEFORE_HALF_WAY = np.array(_DOUBT - (1 << 28), np.int64)
+
+
 def exp(values: Lanes) -> Lanes:
     """e^x; overflows to +inf and underflows through the subnormals to +0."""
+    if values.dtype == np.float32:
+        power: Lanes = np.exp(values.astype(np.float64))
+        # Rounded to f32, two doubles that are close give the same number unless the middle of two numbers is near.
+        if np.minimum.reduce(power) >= _SMALLEST_NORMAL:  # not so for a NaN
+            dropped: Lanes = power.view(np.int64) + _BEFORE_HALF_WAY
+            dropped &= _DROPPED
+            if np.minimum.reduce(dropped) > 2 * _DOUBT:
+                return power.astype(np.float32)
+    return exp_in_steps(values)
+
+
+def exp_in_steps(values: Lanes) -> Lanes:
+    """The sequence itself, which gives the same bits."""
     x: Lanes = values.astype(np.float64)
     np.maximum(x, _EXP_LOWEST, out=x)
     np.minimum(x, _EXP_HIGHEST, out=x)
