@@ -69,6 +69,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
         "path": _path(profile, until),
         "touches": rows.touches(),
         "lives": _lives(profile, until),
+        "hops": [profile.target.latency.flag, profile.target.latency.inter_core],
         "ub": profile.target.memory["ub"],
         "lines": [list(asdict(entry).values()) for entry in profile.lines],
         "source": profile.source.text,

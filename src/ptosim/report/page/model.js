@@ -39,7 +39,10 @@ for (let i = 0, time = 0; i < D.signals.length; i += 8) {
     setSite: s[i + 3], waitSite: s[i + 7],
   });
 }
-for (const g of signals) g.awaited = waitsEnd.has(`${g.sink} ${g.to}`);
+for (const g of signals) {
+  const hop = D.hops[tracks[g.source].core === tracks[g.sink].core ? 0 : 1];
+  g.awaited = g.to - g.from === hop && waitsEnd.has(`${g.sink} ${g.to}`);
+}
 
 const path = [];
 for (let i = 0, time = 0; i < D.path.length; i += 3) {

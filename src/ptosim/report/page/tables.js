@@ -1,8 +1,8 @@
 // Everything that is text: the answer, the tables, the source with its cycles, what the figures rest on.
 
 const COLOUR_OF_BOUND = {
-  "memory in": "--MTE2", "memory out": "--MTE3", "vector issue": "--V", SFU: "--MTE1", "reduction port": "--FIX", launch: "--faint",
-  sync: "--critical", scalar: "--S", cube: "--M", "on-chip copies": "--FIX",
+  "memory in": "--MTE2", "memory out": "--MTE3", "vector issue": "--V", SFU: "--SFU", "reduction port": "--reduction",
+  launch: "--faint", sync: "--critical", scalar: "--S", cube: "--M", "on-chip copies": "--moves",
 };
 
 const byId = (id) => document.getElementById(id);
