@@ -1,0 +1,1 @@
+"""Measurements that compare side by side in one run: `python -m benchmarks`."""

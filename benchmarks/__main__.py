@@ -1,0 +1,39 @@
+"""`python -m benchmarks [--quick]`: all figures of one run, in relation to memcpy and NumPy in the same run.
+
+Prints tables and writes benchmarks/results/latest.json. Bandwidth is bytes read plus bytes written per second. A figure
+that has a floor is followed by it. Where two threads of memcpy are less than 1.3 times one, two-thread figures are not
+judged.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+from benchmarks import growth, starting, throughput
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def main() -> None:
+    quick = "--quick" in sys.argv[1:]
+    tables = {
+        "throughput": throughput.table(quick),
+        "starting": starting.table(),
+        "growth": growth.table(quick),
+    }
+    facts = {
+        "machine": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+    }
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "latest.json").write_text(json.dumps({"facts": facts, **tables}, indent=2) + "\n")
+    print(f"\nwrote {RESULTS / 'latest.json'}")
+
+
+if __name__ == "__main__":
+    main()

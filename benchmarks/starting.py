@@ -1,0 +1,75 @@
+"""What is paid before a kernel runs: loading, compiling, a cached object, a whole process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from benchmarks.kernels import chain
+from benchmarks.measure import best, once
+from ptosim.diagnostics import Source
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SOFTMAX = [str(EXAMPLES / "softmax.pto"), "rand:24x128", "zeros:24x128", "24"]
+
+
+def table() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+
+    def add(name: str, seconds: float, limit: float | None = None) -> None:
+        rows.append({"name": name, "milliseconds": 1e3 * seconds, "limit": limit and 1e3 * limit})
+        verdict = "" if limit is None else f"  limit {1e3 * limit:.0f} {'ok' if seconds <= limit else 'MISSED'}"
+        print(f"{name:54} {1e3 * seconds:9.1f} ms{verdict}")
+
+    print()
+    _load(add)
+    _compile(add)
+    _processes(add)
+    return rows
+
+
+def _load(add: Any) -> None:
+    from ptosim.language.load import load
+
+    softmax = Source("softmax.pto", (EXAMPLES / "softmax.pto").read_text())
+    long = Source("long.pto", chain(2000))
+    add("load a kernel of 110 operations", best(lambda: load(softmax)), 0.030)
+    add("load 2,000 operations", best(lambda: load(long), 3), 0.6)
+
+
+def _compile(add: Any) -> None:
+    from ptosim.language.load import load
+    from ptosim.native.compilation import compile_kernel
+
+    compile_kernel(*_program(load(Source("warm", chain(2)))), drop=False)
+    for path in sorted(EXAMPLES.glob("*.pto")):
+        module = load(Source(path.name, path.read_text()))
+        limit = 0.060 if path.stem == "softmax" else None
+        add(f"compile {path.stem}", best(lambda m=module: compile_kernel(*_program(m), drop=False), 3), limit)
+    module = load(Source("long.pto", chain(2000)))
+    add(
+        "compile 2,000 straight-line vector instructions",
+        once(lambda: compile_kernel(*_program(module), drop=False)),
+        1.0,
+    )
+
+
+def _program(module: Any) -> tuple[Any, Any]:
+    return module, module.kernels[0]
+
+
+def _processes(add: Any) -> None:
+    """Whole processes of the command line, with a cache of their own."""
+    with tempfile.TemporaryDirectory() as directory:
+        environment = {**os.environ, "XDG_CACHE_HOME": directory}
+
+        def run(*words: str) -> None:
+            subprocess.run([sys.executable, "-m", "ptosim", *words], env=environment, check=True, capture_output=True)
+
+        add("process: ptosim verify softmax.pto", best(lambda: run("verify", SOFTMAX[0])), 0.6)
+        add("process: ptosim run softmax.pto, cold", once(lambda: run("run", *SOFTMAX)))
+        add("process: ptosim run softmax.pto, cached", best(lambda: run("run", *SOFTMAX)), 0.35)
