@@ -7,7 +7,7 @@ instructions are in lints.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -119,6 +119,11 @@ class Checker(Silent):
 
     def deadlock(self, deadlock: Deadlock) -> None:
         for diagnostic in () if self.planted else diagnostics(deadlock):
+            self.findings.diagnostic(diagnostic)
+
+    def ended_early(self, reasons: Sequence[Diagnostic]) -> None:
+        """A block came to an end before its program did."""
+        for diagnostic in () if self.planted else reasons:
             self.findings.diagnostic(diagnostic)
 
     def conclude(self, unwritten: bool) -> None:

@@ -86,11 +86,20 @@ class Findings:
         """One more occurrence; a graver one replaces a lighter one."""
         known = self.found.get(conflict.key)
         if not isinstance(known, Conflict):
-            self.found[conflict.key] = known = conflict
+            self.found[conflict.key] = conflict
+            conflict.count += 1
         elif conflict.severity == "error" and known.severity != "error":
-            conflict.count = known.count
-            self.found[conflict.key] = known = conflict
-        known.count += 1
+            conflict.count += known.count + 1
+            self.found[conflict.key] = conflict
+        else:
+            known.count += conflict.count + 1
+
+    def add(self, others: Findings) -> None:
+        """The conflicts of another run."""
+        for conflict in others:
+            if isinstance(conflict, Conflict):
+                conflict.count -= 1
+                self.conflict(conflict)
 
     def diagnostic(self, diagnostic: Diagnostic) -> None:
         """One more occurrence of something that is already in words."""

@@ -18,30 +18,26 @@ Execute = Callable[[Observer], Callable[[Sequence[int] | None], None]]
 def check(subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: bool = False) -> list[Diagnostic]:
     """Run these blocks of a kernel and say what is wrong with it. Nothing that a kernel does raises."""
     checker = Checker(subject)
-    faults = _run(checker, execute, blocks)
-    for fault in faults:
-        checker.findings.diagnostic(fault)
+    _run(checker, execute, blocks)
     if checker.candidates:
         again = Checker(subject, checker.candidates)
         _run(again, execute, blocks)
-        for finding in again.findings:
-            if isinstance(finding, Conflict):
-                checker.findings.conflict(finding)
+        checker.findings.add(again.findings)
     checker.conclude(unwritten)
     repairs = Repairs(subject.program, checker.used_flags, checker.used_semaphores)
     return [diagnostic(finding, repairs) if isinstance(finding, Conflict) else finding for finding in checker.findings]
 
 
-def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> list[Diagnostic]:
-    """What ended blocks early. Blocks that wait for each other run together, others one by one."""
-    faults: list[Diagnostic] = []
+def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> None:
+    """Blocks that wait for each other run together, others one by one; what ends one early is a finding."""
+    portions: list[Sequence[int] | None] = [None] if checker.subject.together else [[block] for block in blocks]
     try:
         start = execute(checker)
     except PTOError as problem:  # an instruction that cannot be run
-        return list(problem.diagnostics)
-    for portion in [None] if checker.subject.together else [[block] for block in blocks]:
+        checker.ended_early(problem.diagnostics)
+        return
+    for portion in portions:
         try:
             start(portion)
         except PTOError as problem:
-            faults += problem.diagnostics
-    return faults
+            checker.ended_early(problem.diagnostics)

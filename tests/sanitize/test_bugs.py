@@ -1,0 +1,142 @@
+"""The bugs that people lose weeks on, in kernels that look almost right."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ptosim
+from sanitize.kernels import ALL, COPY, check, kinds, load, order, put, store, take
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SKELETON = Path(__file__).parents[1] / "skeleton"
+PINGPONG = (EXAMPLES / "pingpong.pto").read_text()
+TILES = 4
+
+
+def pingpong(source: str, tiles: int = TILES) -> ptosim.Finding:
+    x = np.linspace(-1, 1, tiles * 1024, dtype=np.float32)
+    return ptosim.check(ptosim.load(source).kernel(), x, np.zeros_like(x), tiles, 1024)
+
+
+def lines_with(word: str, where: str) -> list[int]:
+    """The numbers of lines with this word: before the tile loop, in it, or behind it."""
+    numbered = list(enumerate(PINGPONG.split("\n")))
+    first = next(number for number, line in numbered if "scf.for %i" in line)
+    last = next(number for number, line in numbered if "drain what was primed" in line)
+    parts = {"before": numbered[:first], "inside": numbered[first:last], "behind": numbered[last:]}
+    return [number for number, line in parts[where] if f"pto.{word}" in line]
+
+
+def without(number: int) -> str:
+    lines = PINGPONG.split("\n")
+    return "\n".join([*lines[:number], "", *lines[number + 1 :]])
+
+
+def test_the_ping_pong_kernel_is_clean() -> None:
+    assert pingpong(PINGPONG).findings == ()
+    assert len(lines_with("wait_flag", "inside")) == 4
+    assert len(lines_with("wait_flag", "behind")) == 4
+    assert len(lines_with("set_flag", "before") + lines_with("set_flag", "inside")) == 8
+
+
+@pytest.mark.parametrize("number", lines_with("wait_flag", "inside"))
+def test_a_wait_dropped_inside_the_loop_is_a_race(number: int) -> None:
+    found = kinds(pingpong(without(number)))
+    assert "race!" in found
+    assert set(found) <= {"race!", "double-set", "undrained"}
+
+
+@pytest.mark.parametrize("number", lines_with("wait_flag", "behind"))
+def test_a_drain_dropped_is_undrained(number: int) -> None:
+    assert kinds(pingpong(without(number))) == ["undrained"]
+
+
+@pytest.mark.parametrize("number", lines_with("set_flag", "before") + lines_with("set_flag", "inside"))
+def test_any_set_dropped_hangs(number: int) -> None:
+    (found,) = kinds(pingpong(without(number)))
+    assert found in ("deadlock!", "unmatched-wait!")
+
+
+def test_an_unprimed_reverse_wait_hangs_in_the_first_iteration() -> None:
+    report = pingpong(without(lines_with("set_flag", "before")[0]))
+    assert kinds(report) == ["deadlock!"]
+    (deadlock,) = report.findings
+    assert deadlock.loops == (0,)
+    assert deadlock.message == "b0.aiv0 MTE2, b0.aiv0 V wait for each other"
+    assert any("flag V -> MTE2 id 0, count 0" in note for note in deadlock.notes)
+    assert any("flag MTE2 -> V id 0, count 0" in note for note in deadlock.notes)
+
+
+def test_a_missing_reverse_dependency_shows_from_the_third_tile_on() -> None:
+    """Two buffers: the third tile is the first that overwrites one."""
+    source = PINGPONG
+    for word in ('"PIPE_V", "PIPE_MTE2"',):
+        source = "\n".join("" if word in line else line for line in source.split("\n"))
+    assert pingpong(source, tiles=2).findings == ()
+    report = pingpong(source, tiles=3)
+    races = [finding for finding in report.findings if finding.kind == "race"]
+    assert any(race.message == "MTE2 may write ub[0:4096] before V has read it" for race in races)
+    assert all(race.loops[:1] == (2,) for race in races)
+    assert "race!" in kinds(pingpong(source, tiles=9))
+
+
+CLUSTER = """    pto.section.cube {
+      scf.for %i = %c0 to %c20 step %c1 {
+        pto.sync.wait <PIPE_FIX>, 0
+WAIT        pto.sync.set <PIPE_FIX>, 1
+        pto.sync.set <PIPE_FIX>, 17
+      }
+    }
+    pto.section.vector {
+      scf.for %i = %c0 to %c20 step %c1 {
+        pto.sync.set <PIPE_MTE3>, 0
+        pto.sync.wait <PIPE_MTE3>, 1
+      }
+    }
+"""
+
+
+def test_two_vector_cores_signal_and_the_cube_core_waits_once() -> None:
+    """The semaphore of the second vector core drifts up by one in each iteration."""
+    twenty = "    %c20 = arith.constant 20 : index\n"
+    assert kinds(check(twenty + CLUSTER.replace("WAIT", "        pto.sync.wait <PIPE_FIX>, 16\n"))) == []
+    report = check(twenty + CLUSTER.replace("WAIT", ""))
+    assert "semaphore-overflow!" in kinds(report)
+    overflow = next(finding for finding in report.findings if finding.kind == "semaphore-overflow")
+    assert "aiv1 -> aic id 0" in overflow.message
+    assert overflow.line == 23
+    few = CLUSTER.replace("WAIT", "").replace("%c20", "%c4")
+    assert kinds(check(few)) == ["undrained"]
+
+
+def test_a_scalar_store_races_with_a_vector_function() -> None:
+    scalar = "    %f = arith.constant 1.0 : f32\n    pto.store_scalar %f, %in[%c0] : !pto.ptr<f32, ub>, f32\n"
+    report = check(load() + order("MTE2", "S") + scalar + COPY + order("V", "MTE3") + store() + ALL)
+    assert kinds(report) == ["race!"]
+    assert report.findings[0].message == "V may read ub[0:4] before S has written it"
+    ordered = load() + order("MTE2", "S") + scalar + order("S", "V") + COPY + order("V", "MTE3") + store() + ALL
+    assert kinds(check(ordered)) == []
+
+
+def test_ub_that_overflows() -> None:
+    far = "    %top = arith.constant 262080 : i64\n    %end = pto.castptr %top : i64 -> !pto.ptr<f32, ub>\n"
+    report = check(far + load(dest="%end") + ALL)
+    assert kinds(report) == ["out-of-bounds!"]
+    assert "ub, which has 262144 bytes: the first byte outside is 262144" in report.findings[0].message
+
+
+@pytest.mark.parametrize("name", ["late_set", "mixed_signal"])
+def test_the_other_kernels_of_the_skeleton_are_clean(name: str) -> None:
+    kernel = ptosim.load(SKELETON / f"{name}.pto").kernel()
+    arrays = [np.ones(256, np.float32) for _ in kernel.signature]
+    assert ptosim.check(kernel, *arrays).findings == ()
+
+
+def test_flags_of_odd_and_even_rounds() -> None:
+    """A wait that is only met every other time hangs for an odd count."""
+    pair = put("MTE2", "V") + "    scf.for %i = %c0 to {} step %c1 {{\n{}    }}\n" + ALL
+    twice = take("MTE2", "V") + put("V", "MTE2") + take("V", "MTE2") + put("MTE2", "V")
+    assert kinds(check(load() + pair.format("%c4", twice))) == ["undrained"]
+    once = take("MTE2", "V")
+    assert kinds(check(load() + pair.format("%c4", once))) == ["unmatched-wait!"]

@@ -1,0 +1,110 @@
+"""The commands check and explain."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from ptosim.cli import main
+from ptosim.sanitize.explain import explanation
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ABS = str(EXAMPLES / "abs.pto")
+
+
+def ptosim(*words: str) -> Result:
+    result = CliRunner().invoke(main, list(words))
+    assert "Traceback" not in result.output
+    return result
+
+
+@pytest.fixture
+def race(tmp_path: Path) -> str:
+    path = tmp_path / "race.pto"
+    path.write_text(explanation("race").kernel)
+    return str(path)
+
+
+@pytest.fixture
+def lint(tmp_path: Path) -> str:
+    path = tmp_path / "lint.pto"
+    path.write_text(explanation("lint").kernel)
+    return str(path)
+
+
+def test_a_clean_kernel() -> None:
+    result = ptosim("check", ABS, "rand:32x32", "zeros:32x32")
+    assert (result.exit_code, result.stdout) == (0, "abs: no findings\n")
+
+
+def test_errors_make_the_exit_code_1(race: str) -> None:
+    result = ptosim("check", race, "rand:64", "zeros:64")
+    assert result.exit_code == 1
+    assert f"{race}:19:5: error: race: MTE3 may read ub[256:512] before V has written it\n" in result.stdout
+    assert result.stdout.endswith("race: 1 error\n")
+
+
+def test_warnings_do_so_when_strict(lint: str) -> None:
+    assert ptosim("check", lint, "rand:64", "zeros:64").exit_code == 0
+    assert ptosim("check", lint, "rand:64", "zeros:64", "--strict").exit_code == 1
+
+
+def test_json(race: str) -> None:
+    result = ptosim("check", race, "rand:64", "zeros:64", "--json")
+    (finding,) = json.loads(result.stdout)
+    assert (finding["kind"], finding["location"]["line"], result.exit_code) == ("race", 19, 1)
+    assert json.loads(ptosim("check", ABS, "rand:32x32", "zeros:32x32", "--json").stdout) == []
+
+
+def test_sarif(race: str, tmp_path: Path) -> None:
+    path = tmp_path / "out.sarif"
+    assert ptosim("check", race, "rand:64", "zeros:64", "--sarif", str(path)).exit_code == 1
+    log = json.loads(path.read_text())
+    assert log["runs"][0]["results"][0]["ruleId"] == "race"
+    assert ptosim("check", race, "rand:64", "zeros:64", "--sarif", str(tmp_path / "no" / "way")).exit_code == 2
+
+
+def test_options_reach_the_check(tmp_path: Path) -> None:
+    alias = tmp_path / "alias.pto"
+    alias.write_text(explanation("scope-alias").kernel)
+    words = ("check", str(alias), "rand:64", "zeros:64")
+    assert ptosim(*words).stdout.endswith("scope_alias: 1 error, 1 warning\n")
+    assert ptosim(*words, "--mem-bar", "strict").stdout.endswith("scope_alias: 2 errors\n")
+    assert ptosim(*words, "--mem-bar", "off").stdout == "scope_alias: no findings\n"
+    assert ptosim(*words, "--max-findings", "1").stdout.endswith("scope_alias: 1 error (1 more not shown)\n")
+
+
+def test_blocks() -> None:
+    words = ("check", str(EXAMPLES / "pingpong.pto"), "rand:3x4096", "zeros:3x4096", "4", "1024", "--grid", "3")
+    assert ptosim(*words, "--blocks", "0,last").exit_code == 0
+    assert ptosim(*words, "--blocks", "0,3").exit_code == 2
+    assert ptosim(*words, "--blocks", "zero").exit_code == 2
+
+
+def test_unwritten(tmp_path: Path) -> None:
+    words = ("check", str(EXAMPLES / "pingpong.pto"), "rand:4096", "zeros:5000", "4", "1024", "--unwritten")
+    assert "no block writes 3616 of the 20000 bytes of %y" in ptosim(*words).stdout
+
+
+def test_wrong_use(race: str) -> None:
+    assert ptosim("check", race, "rand:64").exit_code == 2
+    assert ptosim("check").exit_code == 2
+
+
+def test_a_kernel_that_does_not_load(tmp_path: Path) -> None:
+    path = tmp_path / "syntax.pto"
+    path.write_text(explanation("syntax").kernel)
+    result = ptosim("check", str(path), "rand:64", "zeros:64")
+    assert result.exit_code == 1
+    assert "error: syntax:" in result.stderr
+
+
+def test_explain() -> None:
+    result = ptosim("explain", "race")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("race (error)\n")
+    assert "unmatched-wait" in ptosim("explain").stdout
+    unknown = ptosim("explain", "raze")
+    assert unknown.exit_code == 2
+    assert "there is no kind 'raze'" in unknown.stderr

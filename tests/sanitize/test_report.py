@@ -1,0 +1,185 @@
+"""The report and its forms: text, plain data, SARIF; and what `ptosim.check` accepts."""
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from sanitize.kernels import ALL, COPY, check, kinds, load, order, store, text
+
+RACY = load() + COPY + store() + ALL
+"""Two races: nothing orders anything."""
+WARNED = load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store()
+"""One warning: nothing waits for the copy."""
+
+
+def arrays() -> tuple[np.ndarray, np.ndarray]:
+    return np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+
+
+def test_ok_means_no_errors() -> None:
+    assert not check(RACY).ok
+    assert check(WARNED).ok
+    assert kinds(check(WARNED)) == ["lint"]
+
+
+def test_arguments_are_not_changed() -> None:
+    x, y = arrays()
+    check(RACY, x, y)
+    assert (x == np.arange(64)).all()
+    assert not y.any()
+
+
+def test_the_text_ends_with_a_summary() -> None:
+    assert str(check(RACY)).endswith("\nkernel: 2 errors")
+    assert str(check(WARNED)).endswith("\nkernel: 1 warning")
+
+
+def test_a_limit_keeps_errors() -> None:
+    both = load() + COPY + order("V", "MTE3") + store()
+    assert sorted(kinds(check(both))) == ["lint", "race!"]
+    report = check(both, max_findings=1)
+    assert kinds(report) == ["race!"]
+    assert report.omitted == 1
+    assert report.summary == "kernel: 1 error (1 more not shown)"
+
+
+def test_plain_data() -> None:
+    (first, second) = json.loads(json.dumps(check(RACY).to_json()))
+    assert first["kind"] == second["kind"] == "race"
+    assert first["location"]["line"] != second["location"]["line"]
+    assert {"severity", "message", "related", "hint", "core", "pipe", "bytes", "block", "loops", "count"} <= set(first)
+
+
+# --- SARIF -------------------------------------------------------------------------------------------------------
+
+
+def sarif(report: Any) -> Any:
+    return json.loads(json.dumps(report.to_sarif()))
+
+
+def test_sarif_has_what_the_schema_requires() -> None:
+    log = sarif(check(RACY))
+    assert log["version"] == "2.1.0"
+    assert log["$schema"].endswith("sarif-2.1.0.json")
+    (run,) = log["runs"]
+    driver = run["tool"]["driver"]
+    assert driver["name"] == "ptosim"
+    assert [rule["id"] for rule in driver["rules"]] == ["race"]
+    assert len(run["results"]) == 2
+    for result in run["results"]:
+        assert result["message"]["text"]
+        assert result["level"] in ("none", "note", "warning", "error")
+        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["occurrenceCount"] >= 1
+        for place in (*result["locations"], *result["relatedLocations"]):
+            region = place["physicalLocation"]["region"]
+            assert region["startLine"] >= 1
+            assert region["startColumn"] >= 1
+            assert region["endColumn"] > region["startColumn"]
+            assert " " not in place["physicalLocation"]["artifactLocation"]["uri"]
+            assert "<" not in place["physicalLocation"]["artifactLocation"]["uri"]
+
+
+def test_sarif_carries_the_repair() -> None:
+    result = sarif(check(RACY))["runs"][0]["results"][0]
+    assert "hint: after line" in result["message"]["text"]
+
+
+def test_sarif_of_a_clean_kernel() -> None:
+    clean = load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL
+    (run,) = sarif(check(clean))["runs"]
+    assert run["results"] == []
+    assert run["tool"]["driver"]["rules"] == []
+
+
+def test_a_finding_without_a_place_is_a_result_without_locations() -> None:
+    report = check(load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL, *wide(), unwritten=True)
+    (result,) = sarif(report)["runs"][0]["results"]
+    assert "locations" not in result
+
+
+def wide() -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros(64, np.float32), np.zeros(128, np.float32)
+
+
+# --- what a call may say -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"mem_bar": "loose"}, "mem_bar is one of relaxed, strict, off"),
+        ({"grid": 0}, "grid is a positive integer"),
+        ({"blocks": [3]}, "there is no block 3"),
+        ({"blocks": ["first"]}, "there is no block 'first'"),
+        ({"max_findings": 0}, "max_findings is a positive integer"),
+        ({"grid": 2, "blocks": [0], "unwritten": True}, "what no block writes"),
+    ],
+)
+def test_bad_options_raise(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ptosim.PTOError, match=message) as problem:
+        check(RACY, **options)
+    assert problem.value.diagnostics[0].kind == "argument"
+
+
+def test_bad_arguments_raise() -> None:
+    kernel = ptosim.load(text(RACY)).kernel()
+    with pytest.raises(ptosim.PTOError, match="takes 2 arguments"):
+        ptosim.check(kernel, np.zeros(64, np.float32))
+
+
+# --- nothing that a kernel does raises ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body, found",
+    [
+        ("    pto.trap\n", ["trap!"]),
+        ("    %q = arith.divui %one, %zero : i64\n", ["arithmetic!"]),
+        ('    pto.wait_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]\n', ["unmatched-wait!"]),
+        ("    scf.for %i = %c0 to %c4 step %none {\n    }\n", ["arithmetic!"]),
+    ],
+    ids=["trap", "division", "hang", "step"],
+)
+def test_faults_are_findings_with_a_place(body: str, found: list[str]) -> None:
+    report = check("    %none = arith.subi %c1, %c1 : index\n" + body)
+    assert kinds(report) == found
+    assert report.findings[0].line == 14
+
+
+def test_after_a_fault_the_other_blocks_still_run() -> None:
+    body = """    %block = pto.get_block_idx
+    %is_first = arith.cmpi eq, %block, %zero : i64
+    scf.if %is_first {
+      pto.trap
+    }
+    pto.wait_flag["PIPE_V", "PIPE_S", "EVENT_ID0"]
+"""
+    assert kinds(check(body, grid=2)) == ["trap!", "unmatched-wait!"]
+
+
+def test_after_an_access_outside_the_check_goes_on() -> None:
+    long = "    %far = arith.constant 512 : i64\n" + load(length="%far") + load("%y") + ALL
+    report = check(long)
+    assert kinds(report) == ["out-of-bounds!", "race!"]
+    (outside, race) = report.findings
+    assert outside.bytes == (0, 512)
+    assert "argument 0 (%x), which has 256 bytes: the first byte outside is 256" in outside.message
+    assert race.bytes == (0, 256)
+
+
+def test_an_access_outside_names_the_loop_indices() -> None:
+    walk = (
+        """    scf.for %i = %c0 to %c4 step %c1 {
+      %at = arith.muli %i, %c64 : index
+      %from = pto.addptr %x, %at : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+"""
+        + load("%from")
+        + "    pto.barrier #pto.pipe<PIPE_MTE2>\n    }\n"
+    )
+    report = check(walk + ALL)
+    assert kinds(report) == ["out-of-bounds!"]
+    assert (report.findings[0].loops, report.findings[0].count) == ((1,), 3)
