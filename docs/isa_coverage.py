@@ -26,8 +26,6 @@ GROUPS = {
     "effects": ["tests/effects"],
     "reference": ["tests/reference", "tests/machine", "tests/skeleton", "tests/seeds", "tests/*_programs.py"],
     "native": ["tests/native", "tests/*_cases.py", "tests/*_programs.py"],
-    "check": ["tests/sanitize", "src/ptosim/sanitize/explain"],
-    "timing": ["tests/timing"],
     "examples": ["examples"],
 }
 """What is said of an instruction, and where the tests of that stand."""
@@ -97,7 +95,7 @@ def _instructions() -> Iterator[str]:
     yield "## Instructions"
     yield ""
     yield "Which groups of tests name an instruction: how it is written (language), what it touches (effects), what it"
-    yield "means (reference), compiled code (native), the sanitizer (check), cycles (timing), and the examples."
+    yield "means (reference), compiled code (native), and the examples."
     listed: list[type[PTOOperation]] = [*operations(), *structural_operations()]
     room = ""
     for operation in listed:

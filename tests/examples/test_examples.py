@@ -1,4 +1,5 @@
-"""Every example kernel gives what NumPy gives, at sizes with and without tails and under every schedule."""
+"""Every example kernel gives what NumPy gives, at sizes with and without tails, on both engines and under every
+schedule; it checks clean and has a profile."""
 
 import importlib.util
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import ptosim
+from test_completeness import PENDING_NATIVE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.pto"))
@@ -64,29 +66,60 @@ def script(name: str) -> ModuleType:
     return module
 
 
-def run(name: str, sizes: dict[str, Any], **options: Any) -> None:
+def run(name: str, sizes: dict[str, Any], engine: str = "reference", **options: Any) -> None:
     launch = script(name).launch(**sizes)
     kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
-    kernel(*launch.arguments, grid=launch.grid, engine="reference", **options)
+    if engine == "native" and any(f"{pending} " in str(kernel.module) for pending in PENDING_NATIVE):
+        with pytest.raises(ptosim.PTOError, match="unsupported"):
+            kernel(*launch.arguments, grid=launch.grid, engine=engine)
+        return
+    kernel(*launch.arguments, grid=launch.grid, engine=engine, **options)
     launch.compare()
 
 
+@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_example_equals_numpy(name: str) -> None:
-    run(name, {})
+def test_the_example_equals_numpy(name: str, engine: str) -> None:
+    run(name, {}, engine)
 
 
+@pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize(
     ("name", "sizes"), [(name, sizes) for name, cases in EDGES.items() for sizes in cases], ids=str
 )
-def test_other_sizes_equal_numpy(name: str, sizes: dict[str, int]) -> None:
-    run(name, sizes)
+def test_other_sizes_equal_numpy(name: str, sizes: dict[str, int], engine: str) -> None:
+    run(name, sizes, engine)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_checks_clean(name: str) -> None:
+    launch = script(name).launch()
+    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+    assert not kernel.module.warnings
+    report = ptosim.check(kernel, *launch.arguments, grid=launch.grid)
+    assert not report.findings, report
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_example_has_a_profile(name: str) -> None:
+    launch = script(name).launch()
+    profile = ptosim.profile(ptosim.load(EXAMPLES / f"{name}.pto").kernel(), *launch.arguments, grid=launch.grid)
+    assert profile.cycles > 0
+    assert profile.bound
 
 
 @pytest.mark.parametrize("schedule", ["random:1", "random:2", "delay:MTE2", "delay:V", "delay:MTE3"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_schedule_gives_the_same(name: str, schedule: str) -> None:
     run(name, {}, schedule=schedule)
+
+
+def test_a_script_shows_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    module = script("softmax")
+    module.show(str(EXAMPLES / "softmax.py"), module.launch())
+    shown = capsys.readouterr().out
+    assert shown.startswith("softmax: result equals NumPy's\n")
+    assert "cycles, bound by" in shown
 
 
 def test_a_wrong_result_is_noticed() -> None:
