@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptosim.report.profile import Profile
     from ptosim.sanitize.last_writer import Written
     from ptosim.target import Target
+    from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
 
@@ -89,6 +90,7 @@ class Kernel:
         self.module = module
         self.program = program
         self._programs: dict[Closeness | None, Programs] = {}
+        self._prices: Prices | None = None
         self._kernels: dict[bool, LinkedKernel] = {}
 
     @property
@@ -201,6 +203,14 @@ class Kernel:
         self.reference(launch, observer)()
         return observer.written
 
+    def prices(self, target: Target) -> Prices:
+        """What the operations of this kernel cost; kept for the target it was last profiled on."""
+        from ptosim.timing.work import Prices
+
+        if self._prices is None or self._prices.target is not target:
+            self._prices = Prices(target, self.module.verified.parsed)
+        return self._prices
+
     def _translated(self, observed: Closeness | None, watch: Watch | None) -> Programs:
         from ptosim.machine.launch import KernelKind
         from ptosim.reference.engine import prepare
@@ -289,13 +299,12 @@ def profile(kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Targ
     from ptosim.target import Target, load_target
     from ptosim.timing.pipes import PipeTimer
     from ptosim.timing.waves import hardware_cores, place_blocks
-    from ptosim.timing.work import Prices
 
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.verified.target)
     kernel = kernel.on(machine.architecture)
     parsed, program = kernel.module.verified.parsed, kernel.program
     launch = Launch(bind(kernel.signature, args).copied(), _count("grid", grid), oob="drop")
-    timer = PipeTimer(machine, Prices(machine, parsed))
+    timer = PipeTimer(machine, kernel.prices(machine))
     run = kernel.reference(launch, timer)
     run.target = machine
     run()

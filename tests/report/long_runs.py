@@ -25,7 +25,8 @@ def site(name: str, line: int, pipe: Pipe) -> Site:
 def long_run(events: int) -> Profile:
     """So many events, a third on each pipe, with a wait and two signals for every tile; a tile takes 96 cycles."""
     timing = VectorFunctionTiming(60, 23, 12, {4: 25}, {"launch": 35, "issue": 25}, {}, frozenset({"abs"}), "launch")
-    recorder = Recorder(Recording(functions=[timing], paths=[(16,)]))
+    recorder = Recorder(Recording())
+    function = recorder.function(timing, (16,))
     names = ("source", "dest", "len_burst", "n_burst", "source_stride", "dest_stride")
     copies = [
         Priced(path, operands=names, pointers=frozenset({end}))
@@ -45,7 +46,9 @@ def long_run(events: int) -> Profile:
         recorder.touched(row, 1, [(0, buffer, buffer + 4096)])
         held = recorder.rows.append((Kind.WAIT, Link.SIGNAL, VECTOR, 0, wait, row, at + 60, at + 97, cause, 0, 0))
         recorder.signals.append((row, 0, IN, put, at + 96, 0, VECTOR, wait, at + 97))
-        work = recorder.rows.append((Kind.WORK, Link.PIPE, VECTOR, 0, scope, held, at + 97, at + 157, 0, 0, arguments))
+        work = recorder.rows.append(
+            (Kind.WORK, Link.PIPE, VECTOR, 0, scope, held, at + 97, at + 157, function, 0, arguments)
+        )
         recorder.touched(work, 0, [(0, buffer, buffer + 4096)])
         recorder.touched(work, 1, [(0, buffer + 8192, buffer + 12288)])
         recorder.signals.append((work, 0, VECTOR, put, at + 157, 0, OUT, wait, at + 158))

@@ -12,13 +12,14 @@ instruction can belong to. Nothing here knows an instruction or computes a sched
 """
 
 from collections.abc import Mapping
+from functools import cache
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ptosim.diagnostics import error
 from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES
-from ptosim.target.figures import Figure, Figures, Value, checked, near, read_figures
+from ptosim.target.figures import Figure, Figures, Value, built_in_names, checked, near, read_figures
 
 Pair = tuple[int, int]
 
@@ -161,7 +162,14 @@ class Target(NamedTuple):
 
 def load_target(name_or_path: str | Path) -> Target:
     """A built-in target (a5, a2a3 or its members a2 and a3, a2a3-flat, a2a3-board) or a user's .toml file."""
-    return _target(read_figures(name_or_path))
+    name = str(name_or_path)
+    return _built_in(name) if name in built_in_names() else _target(read_figures(name))
+
+
+@cache
+def _built_in(name: str) -> Target:
+    """Read once: every run asks for one, and the files that come with the package do not change."""
+    return _target(read_figures(name))
 
 
 def _known(table: Mapping[str, Figure], path: str, instructions: Mapping[str, str]) -> str:

@@ -56,7 +56,7 @@ class PipeTimer(Silent):
     def __init__(self, target: Target, prices: Prices) -> None:
         self.latency = target.latency
         self.prices = prices
-        self.recorder = Recorder(Recording(functions=prices.functions, paths=prices.paths))
+        self.recorder = Recorder(Recording())
         self._cores: dict[int, _CoreState] = {}  # by the machine's index
         self._reads: list[Stretch] = []
         self._writes: list[Stretch] = []
@@ -141,9 +141,10 @@ class PipeTimer(Silent):
         site = recorder.site(entry.site)
         link = Link.PIPE if ready is state.free[pipe] else Link.ISSUE
         arguments = recorder.arguments(site, self.prices.of(entry.site), entry.facts)
+        function = recorder.function(cost.function, entry.payload)
         end = start + cost.cycles
         row = recorder.rows.append(
-            (_WORK, link, pipe, state.index, site, before, start, end, cost.function, cost.bytes, arguments)
+            (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
         )
         recorder.touched(row, 0, self._reads)
         recorder.touched(row, 1, self._writes)

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ptosim.machine.entry import Site
-from ptosim.timing.recording import Cause, Recording
+from ptosim.timing.program import Path
+from ptosim.timing.recording import NOTHING, Cause, Recording
+from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.work import Priced
 
 Stretch = tuple[int, int, int]
@@ -58,6 +60,7 @@ class Recorder:
         self.touches = _Table(t.row, t.core, t.writes, t.low, t.high)
         self._sites: dict[Site, int] = {}
         self._causes: dict[tuple[Any, int], int] = {}
+        self._functions: dict[int, int] = {}  # by identity: each timing is one object
         self._operands: dict[int, tuple[str, ...]] = {}
 
     def finish(self) -> Recording:
@@ -81,6 +84,16 @@ class Recorder:
         if number is None:
             number = self._causes[key, site] = len(self._causes)
             self.recording.causes.append(Cause(str(key), site, hop))
+        return number
+
+    def function(self, timing: VectorFunctionTiming | None, path: Path) -> int:
+        if timing is None:
+            return NOTHING
+        number = self._functions.get(id(timing))
+        if number is None:
+            number = self._functions[id(timing)] = len(self._functions)
+            self.recording.functions.append(timing)
+            self.recording.paths.append(path)
         return number
 
     def arguments(self, site: int, priced: Priced, facts: Mapping[str, Any] | None) -> int:

@@ -19,7 +19,6 @@ from ptosim.language.static import static_of
 from ptosim.machine.entry import Site
 from ptosim.target import Target
 from ptosim.timing.program import Path, Program
-from ptosim.timing.recording import NOTHING
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.vector_function import vector_function
 from ptosim.timing.vector_program import vector_program
@@ -50,17 +49,15 @@ class Priced:
 class Cost(NamedTuple):
     cycles: int
     bytes: int = 0
-    function: int = NOTHING
+    function: VectorFunctionTiming | None = None
 
 
 class Prices:
-    """The prices of one kernel on one target. A path through a vector function is priced once."""
+    """The prices of one kernel on one target, good for any number of runs. A path through a scope is priced once."""
 
     def __init__(self, target: Target, parsed: ParsedModule) -> None:
         self.target = target
         self.parsed = parsed
-        self.functions: list[VectorFunctionTiming] = []
-        self.paths: list[Path] = []
         self._priced: dict[Site, Priced] = {}
         self._known: dict[tuple[Site, Path], Cost] = {}
 
@@ -76,9 +73,7 @@ class Prices:
             program = self.of(site).program
             assert program is not None
             timing = vector_function(program, path, self.target)
-            self._known[key] = Cost(timing.cycles, 0, len(self.functions))
-            self.functions.append(timing)
-            self.paths.append(path)
+            self._known[key] = Cost(timing.cycles, function=timing)
         return self._known[key]
 
     def instruction(self, site: Site, facts: Mapping[str, Any], read: int, written: int) -> Cost:
