@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import ptosim
+from ptosim.api import Launch
+from ptosim.arguments import bind
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -403,6 +405,24 @@ def test_counts_are_positive_integers(name: str, value: Any) -> None:
 )
 def test_options_that_do_not_exist(options: dict[str, Any], message: str) -> None:
     assert message in refused(copy_kernel(), numbers(), numbers(), **options)
+
+
+def test_other_schedules_are_for_the_reference_engine() -> None:
+    for schedule in ("random:1", "delay:V"):
+        message = refused(copy_kernel(), numbers(), numbers(), engine="native", schedule=schedule)
+        assert "needs engine='reference'" in message
+        copy_kernel()(numbers(), numbers(), engine="reference", schedule=schedule)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_launch_tells_of_every_block(engine: str) -> None:
+    kernel = copy_kernel()
+    x, y = np.arange(80, dtype=np.float32), np.zeros(80, np.float32)
+    done: list[None] = []
+    launch = Launch(bind(kernel.signature, (x, y)), 5, block_done=lambda: done.append(None))
+    kernel.execute(launch, engine)
+    assert len(done) == 5
+    np.testing.assert_array_equal(x, y)
 
 
 def test_out_of_bounds_is_an_error_or_dropped() -> None:

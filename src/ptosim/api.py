@@ -146,7 +146,15 @@ class Kernel:
         if launch.schedule != "program":
             raise error("argument", f"schedule {launch.schedule!r} needs engine='reference'; native has only 'program'")
         arguments = launch.arguments
-        run = NativeRun(arguments.values, arguments.buffers, arguments.names, launch.grid, threads, launch.max_steps)
+        run = NativeRun(
+            arguments.values,
+            arguments.buffers,
+            arguments.names,
+            launch.grid,
+            threads,
+            launch.max_steps,
+            launch.block_done,
+        )
         self._linked(launch.oob == "drop")(run)
 
     def _linked(self, drop: bool) -> LinkedKernel:
@@ -323,7 +331,7 @@ class Launch:
     schedule: str = "program"
     max_steps: int = 10**9
     block_done: Callable[[], None] | None = None
-    """Called after each block, for whoever shows how far the run is."""
+    """Called after each block, perhaps on another thread, for whoever shows how far the run is."""
 
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):

@@ -5,7 +5,7 @@ Nothing here parses or compiles, and nothing imports xDSL: a kernel from the cac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ class Run:
     grid: int
     threads: int | None
     max_steps: int
+    block_done: Callable[[], None] | None = None
 
 
 class LinkedKernel:
@@ -60,4 +61,4 @@ class LinkedKernel:
             self._runner.run_together(invocation)
         else:
             # atomic and scalar stores of several blocks to one place happen in the order of the blocks
-            self._runner.run_apart(invocation, 1 if self._in_order else run.threads)
+            self._runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)

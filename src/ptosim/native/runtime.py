@@ -31,17 +31,19 @@ class Runner:
         self._reachable = reachable
         self._idle: list[_Worker] = []
 
-    def run_apart(self, invocation: Invocation, threads: int | None = None) -> None:
+    def run_apart(
+        self, invocation: Invocation, threads: int | None = None, block_done: Callable[[], None] | None = None
+    ) -> None:
         """All blocks, each by itself, handed out in ascending order to so many threads (None: one per processor).
 
         Once a block fails, higher ones are stopped and no more begin; lower ones go on, because one of them may fail
-        too, and the error of the lowest is raised.
+        too, and the error of the lowest is raised. `block_done` is called after each block, on the thread that ran it.
         """
         count = max(1, min(threads or os.cpu_count() or 1, invocation.grid))
         workers = [self._worker() for _ in range(count)]
         for worker in workers:
             worker.take(invocation)
-        _Workers(invocation.grid, workers).run()
+        _Workers(invocation.grid, workers, block_done).run()
         self._idle += workers  # those of a run that was interrupted are not used again
 
     def run_together(self, invocation: Invocation) -> None:
@@ -111,9 +113,10 @@ class _Worker:
 class _Workers:
     """Workers that share the blocks of one invocation."""
 
-    def __init__(self, grid: int, workers: list[_Worker]) -> None:
+    def __init__(self, grid: int, workers: list[_Worker], block_done: Callable[[], None] | None) -> None:
         self._grid = grid
         self._workers = workers
+        self._block_done = block_done
         self._running = [-1] * len(workers)  # the block that each is in
         self._blocks = itertools.count()
         self._lock = threading.Lock()
@@ -129,6 +132,8 @@ class _Workers:
         while (block := self._begin(number)) is not None:
             try:
                 self._workers[number].run_block(block)
+                if self._block_done is not None:
+                    self._block_done()
             except Stopped:
                 return
             except PTOError as error:

@@ -18,6 +18,7 @@ def progress(blocks: int, quiet: bool = False) -> Generator[Callable[[], None]]:
         yield lambda: None
         return
     done = 0
+    lock = threading.Lock()  # blocks end on several threads
     bar: Any = None
 
     def appear() -> None:
@@ -32,7 +33,8 @@ def progress(blocks: int, quiet: bool = False) -> Generator[Callable[[], None]]:
 
     def block_done() -> None:
         nonlocal done
-        done += 1
+        with lock:
+            done += 1
         if bar is not None:
             bar.update(bar.task_ids[0], completed=done)
 
