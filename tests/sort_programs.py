@@ -78,9 +78,17 @@ def _run(kernel: api.Kernel, image: Image, numbers: tuple[int, ...], **options: 
     return taken, counts.view(np.uint16).tolist()
 
 
+def sort_kernel(kind: str) -> api.Kernel:
+    return _kernel(_SORT, "d s i repeat", kind)
+
+
+def merge_kernel(kind: str) -> api.Kernel:
+    return _kernel(_MERGE, "d s0 s1 s2 s3 count config", kind)
+
+
 def sort(kind: str, image: Image, dest: int, source: int, indices: int, repeat: int, **options: Any) -> Image:
     """UB after pto.vbitsort on scores of that type."""
-    return _run(_kernel(_SORT, "d s i repeat", kind), image, (dest, source, indices, repeat), **options)[0]
+    return _run(sort_kernel(kind), image, (dest, source, indices, repeat), **options)[0]
 
 
 def merge(
@@ -88,7 +96,7 @@ def merge(
 ) -> tuple[Image, list[int]]:
     """UB after pto.vmrgsort4, and how many records of each list it took."""
     numbers = (dest, *sources, _word(count), config)
-    return _run(_kernel(_MERGE, "d s0 s1 s2 s3 count config", kind), image, numbers, **options)
+    return _run(merge_kernel(kind), image, numbers, **options)
 
 
 def _word(bits: int) -> int:

@@ -12,6 +12,8 @@ RECORD_BYTES = 8
 """A score and an index, in sorted lists."""
 SORT_WIDTH = 32
 """Scores that pto.vbitsort sorts at a time."""
+SORT_ALIGNMENT = 32
+"""Of its three addresses; recommended, not enforced."""
 
 
 def _sort_accesses(static: Static) -> tuple[Access, ...]:

@@ -10,7 +10,9 @@ import numpy as np
 from ptosim.effects.element import Element
 from ptosim.effects.record import Static
 from ptosim.language import arithmetic as op
+from ptosim.machine.entry import Site
 from ptosim.reference import elementary, numbers
+from ptosim.reference.core import Core
 from ptosim.reference.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
 from ptosim.reference.mask import Mask, of_lanes
 from ptosim.reference.semantics import define, semantics
@@ -155,7 +157,6 @@ _BINARY: Mapping[str, Callable[[Element], Function2]] = {
     "vadd": _by_kind(np.add, np.add),
     "vsub": _by_kind(np.subtract, np.subtract),
     "vmul": _by_kind(np.multiply, np.multiply),
-    "vdiv": _by_kind(_quotient, np.divide),
     "vmax": _by_kind(np.maximum, numbers.maximum),
     "vmin": _by_kind(np.minimum, numbers.minimum),
     "vand": _bitwise(np.bitwise_and),
@@ -172,6 +173,13 @@ def _binary(lhs: Lanes, rhs: Lanes, function: Function2) -> Lanes:
 
 for _name, _choose_binary in _BINARY.items():
     define(f"pto.{_name}", _binary, _bind(_choose_binary))
+
+
+@semantics(op.VDiv, bind=_bind(_by_kind(_quotient, np.divide)))
+def vdiv(core: Core, site: Site, lhs: Lanes, rhs: Lanes, mask: Mask, element: Element, function: Function2) -> Lanes:
+    if core.wants_lint and element.is_integer and not rhs[mask.lanes(element.bytes)].all():
+        core.lint("active lanes divide by zero, which is not defined; they become 0", site=site)
+    return mask.zero_inactive(function(lhs, rhs))
 
 
 # --- vector and scalar ----------------------------------------------------------------------------------------------

@@ -11,7 +11,9 @@ from ptosim.effects import conversion as matrix
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
 from ptosim.language import conversion as op
+from ptosim.machine.entry import Site
 from ptosim.reference import numbers
+from ptosim.reference.core import Core
 from ptosim.reference.lanes import Lane, Lanes, scalar_lane
 from ptosim.reference.mask import Mask
 from ptosim.reference.semantics import semantics
@@ -34,6 +36,7 @@ def _vcvt_facts(static: Static) -> dict[str, Any]:
         "conversions": {mode: _per_lane(source, dest, rnd, mode) for mode in matrix.SATURATIONS},
         "sat": sat,
         "decided_by_ctrl": bool(pair.saturations),
+        "widens": dest.bits > source.bits,
     }
 
 
@@ -53,6 +56,8 @@ def _per_lane(source: Element, dest: Element, rnd: str, sat: str) -> Conversion:
 
 @semantics(op.VCvt, bind=_vcvt_facts)
 def vcvt(
+    core: Core,
+    site: Site,
     input: Lanes,
     mask: Mask,
     ctrl: int,
@@ -64,7 +69,10 @@ def vcvt(
     conversions: dict[str, Conversion],
     sat: str,
     decided_by_ctrl: bool,
+    widens: bool,
 ) -> Lanes:
+    if widens and core.wants_lint:
+        _doubt_mask(core, site, mask, gates, result_element)
     convert = conversions[_saturation(ctrl, sat) if decided_by_ctrl else sat]
     values = convert(input[take])
     if not mask.is_full(element.bytes):
@@ -76,6 +84,13 @@ def vcvt(
     placed = np.zeros(result_element.lanes, values.dtype)
     placed[place] = values
     return placed
+
+
+def _doubt_mask(core: Core, site: Site, mask: Mask, gates: Lanes, result: Element) -> None:
+    """No text says whether the mask of a widening conversion selects source lanes or result lanes."""
+    if not np.array_equal(mask.bits[gates], mask.lanes(result.bytes)):
+        message = "the mask is read as selecting lanes of the source; as lanes of the result it would select others"
+        core.lint(message, site=site)
 
 
 def _saturation(ctrl: int, sat: str) -> str:

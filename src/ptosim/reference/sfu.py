@@ -12,6 +12,7 @@ from ptosim.effects.record import Static
 from ptosim.effects.sfu import (
     LISTS,
     RECORD_BYTES,
+    SORT_ALIGNMENT,
     SORT_WIDTH,
     list_count,
     list_valid,
@@ -89,6 +90,8 @@ def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtyp
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
     if not 0 <= repeat <= 255:
         raise Fault("arithmetic", f"pto.vbitsort repeats 0 to 255 times, not {repeat}")
+    if repeat and any(pointer % SORT_ALIGNMENT for pointer in (dest, source, indices)):
+        core.lint(f"hardware sorts between addresses that are multiples of {SORT_ALIGNMENT}")
     width = SORT_WIDTH * dtype.itemsize
     for group in range(repeat):
         scores = core.read(Space.UB, source + group * width, width).copy().view(dtype)
@@ -144,7 +147,10 @@ def _merge(core: Core, dest: int, sources: list[int], lengths: list[int], suspen
         core.write(Space.UB, dest + sum(taken) * RECORD_BYTES, heads[n][1], RECORD_BYTES)
         taken[n] += 1
         if taken[n] < lengths[n]:
+            before = heads[n][0]
             heads[n] = _record(core, sources[n] + taken[n] * RECORD_BYTES, dtype)
+            if heads[n][0] > before:
+                core.lint(f"list {n} is not sorted, largest score first; the result will not be, either")
         elif suspends:
             break
         else:
