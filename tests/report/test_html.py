@@ -60,6 +60,15 @@ def test_text_of_a_kernel_cannot_leave_its_place(tmp_path: Path):
     assert written.count("</script>") == 2
 
 
+@needs_browser
+def test_a_kernel_that_does_nothing(chromium: Browser, tmp_path: Path):
+    kernel = ptosim.load("func.func @k(%x: !pto.ptr<f32, gm>) attributes {pto.kernel} { return }\n").kernel()
+    ptosim.profile(kernel, np.zeros(1, np.float32)).save_html(tmp_path / "empty.html")
+    chromium.open(tmp_path / "empty.html")
+    assert chromium.complaints == []
+    assert chromium.run("document.getElementById('memory-part').hidden")
+
+
 def test_ten_thousand_events_stay_small(tmp_path: Path):
     profile = long_run(10_000)
     assert len(profile.timeline) == 9_999
@@ -193,16 +202,22 @@ def test_nothing_is_wider_than_the_screen(page: Path, chromium: Browser, width: 
 def test_ten_thousand_events_are_there_within_a_second(chromium: Browser, tmp_path: Path):
     path = tmp_path / "long.html"
     long_run(10_000).save_html(path)
-    chromium.open(path)
-    assert float(chromium.run("document.body.dataset.ready")) < 1000
-    drawing = chromium.run("""(() => {
-        const begin = performance.now();
-        document.getElementById('zoom-in').click();
-        const next = () => new Promise(requestAnimationFrame);
-        return next().then(next).then(() => performance.now() - begin);
-    })()""")
-    assert drawing < 300
+    loads: list[float] = []
+    frames: list[float] = []
+    for _ in range(3):  # the least of several: other programs may want the processor too
+        chromium.open(path)
+        loads.append(float(chromium.run("document.body.dataset.ready")))
+        frames.append(chromium.run(FRAME))
+    assert min(loads) < 1000 and min(frames) < 300
     assert chromium.complaints == []
+
+
+FRAME = """(() => {
+    const begin = performance.now();
+    const next = () => new Promise(requestAnimationFrame);
+    document.getElementById('zoom-in').click();
+    return next().then(next).then(() => performance.now() - begin);
+})()"""
 
 
 @needs_browser

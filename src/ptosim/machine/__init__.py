@@ -42,6 +42,7 @@ Entries (entry.py)
     Key(mechanism, id, source, destination, written)
 
 Observing (observer.py): the Observer protocol; Silent, which does nothing; Footprint(space, owner, starts, width).
+    Observer.closeness says whether it wants each access, or only what entries do.
 Clocks (clock.py): entry.clock; ordered(first, second) -> bool.
 Deadlock (deadlock.py): Deadlock(heads, roots), Blocked, Release, Root, diagnostics(deadlock), describe(deadlock, head).
 Memory (memory.py): space_size(target, space), Argument(index, name, size), pointer(argument, offset), decode(address),
