@@ -317,7 +317,7 @@ class ObservedCore(PathCore):
 
     def _present(self, space: Space, starts: Starts, width: int, at: str | None) -> Bytes:
         """What is in memory now; zeros where some of it lies outside, which is complained of elsewhere."""
-        memory, offsets = (self.cluster[at] if at else self.memories).get(space), starts
+        memory, offsets = (self._other(at) if at else self.memories).get(space), starts
         if space is Space.GM and len(starts):
             argument, first = decode(int(starts[0]))
             buffers = self.global_memory.buffers
