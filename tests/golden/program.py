@@ -78,14 +78,14 @@ def copy_in(name: str, element: str, size: int) -> str:
     return f"""    pto.set_loop2_stride_outtoub %c{size}_i64, %c{size}_i64 : i64, i64
     pto.set_loop1_stride_outtoub %c{size}_i64, %c{size}_i64 : i64, i64
     pto.set_loop_size_outtoub %c1_i64, %c1_i64 : i64, i64
-    pto.mte_gm_ub %{name}, %ub_{name}, %c0_i64, %c{size}_i64 nburst(%c1_i64, %c{size}_i64, %c{size}_i64)
+    pto.mte_gm_ub %gm_{name}, %ub_{name}, %c0_i64, %c{size}_i64 nburst(%c1_i64, %c{size}_i64, %c{size}_i64)
       : {gm(element)}, {ub(element)}, i64, i64, i64, i64, i64"""
 
 
 def copy_out(name: str, element: str, size: int) -> str:
     """One row of `size` bytes from UB to GM."""
     return f"""    pto.set_loop_size_ubtoout %c1_i64, %c1_i64 : i64, i64
-    pto.mte_ub_gm %ub_{name}, %{name}, %c{size}_i64 nburst(%c1_i64, %c{size}_i64, %c{size}_i64)
+    pto.mte_ub_gm %ub_{name}, %gm_{name}, %c{size}_i64 nburst(%c1_i64, %c{size}_i64, %c{size}_i64)
       : {ub(element)}, {gm(element)}, i64, i64, i64, i64"""
 
 
@@ -99,11 +99,11 @@ def vector_kernel(
     target: str = "a5",
     preload: bool = True,
 ) -> str:
-    """Inputs and outputs as name: (element type, elements); UB buffers at multiples of 16 KiB, named %ub_NAME.
+    """Inputs and outputs as name: (element type, elements); %gm_NAME in GM, %ub_NAME at a multiple of 16 KiB in UB.
 
     `preload` copies the outputs in as well, so that bytes no store reaches come back as they were.
     """
-    parameters = ", ".join(f"%{n}: {gm(t)}" for n, (t, _) in (inputs | outputs).items()) + extra
+    parameters = ", ".join(f"%gm_{n}: {gm(t)}" for n, (t, _) in (inputs | outputs).items()) + extra
     buffers = "\n".join(
         f"    %ub_{n} = pto.castptr %c{16384 * i}_i64 : i64 -> {ub(t)}"
         for i, (n, (t, _)) in enumerate((inputs | outputs).items())

@@ -94,7 +94,9 @@ def to_float(value: float | int, element: str, mode: str, sat: str) -> int:
     units = rounded(exact / Fraction(2) ** exponent, mode)
     result = abs(units) * Fraction(2) ** exponent
     if result > limit:
-        return top | (sign if negative else 0)
+        # a mode that rounds toward zero stops at the largest finite number, as IEEE has it
+        inward = mode in "ZO" or (mode == "F" and not negative) or (mode == "C" and negative)
+        return (infinity - 1 if inward else top) | (sign if negative else 0)
     if result == 0:
         code = 0
     else:

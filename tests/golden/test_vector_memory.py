@@ -1,0 +1,581 @@
+"""Vector loads and stores: distribution modes, block strides, gathers and scatters, unaligned streams, squeezed streams."""
+
+import numpy as np
+import pytest
+
+from golden.numbers import data, equal
+from golden.program import outcome, tail_loop, ub, vector_kernel, vreg
+
+B8, B16, B32 = "!pto.mask<b8>", "!pto.mask<b16>", "!pto.mask<b32>"
+
+
+def units(raw: np.ndarray, k: int) -> np.ndarray:
+    return raw.reshape(-1, k)
+
+
+def loaded(dist: str, raw: np.ndarray) -> np.ndarray:
+    """The 256 bytes of a register by the table of distribution modes."""
+    if dist == "NORM":
+        return raw[:256]
+    if dist in ("BRC_BLK", "BLK"):
+        return np.tile(raw[:32], 8)
+    name, _, suffix = dist.partition("_B")
+    k = int(suffix) // 8 if suffix else 1
+    if name == "BRC":
+        return np.tile(raw[:k], 256 // k)
+    if name == "US":
+        return np.repeat(units(raw[:128], k), 2, axis=0).reshape(-1)
+    if name in ("DS", "SPLT2CHN", "DINTLV"):
+        return units(raw[:512], k)[::2].reshape(-1)
+    if name == "UNPK":
+        out = np.zeros((128 // k, 2, k), "u1")
+        out[:, 0] = units(raw[:128], k)
+        return out.reshape(-1)
+    if name == "UNPK4":
+        out = np.zeros((64, 4), "u1")
+        out[:, 0] = raw[:64]
+        return out.reshape(-1)
+    if name == "SPLT4CHN":
+        return raw[:1024:4]
+    if name == "E2B":
+        return np.repeat(units(raw[: 8 * k], k), 32 // k, axis=0).reshape(-1)
+    raise AssertionError(dist)
+
+
+LOADS = """NORM BRC_B8 BRC_B16 BRC_B32 US_B8 US_B16 DS_B8 DS_B16 UNPK_B8 UNPK_B16 UNPK_B32 BRC_BLK BLK E2B_B16 E2B_B32 UNPK4 UNPK4_B8
+SPLT4CHN SPLT4CHN_B8 SPLT2CHN_B8 SPLT2CHN_B16 DINTLV_B32""".split()
+
+
+@pytest.mark.parametrize("dist", LOADS)
+@pytest.mark.parametrize("element", ["f32", "ui8", "i16"])
+def test_load_modes(dist: str, element: str) -> None:
+    """The token says the unit, whatever the element type; the offset counts elements of the pointer."""
+    size = {"f32": 4, "ui8": 1, "i16": 2}[element]
+    v, p, g = vreg(element), ub(element), {"f32": B32, "ui8": B8, "i16": B16}[element]
+    scope = f"""      %all = pto.pset_{g[-4:-1].lstrip("<")} "PAT_ALL" : {g}
+      %x = pto.vlds %ub_a[%c{64 // size}] {{dist = "{dist}"}} : {p} -> {v}
+      pto.vsts %x, %ub_y[%c0], %all : {v}, {p}, {g}"""
+    text = vector_kernel({"a": (element, 2048 // size)}, {"y": (element, 256 // size)}, scope)
+    a = data("ui8", 2048)
+    out = outcome(text, a.view(f"u{size}"), np.zeros(256 // size, f"u{size}"))[1]
+    equal(out.view("u1"), loaded(dist, a[64:]))
+
+
+@pytest.mark.parametrize("dist", ["BDINTLV", "DINTLV_B8", "DINTLV_B16", "DINTLV_B32"])
+def test_dual_loads(dist: str) -> None:
+    v, p = vreg("f32"), ub("f32")
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %lo, %hi = pto.vldsx2 %ub_a[%c16], "{dist}" : {p}, index -> {v}, {v}
+      pto.vsts %lo, %ub_y[%c0], %all : {v}, {p}, {B32}
+      pto.vsts %hi, %ub_y[%c64], %all : {v}, {p}, {B32}"""
+    text = vector_kernel({"a": ("f32", 256)}, {"y": ("f32", 128)}, scope)
+    a = data("ui8", 1024)
+    k = 32 if dist == "BDINTLV" else int(dist[8:]) // 8
+    pieces = units(a[64 : 64 + 512], k)
+    out = outcome(text, a.view("f4"), np.zeros(128, "f4"))[1]
+    equal(out.view("u1"), np.concatenate([pieces[::2].reshape(-1), pieces[1::2].reshape(-1)]))
+
+
+@pytest.mark.parametrize("k", [1, 2, 4])
+def test_interleaving_store_ignores_its_mask(k: int) -> None:
+    element, g = {1: ("ui8", "b8"), 2: ("f16", "b16"), 4: ("f32", "b32")}[k]
+    v, p, m, n = vreg(element), ub(element), f"!pto.mask<{g}>", 256 // k
+    scope = f"""      %none = pto.pset_{g} "PAT_ALLF" : {m}
+      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
+      %z = pto.vlds %ub_a[%c{n}] : {p} -> {v}
+      pto.vstsx2 %x, %z, %ub_y[%c0], "INTLV_B{8 * k}", %none : {v}, {v}, {p}, index, {m}"""
+    text = vector_kernel({"a": (element, 2 * n)}, {"y": (element, 2 * n)}, scope)
+    a = data("ui8", 512)
+    out = outcome(text, a.view(f"u{k}"), np.zeros(2 * n, f"u{k}"))[1]
+    equal(out.view("u1"), np.stack([units(a[:256], k), units(a[256:], k)], 1).reshape(-1))
+
+
+STORES = {
+    "NORM_B8": ("ui8", "b8", 1, 1, 1),
+    "NORM_B16": ("i16", "b16", 2, 2, 2),
+    "NORM_B32": ("f32", "b32", 4, 4, 4),
+    "PK_B16": ("i16", "b16", 2, 1, 2),
+    "PK_B32": ("f32", "b32", 4, 2, 4),
+    "PK_B64": ("f32", "b32", 8, 4, 8),
+    "PK4_B32": ("f32", "b32", 4, 1, 4),
+}
+
+
+@pytest.mark.parametrize("dist", STORES)
+@pytest.mark.parametrize("pattern", ["PAT_ALL", "PAT_M3", "PAT_VL8"])
+def test_store_modes(dist: str, pattern: str) -> None:
+    """Packing is positional: unit u goes to slot u, and units whose lane is off leave their slot alone."""
+    element, g, unit, kept, bit = STORES[dist]
+    v, p, m = vreg(element), ub(element), f"!pto.mask<{g}>"
+    size = 256 // len(range(0, 256, {"ui8": 1, "i16": 2, "f32": 4}[element]))
+    n = 256 // size
+    scope = f"""      %on = pto.pset_{g} "{pattern}" : {m}
+      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
+      pto.vsts %x, %ub_y[%c{32 // size}], %on {{dist = "{dist}"}} : {v}, {p}, {m}"""
+    text = vector_kernel({"a": (element, n)}, {"y": (element, 2 * n)}, scope)
+    a = data("ui8", 256)
+    lane = np.arange(256 // size)
+    on = {"PAT_ALL": lane >= 0, "PAT_M3": lane % 3 == 0, "PAT_VL8": lane < 8}[pattern]
+    image = np.zeros(256, bool)
+    image[::size] = on
+    expected = np.full(512, 0x33, "u1")
+    for u in range(256 // unit):
+        if image[bit * u]:
+            expected[32 + u * kept : 32 + (u + 1) * kept] = a[u * unit : u * unit + kept]
+    out = outcome(text, a.view(f"u{size}"), np.full(512, 0x33, "u1").view(f"u{size}"))[1]
+    equal(out.view("u1"), expected)
+
+
+@pytest.mark.parametrize("element, g, size", [("ui8", "b8", 1), ("f16", "b16", 2), ("f32", "b32", 4)])
+def test_single_point_store_ignores_its_mask(element: str, g: str, size: int) -> None:
+    v, p, m = vreg(element), ub(element), f"!pto.mask<{g}>"
+    scope = f"""      %none = pto.pset_{g} "PAT_ALLF" : {m}
+      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
+      pto.vsts %x, %ub_y[%c3], %none {{dist = "1PT_B{8 * size}"}} : {v}, {p}, {m}"""
+    text = vector_kernel({"a": (element, 256 // size)}, {"y": (element, 64)}, scope)
+    a = data(f"ui{8 * size}", 256 // size)
+    expected = np.full(64, 5, f"u{size}")
+    expected[3] = a[0]
+    equal(outcome(text, a, np.full(64, 5, f"u{size}"))[1], expected)
+
+
+def test_every_fourth_byte_of_a_byte_register() -> None:
+    scope = f"""      %on = pto.pset_b32 "PAT_ALL" : {B32}
+      %x = pto.vlds %ub_a[%c0] : {ub("ui8")} -> {vreg("ui8")}
+      pto.vsts %x, %ub_y[%c0], %on {{dist = "PK4_B32"}} : {vreg("ui8")}, {ub("ui8")}, {B32}"""
+    text = vector_kernel({"a": ("ui8", 256)}, {"y": ("ui8", 256)}, scope)
+    a = data("ui8", 256)
+    equal(outcome(text, a, np.full(256, 1, "u1"))[1], np.concatenate([a[::4], np.full(192, 1, "u1")]))
+
+
+@pytest.mark.parametrize("spelling", ['{dist = "PK_B16"}', '"PK_B16"'])
+def test_positional_and_named_store_modes(spelling: str) -> None:
+    given = f"%on {spelling}" if spelling[0] == "{" else f"%on, {spelling}"
+    scope = f"""      %on = pto.pset_b16 "PAT_ALL" : {B16}
+      %x = pto.vlds %ub_a[%c0] : {ub("i16")} -> {vreg("i16")}
+      pto.vsts %x, %ub_y[%c0], {given} : {vreg("i16")}, {ub("i16")}, {B16}"""
+    text = vector_kernel({"a": ("i16", 128)}, {"y": ("i16", 64)}, scope)
+    a = data("i16", 128)
+    equal(outcome(text, a, np.zeros(64, "i2"))[1].view("u1"), a.astype("u1"))
+
+
+def test_store_without_a_mask() -> None:
+    scope = f"""      %x = pto.vlds %ub_a[%c0] : {ub("f32")} -> {vreg("f32")}
+      pto.vsts %x, %ub_y[%c0] : {vreg("f32")}, {ub("f32")}
+      pto.vsts %x, %ub_y[%c64] {{dist = "NORM_B32"}} : {vreg("f32")}, {ub("f32")}"""
+    text = vector_kernel({"a": ("f32", 64)}, {"y": ("f32", 128)}, scope)
+    a = data("f32", 64)
+    equal(outcome(text, a, np.zeros(128, "f4"))[1], np.tile(a, 2))
+
+
+def test_post_update_pointers_through_a_loop() -> None:
+    """The access is at the unmodified base; the offset only moves the pointer that comes back."""
+    v, p = vreg("f32"), ub("f32")
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %e:2 = scf.for %i = %c0 to %c4 step %c1 iter_args(%s = %ub_a, %d = %ub_y) -> ({p}, {p}) {{
+        %x, %s2 = pto.vlds %s[%c64] : {p} -> {v}, {p}
+        %d2 = pto.vsts %x, %d[%c64], %all : {v}, {p}, {B32} -> {p}
+        scf.yield %s2, %d2 : {p}, {p}
+      }}
+      %lo, %hi, %n = pto.vldsx2 %e#0[%c128], "DINTLV_B32" : {p}, index -> {v}, {v}, {p}
+      %last = pto.vlds %n[%c0] : {p} -> {v}
+      pto.vsts %lo, %e#1[%c0], %all : {v}, {p}, {B32}
+      pto.vsts %hi, %e#1[%c64], %all : {v}, {p}, {B32}
+      pto.vsts %last, %e#1[%c128], %all : {v}, {p}, {B32}"""
+    text = vector_kernel({"a": ("f32", 448)}, {"y": ("f32", 448)}, scope)
+    a = data("f32", 448)
+    expected = np.concatenate([a[:256], a[256:384:2], a[257:384:2], a[384:448]])
+    equal(outcome(text, a, np.zeros(448, "f4"))[1], expected)
+
+
+def test_tail_of_thirteen_lanes_and_thousand_elements() -> None:
+    for count, logical in ((1024, 1000), (64, 13)):
+        body = tail_loop(
+            "i16" if count > 64 else "f32",
+            count,
+            logical,
+            """        %x = pto.vlds %ub_a[%offset] : P -> V
+        pto.vsts %x, %ub_y[%offset], %mask : V, P, M""".replace("P", ub("i16" if count > 64 else "f32"))
+            .replace("V", vreg("i16" if count > 64 else "f32"))
+            .replace(" M", " " + (B16 if count > 64 else B32)),
+        )
+        element, kind = ("i16", "i2") if count > 64 else ("f32", "f4")
+        text = vector_kernel({"a": (element, count)}, {"y": (element, count)}, body)
+        a = data(element, count)
+        out = outcome(text, a, np.full(count, 2, kind))[1]
+        equal(out, np.where(np.arange(count) < logical, a, 2).astype(kind))
+
+
+def test_merging_stores_are_flagged_and_interleave_planes() -> None:
+    import ptosim
+
+    scope = f"""      %on = pto.pset_b32 "PAT_ALL" : {B32}
+      %x = pto.vlds %ub_a[%c0] : {ub("ui8")} -> {vreg("ui8")}
+      pto.vsts %x, %ub_y[%c0], %on {{dist = "MRG4CHN_B8"}} : {vreg("ui8")}, {ub("ui8")}, {B32}"""
+    text = vector_kernel({"a": ("ui8", 256)}, {"y": ("ui8", 256)}, scope)
+    assert any("MRG4CHN" in w.message or "hardware" in w.message for w in ptosim.load(text).warnings)
+    a = data("ui8", 256)
+    equal(outcome(text, a, np.zeros(256, "u1"))[1], a.reshape(8, 4, 8).transpose(0, 2, 1).reshape(-1))
+
+
+# ---- block strides --------------------------------------------------------------------------------------------------
+
+
+def test_block_strided_load_and_store() -> None:
+    v, p = vreg("f32"), ub("f32")
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %x = pto.vsldb %ub_a, %c2_i16, %c4_i16, %all : {p}, i16, i16, {B32} -> {v}
+      pto.vsts %x, %ub_y[%c0], %all : {v}, {p}, {B32}
+      pto.vsstb %x, %ub_t, %c3_i16, %c1_i16, %all : {v}, {p}, i16, i16, {B32}
+      pto.mem_bar "VST_VLD"
+      %z = pto.vsldb %ub_t, %c3_i16, %c1_i16, %all : {p}, i16, i16, {B32} -> {v}
+      pto.vsts %z, %ub_y[%c64], %all : {v}, {p}, {B32}"""
+    text = vector_kernel({"a": ("f32", 256), "t": ("f32", 256)}, {"y": ("f32", 128)}, scope)
+    a = data("f32", 256)
+    blocks = a.reshape(-1, 8)[4:20:2].reshape(-1)
+    equal(outcome(text, a, np.zeros(256, "f4"), np.zeros(128, "f4"))[2], np.tile(blocks, 2))
+
+
+def test_packed_control_word_of_the_older_form() -> None:
+    v, p = vreg("f32"), ub("f32")
+    word = 2 << 16 | 4
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %x = pto.vsldb %ub_a, %c{word}_i32, %all : {p}, i32, {B32} -> {v}
+      pto.vsstb %x, %ub_y, %c{1 << 16}_i32, %all : {v}, {p}, i32, {B32}"""
+    text = vector_kernel({"a": ("f32", 256)}, {"y": ("f32", 64)}, scope)
+    a = data("f32", 256)
+    equal(outcome(text, a, np.zeros(64, "f4"))[1], a.reshape(-1, 8)[4:20:2].reshape(-1))
+
+
+def test_block_strides_with_post_update_and_partial_masks() -> None:
+    """A load reads a block when any bit of its group is on; a store writes single elements."""
+    v, p = vreg("f32"), ub("f32")
+    scope = f"""      %some, %rest = pto.plt_b32 %c13_i32 : i32 -> {B32}, i32
+      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %e:2 = scf.for %i = %c0 to %c2 step %c1 iter_args(%s = %ub_a, %d = %ub_y) -> ({p}, {p}) {{
+        %x, %s2 = pto.vsldb %s, %c1_i16, %c8_i16, %some : {p}, i16, i16, {B32} -> {v}, {p}
+        %d2 = pto.vsstb %x, %d, %c1_i16, %c8_i16, %all : {v}, {p}, i16, i16, {B32} -> {p}
+        scf.yield %s2, %d2 : {p}, {p}
+      }}
+      %f = pto.vlds %ub_a[%c0] : {p} -> {v}
+      pto.vsstb %f, %e#1, %c1_i16, %c0_i16, %some : {v}, {p}, i16, i16, {B32}"""
+    text = vector_kernel({"a": ("f32", 128)}, {"y": ("f32", 192)}, scope)
+    a = data("f32", 128)
+    expected = np.full(192, 6, "f4")
+    for i in range(2):
+        expected[64 * i : 64 * i + 64] = np.where(np.arange(64) < 16, a[64 * i : 64 * i + 64], 0)
+    expected[128:141] = a[:13]
+    equal(outcome(text, a, np.full(192, 6, "f4"))[1], expected)
+
+
+# ---- gathers and scatters -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element, index, mask, n", [("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("f16", "i16", "b16", 128)])
+def test_gather(element: str, index: str, mask: str, n: int) -> None:
+    v, vi, m, size = vreg(element), vreg(index), f"!pto.mask<{mask}>", 256 // n
+    scope = f"""      %all = pto.pset_{mask} "PAT_ALL" : {m}
+      %low, %rest = pto.plt_{mask} %c10_i32 : i32 -> {m}, i32
+      %on = pto.pnot %low, %all : {m}, {m} -> {m}
+      %i = pto.vlds %ub_i[%c0] : {ub(index)} -> {vi}
+      %r = pto.vgather2 %ub_a, %i, %on : {ub(element)}, {vi}, {m} -> {v}
+      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub(element)}, {m}"""
+    text = vector_kernel({"a": (element, 1000), "i": (index, n)}, {"y": (element, n)}, scope)
+    a = data(f"ui{8 * size}", 1000)
+    i = np.random.default_rng(1).integers(0, 1000, n).astype(f"u{size}")
+    i[:10] = 2 ** (8 * size) - 1
+    i[20:25] = 999
+    expected = np.where(np.arange(n) < 10, 0, a[np.minimum(i, 999)])
+    equal(outcome(text, a, i, np.zeros(n, f"u{size}"))[2], expected.astype(f"u{size}"))
+
+
+def test_gather_of_bytes_extends_with_zeros() -> None:
+    v, m = vreg("ui16"), B16
+    scope = f"""      %all = pto.pset_b16 "PAT_ALL" : {m}
+      %i = pto.vlds %ub_i[%c0] : {ub("ui16")} -> {v}
+      %r = pto.vgather2 %ub_a, %i, %all : {ub("ui8")}, {v}, {m} -> {v}
+      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub("ui16")}, {m}"""
+    text = vector_kernel({"a": ("ui8", 1024), "i": ("ui16", 128)}, {"y": ("ui16", 128)}, scope)
+    a, i = data("ui8", 1024), np.random.default_rng(1).integers(0, 1024, 128).astype("u2")
+    equal(outcome(text, a, i, np.zeros(128, "u2"))[2], a[i].astype("u2"))
+
+
+def test_gather_under_a_compare_mask() -> None:
+    v, vi = vreg("f32"), vreg("i32")
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %i = pto.vlds %ub_i[%c0] : {ub("i32")} -> {vi}
+      %on = pto.vcmps %i, %c500_i32, %all, "lt" : {vi}, i32, {B32} -> {B32}
+      %r = pto.vgather2_bc %ub_a, %i, %on : {ub("f32")}, {vi}, {B32} -> {v}
+      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub("f32")}, {B32}"""
+    text = vector_kernel({"a": ("f32", 1000), "i": ("i32", 64)}, {"y": ("f32", 64)}, scope)
+    a, i = data("f32", 1000), np.random.default_rng(1).integers(0, 1000, 64).astype("i4")
+    i[3] = 0x7FFFFFFF
+    equal(outcome(text, a, i, np.zeros(64, "f4"))[2], np.where(i < 500, a[i % 1000], 0).astype("f4"))
+
+
+def test_gather_of_blocks() -> None:
+    v, vi = vreg("f32"), vreg("ui32")
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %six, %rest = pto.plt_b32 %c6_i32 : i32 -> {B32}, i32
+      %i = pto.vlds %ub_i[%c0] : {ub("ui32")} -> {vi}
+      %r = pto.vgatherb %ub_a, %i, %six : {ub("f32")}, {vi}, {B32} -> {v}
+      pto.vsts %r, %ub_y[%c0], %all : {v}, {ub("f32")}, {B32}"""
+    text = vector_kernel({"a": ("f32", 1024), "i": ("ui32", 64)}, {"y": ("f32", 64)}, scope)
+    a = data("f32", 1024)
+    i = np.full(64, 0xFFFFFFFF, "u4")
+    i[:8] = [96, 0, 4064, 32, 32, 640, 0xFFFFFFE0, 3]
+    expected = np.concatenate([*(a[o // 4 : o // 4 + 8] for o in i[:6].tolist()), np.zeros(16, "f4")])
+    equal(outcome(text, a, i, np.zeros(64, "f4"))[2], expected)
+
+
+@pytest.mark.parametrize("element, index, mask, n", [("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("ui8", "ui16", "b16", 128)])
+def test_scatter(element: str, index: str, mask: str, n: int) -> None:
+    """Byte values come from every second byte of the register."""
+    v, vi, m = vreg(element), vreg(index), f"!pto.mask<{mask}>"
+    size = {"f32": 4, "i16": 2, "ui8": 1}[element]
+    scope = f"""      %on = pto.pset_{mask} "PAT_M3" : {m}
+      %i = pto.vlds %ub_i[%c0] : {ub(index)} -> {vi}
+      %x = pto.vlds %ub_a[%c0] : {ub(element)} -> {v}
+      pto.vscatter %x, %ub_y, %i, %on : {v}, {ub(element)}, {vi}, {m}"""
+    text = vector_kernel({"a": (element, 256 // size), "i": (index, n)}, {"y": (element, 512)}, scope)
+    a = data(f"ui{8 * size}", 256 // size)
+    i = np.random.default_rng(1).permutation(512)[:n].astype(f"u{4 if mask == 'b32' else 2}")
+    expected = np.full(512, 3, f"u{size}")
+    for lane in range(0, n, 3):
+        expected[i[lane]] = a[2 * lane if size == 1 else lane]
+    equal(outcome(text, a, i, np.full(512, 3, f"u{size}"))[2], expected)
+
+
+def test_the_lowest_lane_wins_a_scatter_conflict() -> None:
+    v, vi = vreg("i32"), vreg("ui32")
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %i = pto.vlds %ub_i[%c0] : {ub("ui32")} -> {vi}
+      %x = pto.vlds %ub_a[%c0] : {ub("i32")} -> {v}
+      pto.vscatter %x, %ub_y, %i, %all : {v}, {ub("i32")}, {vi}, {B32}"""
+    text = vector_kernel({"a": ("i32", 64), "i": ("ui32", 64)}, {"y": ("i32", 64)}, scope)
+    i = (np.arange(64) % 5).astype("u4")
+    out = outcome(text, np.arange(64, dtype="i4"), i, np.full(64, -1, "i4"))[2]
+    assert out.tolist() == [0, 1, 2, 3, 4] + [-1] * 59
+
+
+def test_lane_counts_of_the_older_gather_and_scatter() -> None:
+    v, vi, p = vreg("f32"), vreg("ui32"), ub("f32")
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %i = pto.vlds %ub_i[%c0] : {ub("ui32")} -> {vi}
+      %r = pto.vgather2 %ub_a, %i, %c20 : {p}, {vi}, index -> {v}
+      pto.vsts %r, %ub_y[%c0], %all : {v}, {p}, {B32}
+      pto.vscatter %r, %ub_z, %i, %c5 : {v}, {p}, {vi}, index"""
+    text = vector_kernel({"a": ("f32", 64), "i": ("ui32", 64)}, {"y": ("f32", 64), "z": ("f32", 64)}, scope)
+    a, i = data("f32", 64), np.random.default_rng(1).permutation(64).astype("u4")
+    out = outcome(text, a, i, np.zeros(64, "f4"), np.full(64, 8, "f4"))
+    equal(out[2], np.where(np.arange(64) < 20, a[i], 0).astype("f4"))
+    expected = np.full(64, 8, "f4")
+    expected[i[:5]] = a[i[:5]]
+    equal(out[3], expected)
+
+
+# ---- unaligned streams ----------------------------------------------------------------------------------------------
+
+
+def test_unaligned_loads_in_all_three_forms() -> None:
+    v, p, al = vreg("f32"), ub("f32"), "!pto.align"
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %p1 = pto.addptr %ub_a, %c1 : {p} -> {p}
+      %p65 = pto.addptr %ub_a, %c65 : {p} -> {p}
+      %a0 = pto.vldas %p1 : {p} -> {al}
+      %x0, %a1 = pto.vldus %p1, %a0 : {p}, {al} -> {v}, {al}
+      %x1, %a2 = pto.vldus %p65, %a1 : {p}, {al} -> {v}, {al}
+      %b0 = pto.vldas %p1 : {p} -> {al}
+      %x2, %b1, %q = pto.vldus %p1, %b0, %c64 : {p}, {al}, index -> {v}, {al}, {p}
+      %x3, %b2, %q2 = pto.vldus %q, %b1, %c3 : {p}, {al}, index -> {v}, {al}, {p}
+      %d0 = pto.vldas %p1 : {p} -> {al}
+      %x4, %d1, %r = pto.vldus %p1, %d0 : {p}, {al} -> {v}, {al}, {p}
+      %x5, %d2, %r2 = pto.vldus %r, %d1 : {p}, {al} -> {v}, {al}, {p}
+""" + "\n".join(f"      pto.vsts %x{i}, %ub_y[%c{64 * i}], %all : {v}, {p}, {B32}" for i in range(6))
+    text = vector_kernel({"a": ("f32", 256)}, {"y": ("f32", 384)}, scope)
+    a = data("f32", 256)
+    equal(outcome(text, a, np.zeros(384, "f4"))[1], np.tile(a[1:129], 3))
+
+
+def test_unaligned_load_stream_through_a_loop() -> None:
+    v, p, al = vreg("i16"), ub("i16"), "!pto.align"
+    scope = f"""      %all = pto.pset_b16 "PAT_ALL" : {B16}
+      %p = pto.addptr %ub_a, %c5 : {p} -> {p}
+      %a0 = pto.vldas %p : {p} -> {al}
+      %e:2 = scf.for %o = %c0 to %c512 step %c128 iter_args(%al = %a0, %s = %p) -> ({al}, {p}) {{
+        %x, %a1, %n = pto.vldus %s, %al, %c128 : {p}, {al}, index -> {v}, {al}, {p}
+        pto.vsts %x, %ub_y[%o], %all : {v}, {p}, {B16}
+        scf.yield %a1, %n : {al}, {p}
+      }}"""
+    text = vector_kernel({"a": ("i16", 640)}, {"y": ("i16", 512)}, scope)
+    a = data("i16", 640)
+    equal(outcome(text, a, np.zeros(512, "i2"))[1], a[5:517])
+
+
+def test_unaligned_store_of_three_elements() -> None:
+    v, p, al = vreg("f32"), ub("f32"), "!pto.align"
+    scope = f"""      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
+      %a0 = pto.init_align : {al}
+      %a1 = pto.vstus %a0, %c3_i32, %x, %ub_y : {al}, i32, {v}, {p} -> {al}
+      pto.vstas %a1, %ub_y, %c3_i32 : {al}, {p}, i32"""
+    text = vector_kernel({"a": ("f32", 64)}, {"y": ("f32", 64)}, scope)
+    a = data("f32", 64)
+    equal(outcome(text, a, np.full(64, 1, "f4"))[1], np.concatenate([a[:3], np.full(61, 1, "f4")]))
+
+
+def test_unaligned_store_stream_with_pointers_that_move() -> None:
+    """Rows of 100 elements go out as 64 and 36, packed without gaps, through one stream carried by two loops."""
+    v, p, al = vreg("f32"), ub("f32"), "!pto.align"
+    scope = f"""      %start = pto.addptr %ub_y, %c3 : {p} -> {p}
+      %a0 = pto.init_align : {al}
+      %e:2 = scf.for %row = %c0 to %c5 step %c1 iter_args(%al = %a0, %d = %start) -> ({al}, {p}) {{
+        %base = arith.muli %row, %c128 : index
+        %next = arith.addi %base, %c64 : index
+        %x = pto.vlds %ub_a[%base] : {p} -> {v}
+        %z = pto.vlds %ub_a[%next] : {p} -> {v}
+        %a1, %d1 = pto.vstus %al, %c64_i32, %x, %d : {al}, i32, {v}, {p} -> {al}, {p}
+        %a2, %d2 = pto.vstus %a1, %c36_i32, %z, %d1 : {al}, i32, {v}, {p} -> {al}, {p}
+        scf.yield %a2, %d2 : {al}, {p}
+      }}
+      pto.vstas %e#0, %e#1, %c0_i32 : {al}, {p}, i32"""
+    text = vector_kernel({"a": ("f32", 640)}, {"y": ("f32", 512)}, scope)
+    a = data("f32", 640)
+    expected = np.full(512, 1, "f4")
+    expected[3:503] = a.reshape(5, 128)[:, :100].reshape(-1)
+    equal(outcome(text, a, np.full(512, 1, "f4"))[1], expected)
+
+
+def test_a_stream_through_a_condition() -> None:
+    v, p, al = vreg("f32"), ub("f32"), "!pto.align"
+    scope = f"""      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
+      %a0 = pto.init_align : {al}
+      %e:2 = scf.for %i = %c0 to %c6 step %c1 iter_args(%al = %a0, %d = %ub_y) -> ({al}, {p}) {{
+        %odd = arith.remui %i, %c2 : index
+        %c = arith.cmpi eq, %odd, %c1 : index
+        %n:2 = scf.if %c -> ({al}, {p}) {{
+          %a1, %d1 = pto.vstus %al, %c5_i32, %x, %d : {al}, i32, {v}, {p} -> {al}, {p}
+          scf.yield %a1, %d1 : {al}, {p}
+        }} else {{
+          %a2, %d2 = pto.vstus %al, %c2_i32, %x, %d : {al}, i32, {v}, {p} -> {al}, {p}
+          scf.yield %a2, %d2 : {al}, {p}
+        }}
+        scf.yield %n#0, %n#1 : {al}, {p}
+      }}
+      pto.vstas %e#0, %e#1, %c0_i32 : {al}, {p}, i32"""
+    text = vector_kernel({"a": ("f32", 64)}, {"y": ("f32", 64)}, scope)
+    a = data("f32", 64)
+    piece = np.concatenate([a[:2], a[:5]])
+    equal(outcome(text, a, np.full(64, 1, "f4"))[1], np.concatenate([np.tile(piece, 3), np.full(43, 1, "f4")]))
+
+
+def test_flush_of_a_fresh_stream_only_moves_the_pointer() -> None:
+    v, p, al = vreg("f32"), ub("f32"), "!pto.align"
+    scope = f"""      %all = pto.pset_b32 "PAT_VL8" : {B32}
+      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
+      %a0 = pto.init_align : {al}
+      %n = pto.vstas %a0, %ub_y, %c16_i32 : {al}, {p}, i32 -> {p}
+      pto.vsts %x, %n[%c0], %all : {v}, {p}, {B32}"""
+    text = vector_kernel({"a": ("f32", 64)}, {"y": ("f32", 64)}, scope)
+    a = data("f32", 64)
+    expected = np.full(64, 1, "f4")
+    expected[16:24] = a[:8]
+    equal(outcome(text, a, np.full(64, 1, "f4"))[1], expected)
+
+
+@pytest.mark.parametrize("place", ["inside", "outside"])
+def test_squeezed_stores(place: str) -> None:
+    """Eight lanes are kept and stored from the second element on."""
+    v, p, al = vreg("f32"), ub("f32"), "!pto.align"
+    init = f"%a0 = pto.init_align : {al}"
+    store = f"""%x = pto.vlds %ub_a[%c0] : {p} -> {v}
+        %s = pto.vsqz %x, %on : {v}, {B32} -> {v}"""
+    if place == "outside":
+        loop = f"""      {init}
+      %e = scf.for %i = %c0 to %c1 step %c1 iter_args(%al = %a0) -> ({al}) {{
+        {store}
+        %a1 = pto.vstur %al, %s, %to, "POST_UPDATE" : {al}, {v}, {p} -> {al}
+        scf.yield %a1 : {al}
+      }}
+      pto.vstar %e, %to : {al}, {p}"""
+    else:
+        loop = f"""      scf.for %i = %c0 to %c1 step %c1 {{
+        {init}
+        {store}
+        %a1 = pto.vstur %a0, %s, %to, "POST_UPDATE" : {al}, {v}, {p} -> {al}
+        pto.vstar %a1, %to : {al}, {p}
+      }}"""
+    scope = f"""      pto.sprclr "AR"
+      %on = pto.pset_b32 "PAT_VL8" : {B32}
+      %to = pto.addptr %ub_y, %c1 : {p} -> {p}
+{loop}"""
+    text = vector_kernel({"a": ("f32", 64)}, {"y": ("f32", 64)}, scope)
+    a = data("f32", 64)
+    expected = np.zeros(64, "f4")
+    expected[1:9] = a[:8]
+    equal(outcome(text, a, np.zeros(64, "f4"))[1], expected)
+
+
+def test_compaction_and_its_length() -> None:
+    v, p, al = vreg("f32"), ub("f32"), "!pto.align"
+    scope = f"""      pto.sprclr "AR"
+      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %a0 = pto.init_align : {al}
+      %e = scf.for %o = %c0 to %c1024 step %c64 iter_args(%al = %a0) -> ({al}) {{
+        %x = pto.vlds %ub_a[%o] : {p} -> {v}
+        %on = pto.vcmps %x, %zero, %all, "gt" : {v}, f32, {B32} -> {B32}
+        %s = pto.vsqz %x, %on : {v}, {B32} -> {v}
+        %a1 = pto.vstur %al, %s, %ub_y, "POST_UPDATE" : {al}, {v}, {p} -> {al}
+        scf.yield %a1 : {al}
+      }}
+      pto.vstar %e, %ub_y : {al}, {p}
+      pto.sprsti "AR", %ub_n[%c0_i32] : {ub("ui32")}, i32
+      pto.sprsts "AR", %ub_n[%c32_i32] : {ub("ui32")}, i32
+      %n2 = pto.sprsti "AR", %ub_n[%c2_i32] : {ub("ui32")}, i32 -> {ub("ui32")}
+      pto.sprsts "AR", %n2[%c4_i32] : {ub("ui32")}, i32"""
+    text = vector_kernel(
+        {"a": ("f32", 1024)}, {"y": ("f32", 1024), "n": ("ui32", 16)}, scope, before="    %zero = arith.constant 0.0 : f32"
+    )
+    a = data("f32", 1024)
+    kept = a[a > 0]
+    out = outcome(text, a, np.full(1024, -1, "f4"), np.zeros(16, "u4"))
+    equal(out[1], np.concatenate([kept, np.full(1024 - kept.size, -1, "f4")]))
+    assert np.nonzero(out[2])[0].tolist() == [0, 3, 8] and (out[2][[0, 3, 8]] == 4 * kept.size).all()
+
+
+def test_older_stream_spellings() -> None:
+    v, p, al = vreg("f32"), ub("f32"), "!pto.align"
+    scope = f"""      %x = pto.vlds %ub_a[%c0] : {p} -> {v}
+      %z = pto.vlds %ub_a[%c64] : {p} -> {v}
+      %to = pto.addptr %ub_y, %c1 : {p} -> {p}
+      %a0 = pto.init_align : {al}
+      %a1, %o1 = pto.vstu %a0, %c1, %x, %ub_y, "POST_UPDATE" : {al}, index, {v}, {p} -> {al}, index
+      %a2, %o2 = pto.vstu %a1, %o1, %z, %ub_y, "NO_POST_UPDATE" : {al}, index, {v}, {p} -> {al}, index
+      pto.vsta %a2, %ub_y[%c129] : {al}, {p}, index
+      %b0 = pto.init_align : {al}
+      %far = pto.addptr %ub_y, %c201 : {p} -> {p}
+      %b1, %q1 = pto.vstus %b0, %c3_i32, %x, %far, "POST_UPDATE" : {al}, i32, {v}, {p} -> {al}, {p}
+      %b2, %q2 = pto.vstus %b1, %q1, %z, %ub_y, %c2_i32 : {al}, {p}, {v}, {p}, i32 -> {al}, {p}
+      pto.vstas %b2, %q2, %c0_i32 : {al}, {p}, i32"""
+    text = vector_kernel({"a": ("f32", 128)}, {"y": ("f32", 256)}, scope)
+    a = data("f32", 128)
+    expected = np.full(256, 1, "f4")
+    expected[1:129] = a
+    expected[201:206] = np.concatenate([a[:3], a[64:66]])
+    equal(outcome(text, a, np.full(256, 1, "f4"))[1], expected)
+
+
+@pytest.mark.parametrize("token, step, unit", [("STRIDE_S3_B16", 3, 2), ("STRIDE_S4_B64", 4, 8), ("STRIDE_S8_B32", 8, 4), ("STRIDE_S2_B64", 2, 8)])
+def test_fixed_strides(token: str, step: int, unit: int) -> None:
+    v, p = vreg("f32"), ub("f32")
+    scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}
+      %x = pto.vsld %ub_a[%c8], "{token}" : {p} -> {v}
+      pto.vsts %x, %ub_y[%c0], %all : {v}, {p}, {B32}
+      pto.vsst %x, %ub_z[%c8], "{token}" : {v}, {p}"""
+    text = vector_kernel({"a": ("f32", 1024)}, {"y": ("f32", 64), "z": ("f32", 1024)}, scope)
+    a = data("f32", 1024)
+    out = outcome(text, a, np.zeros(64, "f4"), np.zeros(1024, "f4"))
+    pieces = units(a.view("u1")[32:], unit)[: step * (256 // unit) : step]
+    equal(out[1].view("u1"), pieces.reshape(-1))
+    expected = np.zeros(4096, "u1")
+    units(expected[32 : 32 + (4064 // unit) * unit], unit)[: step * (256 // unit) : step] = pieces
+    equal(out[2].view("u1"), expected)
