@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import ptosim
-from test_completeness import PENDING_NATIVE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.pto"))
@@ -69,10 +68,6 @@ def script(name: str) -> ModuleType:
 def run(name: str, sizes: dict[str, Any], engine: str = "reference", **options: Any) -> None:
     launch = script(name).launch(**sizes)
     kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
-    if engine == "native" and any(f"{pending} " in str(kernel.module) for pending in PENDING_NATIVE):
-        with pytest.raises(ptosim.PTOError, match="unsupported"):
-            kernel(*launch.arguments, grid=launch.grid, engine=engine)
-        return
     kernel(*launch.arguments, grid=launch.grid, engine=engine, **options)
     launch.compare()
 
