@@ -24,8 +24,8 @@ MOST_BYTES = 1 << 28
 FARTHEST = 1 << (OFFSET_BITS - 1)
 """How far a copy may reach: half of what a pointer can say."""
 
-_CEILING = 1 << 58
-"""Products are cut here, so that sums of them stay below 2^63."""
+_CEILING = 1 << 62
+"""Sums are cut here: a product of a count and a stride that fit their fields is below 2^61."""
 
 LINE = 64
 """Bytes of a cache line, and of one streaming store."""
@@ -70,11 +70,11 @@ class Burst:
         """What depends on all sizes together; `width` is that of a destination row, where it is not the length."""
         rows = self.length.like(1)
         for loop in self.loops:
-            rows = minimum(rows * loop.count, _CEILING >> 21)
+            rows = minimum(rows * loop.count, 1 << 41)  # no overflow: a count has 21 bits
         widest = self.length if width is None else maximum(self.length, width)
         most = f"at most {MOST_ROWS} rows and {MOST_BYTES} bytes"
         message = f"a copy of {{}} rows of {{}} bytes; {most} can be copied at once"
-        core.fail((rows > MOST_ROWS) | (rows * widest > MOST_BYTES), "limit", message, rows, self.length)
+        core.fail((rows > MOST_ROWS) | (rows * widest > MOST_BYTES), "limit", message, self._all_rows, self.length)
         for side, strides in (
             (source, [loop.source for loop in self.loops]),
             (dest, [loop.dest for loop in self.loops]),
@@ -83,6 +83,12 @@ class Burst:
             core.fail(reach >= FARTHEST, "out-of-bounds", "the last row lies {} bytes behind the pointer", reach)
             if side.alignment > 1:
                 self._check_strides(core, side, strides)
+
+    def _all_rows(self) -> Value:
+        rows = self.length.like(1)
+        for loop in self.loops:
+            rows = rows * loop.count
+        return rows
 
     def _check_strides(self, core: Core, side: Side, strides: Sequence[Value]) -> None:
         """Strides that are used place on-chip rows at whole blocks."""
@@ -94,7 +100,7 @@ class Burst:
         """From the first row to the last."""
         reach = self.length.like(0)
         for loop, stride in zip(self.loops, strides, strict=True):
-            reach = reach + minimum(maximum(loop.count - 1, 0) * stride, _CEILING)
+            reach = minimum(reach + maximum(loop.count - 1, 0) * stride, _CEILING)
         return reach
 
     def source_extent(self) -> Value:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import CoreKind, Space
+from ptosim.language.fixpipe import MteL0cGm
 from ptosim.language.function import Call, Function, callee_of
 from ptosim.language.load import KernelProgram, VerifiedModule
 from ptosim.language.operands import constant_of
@@ -34,7 +35,7 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "sites": unit.module.sites,
         "spaces": sorted(unit.spaces),
         "cross_block": program.cross_block,
-        "in_order": unit.may_store_atomically or any(map(_stores_scalars, _reached(program))),
+        "in_order": unit.may_store_atomically or any(map(_stores_in_order, _reached(program))),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
 
@@ -63,8 +64,11 @@ def _reached(program: KernelProgram) -> Iterator[Operation]:
                 waiting.append(callee)
 
 
-def _stores_scalars(op: Operation) -> bool:
-    """Whether an operation stores a scalar to GM, which blocks may do to the same place in a certain order."""
+def _stores_in_order(op: Operation) -> bool:
+    """Whether an operation stores to GM what blocks may store to one place in a certain order: atomically by a clause
+    of its own, or a scalar."""
+    if isinstance(op, MteL0cGm):
+        return op.atomic_type is not None
     if not isinstance(op, StoreScalar | StDev):
         return False
     pointer = op.pointer.type

@@ -48,7 +48,8 @@ def locate(function: Function, pointer: Value) -> Place:
 
 def leaves_buffer(place: Place, low: Value | int, high: Value | int) -> Value:
     """Whether bytes from `low` up to `high`, counted from the place and both below 2^48, are not all in its buffer."""
-    return (place.offset + low < 0) | (place.offset + high > place.size)
+    # the offset of a pointer that names no buffer may be anything, and a sum with it may wrap
+    return (place.known ^ 1) | (place.offset + low < 0) | (place.offset + high > place.size)
 
 
 def host_address(function: Function, pointer: Value, extent: Value | int, site: int) -> Value:

@@ -1,0 +1,374 @@
+"""Stores of the fixpipe, whichever way they are written: read accumulators, quantise, lay out, write.
+
+A repeat is quantised into the workspace, row by row, and from there written in runs of values that lie one behind the
+other in the destination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ptosim.effects.element import Element
+from ptosim.effects.fixpipe import (
+    ALIGNMENT,
+    COLUMN_LIMIT,
+    DEST_LIMIT,
+    QUANT_WORD,
+    RELU_WORD,
+    ROW_LIMIT,
+    Shape,
+    dest_extent,
+    group_columns,
+    halved,
+    source_extent,
+    value_bits,
+)
+from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
+from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
+from ptosim.effects.names import Space
+from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
+from ptosim.native.burst import Loop, each_row, either, fits
+from ptosim.native.context import Word
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.global_memory import read_inside, write_inside
+from ptosim.native.ir import I1, I32, I64, Value
+from ptosim.native.quantisation import COLUMNS, Saturation, Steps, quantised, slopes, stored_type
+from ptosim.native.registers import splat
+
+RUN_OFFSET = 1 << 21
+"""Where in the workspace a run is put together; the values of a repeat lie before it, rows padded to COLUMNS."""
+PACKED_OFFSET = RUN_OFFSET + (1 << 17)
+"""And where 4-bit values are packed."""
+
+KEEP_CTRL, PRESERVE_NAN_CTRL = 48, 50
+"""Bits of CTRL: infinities and NaN are kept; saturation keeps NaN."""
+
+Lanes = Callable[[Value], Value]
+"""The parameters of COLUMNS channels from a column on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Store:
+    """Where accumulators come from and where they go."""
+
+    source: Value
+    dest: Value
+    space: Space
+    shape: Shape
+    layouts: Sequence[tuple[Value, str]]
+    """Every layout that it may have, and the condition under which it has it."""
+    split: Value
+    """Whether nz2nz writes fractals of 8 columns."""
+    ctrl: Value | None
+    """What makes a store to GM atomic; None where nothing does."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The rows and columns of a repeat that one memory receives; `at` is the core whose memory it is."""
+
+    row: Value
+    column: Value
+    shape: Shape
+    at: str | None = None
+
+
+# --- parameter words ------------------------------------------------------------------------------------------------
+
+
+def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
+    """The quantisation words of n channels."""
+    words = core.stretch("reads", Space.FB, offset, n * QUANT_WORD)
+    return lambda column: words.at(column * QUANT_WORD).load(I64.vector(COLUMNS))
+
+
+def slope_vector(core: Core, offset: Value, n: Value) -> Lanes:
+    """The slopes of n channels."""
+    words = core.stretch("reads", Space.FB_RELU, offset, n * RELU_WORD)
+    return lambda column: slopes(words.at(column * RELU_WORD).load(I32.vector(COLUMNS)))
+
+
+def quant_scalar(f: Function, word: Value) -> Lanes:
+    return lambda column: splat(f, word, COLUMNS)
+
+
+def slope_scalar(f: Function, word: Value) -> Lanes:
+    return lambda column: slopes(splat(f, word, COLUMNS))
+
+
+def saturation(f: Function, clause: str | None, ctrl: Value) -> Saturation:
+    """What a clause says of infinities and NaN, or CTRL where there is none."""
+    if clause is not None:
+        return Saturation(f.constant(I1, clause == "nosat"), f.constant(I1, clause == "sat_preserve_nan"))
+    keep = (ctrl.lshr(KEEP_CTRL) & 1) != 0
+    return Saturation(keep, (keep ^ 1) & ((ctrl.lshr(PRESERVE_NAN_CTRL) & 1) != 0))
+
+
+# --- the store ------------------------------------------------------------------------------------------------------
+
+
+def check_shape(core: Core, shape: Shape) -> None:
+    """Sizes must fit their fields, and a repeat cannot have more accumulators than there are."""
+    fits(core, COLUMN_LIMIT, n=shape.n)
+    fits(core, ROW_LIMIT, m=shape.m, source_stride=shape.source_stride, loop0_stride=shape.row_step)
+    fits(core, ROW_LIMIT, loop3_count=shape.count, loop3_source_stride=shape.repeat_source)
+    fits(core, DEST_LIMIT, dest_stride=shape.dest_stride, loop3_dest_stride=shape.repeat_dest)
+    held = core.target.memory[Space.L0C] // ACCUMULATOR
+    message = f"reads {{}} x {{}} accumulators of l0c, which holds {held}"
+    core.fail(shape.m * shape.n > held, "out-of-bounds", message, shape.m, shape.n)
+    core.f.settle()
+
+
+def is_representable(core: Core, steps: Steps) -> bool:
+    """Without a quantisation mode the destination is as wide as an accumulator; where it is not, the store fails."""
+    if steps.mode != "no_convert" or value_bits(steps.dest) == 8 * ACCUMULATOR:
+        return True
+    message = f"an accumulator of {steps.source.name} becomes {steps.dest.name} only with a quantisation mode"
+    core.fail(core.f.constant(I1, 1), "invalid", message)
+    core.f.settle()
+    return False
+
+
+def for_each_core(core: Core, store: Store, mode: str | Value | None, act: Callable[[Sequence[Part]], None]) -> None:
+    """Do it for the memories that receive the result. Of UB there are two: `mode` is the number of a vector core,
+    split_m or split_n."""
+    shape = store.shape
+    zero = shape.m.like(0)
+    if store.space is not Space.UB:
+        act([Part(zero, zero, shape)])
+    elif isinstance(mode, Value):
+        core.fail(mode.compare("ugt", 1), "invalid", "there are the vector cores 0 and 1, not {}", mode)
+        core.f.settle()
+        first, second = (Part(zero, zero, shape, f"aiv{number}") for number in (0, 1))
+        either(core.f, mode == 0, lambda: act([first]), lambda: act([second]))
+    else:
+        if mode == "split_m":
+            message = "split_m gives each vector core half the rows; m = {} is odd"
+            core.fail((shape.m & 1) != 0, "invalid", message, shape.m)
+        else:
+            core.fail((shape.n & 31) != 0, "invalid", "split_n needs n to be a multiple of 32, not {}", shape.n)
+        core.f.settle()
+        half = halved(shape, mode)
+        second = (half.m, zero) if mode == "split_m" else (zero, half.n)
+        act([Part(zero, zero, half, "aiv0"), Part(*second, half, "aiv1")])
+
+
+def perform(
+    core: Core, store: Store, parts: Sequence[Part], steps: Steps, parameters: Lanes | None, slope: Lanes | None
+) -> None:
+    """The whole store, repeat by repeat."""
+    alignment = ALIGNMENT[store.space]
+    if alignment > 1:
+        message = f"writes {store.space} at {{}}, which is not a multiple of {alignment}"
+        core.fail((store.dest & (alignment - 1)) != 0, "misaligned", message, store.dest)
+        core.f.settle()
+    shape = store.shape
+    some = (shape.m > 0) & (shape.n > 0) & (shape.count > 0)
+    either(core.f, some, lambda: _repeats(core, store, parts, steps, parameters, slope), lambda: None)
+
+
+def _repeats(
+    core: Core, store: Store, parts: Sequence[Part], steps: Steps, parameters: Lanes | None, slope: Lanes | None
+) -> None:
+    f, shape = core.f, store.shape
+    origin = core.stretch("reads", Space.L0C, store.source, source_extent(shape)[1], ACCUMULATOR_ROW)
+    writers = [_writer(core, store, part, steps.dest) for part in parts]
+    room = f.base(Word.WORKSPACE)
+    pitch = ceil_to(shape.n, COLUMNS)
+
+    def repeat(number: Value, _: list[Value]) -> Sequence[Value]:
+        words = origin.at(number * shape.repeat_source * ACCUMULATOR_ROW)
+        _quantise(f, shape, words, room, pitch, steps, parameters, slope)
+        for part, write in zip(parts, writers, strict=True):
+            _lay_out(core, store, part, steps.dest, pitch, number * shape.repeat_dest, write)
+        return ()
+
+    f.for_loop(shape.count.like(0), shape.count, 1, (), repeat)
+
+
+def _quantise(
+    f: Function,
+    shape: Shape,
+    origin: Value,
+    room: Value,
+    pitch: Value,
+    steps: Steps,
+    parameters: Lanes | None,
+    slope: Lanes | None,
+) -> None:
+    """Every accumulator as bits of the destination type, COLUMNS channels at a time."""
+    kind = stored_type(steps.dest)
+
+    def columns(column: Value, _: list[Value]) -> Sequence[Value]:
+        words = parameters(column) if parameters is not None else None
+        alpha = slope(column) if slope is not None else None
+        group = column.udiv(FRACTAL_ROWS) * shape.source_stride * ACCUMULATOR_ROW
+        first = origin.at(group + (column & (FRACTAL_ROWS - 1)) * ACCUMULATOR)
+
+        def row(number: Value, _: list[Value]) -> Sequence[Value]:
+            held = first.at(number * shape.row_step * ACCUMULATOR_ROW).load(I32.vector(COLUMNS), ACCUMULATOR)
+            bits = quantised(f, held, steps, words, alpha)
+            room.at((number * pitch + column) * (kind.bits // 8)).store(bits)
+            return ()
+
+        f.for_loop(column.like(0), shape.m, 1, (), row, polls=False)
+        return ()
+
+    f.for_loop(pitch.like(0), shape.n, COLUMNS, (), columns)
+
+
+# --- layouts --------------------------------------------------------------------------------------------------------
+
+Write = Callable[[Value, Value, Value], None]
+"""(destination in bytes, host address, bytes)"""
+
+
+def _lay_out(core: Core, store: Store, part: Part, dest: Element, pitch: Value, first: Value, write: Write) -> None:
+    room = core.f.base(Word.WORKSPACE).at((part.row * pitch + part.column) * (stored_type(dest).bits // 8))
+    plans = {"nz2nd": _rows, "nz2dn": _columns, "nz2nz": _fractals}
+    for condition, layout in store.layouts:
+        either(
+            core.f,
+            condition,
+            lambda plan=plans[layout]: plan(core, store, part, dest, room, pitch, first, write),
+            lambda: None,
+        )
+
+
+def _rows(
+    core: Core, store: Store, part: Part, dest: Element, room: Value, pitch: Value, first: Value, write: Write
+) -> None:
+    """dst[m * ds + n]"""
+    size = stored_type(dest).bits // 8
+    loop = Loop(part.shape.m, pitch * size, store.shape.dest_stride)
+    each_row(core.f, [loop], lambda from_, to: _run(core, dest, first + to, room.at(from_), part.shape.n, write))
+
+
+def _columns(
+    core: Core, store: Store, part: Part, dest: Element, room: Value, pitch: Value, first: Value, write: Write
+) -> None:
+    """dst[n * ds + m]"""
+    f, kind = core.f, stored_type(dest)
+    size = kind.bits // 8
+    run = f.base(Word.WORKSPACE).at(RUN_OFFSET)
+
+    def column(from_: Value, to: Value) -> None:
+        def gather(row: Value, _: list[Value]) -> Sequence[Value]:
+            run.at(row * size).store(room.at(row * pitch * size + from_).load(kind))
+            return ()
+
+        f.for_loop(from_.like(0), part.shape.m, 1, (), gather, polls=False)
+        _run(core, dest, first + to, run, part.shape.m, write)
+
+    each_row(f, [Loop(part.shape.n, pitch.like(size), store.shape.dest_stride)], column)
+
+
+def _fractals(
+    core: Core, store: Store, part: Part, dest: Element, room: Value, pitch: Value, first: Value, write: Write
+) -> None:
+    """dst[(n / W) * ds + m * W + n % W]"""
+    f, size = core.f, stored_type(dest).bits // 8
+    shape = part.shape
+    width = store.split.select(pitch.like(group_columns(dest, True)), pitch.like(group_columns(dest, False)))
+
+    def group(number: Value, _: list[Value]) -> Sequence[Value]:
+        column = number * width
+        count = minimum(shape.n - column, width)
+        begin = first + number * store.shape.dest_stride
+        loop = Loop(shape.m, pitch * size, width)
+
+        def row(from_: Value, to: Value) -> None:
+            _run(core, dest, begin + to, room.at(from_ + column * size), count, write)
+
+        each_row(f, [loop], row)
+        return ()
+
+    f.for_loop(pitch.like(0), (shape.n + width - 1).udiv(width), 1, (), group)
+
+
+def _run(core: Core, dest: Element, index: Value, run: Value, count: Value, write: Write) -> None:
+    """Values one behind the other, from an index of the destination on."""
+    bits = value_bits(dest)
+    if bits != 4:
+        write(index * (bits // 8), run, count * (bits // 8))
+        return
+    f = core.f
+    core.fail((index & 1) != 0, "misaligned", "a run of 4-bit values begins in the middle of a byte")
+    packed = f.base(Word.WORKSPACE).at(PACKED_OFFSET)
+    either(f, (count & 1) != 0, lambda: run.at(count).fill(0, 1), lambda: None)  # what stands beside an odd last value
+
+    def pair(number: Value, _: list[Value]) -> Sequence[Value]:
+        two = run.at(number * 2)
+        low, high = two.load(stored_type(dest)), two.at(1).load(stored_type(dest))
+        packed.at(number).store(low | high << 4)
+        return ()
+
+    half = ceil_div(count, 2)
+    f.for_loop(count.like(0), half, 1, (), pair, polls=False)
+    write(floor_div(index, 2), packed, half)
+
+
+# --- memories -------------------------------------------------------------------------------------------------------
+
+
+def _extent(core: Core, store: Store, part: Part, dest: Element) -> Value:
+    """The bytes that one memory receives."""
+    total = store.dest.like(0)
+    for condition, layout in store.layouts:
+        size = dest_extent(part.shape, layout, dest)[1]
+        if layout == "nz2nz":
+            size = store.split.select(dest_extent(part.shape, layout, dest, split=True)[1], size)
+        total = condition.select(size, total)
+    return total
+
+
+def _writer(core: Core, store: Store, part: Part, dest: Element) -> Write:
+    extent = _extent(core, store, part, dest)
+    if store.space is not Space.GM:
+        target = core.stretch("writes", store.space, store.dest, extent, ALIGNMENT[store.space], part.at)
+        return lambda to, run, count: target.at(to).copy_from(run, count)
+    place, outside = core.global_place("writes", store.dest, extent)
+
+    def plain(to: Value, run: Value, count: Value) -> None:
+        def inside() -> None:
+            place.address.at(to).copy_from(run, count)
+
+        if core.unit.drop:
+            either(core.f, outside, lambda: write_inside(place.further(to), run, count), inside)
+        else:
+            inside()
+
+    ctrl = store.ctrl
+    if ctrl is None:
+        return plain
+
+    def write(to: Value, run: Value, count: Value) -> None:
+        def atomic() -> None:
+            atomic_checks(core, count, ctrl)
+            core.f.settle()
+            if core.unit.drop:
+                either(core.f, outside, lambda: _each_element(core, to, run, count), combine)
+            else:
+                combine()
+
+        def combine() -> None:
+            accumulate(core.f, core.unit, place.address.at(to), run, count, ctrl)
+
+        either(core.f, is_atomic(ctrl), atomic, lambda: plain(to, run, count))
+
+    def _each_element(core: Core, to: Value, run: Value, count: Value) -> None:
+        """One that lies half outside is combined as if there were zeros."""
+        width = element_bytes(ctrl)
+        room = core.f.scratch(8)
+
+        def one(from_: Value, offset: Value) -> None:
+            there = place.further(to + offset)
+            read_inside(there, room, width)
+            accumulate(core.f, core.unit, room, run.at(from_), width, ctrl)
+            write_inside(there, room, width)
+
+        each_row(core.f, [Loop(count.udiv(width), width, width)], one)
+
+    return write

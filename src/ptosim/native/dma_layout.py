@@ -1,0 +1,279 @@
+"""Copies from GM to L1 that change the layout of a matrix, and the filling of L1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
+from ptosim.effects.geometry import ceil_div, ceil_to, minimum
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import dma as op
+from ptosim.language import dma_grouped as grouped
+from ptosim.language import dma_registers as register
+from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
+from ptosim.language.dma_grouped import FILL_LIMIT
+from ptosim.language.dma_registers import GM_STRIDE_LIMIT
+from ptosim.native.burst import Loop, each_row, either, fill, fits
+from ptosim.native.context import Register
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.global_memory import Place, read_inside
+from ptosim.native.ir import I8, Value
+from ptosim.native.lowering import lowering
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A matrix in GM, n rows of d elements, and where its parts go in L1; the roles of pto.mte_gm_l1_frac."""
+
+    layout: str
+    width: int
+    n: Value
+    d: Value
+    inner_stride: Value
+    outer_stride: Value
+    groups: Value
+    loop2_stride: Value
+    loop3_stride: Value
+    loop4_stride: Value
+    small_c0: Value
+
+    def element_offset(self, row: Value, column: Value) -> Value:
+        """Where an element lies, from the start of its group."""
+        along, across = (row, column) if self.layout == "nd2nz" else (column, row)
+        return along * self.inner_stride + across * self.width
+
+
+def _check(core: Core, matrix: Matrix) -> None:
+    """Sizes fit their fields; what L1 could not hold ends here, before it is read."""
+    fits(core, COUNT_LIMIT, n=matrix.n, d=matrix.d, groups=matrix.groups)
+    fits(core, GM_STRIDE_LIMIT, inner_stride=matrix.inner_stride, outer_stride=matrix.outer_stride)
+    fits(core, SHORT_LIMIT, loop2_stride=matrix.loop2_stride, loop3_stride=matrix.loop3_stride)
+    fits(core, SHORT_LIMIT, loop4_stride=matrix.loop4_stride)
+    small = matrix.small_c0 != 0
+    message = f"d is {{}}; it must be 0..{SMALL_ROW}"
+    core.fail(small & (matrix.d > SMALL_ROW), "invalid", message, matrix.d)
+    size = core.target.memory[Space.L1]
+    # Cut before they are multiplied, so that no product passes 2^63.
+    most = [minimum(value, 1 << 20) for value in (matrix.groups, ceil_div(matrix.d * matrix.width, BLOCK), matrix.n)]
+    blocks = most[0] * most[1] * most[2]
+    limit = small.select(blocks.like(SMALL_ROW * size), blocks.like(size))
+    message = f"writes {{}} blocks of {BLOCK} bytes of l1, which has {size} bytes"
+    core.fail(blocks * BLOCK > limit, "out-of-bounds", message, blocks)
+    core.f.settle()
+
+
+def _copy(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
+    _check(core, matrix)
+    empty = (matrix.n == 0) | (matrix.d == 0) | (matrix.groups == 0)
+    either(core.f, empty, lambda: None, lambda: _convert(core, source, dest, matrix))
+
+
+def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
+    _, read = matrix_source(matrix.layout, matrix.width)(matrix)
+    place, outside = core.global_place("reads", source, read)
+    _, written = matrix_dest(matrix.width)(matrix)
+    target = core.stretch("writes", Space.L1, dest, written, BLOCK)
+
+    def convert(read_piece: Callable[[Value, Value, Value], None]) -> None:
+        either(
+            core.f,
+            matrix.small_c0 != 0,
+            lambda: _small(core.f, matrix, target, read_piece),
+            lambda: _fractals(core.f, matrix, target, read_piece),
+        )
+
+    def direct(offset: Value, to: Value, count: Value) -> None:
+        to.copy_from(place.address.at(offset), count)
+
+    if core.unit.drop:
+        either(core.f, outside, lambda: convert(_clipped(place)), lambda: convert(direct))
+    else:
+        convert(direct)
+
+
+def _clipped(place: Place) -> Callable[[Value, Value, Value], None]:
+    return lambda offset, to, count: read_inside(place.further(offset), to, count)
+
+
+ReadPiece = Callable[[Value, Value, Value], None]
+"""(offset in GM, host address, bytes)"""
+
+
+def _fractals(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) -> None:
+    """Columns in groups of 32 bytes, each group holding all rows; zeros behind the last column."""
+    c0 = BLOCK // matrix.width
+    columns = ceil_div(matrix.d, c0)
+    zero = f.constant(I8.vector(BLOCK), 0)
+
+    def piece(group: Value, column: Value, row: Value) -> None:
+        first = column * c0
+        count = minimum(matrix.d - first, c0)
+        offset = (group * matrix.loop4_stride + column * matrix.loop3_stride + row * matrix.loop2_stride) * BLOCK
+        to, source = target.at(offset), group * matrix.outer_stride + matrix.element_offset(row, first)
+
+        def whole() -> None:
+            read_piece(source, to, count.like(BLOCK))
+
+        def partial() -> None:
+            to.store(zero)
+            read_piece(source, to, count * matrix.width)
+
+        if matrix.layout == "nd2nz":
+            either(f, count == c0, whole, partial)
+        else:
+            to.store(zero)
+            _elements(f, matrix, count, source, to, read_piece)
+
+    _each(f, (matrix.groups, columns, matrix.n), piece)
+
+
+def _elements(f: Function, matrix: Matrix, count: Value, source: Value, to: Value, read_piece: ReadPiece) -> None:
+    """Elements of one row out of a column-major matrix."""
+
+    def element(index: Value, _: list[Value]) -> Sequence[Value]:
+        read_piece(source + index * matrix.inner_stride, to.at(index * matrix.width), index.like(matrix.width))
+        return ()
+
+    f.for_loop(count.like(0), count, 1, (), element, polls=False)
+
+
+def _small(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) -> None:
+    """Rows of four elements, one behind the other; the end of a group is filled up to 32 bytes."""
+    row_bytes = SMALL_ROW * matrix.width
+    size = ceil_to(matrix.n * row_bytes, BLOCK)
+
+    def group(index: Value, _: list[Value]) -> Sequence[Value]:
+        to = target.at(index * matrix.loop4_stride * BLOCK)
+        to.fill(0, size)
+
+        def row(number: Value, _: list[Value]) -> Sequence[Value]:
+            source = index * matrix.outer_stride + matrix.element_offset(number, number.like(0))
+            place = to.at(number * row_bytes)
+            if matrix.layout == "nd2nz":
+                read_piece(source, place, matrix.d * matrix.width)
+            else:
+                _elements(f, matrix, matrix.d, source, place, read_piece)
+            return ()
+
+        f.for_loop(size.like(0), matrix.n, 1, (), row)
+        return ()
+
+    f.for_loop(size.like(0), matrix.groups, 1, (), group)
+
+
+def _each(
+    f: Function, counts: Sequence[Value], act: Callable[[Value, Value, Value], None], indices: tuple[Value, ...] = ()
+) -> None:
+    """Every combination of indices, the last running fastest."""
+    if len(indices) == len(counts):
+        act(*indices)
+        return
+    count = counts[len(indices)]
+
+    def body(index: Value, _: list[Value]) -> Sequence[Value]:
+        _each(f, counts, act, (*indices, index))
+        return ()
+
+    f.for_loop(count.like(0), count, 1, (), body, polls=len(indices) < len(counts) - 1)
+
+
+def _width(static: Static) -> dict[str, int]:
+    return {"width": static.elements["dest"].bytes}
+
+
+@lowering(grouped.MteGmL1Frac, bind=_width)
+def mte_gm_l1_frac(
+    core: Core,
+    source: Value,
+    dest: Value,
+    layout: str,
+    n: Value,
+    d: Value,
+    inner_stride: Value,
+    outer_stride: Value | None,
+    groups: Value,
+    loop2_stride: Value,
+    loop3_stride: Value,
+    loop4_stride: Value,
+    small_c0: Value,
+    width: int,
+) -> None:
+    outer = n.like(0) if outer_stride is None else outer_stride
+    strides = (loop2_stride, loop3_stride, loop4_stride)
+    _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer, groups, *strides, small_c0))
+
+
+# --- the older spelling ---------------------------------------------------------------------------------------------
+
+
+@lowering(register.SetMte2NzPara)
+def set_mte2_nz_para(core: Core, packed: Value) -> None:
+    core.set_register(Register.MTE2_NZ_PARA, packed)
+
+
+@lowering(op.CopyGmToCbufMultiNd2Nz, bind=lambda static: {**_width(static), "layout": "nd2nz"})
+@lowering(op.CopyGmToCbufMultiDn2Nz, bind=lambda static: {**_width(static), "layout": "dn2nz"})
+def copy_gm_to_cbuf_multi(
+    core: Core,
+    source: Value,
+    dest: Value,
+    layout: str,
+    n: Value,
+    d: Value,
+    inner_stride: Value,
+    outer_stride: Value,
+    small_c0: Value,
+    mte2_nz_para: Value,
+    width: int,
+) -> None:
+    groups, loop2, loop3, loop4 = (mte2_nz_para.lshr(low) & SHORT_LIMIT for low in (0, 16, 32, 48))
+    strides = (loop2, loop3, loop4)
+    _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer_stride, groups, *strides, small_c0))
+
+
+# --- filling --------------------------------------------------------------------------------------------------------
+
+
+def _fill(core: Core, dest: Value, value: Value, bits: int, repeat: Value, blocks: Value, gap: Value) -> None:
+    f = core.f
+    fits(core, FILL_LIMIT, repeat=repeat, blocks=blocks, gap=gap)
+    size = core.target.memory[Space.L1]
+    total = repeat * blocks * BLOCK
+    core.fail(total > size, "out-of-bounds", f"writes {{}} bytes of l1, which has {size} bytes", total)
+    f.settle()
+    _, extent = filled(SimpleNamespace(repeat=repeat, blocks=blocks, gap=gap))
+
+    def write() -> None:
+        target = core.stretch("writes", Space.L1, dest, extent, BLOCK)
+        half = value & 0xFFFF
+        word = value if bits == 32 else half | half << 16
+        step = (blocks + gap) * BLOCK
+        each_row(f, [Loop(repeat, step, step)], lambda _, to: fill(f, core.unit, target.at(to), blocks * BLOCK, word))
+
+    either(f, (repeat == 0) | (blocks == 0), lambda: None, write)
+
+
+@lowering(grouped.RawFillL1)
+def raw_fill_l1(
+    core: Core,
+    dest: Value,
+    byte_offset: Value,
+    value: Value,
+    repeat: Value,
+    blocks: Value,
+    gap: Value,
+    fill_word_bits: int,
+) -> None:
+    _fill(core, dest + byte_offset, value, fill_word_bits, repeat, blocks, gap)
+
+
+@lowering(grouped.CreateCbufMatrix)
+def create_cbuf_matrix(
+    core: Core, dest: Value, value: Value, repeat: Value, blocks: Value, gap: Value, fill_word_bits: int
+) -> None:
+    _fill(core, dest, value, fill_word_bits, repeat, blocks, gap)

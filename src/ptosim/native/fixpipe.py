@@ -1,0 +1,126 @@
+"""Stores of the fixpipe with clauses: L0C to L1, GM and UB."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from ptosim.effects.element import Element
+from ptosim.effects.fixpipe import quant_row, relu_row, written_shape
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import fixpipe as op
+from ptosim.native.accumulator_store import (
+    Lanes,
+    Store,
+    check_shape,
+    for_each_core,
+    is_representable,
+    perform,
+    quant_scalar,
+    quant_vector,
+    saturation,
+    slope_scalar,
+    slope_vector,
+)
+from ptosim.native.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import F32, I1, I64, Value
+from ptosim.native.lowering import Bind, lowering
+from ptosim.native.numbers import bits_of, lane_type, lanes_as, widen
+from ptosim.native.quantisation import Relu, Steps
+
+
+def _as_f32(payload: Value, kind: Element) -> Value:
+    """The bits of a scalar payload, widened to f32."""
+    return bits_of(lanes_as(widen(kind, lanes_as(payload, lane_type(kind))), F32))
+
+
+def _parameters(core: Core, static: Static, payload: Value | None, n: Value) -> Lanes | None:
+    mode = static.words.get("quant_mode", "no_convert")
+    if payload is None or mode in ("no_convert", "f32_f16", "f32_bf16"):
+        return None
+    if mode.endswith("_vec"):
+        return quant_vector(core, quant_row(payload), n)
+    return quant_scalar(core.f, _as_f32(payload, static.elements["quant_payload"]).zext(I64))
+
+
+def _slope(core: Core, static: Static, payload: Value | None, n: Value) -> Lanes | None:
+    if payload is None:
+        return None
+    if static.words.get("relu_mode") == "vector_relu":
+        return slope_vector(core, relu_row(payload), n)
+    return slope_scalar(core.f, _as_f32(payload, static.elements["relu_payload"]))
+
+
+def _atomic(core: Core, static: Static, ctrl: Value) -> Value | None:
+    """The atomic fields of CTRL; a clause takes their place."""
+    kind = static.words.get("atomic_type")
+    if kind is None:
+        return ctrl if core.unit.may_store_atomically else None
+    types = {name.replace("si", "s"): code for code, name in ATOMIC_TYPES.items()}
+    operations = {name: code for code, name in ATOMIC_OPERATIONS.items()}
+    return ctrl.like(types[kind] << 6 | operations[static.words["atomic_op"]] << 9)
+
+
+def _into(space: Space, **absent: None) -> Bind:
+    return lambda static: {"space": space, **absent}
+
+
+@lowering(op.MteL0cL1, bind=_into(Space.L1, sub_block=None))
+@lowering(op.MteL0cGm, bind=_into(Space.GM, sub_block=None))
+@lowering(op.MteL0cUb, bind=_into(Space.UB))
+def mte_l0c(
+    f: Function,
+    core: Core,
+    source: Value,
+    dest: Value,
+    m: Value,
+    n: Value,
+    source_stride: Value,
+    dest_stride: Value,
+    sub_block: Value | None,
+    quant_payload: Value | None,
+    relu_payload: Value | None,
+    clip: Value | None,
+    split: Value | None,
+    loop0_stride: Value | None,
+    loop3_count: Value | None,
+    loop3_source_stride: Value | None,
+    loop3_dest_stride: Value | None,
+    ctrl: Value,
+    static: Static,
+    space: Space,
+) -> None:
+    sizes = {"m": m, "n": n, "source_stride": source_stride, "dest_stride": dest_stride}
+    sizes |= {"loop0_stride": m.like(1) if loop0_stride is None else loop0_stride}
+    sizes |= {"loop3_count": m.like(1) if loop3_count is None else loop3_count}
+    sizes |= {"loop3_source_stride": m.like(0) if loop3_source_stride is None else loop3_source_stride}
+    sizes |= {"loop3_dest_stride": m.like(0) if loop3_dest_stride is None else loop3_dest_stride}
+    shape = written_shape(SimpleNamespace(**sizes))
+    check_shape(core, shape)
+    words = static.words
+    parameters, slope = _parameters(core, static, quant_payload, n), _slope(core, static, relu_payload, n)
+    relu = words.get("relu_mode", "no_relu")
+    no = f.constant(I1, 0)
+    steps = Steps(
+        static.elements["source"],
+        static.elements["dest"],
+        words.get("quant_mode", "no_convert"),
+        Relu(f.constant(I1, relu == "normal_relu"), f.constant(I1, relu in ("scalar_relu", "vector_relu"))),
+        f.constant(I1, clip is not None),
+        n.like(0) if clip is None else _wide(clip, static.elements["clip"]),
+        saturation(f, words.get("sat"), ctrl),
+    )
+    if not is_representable(core, steps):
+        return
+    layout = f.constant(I1, 1), words.get("layout", "nz2nd")
+    atomic = _atomic(core, static, ctrl) if space is Space.GM else None
+    store = Store(source, dest, space, shape, [layout], no if split is None else split != 0, atomic)
+    mode = sub_block if sub_block is not None else words.get("dst_mode")
+    for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps, parameters, slope))
+
+
+def _wide(clip: Value, kind: Element) -> Value:
+    """The limit as 64 bits: an integer by its sign, a float as its bits."""
+    return clip.convert("zext" if kind.kind in ("unsigned", "float") else "sext", I64)

@@ -1,0 +1,192 @@
+"""Stores of the fixpipe in the raw spelling, and the registers that they read.
+
+Fields of the words that are known when the kernel is compiled settle what is generated; for others there is code for
+each value that fits the types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from ptosim.effects.fixpipe import LAYOUTS, QUANT_ROW, RELU_ROW
+from ptosim.effects.fixpipe_raw import RELU_MODES, field, is_layout, quant_code, raw_shape
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import fixpipe_raw as op
+from ptosim.language.fixpipe_modes import QUANT_MODES
+from ptosim.language.fixpipe_rules import CLIPS
+from ptosim.native.accumulator_store import (
+    Lanes,
+    Store,
+    check_shape,
+    for_each_core,
+    perform,
+    quant_scalar,
+    quant_vector,
+    saturation,
+    slope_vector,
+)
+from ptosim.native.burst import either
+from ptosim.native.context import Register
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I32, Value
+from ptosim.native.lowering import Bind, define, lowering
+from ptosim.native.quantisation import COLUMNS, Relu, Saturation, Steps, slopes
+from ptosim.native.registers import splat
+
+# --- registers ------------------------------------------------------------------------------------------------------
+
+LOW_BITS = 40
+
+
+def _set(register: Register) -> Any:
+    def set_word(core: Core, packed: Value) -> None:
+        core.set_register(register, packed)
+
+    return set_word
+
+
+def _set_wide(register: Register) -> Any:
+    def set_word(core: Core, low: Value, high: Value) -> None:
+        """The low 40 bits and the high 24 of a word."""
+        core.set_register(register, (low & ((1 << LOW_BITS) - 1)) | high << LOW_BITS)
+
+    return set_word
+
+
+for _register in (Register.LOOP3_PARA, Register.CHANNEL_PARA):
+    define(f"pto.set_{_register.name.lower()}", _set_wide(_register))
+for _register in (Register.QUANT_PRE, Register.RELU_ALPHA, Register.FIX_CLIP_RELU, Register.FPC):
+    define(f"pto.set_{_register.name.lower()}", _set(_register))
+
+# --- stores ---------------------------------------------------------------------------------------------------------
+
+
+def _into(space: Space) -> Bind:
+    return lambda static: {"space": space}
+
+
+@lowering(op.CopyMatrixCcToGm, bind=_into(Space.GM))
+@lowering(op.CopyMatrixCcToCbuf, bind=_into(Space.L1))
+@lowering(op.CopyMatrixCcToUb, bind=_into(Space.UB))
+def copy_matrix_cc(
+    f: Function,
+    core: Core,
+    source: Value,
+    dest: Value,
+    config0: Value,
+    config1: Value,
+    ctrl: Value,
+    loop3_para: Value,
+    channel_para: Value,
+    quant_pre: Value,
+    relu_alpha: Value,
+    fix_clip_relu: Value,
+    fpc: Value,
+    static: Static,
+    space: Space,
+) -> None:
+    operands = SimpleNamespace(
+        config0=config0,
+        config1=config1,
+        loop0_stride=field(channel_para, 63, 48),
+        loop3_count=field(loop3_para, 15, 0),
+        loop3_source_stride=field(loop3_para, 31, 16),
+        loop3_dest_stride=field(loop3_para, 63, 32),
+    )
+    shape = raw_shape(operands)
+    check_shape(core, shape)
+    layouts = [(is_layout(config1, layout), layout) for layout in LAYOUTS]
+    atomic = ctrl if space is Space.GM and core.unit.may_store_atomically else None
+    store = Store(source, dest, space, shape, layouts, field(config1, 42, 42) != 0, atomic)
+    words = SimpleNamespace(quant=quant_pre, slope=relu_alpha, clip=fix_clip_relu, rows=fpc)
+    _check(core, static, config1)
+    kept = saturation(f, None, ctrl)
+    for name, mode in _joining(static).items():
+
+        def act(name: str = name) -> None:
+            _store(core, static, store, config1, name, words, kept)
+
+        either(f, quant_code(config1) == mode.code, act, lambda: None)
+
+
+def _joining(static: Static) -> dict[str, Any]:
+    """The modes that fit the types."""
+    source, dest = static.elements["source"].name, static.elements["dest"].name
+    return {name: mode for name, mode in QUANT_MODES.items() if mode.joins(source, dest)}
+
+
+def _check(core: Core, static: Static, config1: Value) -> None:
+    """The mode, relu and clip that the words name exist and fit the types."""
+    code = quant_code(config1)
+    source, dest = static.elements["source"].name, static.elements["dest"].name
+    known = core.f.constant(I1, 0)
+    for name, mode in QUANT_MODES.items():
+        known = known | (code == mode.code)
+        if name not in _joining(static):
+            core.fail(code == mode.code, "invalid", f"{name} does not lead from {source} to {dest}")
+    core.fail(known ^ 1, "invalid", "there is no quantisation mode {}", code)
+    if dest not in CLIPS:
+        message = f"clip does not apply to a destination of {dest}"
+        core.fail(field(config1, 31, 30) != 0, "invalid", message)
+    relu = field(config1, 41, 39)
+    core.fail(relu >= len(RELU_MODES), "invalid", "there is no relu mode {}", relu)
+    core.f.settle()
+
+
+def _store(
+    core: Core,
+    static: Static,
+    store: Store,
+    config1: Value,
+    mode: str,
+    words: SimpleNamespace,
+    kept: Saturation,
+) -> None:
+    f, n = core.f, store.shape.n
+    parameters: Lanes | None = None
+    if mode.endswith("_vec"):
+        parameters = quant_vector(core, field(words.rows, 15, 8) * QUANT_ROW, n)
+    elif mode.endswith("_scalar"):
+        parameters = quant_scalar(f, words.quant)
+    relu = field(config1, 41, 39)
+    is_vector = relu == RELU_MODES.index("vector_relu")
+    slope = _slope(core, words, n, is_vector)
+    steps = Steps(
+        static.elements["source"],
+        static.elements["dest"],
+        mode,
+        Relu(relu == RELU_MODES.index("normal_relu"), (relu == RELU_MODES.index("scalar_relu")) | is_vector),
+        (field(config1, 31, 30) != 0) & int(static.elements["dest"].name in CLIPS),
+        words.clip,
+        kept,
+    )
+
+    def into(mode: str | Value | None) -> Callable[[], None]:
+        return lambda: for_each_core(
+            core, store, mode, lambda parts: perform(core, store, parts, steps, parameters, slope)
+        )
+
+    if store.space is not Space.UB:
+        into(None)()
+        return
+    split = field(config1, 17, 16)
+    core.fail(split == 3, "invalid", "there is no mode {} of storing to UB; bits 17:16 are 0, 1 or 2", split)
+    f.settle()
+    either(f, split == 0, into(field(config1, 18, 18)), lambda: either(f, split == 1, into("split_m"), into("split_n")))
+
+
+def _slope(core: Core, words: SimpleNamespace, n: Value, is_vector: Value) -> Lanes:
+    """Slopes from the buffer or from the register, as the words say."""
+    offset = field(words.rows, 7, 0) * RELU_ROW
+    vector = slope_vector(core, offset, is_vector.select(n, n.like(0)))
+
+    def lanes(column: Value) -> Value:
+        scalar = slopes(splat(core.f, words.slope.trunc(I32), COLUMNS))
+        (chosen,) = core.f.choose(is_vector, lambda: [vector(column)], lambda: [scalar])
+        return chosen
+
+    return lanes

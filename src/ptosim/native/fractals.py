@@ -1,0 +1,290 @@
+"""Moves of fractals, scale fragments and parameter rows out of L1, as IR: what both spellings of the loads do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ptosim.effects.burst import BLOCK, FB_BLOCK, row_extent
+from ptosim.effects.cube_load import Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
+from ptosim.effects.element import Element
+from ptosim.effects.float_format import FOUR_BITS
+from ptosim.effects.fractal import (
+    BIAS_ALIGNMENT,
+    FRACTAL,
+    FRACTAL_ROW,
+    FRACTAL_ROWS,
+    SCALE_FRAGMENT,
+    SCALE_SHIFT,
+    SEGMENT_BITS,
+    SEGMENTS,
+    fractal_columns,
+)
+from ptosim.effects.geometry import maximum, minimum
+from ptosim.effects.names import Space
+from ptosim.language.burst import SHORT_LIMIT
+from ptosim.native.burst import Loop, each_row, either, fits
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I8, I64, PTR, Type, Value
+from ptosim.native.numbers import canonical, lane_type, widen
+
+STEP_LIMIT = 255
+
+
+def _check(core: Core, control: Control) -> None:
+    """The fields fit the hardware's."""
+    for name, value in control._asdict().items():
+        fits(core, STEP_LIMIT if name.endswith("step") else SHORT_LIMIT, **{name: value})
+    core.f.settle()
+
+
+# --- fractals -------------------------------------------------------------------------------------------------------
+
+
+def load_tile(
+    core: Core, space: Space, source: Value, dest: Value, control: Control, element: Element, transpose: Value
+) -> None:
+    """Whole fractals of L1 into L0A or L0B, each as it is or the matrix that they form transposed."""
+    _check(core, control)
+    some = (control.k_step > 0) & (control.m_step > 0)
+    either(core.f, some, lambda: _load_tile(core, space, source, dest, control, element, transpose), lambda: None)
+
+
+def _load_tile(
+    core: Core, space: Space, source: Value, dest: Value, control: Control, element: Element, transpose: Value
+) -> None:
+    origin, inside = _source(core, source, control)
+    columns = fractal_columns(element)
+
+    def move(turned: bool) -> None:
+        _, written = tile_dest(control, columns, turned)
+        target = core.stretch("writes", space, dest, written, FRACTAL)
+        move_fractals = _turned if turned else _as_they_are
+        move_fractals(core, control, element, origin, inside, target)
+
+    either(core.f, transpose, lambda: move(True), lambda: move(False))
+
+
+def _source(core: Core, source: Value, control: Control) -> tuple[Value, Value]:
+    """The host address of the first fractal, and how many bytes of L1 there are from it on.
+
+    Padding may reach behind the end of L1, where there are zeros; what begins there is an error.
+    """
+    low, high = tile_source(control)
+    first = source + low
+    size = core.target.memory[Space.L1]
+    site = core.site("access", ["reads", str(Space.L1), size, None, BLOCK])
+    wrong = ((first & (BLOCK - 1)) != 0) | (first < 0) | (first >= size)
+    core.f.check(wrong, site, first, high - low)
+    core.f.settle()
+    return core.base(Space.L1).at(first), size - first
+
+
+def _as_they_are(core: Core, control: Control, element: Element, origin: Value, inside: Value, target: Value) -> None:
+    """Fractals of one step of k lie side by side on both sides."""
+    length = control.m_step * FRACTAL
+
+    def step(source: Value, dest: Value) -> None:
+        there = minimum(maximum(inside - source, 0), length)
+        target.at(dest).copy_from(origin.at(source), there)
+        target.at(dest + there).fill(0, length - there)
+
+    loop = Loop(control.k_step, control.source_stride * FRACTAL, control.dest_stride * FRACTAL)
+    each_row(core.f, [loop], step)
+
+
+def _turned(core: Core, control: Control, element: Element, origin: Value, inside: Value, target: Value) -> None:
+    """The matrix of fractals, rows 32 bytes apart, transposed."""
+    columns = fractal_columns(element)
+    high, wide = dest_counts(control, columns, True)
+    routine = core.unit.routine(
+        f"turn_{'nibbles' if element.name in FOUR_BITS else element.bytes}",
+        [PTR, PTR, *[I64] * 5],
+        lambda f: _turn_nibbles(f) if element.name in FOUR_BITS else _turn_elements(f, element.bytes),
+    )
+    strides = control.source_stride * FRACTAL, control.dest_stride * FRACTAL
+    core.f.call(routine, target, origin, inside, high, wide, *strides)
+
+
+def _each_fractal(f: Function, high: Value, wide: Value, fractal: Callable[[Value, Value], None]) -> None:
+    def row(index: Value, _: list[Value]) -> Sequence[Value]:
+        def column(number: Value, _: list[Value]) -> Sequence[Value]:
+            fractal(index, number)
+            return ()
+
+        f.for_loop(index.like(0), wide, 1, (), column)
+        return ()
+
+    f.for_loop(high.like(0), high, 1, (), row)
+
+
+def _turn_elements(f: Function, width: int) -> None:
+    """Fractal (r, q) of the result: row i is column 16 q + i of the source, element j of it from row r * C0 + j."""
+    target, origin, inside, high, wide, source_stride, dest_stride = f.parameters
+    columns = FRACTAL_ROW // width
+    kind = Type(f"i{8 * width}")
+
+    def fractal(r: Value, q: Value) -> None:
+        dest = target.at(r * dest_stride + q * FRACTAL)
+
+        def row(i: Value, _: list[Value]) -> Sequence[Value]:
+            column = q * FRACTAL_ROWS + i
+            start = column.udiv(columns) * source_stride + (column & (columns - 1)) * width
+
+            def element(j: Value, _: list[Value]) -> Sequence[Value]:
+                offset = start + (r * columns + j) * FRACTAL_ROW
+                there = offset < inside
+                value = origin.at(there.select(offset, 0)).load(kind)
+                dest.at(i * FRACTAL_ROW + j * width).store(there.select(value, 0))
+                return ()
+
+            f.for_loop(i.like(0), columns, 1, (), element, polls=False)
+            return ()
+
+        f.for_loop(q.like(0), FRACTAL_ROWS, 1, (), row, polls=False)
+
+    _each_fractal(f, high, wide, fractal)
+
+
+def _turn_nibbles(f: Function) -> None:
+    """Likewise with C0 = 64 values of four bits, two to a byte, the low one first."""
+    target, origin, inside, high, wide, source_stride, dest_stride = f.parameters
+    columns = 2 * FRACTAL_ROW
+
+    def fractal(r: Value, q: Value) -> None:
+        dest = target.at(r * dest_stride + q * FRACTAL)
+
+        def row(i: Value, _: list[Value]) -> Sequence[Value]:
+            column = q * FRACTAL_ROWS + i
+            place = column & (columns - 1)
+            start = column.udiv(columns) * source_stride + place.lshr(1)
+            shift = ((place & 1) * 4).trunc(I8)
+
+            def nibble(number: Value) -> Value:
+                offset = start + (r * columns + number) * FRACTAL_ROW
+                there = offset < inside
+                return there.select(origin.at(there.select(offset, 0)).load(I8).lshr(shift) & 15, 0)
+
+            def pair(j: Value, _: list[Value]) -> Sequence[Value]:
+                dest.at(i * FRACTAL_ROW + j).store(nibble(j * 2) | nibble(j * 2 + 1) << 4)
+                return ()
+
+            f.for_loop(i.like(0), FRACTAL_ROW, 1, (), pair, polls=False)
+            return ()
+
+        f.for_loop(q.like(0), FRACTAL_ROWS, 1, (), row, polls=False)
+
+    _each_fractal(f, high, wide, fractal)
+
+
+# --- scales ---------------------------------------------------------------------------------------------------------
+
+
+def load_scales(
+    core: Core, space: Space, source: Value, dest: Value, control: Control, shift: int = SCALE_SHIFT
+) -> None:
+    """Fragments of 32 bytes into the scale buffer, at the address of the data shifted right."""
+    _check(core, control)
+    odd = (dest & ((1 << shift) - 1)) != 0
+    core.fail(odd, "misaligned", f"scales for data at {{}}, which is not a multiple of {1 << shift}", dest)
+    core.f.settle()
+    length = control.k_step * SCALE_FRAGMENT
+
+    def copy() -> None:
+        low, high = scale_source(control)
+        origin = core.stretch("reads", Space.L1, source + low, high - low, BLOCK)
+        _, written = row_extent((control.m_step,), (control.dest_stride * SCALE_FRAGMENT,), length)
+        target = core.stretch("writes", space, dest >> shift, written)
+        strides = control.source_stride * SCALE_FRAGMENT, control.dest_stride * SCALE_FRAGMENT
+        rows = [Loop(control.m_step, *strides)]
+        each_row(core.f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
+
+    either(core.f, (control.m_step > 0) & (control.k_step > 0), copy, lambda: None)
+
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+
+def _check_rows(
+    core: Core, space: Space, unit: Value | int, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
+) -> None:
+    """Sizes fit their fields; rows that the destination could not hold end here, before they are read."""
+    fits(core, SHORT_LIMIT, n_burst=n_burst, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
+    size, wanted = core.target.memory[space], n_burst * len_burst * unit
+    core.fail(wanted > size, "out-of-bounds", f"writes {{}} bytes of {space}, which has {size} bytes", wanted)
+    core.f.settle()
+
+
+def load_bias(
+    core: Core,
+    source: Value,
+    dest: Value,
+    n_burst: Value,
+    len_burst: Value,
+    source_gap: Value,
+    dest_gap: Value,
+    element: Element,
+    convert: Value,
+) -> None:
+    """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
+    f = core.f
+    unit = bias_unit(element, convert)
+    unit = unit if isinstance(unit, Value) else n_burst.like(unit)
+    _check_rows(core, Space.BT, unit, n_burst, len_burst, source_gap, dest_gap)
+
+    def load() -> None:
+        strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * unit
+        _, read = row_extent((n_burst,), (strides[0],), len_burst * BLOCK)
+        origin = core.stretch("reads", Space.L1, source, read, BLOCK)
+        _, written = row_extent((n_burst,), (strides[1],), len_burst * unit)
+        target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
+
+        def row(from_: Value, to: Value) -> None:
+            def copy() -> None:
+                target.at(to).copy_from(origin.at(from_), len_burst * BLOCK)
+
+            def widened() -> None:
+                _widen(f, element, origin.at(from_), target.at(to), len_burst)
+
+            either(f, unit == BLOCK, copy, widened) if element.bytes == 2 else copy()
+
+        each_row(f, [Loop(n_burst, *strides)], row)
+
+    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)
+
+
+def _widen(f: Function, element: Element, origin: Value, target: Value, blocks: Value) -> None:
+    """Blocks of 16-bit floats as f32."""
+
+    def block(index: Value, _: list[Value]) -> Sequence[Value]:
+        values = origin.at(index * BLOCK).load(lane_type(element).vector(BLOCK // 2))
+        target.at(index * (2 * BLOCK)).store(canonical(widen(element, values)))
+        return ()
+
+    f.for_loop(blocks.like(0), blocks, 1, (), block, polls=False)
+
+
+def load_parameters(
+    core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
+) -> None:
+    """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
+    f = core.f
+    _check_rows(core, Space.FB, FB_BLOCK, n_burst, len_burst, source_gap, dest_gap)
+    length = len_burst * FB_BLOCK
+    strides = length + source_gap * FB_BLOCK, length + dest_gap * FB_BLOCK
+
+    def load() -> None:
+        _, read = row_extent((n_burst,), (strides[0],), length)
+        origin = core.stretch("reads", Space.L1, source, read, BLOCK)
+        segment, offset = dest >> SEGMENT_BITS, dest & ((1 << SEGMENT_BITS) - 1)
+
+        def into(space: Space) -> None:
+            _, written = row_extent((n_burst,), (strides[1],), length)
+            target = core.stretch("writes", space, offset, written, FB_BLOCK)
+            rows = [Loop(n_burst, *strides)]
+            each_row(f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
+
+        for number, space in SEGMENTS.items():
+            either(f, segment == number, lambda space=space: into(space), lambda: None)
+
+    either(f, (n_burst > 0) & (len_burst > 0), load, lambda: None)

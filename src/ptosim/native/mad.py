@@ -1,0 +1,224 @@
+"""Matrix products: what their clauses, words and CTRL say; the arithmetic is in product.py."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ptosim.effects.element import Element, element
+from ptosim.effects.fractal import (
+    ACCUMULATOR,
+    ACCUMULATOR_FRACTAL,
+    ACCUMULATOR_ROW,
+    BIAS_ALIGNMENT,
+    FRACTAL,
+    FRACTAL_ROW,
+    FRACTAL_ROWS,
+    SCALE_SHIFT,
+    depth_bytes,
+)
+from ptosim.effects.geometry import ceil_div
+from ptosim.effects.mad import (
+    BIAS_BIT,
+    EXTENT_LIMIT,
+    NO_GEMV_BIT,
+    ZERO_BIT,
+    accumulator_extent,
+    operand_extent,
+    scale_extent,
+)
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.language import mad as op
+from ptosim.native.burst import either, fits
+from ptosim.native.context import Word
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, PTR, Value
+from ptosim.native.lowering import lowering
+from ptosim.native.product import Kind, product
+
+HIF8_CTRL, TF32_CTRL, TIES_AWAY_CTRL, KEEP_CTRL = 45, 46, 47, 48
+"""Bits of CTRL; the last one keeps infinities and NaN."""
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """How to multiply; all are conditions."""
+
+    from_accumulators: Value
+    from_bias: Value
+    is_row: Value
+    saturate: Value
+    tf32: Value
+    away: Value
+
+
+def _bit(word: Value, number: int) -> Value:
+    return (word.lshr(number) & 1) != 0
+
+
+def _where(condition: Value, extent: Value) -> Value:
+    return condition.select(extent, extent.like(0))
+
+
+def _multiply(
+    core: Core,
+    kind: Kind,
+    pointers: tuple[Value, Value, Value, Value | None],
+    sizes: tuple[Value, Value, Value],
+    how: Options,
+) -> None:
+    """Check everything that is read and written, and call the routine for these types."""
+    f = core.f
+    a, b, c, bias = pointers
+    m, n, k = sizes
+    fits(core, EXTENT_LIMIT, low=1, m=m, n=n, k=k)
+    f.settle()
+    depth = depth_bytes(kind.a, k)
+    rows, columns = operand_extent(m, depth)[1], operand_extent(n, depth_bytes(kind.b, k))[1]
+    core.stretch("reads", Space.L0A, a, _where(how.is_row, depth), FRACTAL_ROW)
+    left = core.stretch("reads", Space.L0A, a, _where(how.is_row ^ 1, rows), FRACTAL)
+    right = core.stretch("reads", Space.L0B, b, columns, FRACTAL)
+    scales = [f.constant(PTR, 0)] * 2
+    if kind.scaled:
+        scales = [
+            core.stretch("reads", space, address >> SCALE_SHIFT, scale_extent(count, k)[1])
+            for space, address, count in ((Space.SCALE_A, a, m), (Space.SCALE_B, b, n))
+        ]
+    start = _start(core, c, bias, m, n, how)
+    target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
+    begun, row, group = start
+    flags = how.is_row, how.saturate, how.tf32, how.away
+    routine = product(core.unit, kind)
+    f.call(routine, f.base(Word.WORKSPACE), left, right, *scales, target, begun, m, n, k, row, group, *flags)
+
+
+def _start(core: Core, c: Value, bias: Value | None, m: Value, n: Value, how: Options) -> tuple[Value, Value, Value]:
+    """What the products are added to: its host address or null, and the bytes from a row and a group to the next."""
+    size = _where(how.from_accumulators, accumulator_extent(m, n)[1])
+    held = core.stretch("reads", Space.L0C, c, size, ACCUMULATOR_FRACTAL)
+    begun = how.from_accumulators.select(held, core.f.constant(PTR, 0))
+    if bias is not None:
+        row = core.stretch("reads", Space.BT, bias, _where(how.from_bias, n * ACCUMULATOR), BIAS_ALIGNMENT)
+        begun = how.from_bias.select(row, begun)
+    group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
+    in_columns = n.like(ACCUMULATOR_ROW)
+    return begun, _where(how.from_accumulators, in_columns), how.from_accumulators.select(group, in_columns)
+
+
+# --- instructions ---------------------------------------------------------------------------------------------------
+
+
+def _facts(start: str, scaled: bool) -> Any:
+    def bind(static: Static) -> dict[str, Any]:
+        facts = {
+            "kind": Kind(static.elements["a"], static.elements["b"], scaled),
+            "start": start,
+            "gemv": "disable_gemv" not in static.present,
+        }
+        return facts if start == "bias" else {**facts, "bias": None}
+
+    return bind
+
+
+@lowering(op.Mad, bind=_facts("zero", scaled=False))
+@lowering(op.MadAcc, bind=_facts("accumulators", scaled=False))
+@lowering(op.MadBias, bind=_facts("bias", scaled=False))
+@lowering(op.MadMx, bind=_facts("zero", scaled=True))
+@lowering(op.MadMxAcc, bind=_facts("accumulators", scaled=True))
+@lowering(op.MadMxBias, bind=_facts("bias", scaled=True))
+def mad(
+    f: Function,
+    core: Core,
+    a: Value,
+    b: Value,
+    c: Value,
+    bias: Value | None,
+    m: Value,
+    n: Value,
+    k: Value,
+    sat: str | None,
+    ctrl: Value,
+    static: Static,
+    kind: Kind,
+    start: str,
+    gemv: bool,
+) -> None:
+    """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
+    rounding = static.words.get("tf32_mode")
+    how = Options(
+        f.constant(I1, start == "accumulators"),
+        f.constant(I1, start == "bias"),
+        (m == 1) & int(gemv),
+        f.constant(I1, sat == "sat") if sat is not None else _bit(ctrl, KEEP_CTRL) ^ 1,
+        f.constant(I1, rounding is not None),
+        f.constant(I1, rounding == "round_away"),
+    )
+    _multiply(core, kind, (a, b, c, bias), (m, n, k), how)
+
+
+def _raw_facts(scaled: bool, biased: bool) -> Any:
+    def bind(static: Static) -> dict[str, Any]:
+        facts = {"kind": Kind(static.elements["a"], static.elements["b"], scaled)}
+        return facts if biased else {**facts, "bias": None}
+
+    return bind
+
+
+@lowering(op.MadRaw, bind=_raw_facts(scaled=False, biased=False))
+@lowering(op.MadBiasRaw, bind=_raw_facts(scaled=False, biased=True))
+@lowering(op.MadMxRaw, bind=_raw_facts(scaled=True, biased=False))
+@lowering(op.MadMxBiasRaw, bind=_raw_facts(scaled=True, biased=True))
+def mad_raw(
+    f: Function,
+    core: Core,
+    a: Value,
+    b: Value,
+    c: Value,
+    bias: Value | None,
+    packed: Value,
+    ctrl: Value,
+    kind: Kind,
+) -> None:
+    m, k, n = (packed.lshr(low) & EXTENT_LIMIT for low in (0, 12, 24))
+    from_bias = _bit(packed, BIAS_BIT)
+    if bias is None:
+        message = "bit 62 of the word asks for a bias, which only the forms with a bias have"
+        core.fail(from_bias, "invalid", message)
+        f.settle()
+        from_bias = f.constant(I1, 0)
+    how = Options(
+        (from_bias | _bit(packed, ZERO_BIT)) ^ 1,
+        from_bias,
+        (m == 1) & (_bit(packed, NO_GEMV_BIT) ^ 1),
+        _bit(ctrl, KEEP_CTRL) ^ 1,
+        _bit(ctrl, TF32_CTRL) & int(kind.a.name == "f32"),
+        _bit(ctrl, TIES_AWAY_CTRL),
+    )
+    pointers, sizes = (a, b, c, bias), (m, n, k)
+    hif8, plain = _by_ctrl(kind)
+    if hif8 == plain:
+        _multiply(core, plain, pointers, sizes, how)
+    else:
+        either(
+            f,
+            _bit(ctrl, HIF8_CTRL),
+            lambda: _multiply(core, hif8, pointers, sizes, how),
+            lambda: _multiply(core, plain, pointers, sizes, how),
+        )
+
+
+EIGHT_BITS = ("f8E4M3FN", "f8E5M2", "hif8")
+
+
+def _by_ctrl(kind: Kind) -> tuple[Kind, Kind]:
+    """The types where the HiF8 bit of CTRL is set, and where it is clear: it, not the pointer, tells."""
+
+    def both(a: Element, b: Element) -> Kind:
+        return Kind(a, b, kind.scaled)
+
+    plain = both(element("f8E4M3FN"), element("f8E4M3FN")) if kind.a.name == "hif8" else kind
+    if kind.a.name in EIGHT_BITS and kind.b.name in EIGHT_BITS:
+        return both(element("hif8"), element("hif8")), plain
+    return plain, plain
