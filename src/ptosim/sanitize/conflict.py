@@ -70,8 +70,12 @@ class Conflict:
 
     @property
     def key(self) -> tuple[object, ...]:
-        first = self.first.site.location if self.first else None
-        return (self.kind, first, self.second.site.location)
+        """The two source lines, and whether the missing edge is inside a core, between cores or between blocks."""
+        first, second = self.first, self.second
+        if first is None:
+            return (self.kind, second.site.location)
+        relation = (first.role == second.role, first.block == second.block)
+        return (self.kind, first.site.location, second.site.location, *relation)
 
 
 @dataclass
