@@ -263,6 +263,15 @@ def test_a_lost_tail_is_reported_at_its_last_store() -> None:
     assert message == "a lost tail: 12 bytes of the store stream are never flushed and do not reach ub"
 
 
+def test_a_load_of_pending_bytes_is_reported() -> None:
+    body = f"""{ONE_STEP}
+      %w = pto.vlds %ub{{}}_f32[%c0] : P<f32> -> V<f32>
+      pto.vstas %a1, %p1, %c0_i32 : A, P<f32>, i32"""
+    assert lints(body.format(2080)) == []
+    (message,) = lints(body.format(1824))
+    assert message.endswith("holds ub[2048:2060] back: before it is flushed this load gets older bytes")
+
+
 def test_nothing_is_lost_when_the_block_is_complete() -> None:
     body = f"""{VALUE}
       %a = pto.init_align : !pto.align

@@ -242,6 +242,8 @@ class ObservedCore(PathCore):
     ) -> Bytes:
         data = super().read(space, start, width, alignment, by_use, at)
         self.bytes_read += width
+        if self.held and space is Space.UB:
+            self._look_for_pending(start, width)
         act = self.act
         act.has_read(self.observer.load(self.entry, act.observed.site, self.footprint(space, start, width, at), by_use))
         return data
@@ -356,6 +358,14 @@ class ObservedCore(PathCore):
         self.held.pop(before, None)
         if after is not None and after.stream.pending:
             self.held[after] = self.site_now
+
+    def _look_for_pending(self, start: int, width: int) -> None:
+        """A load of bytes that are still in an align value gets what was in memory before."""
+        for align, site in self.held.items():
+            low, high = max(start, align.stream.start), min(start + width, align.stream.end)
+            if low < high:
+                message = f"the store stream of line {site.line} holds ub[{low}:{high}] back"
+                self.lint(f"{message}: before it is flushed this load gets older bytes")
 
     def _lost(self) -> None:
         """At the end of a scope: streams that nobody has flushed."""
