@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import ptosim
+from ptosim import PTOError
 from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import Space
 from ptosim.machine.observer import Footprint, Silent
+from ptosim.native.context import Word
 from ptosim.target.profile import load_target
 
 KIB = 1024
@@ -29,6 +33,38 @@ def type_of(element: str) -> str:
 
 def pointer_type(element: str, space: str) -> str:
     return f"!pto.ptr<{type_of(element)}, {space}>"
+
+
+@dataclass(frozen=True)
+class Both:
+    """A kernel that both engines run: what a test expects of one it expects of the other."""
+
+    kernel: Kernel
+
+    def __call__(self, *arguments: Any, **options: Any) -> None:
+        if "engine" in options:
+            self.kernel(*arguments, **options)
+            return
+        copies = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
+        native = self._run(copies, options, "native")
+        reference = self._run(arguments, options, "reference")
+        assert _kinds(native) == _kinds(reference)
+        if reference is not None:
+            raise reference
+        for mine, other in zip(arguments, copies, strict=True):
+            if isinstance(mine, np.ndarray):
+                np.testing.assert_array_equal(mine.view(np.uint8), other.view(np.uint8), "the engines differ")
+
+    def _run(self, arguments: Any, options: dict[str, Any], engine: str) -> PTOError | None:
+        try:
+            self.kernel(*arguments, **options, engine=engine)
+        except PTOError as error:
+            return error
+        return None
+
+
+def _kinds(error: PTOError | None) -> list[str]:
+    return [] if error is None else [diagnostic.kind for diagnostic in error.diagnostics]
 
 
 class Text:
@@ -83,8 +119,8 @@ class Text:
             ]
         )
 
-    def kernel(self) -> Kernel:
-        return ptosim.load(str(self)).kernel()
+    def kernel(self) -> Both:
+        return Both(ptosim.load(str(self)).kernel())
 
     # --- what most kernels do -----------------------------------------------------------------------------------------
 
@@ -186,6 +222,7 @@ class Images(Silent):
 
     def __init__(self) -> None:
         self.images: dict[tuple[str, Space], NDArray[np.uint8]] = {}
+        self.written: dict[tuple[str, Space], NDArray[np.bool_]] = {}
 
     def store(
         self,
@@ -201,15 +238,29 @@ class Images(Silent):
             return
         image = self.of(footprint.space, footprint.owner.role)
         starts = np.atleast_1d(np.asarray(footprint.starts, np.int64))
-        image[starts[:, None] + np.arange(footprint.width)] = np.asarray(data).reshape(len(starts), -1)
+        places = starts[:, None] + np.arange(footprint.width)
+        image[places] = np.asarray(data).reshape(len(starts), -1)
+        self.written.setdefault((footprint.owner.role, footprint.space), np.zeros(len(image), np.bool_))[places] = True
 
     def of(self, space: Space, role: str = "aic") -> NDArray[np.uint8]:
         size = load_target("a5").memory[space.value]
         return self.images.setdefault((role, space), np.full(size, 0xEE, np.uint8))
 
 
-def observed(kernel: Kernel, *arguments: Any, grid: int = 1) -> Images:
-    """Run a kernel on its arguments and keep what it wrote on the chip."""
-    images = Images()
+def observed(both: Both, *arguments: Any, grid: int = 1) -> Images:
+    """Run a kernel and keep what it wrote on the chip: on the reference engine, and the native one must agree."""
+    images, kernel = Images(), both.kernel
+    copies = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
     kernel.reference(Launch(bind(kernel.signature, arguments), grid), images)()
+    kernel(*copies, grid=grid, engine="native", threads=1)
+    for (role, space), written in images.written.items():
+        expected = np.where(written, images.of(space, role), 0)
+        np.testing.assert_array_equal(_native_memory(kernel, role, space), expected, f"the engines differ in {space}")
     return images
+
+
+def _native_memory(kernel: Kernel, role: str, space: Space) -> NDArray[np.uint8]:
+    """What a memory of the cluster held when the native engine had run a block."""
+    (cluster,) = kernel._linked(False)._runner._idle[-1]._clusters.values()
+    address = cluster.cores[role]._words[Word[space.name]]
+    return np.frombuffer(ctypes.string_at(address, load_target("a5").memory[space.value]), np.uint8)

@@ -200,7 +200,7 @@ def test_a_product_through_the_chip(way: object, schedule: str) -> None:
 def test_the_way_is_clean(way: object) -> None:
     """Padding of L1 and L0 is read and never used: 40 rows, k = 50."""
     a, b, _ = operands_40_64_50()
-    report = ptosim.check(way().kernel(), a, b, np.zeros((40, 64), np.float32))
+    report = ptosim.check(way().kernel().kernel, a, b, np.zeros((40, 64), np.float32))
     assert not report.findings, report
 
 

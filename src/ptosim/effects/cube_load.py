@@ -121,7 +121,8 @@ def scale_control(operands: Any, static: Static, side: str) -> Control:
     return Control(_start(operands, "start_row"), _start(operands, "start_col"), across, depth, depth, depth)
 
 
-def _scale_source(control: Control) -> Extent:
+def scale_source(control: Control) -> Extent:
+    """The fragments that a load of scales reads."""
     start = (control.m_start * control.source_stride + control.k_start) * SCALE_FRAGMENT
     strides = (control.source_stride * SCALE_FRAGMENT, SCALE_FRAGMENT)
     _, size = row_extent((control.m_step, control.k_step), strides, SCALE_FRAGMENT)
@@ -141,7 +142,7 @@ def scale_accesses(side: str, dest: Space, shift: int = SCALE_SHIFT) -> Callable
             return start, start + size
 
         return (
-            Access("read", Space.L1, "source", lambda o: _scale_source(scale_control(o, static, side)), BLOCK),
+            Access("read", Space.L1, "source", lambda o: scale_source(scale_control(o, static, side)), BLOCK),
             Access("write", dest, "dest", written),
         )
 

@@ -33,6 +33,12 @@ class QuantMode:
     payload: Literal["vector", "scalar", "any"]
     """An fb pointer with a word for each channel, a scalar, or whatever (it is not read)."""
 
+    def joins(self, source: str, dest: str) -> bool:
+        """Whether it leads from an accumulator of one element type to a destination of the other."""
+        if self.dest is None:
+            return "32" in dest
+        return self.source == source and dest in FAMILIES[self.dest]
+
 
 _PAIRS: tuple[tuple[str, int, Literal["f32", "i32"], Family], ...] = (
     ("qf322hif8_pre", 2, "f32", "8-bit float"),

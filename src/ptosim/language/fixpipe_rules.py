@@ -29,7 +29,7 @@ DST_MODES = {"dst_mode": Vocabulary(("split_m", "split_n"))}
 
 PAYLOADS = ("f16", "bf16", "f32")
 _SMALL_INTEGERS = ("i4", "si4", "i8", "si8", "i16", "si16")
-_CLIPS: dict[str, tuple[str, ...]] = {
+CLIPS: dict[str, tuple[str, ...]] = {
     "f16": ("f16",),
     "ui8": ("ui16", "i16"),
     **dict.fromkeys(_SMALL_INTEGERS, _SMALL_INTEGERS),
@@ -130,11 +130,11 @@ def clip_types(op: PTOOperation) -> Iterator[Problem]:
     dest = element_in(op, "dest")
     if clip is None or dest is None:
         return
-    if dest not in _CLIPS:
-        known = ", ".join(_CLIPS)
+    if dest not in CLIPS:
+        known = ", ".join(CLIPS)
         yield Problem(f"clip does not apply to a destination of {dest}; known: {known}", at="clip")
-    elif element_name(clip.type) not in _CLIPS[dest]:
-        known = " or ".join(_CLIPS[dest])
+    elif element_name(clip.type) not in CLIPS[dest]:
+        known = " or ".join(CLIPS[dest])
         yield Problem(f"the clip value for a destination of {dest} must be {known}, not {clip.type}", at="clip")
 
 

@@ -11,6 +11,8 @@ from ptosim.effects.fixpipe_raw import RELU_MODES, SPLIT_MODES, field, is_layout
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe_raw as op
+from ptosim.language.fixpipe_modes import QUANT_MODES
+from ptosim.language.fixpipe_rules import CLIPS
 from ptosim.reference.accumulator_store import (
     Store,
     check_shape,
@@ -117,16 +119,22 @@ def copy_matrix_cc(
     split = bool(field(config1, 42, 42))
     store = Store(source, dest, space, shape, layout, split, _cores(space, config1), ctrl)
     check_shape(core, store)
+    source_element, dest_element = static.elements["source"], static.elements["dest"]
     mode = _named(CODES, quant_code(config1), "quantisation")
+    if not QUANT_MODES[mode].joins(source_element.name, dest_element.name):
+        raise Fault("invalid", f"{mode} does not lead from {source_element.name} to {dest_element.name}")
+    clips = bool(field(config1, 31, 30))
+    if clips and dest_element.name not in CLIPS:
+        raise Fault("invalid", f"clip does not apply to a destination of {dest_element.name}")
     relu = _named(dict(enumerate(RELU_MODES)), field(config1, 41, 39), "relu")
     steps = Steps(
-        static.elements["source"],
-        static.elements["dest"],
+        source_element,
+        dest_element,
         mode,
         _parameters(core, mode, shape.n, config),
         relu,
         _slope(core, relu, shape.n, config),
-        config.get("fix_clip_relu", 0) if field(config1, 31, 30) else None,
+        config.get("fix_clip_relu", 0) if clips else None,
         saturation(None, ctrl),
     )
     perform(core, store, steps)
