@@ -222,6 +222,20 @@ def test_rows_that_overlap_are_written_in_order() -> None:
     assert (found[128:160] == 0xEE).all()
 
 
+def test_large_copies_of_rows_at_uneven_distances() -> None:
+    """More than a megabyte, out of GM by three loops into rows that overlap: the last one stays."""
+    x, y = some_bytes(1 << 21), np.zeros(1 << 12, np.uint8)
+    clauses = "loop(%c8_i64, %c65536_i64, %c0_i64) loop(%c2_i64, %c1048576_i64, %c0_i64)"
+    text = kernel(
+        load("33, 4096, 1024, 0", clauses, ", loop i64, i64, i64, loop i64, i64, i64", "i8"),
+        store("1, 4096, 0, 0", element="i8"),
+        element="i8",
+    )
+    run(text, x, y)
+    start = 32 * 1024 + 7 * 65536 + 1048576
+    assert (y == x[start : start + 4096]).all()
+
+
 def test_a_row_may_be_repeated() -> None:
     """A stride of 0 stores one row to many places."""
     x, y = some_bytes(32), np.zeros(320, np.uint8)

@@ -70,7 +70,13 @@ def pieces(memory: Bytes, offsets: Starts, width: int) -> Bytes:
     stride = int(offsets[1] - offsets[0])
     if (np.diff(offsets) == stride).all():
         return np.lib.stride_tricks.as_strided(memory[offsets[0] :], (len(offsets), width), (stride, 1))
+    if len(offsets) * width > INDEXED:
+        return np.concatenate([memory[offset : offset + width] for offset in offsets]).reshape(-1, width)
     return memory[offsets[:, np.newaxis] + np.arange(width)]
+
+
+INDEXED = 1 << 20
+"""Bytes that are moved by an index for each of them; more are moved piece by piece, because indices take memory too."""
 
 
 def _may_assign_at_once(offsets: Starts, width: int) -> bool:
@@ -229,7 +235,7 @@ class Core:
         if inside and _may_assign_at_once(offsets, width):
             pieces(memory, offsets, width)[...] = data
             return
-        if inside:
+        if inside and data.size <= INDEXED:
             memory[offsets[:, np.newaxis] + np.arange(width)] = data  # where pieces overlap the last one stays
             return
         for offset, row in zip(offsets, data, strict=True):

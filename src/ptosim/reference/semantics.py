@@ -18,8 +18,8 @@ or a key of what `bind(static)` returned when the kernel was translated. An inst
 function asks for neither `mask` nor `active` is zeroing: inactive lanes of its register results become zero afterwards.
 Functions must not change their arguments.
 
-An instruction outside vector scopes whose effects record names a pipe other than S is queued there. A copy on MTE2 or
-MTE3 is a generator function that yields once, after it has read and before it writes.
+An instruction outside vector scopes whose effects record names a pipe other than S is queued there. A copy is a
+generator function that yields once, after it has read and before it writes.
 """
 
 from __future__ import annotations
