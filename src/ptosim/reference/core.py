@@ -179,7 +179,7 @@ class Core:
         """`width` bytes of a memory. `by_use`: an unmasked vector load, whose lanes count only if they are used."""
         if at is None and (own := self.memories.get(space)) is not None:  # most accesses are these, and fit
             end = start + width
-            if 0 <= start and end <= len(own) and not start % alignment:
+            if start >= 0 and end <= len(own) and not start % alignment:
                 return own[start:end]
         memory, offset, inside = self._window("reads", space, start, width, alignment, at)
         if inside:
@@ -201,7 +201,7 @@ class Core:
         """Store bytes, or those of them that `active` selects."""
         if active is None and at is None and (own := self.memories.get(space)) is not None:
             end = start + len(data)
-            if 0 <= start and end <= len(own) and not start % alignment:
+            if start >= 0 and end <= len(own) and not start % alignment:
                 own[start:end] = data
                 return
         memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
