@@ -1,10 +1,14 @@
 """Sample or full: `make test` runs a repeatable sample of the long suites, `--full` all that they are meant to."""
 
+import os
+
 import pytest
 from hypothesis import settings
 
 settings.register_profile("sample", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("full", max_examples=1000, derandomize=True, deadline=None)
+
+os.environ["PTOSIM_CACHE"] = "off"  # tests compile what they run, and leave the user's cache alone
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ptosim.language.load import KernelProgram, VerifiedModule
     from ptosim.machine.observer import Closeness, Observer
     from ptosim.machine.scheduler import Stop
+    from ptosim.native.cache import Compiled
     from ptosim.native.engine import LinkedKernel
+    from ptosim.native.library import KernelOutline, ModuleOutline
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
     from ptosim.report.check_report import CheckReport
@@ -34,9 +36,17 @@ def load(source: str | os.PathLike[str], target: str | None = None) -> Module:
     Raises PTOError with the first syntax error, or with all errors of the verifier in source order. `target` overrides
     the module's `pto.target_arch`.
     """
+    from ptosim.native.library import find_module
+
+    text = _source(source)
+    outline = find_module(text, target)
+    return Module(outline or _verified(text, target), target)
+
+
+def _verified(source: Source, target: str | None) -> VerifiedModule:
     from ptosim.language.load import load as load_language
 
-    return Module(load_language(_source(source), target))
+    return load_language(source, target)
 
 
 def _source(source: str | os.PathLike[str]) -> Source:
@@ -52,18 +62,37 @@ def _source(source: str | os.PathLike[str]) -> Source:
 
 
 class Module:
-    """A verified module: its kernels by name, and what the verifier warned of."""
+    """A verified module: its kernels by name, and what the verifier warned of.
 
-    def __init__(self, verified: VerifiedModule) -> None:
-        self.verified = verified
+    One whose outline comes from the cache is parsed when something needs more than that.
+    """
+
+    def __init__(self, known: VerifiedModule | ModuleOutline, target: str | None = None) -> None:
+        from ptosim.native.library import ModuleOutline
+
+        if isinstance(known, ModuleOutline):
+            self.outline = known
+            return
+        self.verified = known
+        source, warnings = known.parsed.source, tuple(known.warnings)
+        self.outline = ModuleOutline(source, target, known.target, warnings, known.kernels)
+
+    @cached_property
+    def verified(self) -> VerifiedModule:
+        """The operations."""
+        return _verified(self.outline.source, self.outline.requested)
+
+    @property
+    def target(self) -> str:
+        return self.outline.target
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        return tuple(self.verified.warnings)
+        return self.outline.warnings
 
     @cached_property
     def kernels(self) -> Mapping[str, Kernel]:
-        return {program.name: Kernel(self, program) for program in self.verified.kernels}
+        return {kernel.name: Kernel(self, kernel) for kernel in self.outline.kernels}
 
     def kernel(self, name: str | None = None) -> Kernel:
         """The kernel of this name; without a name the only one."""
@@ -86,24 +115,29 @@ class Module:
 class Kernel:
     """An entry function that can be launched."""
 
-    def __init__(self, module: Module, program: KernelProgram) -> None:
+    def __init__(self, module: Module, outline: KernelOutline) -> None:
         self.module = module
-        self.program = program
+        self.outline = outline
         self._programs: dict[Closeness | None, Programs] = {}
         self._prices: Prices | None = None
         self._kernels: dict[bool, LinkedKernel] = {}
 
     @property
     def name(self) -> str:
-        return self.program.name
+        return self.outline.name
+
+    @cached_property
+    def program(self) -> KernelProgram:
+        """The operations."""
+        return next(program for program in self.module.verified.kernels if program.name == self.name)
 
     @cached_property
     def signature(self) -> tuple[Parameter, ...]:
-        return tuple(Parameter(name, type_) for name, type_ in self.program.signature)
+        return tuple(Parameter(name, type_) for name, type_ in self.outline.signature)
 
     def __repr__(self) -> str:
         parameters = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in self.signature)
-        return f"<kernel {self.name}({parameters}) for {self.module.verified.target}>"
+        return f"<kernel {self.name}({parameters}) for {self.module.target}>"
 
     def __call__(
         self,
@@ -133,11 +167,9 @@ class Kernel:
 
     def on(self, architecture: str) -> Kernel:
         """The same kernel, verified for another machine where this one is not for it."""
-        if architecture == self.module.verified.target:
+        if architecture == self.module.target:
             return self
-        from ptosim.language.load import load as load_language
-
-        return Module(load_language(self.module.verified.parsed.source, architecture)).kernel(self.name)
+        return Module(_verified(self.module.outline.source, architecture), architecture).kernel(self.name)
 
     def native(self, launch: Launch, threads: int | None) -> None:
         """A run on the native engine."""
@@ -158,15 +190,23 @@ class Kernel:
         self._linked(launch.oob == "drop")(run)
 
     def _linked(self, drop: bool) -> LinkedKernel:
-        from ptosim.native.compilation import compile_kernel
         from ptosim.native.engine import LinkedKernel
+        from ptosim.native.library import find_kernel
         from ptosim.target.profile import load_target
 
         if drop not in self._kernels:
-            verified = self.module.verified
-            compiled = compile_kernel(verified, self.program, drop)
-            self._kernels[drop] = LinkedKernel(compiled, verified.parsed.source, load_target(verified.target))
+            outline = self.module.outline
+            compiled = find_kernel(outline, self.name, drop) or self._compiled(drop)
+            self._kernels[drop] = LinkedKernel(compiled, outline.source, load_target(outline.target))
         return self._kernels[drop]
+
+    def _compiled(self, drop: bool) -> Compiled:
+        from ptosim.native.compilation import compile_kernel
+        from ptosim.native.library import keep_kernel
+
+        compiled = compile_kernel(self.module.verified, self.program, drop)
+        keep_kernel(self.module.outline, self.name, drop, compiled)
+        return compiled
 
     # --- for the other public calls ------------------------------------------------------------------------------
 
@@ -185,7 +225,7 @@ class Kernel:
         arguments = launch.arguments
         return Run(
             self._translated(observer.closeness if observer else None, watch),
-            load_target(self.module.verified.target),
+            load_target(self.module.target),
             arguments.values,
             GlobalMemory(arguments.buffers, arguments.names, launch.oob == "drop"),
             launch.grid,
@@ -308,7 +348,7 @@ def profile(kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Targ
     from ptosim.timing.pipes import PipeTimer
     from ptosim.timing.waves import hardware_cores, place_blocks
 
-    machine = target if isinstance(target, Target) else load_target(target or kernel.module.verified.target)
+    machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
     parsed, program = kernel.module.verified.parsed, kernel.program
     launch = Launch(bind(kernel.signature, args).copied(), _count("grid", grid), oob="drop")

@@ -115,7 +115,7 @@ def verify(file: str, target: str | None, strict: bool, as_json: bool) -> Sequen
     if not as_json:
         _show(module.warnings, as_json)
         names = ", ".join(module.kernels) or "none"
-        click.echo(f"{file}: ok for {module.verified.target}; kernels: {names}")
+        click.echo(f"{file}: ok for {module.target}; kernels: {names}")
     return module.warnings
 
 
@@ -398,7 +398,7 @@ def profile(
 
     architecture = load_target(target).architecture if target else None
     chosen = api.load(file, architecture).kernel(kernel)
-    machine = load_target(target or chosen.module.verified.target)
+    machine = load_target(target or chosen.module.target)
     values = _values(chosen, words)
     first = api.profile(chosen, *values, grid=grid, target=machine)
     others = (
@@ -448,3 +448,24 @@ def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
     return machine.with_overrides(
         overrides, {name.removeprefix("pto."): record.timing for name, record in effects().items()}
     )
+
+
+@main.command("cache")
+@click.option("--clear", is_flag=True, help="Remove all of them.")
+@_reports
+def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
+    """Show where compiled kernels are kept, and how many.
+
+    XDG_CACHE_HOME moves the place; with PTOSIM_CACHE=off nothing is kept.
+    """
+    from ptosim.native.library import kernel_cache
+
+    kept = kernel_cache()
+    files = kept.files()
+    if clear:
+        kept.clear()
+    if not as_json:
+        size = sum(file.size for file in files)
+        place = kept.directory or "nowhere (PTOSIM_CACHE=off)"
+        click.echo(f"{place}: {'removed ' if clear else ''}{len(files)} files, {size / 1e6:.1f} MB")
+    return files

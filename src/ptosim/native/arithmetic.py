@@ -14,7 +14,7 @@ from ptosim.native.flow import Function
 from ptosim.native.ir import F32, F64, I1, I32, Value
 from ptosim.native.lanes import chosen
 from ptosim.native.lowering import define, lowering
-from ptosim.native.numbers import bits_of, lane_type, narrow, widen
+from ptosim.native.numbers import bits_of, canonical, lane_type, narrow, widen
 from ptosim.native.registers import Mask, shuffle, splat, zeroed
 
 Function1 = Callable[[Function, Value], Value]
@@ -74,7 +74,7 @@ def _rectified(element: Element) -> Function1:
 
     def relu(f: Function, x: Value) -> Value:
         wide = widen(element, x)
-        return narrow(element, numbers.maximum(f, wide, wide.like(0.0)))
+        return narrow(element, f.intrinsic("llvm.maximum", wide.kind, wide, wide.like(0.0)))
 
     return relu
 
@@ -105,15 +105,35 @@ for _name, _choose in _UNARY.items():
 # --- binary ---------------------------------------------------------------------------------------------------------
 
 
-def _by_kind(integer: Callable[[Element], Function2], floating: Function2) -> Callable[[Element], Function2]:
+Masked2 = Callable[[Function, Value, Value, Mask], Value]
+
+
+def _by_kind(integer: Callable[[Element], Function2], floating: Function2) -> Callable[[Element], Masked2]:
     """Integers in their own width; floats in f32, rounded once more where they are narrower."""
 
-    def choose(element: Element) -> Function2:
+    def choose(element: Element) -> Masked2:
         if not element.is_float:
-            return integer(element)
-        return lambda f, a, b: narrow(element, floating(f, widen(element, a), widen(element, b)))
+            return _masked(integer)(element)
+        if element.name == "f32":
+            # Cleared first: where an instruction can clear lanes by itself, that costs nothing, and 0 is no NaN.
+            return lambda f, a, b, mask: canonical(zeroed(floating(f, a, b), mask))
+        return _masked(lambda element: lambda f, a, b: _in_f32(f, element, floating, a, b))(element)
 
     return choose
+
+
+def _in_f32(f: Function, element: Element, floating: Function2, a: Value, b: Value) -> Value:
+    return narrow(element, floating(f, widen(element, a), widen(element, b)))
+
+
+def _masked(choose: Callable[[Element], Function2]) -> Callable[[Element], Masked2]:
+    """Inactive lanes are cleared afterwards."""
+
+    def masked(element: Element) -> Masked2:
+        function = choose(element)
+        return lambda f, a, b, mask: zeroed(function(f, a, b), mask)
+
+    return masked
 
 
 def _same(function: Function2) -> Callable[[Element], Function2]:
@@ -145,8 +165,8 @@ def _extremum(word: str) -> Callable[[Element], Function2]:
     return choose
 
 
-def _bitwise(function: Callable[[Value, Value], Value]) -> Callable[[Element], Function2]:
-    return lambda element: lambda f, a, b: function(bits_of(a), bits_of(b))
+def _bitwise(function: Callable[[Value, Value], Value]) -> Callable[[Element], Masked2]:
+    return _masked(lambda element: lambda f, a, b: function(bits_of(a), bits_of(b)))
 
 
 def _shift_left(element: Element) -> Function2:
@@ -162,23 +182,23 @@ def _shift_right(element: Element) -> Function2:
     return lambda f, a, count: a >> f.intrinsic("llvm.umin", count.kind, count, count.like(most))
 
 
-_BINARY: Mapping[str, Callable[[Element], Function2]] = {
+_BINARY: Mapping[str, Callable[[Element], Masked2]] = {
     "vadd": _by_kind(_same(lambda f, a, b: a + b), lambda f, a, b: a + b),
     "vsub": _by_kind(_same(lambda f, a, b: a - b), lambda f, a, b: a - b),
     "vmul": _by_kind(_same(lambda f, a, b: a * b), lambda f, a, b: a * b),
     "vdiv": _by_kind(_quotient, lambda f, a, b: a / b),
-    "vmax": _by_kind(_extremum("max"), numbers.maximum),
-    "vmin": _by_kind(_extremum("min"), numbers.minimum),
+    "vmax": _by_kind(_extremum("max"), lambda f, a, b: f.intrinsic("llvm.maximum", a.kind, a, b)),
+    "vmin": _by_kind(_extremum("min"), lambda f, a, b: f.intrinsic("llvm.minimum", a.kind, a, b)),
     "vand": _bitwise(lambda a, b: a & b),
     "vor": _bitwise(lambda a, b: a | b),
     "vxor": _bitwise(lambda a, b: a ^ b),
-    "vshl": _shift_left,
-    "vshr": _shift_right,
+    "vshl": _masked(_shift_left),
+    "vshr": _masked(_shift_right),
 }
 
 
-def _binary(f: Function, lhs: Value, rhs: Value, function: Function2) -> Value:
-    return function(f, lhs, rhs)
+def _binary(f: Function, lhs: Value, rhs: Value, mask: Mask, function: Masked2) -> Value:
+    return function(f, lhs, rhs, mask)
 
 
 for _name, _choose_binary in _BINARY.items():
@@ -189,20 +209,21 @@ for _name, _choose_binary in _BINARY.items():
 
 
 def _vector_scalar(
-    f: Function, core: Core, input: Value, scalar: Value, element: Element, function: Function2
+    f: Function, core: Core, input: Value, scalar: Value, mask: Mask, element: Element, function: Masked2
 ) -> Value:
-    return function(f, input, core.splat(scalar, element))
+    return function(f, input, core.splat(scalar, element), mask)
 
 
 for _name in ("vadd", "vmul", "vmax", "vmin"):
     define(f"pto.{_name}s", _vector_scalar, _bind(_BINARY[_name]))
 
 
-def _shift_by(f: Function, input: Value, scalar: Value, element: Element, function: Function2) -> Value:
+def _shift_by(f: Function, input: Value, scalar: Value, mask: Mask, element: Element, function: Masked2) -> Value:
     """The scalar is an i16 of any value; read as unsigned, one that does not fit a narrow lane is beyond its width."""
     count = f.intrinsic("llvm.umin", scalar.kind, scalar, scalar.like(element.bits))
     kind = lane_type(element)
-    return function(f, input, splat(f, count.convert("zext" if kind.bits > 16 else "trunc", kind), element.lanes))
+    counts = splat(f, count.convert("zext" if kind.bits > 16 else "trunc", kind), element.lanes)
+    return function(f, input, counts, mask)
 
 
 for _name in ("vshl", "vshr"):

@@ -39,6 +39,9 @@ class File:
     size: int
     used: float  # seconds since the epoch
 
+    def to_json(self) -> dict[str, object]:
+        return {"path": str(self.path), "size": self.size, "used": self.used}
+
 
 def default_directory(environment: Mapping[str, str] = os.environ) -> Path | None:
     """Where kernels are kept, or None where the user wants none kept."""

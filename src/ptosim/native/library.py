@@ -1,0 +1,142 @@
+"""What the cache keeps of modules and kernels: the outline that a load returns, and code by kernel and options.
+
+Both are found by the source text and the target. Nothing here parses or compiles, and nothing imports xDSL: a module
+whose kernel was compiled before is loaded from here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from ptosim.diagnostics import Diagnostic, Location, Related, Source
+from ptosim.native.cache import Cache, Compiled, default_directory
+
+
+class KernelOutline(Protocol):
+    """What is known of a kernel without its operations."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def signature(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def cross_block(self) -> bool: ...
+
+
+@dataclass(frozen=True)
+class KeptKernel:
+    """The outline of a kernel, from the cache."""
+
+    name: str
+    kind: str
+    signature: tuple[tuple[str, str], ...]
+    cross_block: bool
+
+
+@dataclass(frozen=True)
+class ModuleOutline:
+    """What a load returns, without the operations. `requested` is the target that the load asked for, if any."""
+
+    source: Source
+    requested: str | None
+    target: str
+    warnings: tuple[Diagnostic, ...]
+    kernels: tuple[KernelOutline, ...]
+
+
+@cache
+def _cache(directory: Path | None) -> Cache:
+    return Cache(directory)
+
+
+def kernel_cache() -> Cache:
+    """The cache of this process, as the environment says at the moment."""
+    return _cache(default_directory())
+
+
+# --- modules ------------------------------------------------------------------------------------------------------
+
+
+def find_module(source: Source, requested: str | None) -> ModuleOutline | None:
+    """The outline of a module that was verified before."""
+    cache = kernel_cache()
+    if cache.directory is None:
+        return None
+    kept = cache.load(_module_key(cache, source, requested))
+    if kept is None:
+        return None
+    data = kept.data
+    warnings = tuple(_diagnostic(record, source) for record in data["warnings"])
+    return ModuleOutline(source, requested, data["target"], warnings, tuple(map(_kernel, data["kernels"])))
+
+
+def keep_module(outline: ModuleOutline) -> None:
+    data = {
+        "target": outline.target,
+        "warnings": [warning.to_json() for warning in outline.warnings],
+        "kernels": [[each.name, each.kind, each.signature, each.cross_block] for each in outline.kernels],
+    }
+    cache = kernel_cache()
+    cache.store(_module_key(cache, outline.source, outline.requested), Compiled(b"", data))
+
+
+def _module_key(cache: Cache, source: Source, requested: str | None) -> str:
+    return cache.key(what="module", source=source.text, target=requested or "")
+
+
+def _kernel(record: Sequence[Any]) -> KeptKernel:
+    name, kind, signature, cross_block = record
+    return KeptKernel(name, kind, tuple((parameter, type_) for parameter, type_ in signature), cross_block)
+
+
+def _diagnostic(record: Mapping[str, Any], source: Source) -> Diagnostic:
+    """A diagnostic again, its places in a source that has the same text."""
+    related = tuple(Related(_location(other["location"], source), other["role"]) for other in record["related"])
+    return Diagnostic(
+        record["kind"],
+        record["severity"],
+        record["message"],
+        _location(record["location"], source) if record["location"] else None,
+        record["label"],
+        related,
+        tuple(record["notes"]),
+        record["hint"],
+    )
+
+
+def _location(record: Mapping[str, Any], source: Source) -> Location:
+    return Location(source.name, record["line"], record["column"], record["length"], source)
+
+
+# --- kernels ------------------------------------------------------------------------------------------------------
+
+
+def find_kernel(outline: ModuleOutline, name: str, drop: bool) -> Compiled | None:
+    cache = kernel_cache()
+    return cache.load(_kernel_key(cache, outline, name, drop)) if cache.directory is not None else None
+
+
+def keep_kernel(outline: ModuleOutline, name: str, drop: bool, compiled: Compiled) -> None:
+    cache = kernel_cache()
+    if cache.directory is not None:
+        cache.store(_kernel_key(cache, outline, name, drop), compiled)
+        keep_module(outline)
+
+
+def _kernel_key(cache: Cache, outline: ModuleOutline, name: str, drop: bool) -> str:
+    from ptosim.native.toolchain import this_host
+
+    return cache.key(
+        what="kernel",
+        source=outline.source.text,
+        target=outline.target,
+        kernel=name,
+        oob="drop" if drop else "error",
+        host=this_host().identity,
+    )
