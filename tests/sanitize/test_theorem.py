@@ -8,7 +8,7 @@ pass.
 import pytest
 
 import ptosim
-from programs import arguments, program
+from sanitize.random_kernels import arguments, program
 
 PIPES = ("S", "V", "MTE2", "MTE3")
 FORBIDDEN = {"race", "deadlock", "unmatched-wait"}

@@ -164,19 +164,19 @@ class Checker(Silent):
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
         watch = self._watch
-        starts = footprint.starts
-        if footprint.space is Space.GM:
+        space, owner, starts, width = footprint
+        if space is Space.GM:
             self._global(entry, site, footprint, READ)
             return None
         if watch is not None and watch.entry is entry:
-            if type(starts) is int and watch.load(site, starts, footprint.width):
+            if type(starts) is int and watch.load(site, starts, width):
                 return None
             memory = watch.memory
         else:
             watch = None
-            assert footprint.owner is not None
-            memory = self._memory(footprint.space, footprint.owner)
-        found = window(starts, footprint.width, memory.size)
+            assert owner is not None
+            memory = self._memory(space, owner)
+        found = window(starts, width, memory.size)
         if found is None:
             return None
         covered, kept = found
@@ -275,22 +275,22 @@ class Checker(Silent):
         atomic: str | None = None,
     ) -> None:
         watch = self._watch
-        starts = footprint.starts
-        if footprint.space is Space.GM:
+        space, owner, starts, width = footprint
+        if space is Space.GM:
             self._global(entry, site, footprint, atomic or WRITE, data, before)
             if taint is not None:
                 self._used(entry, site, "global", taint, entry.data)
             return
         if watch is not None and watch.entry is entry:
             quick = taint is None and type(starts) is int
-            if quick and watch.store(self.sites.number(site), starts, footprint.width):
+            if quick and watch.store(self.sites.number(site), starts, width):
                 return
             memory = watch.memory
         else:
             watch = None
-            assert footprint.owner is not None
-            memory = self._memory(footprint.space, footprint.owner)
-        found = window(starts, footprint.width, memory.size)
+            assert owner is not None
+            memory = self._memory(space, owner)
+        found = window(starts, width, memory.size)
         if found is None:
             return
         covered, kept = found
@@ -305,7 +305,7 @@ class Checker(Silent):
                 self._races(entry, site, "writes", memory, track, covered, hit, data == before)
             memory.record(entry, "write", self.sites.number(site), covered)
         memory.set_taint(covered, taint)
-        if footprint.width % BLOCK and entry.pipe is Pipe.MTE2 and footprint.space is Space.UB and not self.planted:
+        if width % BLOCK and entry.pipe is Pipe.MTE2 and space is Space.UB and not self.planted:
             self._fill_up(entry, site, footprint, memory)
 
     def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import decode
-from ptosim.sanitize.granules import Cover, Granules, Stamps, cover
+from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 from ptosim.sanitize.window import Places
 
@@ -120,7 +120,7 @@ class Buffer:
         kept = (addresses >= 0) & (addresses < self.size)
         return (addresses[kept], 1, kept) if kept.any() else None
 
-    def access(self, entry: Entry, number: int, kind: str, covered: Cover, room: int) -> list[Clash]:
+    def access(self, entry: Entry, number: int, kind: str, covered: Cover, room: Room) -> list[Clash]:
         """Find what the access is in conflict with, and record it."""
         own = self._track(entry, kind)
         clashes = [clash for track in self.tracks.values() for clash in self._clashes(track, own, entry, covered)]
@@ -200,7 +200,7 @@ class GlobalShadow:
         if clipped is None:
             return None
         offsets, width, kept = clipped
-        clashes = buffer.access(entry, number, kind, cover(offsets, width), self._room())
+        clashes = buffer.access(entry, number, kind, cover(offsets, width), self._room)
         return Outcome(buffer, clashes, offsets, width, kept)
 
     def _room(self) -> int:

@@ -15,6 +15,8 @@ GRANULE = 1 << GRANULE_BITS
 
 Stamps = NDArray[np.int64]
 Test = Callable[[Stamps], NDArray[np.bool_]]
+Room = Callable[[], int]
+"""How many bytes may still go into splitting granules."""
 
 _NOWHERE: Places = np.zeros(0, np.int64)
 _NO_MASKS: NDArray[np.bool_] = np.zeros((0, GRANULE), np.bool_)
@@ -23,10 +25,14 @@ _NO_MASKS: NDArray[np.bool_] = np.zeros((0, GRANULE), np.bool_)
 class Cover(NamedTuple):
     """The granules of an access: those it covers wholly, and those of which it covers some bytes."""
 
-    whole: Places
+    whole: Places | slice
     edges: Places
     masks: NDArray[np.bool_]
     """Per edge, which bytes."""
+
+    def of_whole(self, numbers: Places) -> Places:
+        """The granules behind positions among the whole ones."""
+        return numbers + self.whole.start if isinstance(self.whole, slice) else self.whole[numbers]
 
 
 def cover(starts: Places, width: int) -> Cover:
@@ -35,9 +41,13 @@ def cover(starts: Places, width: int) -> Cover:
     if len(starts) > 1 and bool((starts[1:] == stops[:-1]).all()):  # dense rows are one piece
         starts, stops = starts[:1], stops[-1:]
     first, last = (starts + GRANULE - 1) >> GRANULE_BITS, stops >> GRANULE_BITS
-    whole = _ranges(first, last)
-    if (starts[1:] < stops[:-1]).any():  # rows overlap, or come in no order
-        whole = np.unique(whole)
+    whole: Places | slice
+    if len(first) == 1:
+        whole = slice(int(first[0]), max(int(first[0]), int(last[0])))
+    else:
+        whole = _ranges(first, last)
+        if (starts[1:] < stops[:-1]).any():  # rows overlap, or come in no order
+            whole = np.unique(whole)
     if not ((starts | stops) & (GRANULE - 1)).any():
         return Cover(whole, _NOWHERE, _NO_MASKS)
     edges = np.concatenate((starts >> GRANULE_BITS, (stops - 1) >> GRANULE_BITS))
@@ -50,8 +60,6 @@ def cover(starts: Places, width: int) -> Cover:
 
 def _ranges(first: Places, last: Places) -> Places:
     """All numbers of all ranges."""
-    if len(first) == 1:
-        return np.arange(first[0], last[0], dtype=np.int64)
     lengths = np.maximum(last - first, 0)
     total = int(lengths.sum())
     if not total:
@@ -90,14 +98,14 @@ class Granules:
         """The offsets of the bytes whose stamps pass the test, and these stamps."""
         places: list[Places] = []
         stamps: list[Stamps] = []
-        if len(cover.whole):
-            found = self.stamps[cover.whole]
+        found = self.stamps[cover.whole]
+        if len(found):
             hit = np.flatnonzero(test(found) & (found > 0))
             if len(hit):
-                places.append(_bytes_of(cover.whole[hit]).reshape(-1))
+                places.append(_bytes_of(cover.of_whole(hit)).reshape(-1))
                 stamps.append(np.repeat(found[hit], GRANULE))
             if self._used:
-                split = cover.whole[found < 0]
+                split = cover.of_whole(np.flatnonzero(found < 0))
                 self._byte_hits(split, None, test, places, stamps)
         if len(cover.edges):
             self._byte_hits(cover.edges, cover.masks, test, places, stamps)
@@ -132,12 +140,11 @@ class Granules:
             rows[split] = self._rows[-found[split] - 1]
         return rows
 
-    def put(self, cover: Cover, stamp: int, room: int) -> bool:
-        """Set the stamps of an access. False when splitting would take more than `room` bytes: then edges are left."""
-        if len(cover.whole):
-            if self._used:
-                self._release(self.stamps[cover.whole])
-            self.stamps[cover.whole] = stamp
+    def put(self, cover: Cover, stamp: int, room: Room) -> bool:
+        """Set the stamps of an access. False when there is no room to split granules: then edges are left."""
+        if self._used:
+            self._release(self.stamps[cover.whole])
+        self.stamps[cover.whole] = stamp
         if not len(cover.edges):
             return True
         fresh = cover.edges[(self.stamps[cover.edges] >= 0) & (self.stamps[cover.edges] != stamp)]
@@ -148,12 +155,13 @@ class Granules:
         self._rows[rows] = np.where(cover.masks[split], stamp, self._rows[rows])
         return True
 
-    def keep(self, other: Granules, cover: Cover, below: int, room: int) -> bool:
+    def keep(self, other: Granules, cover: Cover, below: int, room: Room) -> bool:
         """Take over the stamps of another table below a limit, where this one has none."""
         found, own = other.stamps[cover.whole], self.stamps[cover.whole]
         moved = (found > 0) & (found < below) & (own == 0)
-        self.stamps[cover.whole[moved]] = found[moved]
-        ragged = np.concatenate((cover.whole[(found < 0) | (own < 0)], cover.edges))
+        own[moved] = found[moved]
+        self.stamps[cover.whole] = own
+        ragged = np.concatenate((cover.of_whole(np.flatnonzero((found < 0) | (own < 0))), cover.edges))
         if not len(ragged):
             return True
         rows = other._as_rows(ragged)
@@ -166,14 +174,14 @@ class Granules:
         self._rows[split] = np.where(wanted & (own_rows == 0), rows, own_rows)
         return True
 
-    def _split(self, granules: Places, room: int) -> bool:
+    def _split(self, granules: Places, room: Room) -> bool:
         """Give granules a stamp per byte."""
         if not len(granules):
             return True
         needed = self._used + len(granules) - len(self._free)
         if needed > len(self._rows):
             capacity = max(needed, 2 * len(self._rows), 16)
-            if (capacity - len(self._rows)) * GRANULE * 8 > room:
+            if (capacity - len(self._rows)) * GRANULE * 8 > room():
                 return False
             self._rows = np.concatenate((self._rows, np.zeros((capacity - len(self._rows), GRANULE), np.int64)))
         rows = np.array([self._row() for _ in granules], np.int64)

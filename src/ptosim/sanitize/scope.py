@@ -108,7 +108,8 @@ class Watch:
         for track in self.memory.tracks.values():
             threshold = track.threshold(self.entry)
             if track.newest >= threshold and track is not self.reads and track is not self.writes:
-                self.flag_bytes[track.blocks >= threshold] |= RACY
+                touched = slice(track.first, track.last)
+                self.flag_bytes[touched] |= (track.blocks[touched] >= threshold).view(np.uint8) * np.uint8(RACY)
 
     def suspect(self, low: int, high: int) -> None:
         """Flag the blocks of these bytes."""

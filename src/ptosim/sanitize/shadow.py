@@ -28,7 +28,7 @@ UNDEFINED = 1
 class Track:
     """What one pipe has read, or written, of one memory."""
 
-    __slots__ = ("blocks", "direction", "floor", "index", "newest", "pipe", "role", "stamps")
+    __slots__ = ("blocks", "direction", "first", "floor", "index", "last", "newest", "pipe", "role", "stamps")
 
     def __init__(self, size: int, direction: Direction, entry: Entry) -> None:
         self.stamps: Stamps = np.zeros(size, np.int64)
@@ -39,9 +39,11 @@ class Track:
         self.index = entry_index(entry)  # of its pipe in the clocks of the present block
         self.floor = 0  # entries up to this number belong to earlier blocks
         self.newest = 0  # stamp
+        self.first, self.last = len(self.blocks), 0  # the range of touched blocks
 
     def begin(self) -> None:
         """A new block starts: nothing has been touched."""
+        self.first, self.last = len(self.blocks), 0
         self.floor = entry_of(self.newest)
         if self.floor >= MOST_ENTRIES:
             self.stamps[:] = self.blocks[:] = 0
@@ -122,5 +124,8 @@ class Memory:
         track = self.track(entry, direction)
         stamp = track.stamp(entry) + number
         window.put(track.stamps, stamp)
-        window.blocks().put(track.blocks, stamp)
+        blocks = window.blocks()
+        blocks.put(track.blocks, stamp)
+        first, last = blocks.reach()
+        track.first, track.last = min(track.first, first), max(track.last, last)
         track.newest = max(track.newest, stamp)

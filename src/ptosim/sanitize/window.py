@@ -59,6 +59,12 @@ class Window:
             return Window(first, last - first, self.count, self.stride >> BLOCK_BITS)
         return Window(0, 0, places=np.unique(self.addresses() >> BLOCK_BITS))
 
+    def reach(self) -> tuple[int, int]:
+        """The lowest element, and one past the highest."""
+        if self.places is not None:
+            return int(self.places.min()), int(self.places.max()) + 1
+        return self.start, self.start + (self.count - 1) * self.stride + self.width
+
     @property
     def size(self) -> int:
         return len(self.places) if self.places is not None else self.width * self.count
