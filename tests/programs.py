@@ -1,186 +1,221 @@
-"""Random kernels: copies, vector scopes and scalar accesses on a few buffers, with and without the order they need.
+"""Random kernels: well-typed `.pto` text with launch arguments, all of it decided by one seed.
 
-All buffers are filled before and stored after the steps. Most steps are ordered behind the one before, so that many
-kernels are race-free, by different means; some are not. Every kernel loads, ends, and stays inside its memories. They
-serve properties of the kind "whatever the check calls clean ...".
+A kernel is a chain of actions (copies, vector scopes, scalar work) in which each is ordered after the one before by
+flags, buffers or barriers; loops and conditionals are chains inside chains. Then it is spoilt, or not: a sync
+instruction is dropped or lands elsewhere, an address points outside. What a vector scope does is written in
+`program_scopes`; what must hold of a program is for `test_random_programs` to say.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-LANES = 64
-PARTS = 4
-"""Each argument has so many parts of 64 elements, and UB so many buffers of them."""
+from ptosim.effects.element import ELEMENTS
 
-PARAMETERS = "%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>, %w: !pto.ptr<f32, gm>, %end: !pto.ptr<f32, gm>"
-ARRAYS = ("%x", "%y", "%w")
-
-HEAD = f"""module attributes {{pto.target_arch = "a5"}} {{
-  func.func @program({PARAMETERS}) attributes {{pto.kernel}} {{
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c2 = arith.constant 2 : index
-    %c3 = arith.constant 3 : index
-    %c64 = arith.constant 64 : index
-    %zero = arith.constant 0 : i64
-    %one = arith.constant 1 : i64
-    %bytes = arith.constant 256 : i64
-    %half = arith.constant 128 : i64
-    %f = arith.constant 1.5 : f32
-"""
-TAIL = "    pto.barrier #pto.pipe<PIPE_ALL>\n    return\n  }\n}\n"
+KINDS = ("f32", "i32", "f16", "i16", "ui8", "bf16", "ui16", "i8", "ui32")
+BUFFERS = 8
+BUFFER = 2048  # bytes of UB for each
+REGION = 1024  # bytes of a GM argument for each block
+GUARD = 64  # bytes on either side of an argument that no kernel may touch
 
 
-def arguments(seed: int = 0) -> list[np.ndarray]:
-    """Fresh arguments for any of these kernels."""
-    generator = np.random.default_rng(seed)
-    return [generator.normal(size=LANES * PARTS).astype(np.float32) for _ in (*ARRAYS, "%end")]
+@dataclass(frozen=True)
+class Program:
+    """A kernel, what it is launched with, and where it came from."""
+
+    seed: int
+    text: str
+    kinds: tuple[str, ...]
+    count: int
+    grid: int
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}, grid {self.grid}, count {self.count}\n{self.text}"
+
+    def launch(self) -> "Memory":
+        """Fresh arguments, the same every time."""
+        source = np.random.default_rng(self.seed)
+        guarded = [source.integers(0, 256, GUARD + REGION * self.grid + GUARD, np.uint8) for _ in self.kinds]
+        for memory, kind in zip(guarded, self.kinds, strict=True):
+            if ELEMENTS[kind].is_float:
+                inner = memory[GUARD:-GUARD]
+                inner[ELEMENTS[kind].bytes - 1 :: ELEMENTS[kind].bytes] &= 0xC3  # few that are huge or NaN
+        return Memory(tuple(guarded), tuple(ELEMENTS[kind].bytes for kind in self.kinds), self.count)
 
 
-def program(seed: int, length: int = 8, care: float = 0.85) -> str:
-    """A kernel of so many steps; `care` is how likely a step is ordered behind the one before."""
-    return _Writer(random.Random(seed), care).kernel(length)
+@dataclass(frozen=True)
+class Memory:
+    """The arrays of one launch, between guards."""
+
+    guarded: tuple[NDArray[np.uint8], ...]
+    widths: tuple[int, ...]
+    count: int
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        pairs = zip(self.guarded, self.widths, strict=True)
+        return (*(memory[GUARD:-GUARD].view(f"u{width}") for memory, width in pairs), self.count)
+
+    @property
+    def contents(self) -> list[bytes]:
+        return [memory[GUARD:-GUARD].tobytes() for memory in self.guarded]
+
+    @property
+    def guards(self) -> list[bytes]:
+        return [memory[:GUARD].tobytes() + memory[-GUARD:].tobytes() for memory in self.guarded]
 
 
-class _Writer:
-    def __init__(self, source: random.Random, care: float) -> None:
-        self.random = source
-        self.care = care
-        self.serial = 0
-        self.before: str | None = None  # the pipe of the last step
+@dataclass(frozen=True)
+class Line:
+    depth: int
+    text: str
+    sync: bool = False
 
-    def kernel(self, length: int) -> str:
-        buffers = "".join(self._buffer(number) for number in range(PARTS))
-        parts = "".join(self._part(array, number) for array in (*ARRAYS, "%end") for number in range(PARTS))
-        filled = "".join(self._load(f"%x{number}", f"%ub{number}", "%bytes", "    ") for number in range(PARTS))
-        shown = "".join(self._store(f"%ub{number}", f"%end{number}", "%bytes", "    ") for number in range(PARTS))
-        barrier = "    pto.barrier #pto.pipe<PIPE_{}>\n"
-        prologue = filled.replace("i64\n", "i64\n" + barrier.format("MTE2")) + barrier.format("ALL")
-        return HEAD + buffers + parts + prologue + self.steps(length, "    ") + barrier.format("ALL") + shown + TAIL
 
-    def _buffer(self, number: int) -> str:
-        """Buffers lie side by side; now and then one overlaps its neighbour."""
-        address = 256 * number - (128 if number and self.random.random() < 0.1 else 0)
-        return (
-            f"    %a{number} = arith.constant {address} : i64\n"
-            f"    %ub{number} = pto.castptr %a{number} : i64 -> !pto.ptr<f32, ub>\n"
-        )
+@dataclass
+class Writer:
+    """Lines of a function body, with constants and UB pointers at its head."""
 
-    def _part(self, array: str, number: int) -> str:
-        return (
-            f"    %o{array[1:]}{number} = arith.constant {LANES * number} : index\n"
-            f"    %{array[1:]}{number} = pto.addptr {array}, %o{array[1:]}{number} "
-            ": !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>\n"
-        )
+    random: random.Random
+    head: dict[str, str] = field(default_factory=dict[str, str])
+    lines: list[Line] = field(default_factory=list[Line])
+    depth: int = 2
+    names: int = 0
+    indices: list[str] = field(default_factory=list[str])
+    """Loop counters and other small numbers that are in reach, of type index."""
 
-    # --- steps --------------------------------------------------------------------------------------------------------
+    def chance(self, probability: float) -> bool:
+        return self.random.random() < probability
 
-    def steps(self, count: int, indent: str) -> str:
-        text = ""
-        while count > 0:
-            if count > 3 and len(indent) == 4 and self.random.random() < 0.15:
-                inner = self.random.randrange(2, 4)
-                text += self.loop(inner, indent)
-                count -= inner
-            else:
-                text += self.step(indent)
-                count -= 1
-        return text
+    def fresh(self, prefix: str) -> str:
+        self.names += 1
+        return f"%{prefix}{self.names}"
 
-    def loop(self, count: int, indent: str) -> str:
-        first = self.before
-        body = self.steps(count, indent + "  ")
-        back = self.order(self.before, first, indent + "  ") if first and self.random.random() < self.care else ""
-        bound = self.random.choice(["%c2", "%c3"])
-        return f"{indent}scf.for %i{self.fresh()} = %c0 to {bound} step %c1 {{\n{body}{back}{indent}}}\n"
+    def say(self, text: str, sync: bool = False) -> None:
+        self.lines.append(Line(self.depth, text, sync))
 
-    def step(self, indent: str) -> str:
-        makers: list[tuple[str, Callable[[str], str]]] = [
-            ("MTE2", self.load),
-            ("MTE2", self.load),
-            ("V", self.scope),
-            ("V", self.scope),
-            ("V", self.copy_inside),
-            ("MTE3", self.store),
-            ("MTE3", self.store),
-            ("S", self.scalar),
-        ]
-        pipe, make = self.random.choice(makers)
-        edge = self.order(self.before, pipe, indent) if self.random.random() < self.care else ""
-        self.before = pipe
-        return edge + make(indent)
+    def value(self, prefix: str, expression: str) -> str:
+        name = self.fresh(prefix)
+        self.say(f"{name} = {expression}")
+        return name
 
-    def load(self, indent: str) -> str:
-        return self._load(self.gm(ARRAYS), self.ub(), self.random.choice(["%bytes", "%bytes", "%half"]), indent)
+    def constant(self, value: int | float | str, type_: str = "index") -> str:
+        name = f"%c{value}_{type_}".replace("-", "m").replace(".", "p").replace("+", "")
+        self.head.setdefault(name, f"{name} = arith.constant {value} : {type_}")
+        return name
 
-    def _load(self, source: str, dest: str, length: str, indent: str) -> str:
-        types = "!pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64"
-        operands = f"{source}, {dest}, %zero, {length} nburst(%one, {length}, {length})"
-        return f"{indent}pto.mte_gm_ub {operands} : {types}\n"
+    def buffer(self, number: int, kind: str, shift: int = 0) -> str:
+        """A pointer to one of the buffers in UB."""
+        address = self.constant(number * BUFFER + shift, "i64")
+        name = f"%ub_{number * BUFFER + shift}_{kind}"
+        self.head.setdefault(name, f"{name} = pto.castptr {address} : i64 -> !pto.ptr<{kind}, ub>")
+        return name
 
-    def store(self, indent: str) -> str:
-        return self._store(self.ub(), self.gm(ARRAYS[1:]), self.random.choice(["%bytes", "%bytes", "%half"]), indent)
+    @contextmanager
+    def region(self, opening: str, closing: str = "}") -> Iterator[None]:
+        reach = list(self.indices)
+        self.say(opening)
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.say(closing)
+        self.indices = reach
 
-    def _store(self, source: str, dest: str, length: str, indent: str) -> str:
-        types = "!pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64"
-        operands = f"{source}, {dest}, {length} nburst(%one, {length}, {length})"
-        return f"{indent}pto.mte_ub_gm {operands} : {types}\n"
+    @contextmanager
+    def aside(self) -> Iterator[list[Line]]:
+        """Lines that go to a list of their own."""
+        before, self.lines = self.lines, []
+        yield self.lines
+        self.lines = before
 
-    def copy_inside(self, indent: str) -> str:
-        types = "!pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64"
-        return f"{indent}pto.mte_ub_ub {self.ub()}, {self.ub()}, %one nburst(%one, %zero, %zero) : {types}\n"
+    def offset(self, unit: int, room: int) -> str:
+        """A number of elements, a multiple of `unit` and not above `room`: a constant, or from a loop counter."""
+        most = max(room // unit, 0)
+        start = self.random.randint(0, most)
+        if not self.indices or self.chance(0.4):
+            return self.constant(start * unit)
+        counter = self.random.choice(self.indices)
+        scaled = self.value("s", f"arith.muli {counter}, {self.constant(unit)} : index")
+        bounded = self.value("r", f"arith.remui {scaled}, {self.constant((most + 1) * unit)} : index")
+        return bounded
 
-    def scope(self, indent: str) -> str:
-        pattern = self.random.choice(["PAT_ALL", "PAT_ALL", "PAT_VL32", "PAT_M4"])
-        operation = self.random.choice(["vadd", "vmax", "vsub"])
-        binary = "!pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>"
-        lines = [
-            f'%mask = pto.pset_b32 "{pattern}" : !pto.mask<b32>',
-            '%all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>',
-            f"%a = pto.vlds {self.ub()}[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>",
-            f"%b = pto.vlds {self.ub()}[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>",
-            f"%r = pto.{operation} %a, %b, %all : {binary}",
-            f"pto.vsts %r, {self.ub()}[%c0], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>",
-        ]
-        return f"{indent}pto.vecscope {{\n" + "".join(f"{indent}  {line}\n" for line in lines) + f"{indent}}}\n"
 
-    def scalar(self, indent: str) -> str:
-        name = f"%s{self.fresh()}"
-        place, other = (
-            self.random.choice([self.ub(), self.gm(ARRAYS)]),
-            self.random.choice([self.ub(), self.gm(ARRAYS[1:])]),
-        )
-        spaces = ["ub" if pointer.startswith("%ub") else "gm" for pointer in (place, other)]
-        load = f"{indent}{name} = pto.load_scalar {place}[%c1] : !pto.ptr<f32, {spaces[0]}> -> f32\n"
-        value = self.random.choice([name, "%f"])
-        store = f"{indent}pto.store_scalar {value}, {other}[%c2] : !pto.ptr<f32, {spaces[1]}>, f32\n"
-        return self.random.choice([load, store.replace(name, "%f"), load + store])
+@dataclass(frozen=True)
+class Shape:
+    """The choices that hold for a whole kernel."""
 
-    # --- order --------------------------------------------------------------------------------------------------------
+    kinds: tuple[str, ...]
+    sync: str  # "flags", "barriers", "buffers" or "mixed"
+    shared: bool  # blocks do not keep to their own region
+    spoilt: float  # how likely an address is wrong
 
-    def order(self, before: str | None, after: str, indent: str) -> str:
-        """Something that lets a pipe wait for another, or what a careless author takes for it."""
-        barrier = f"{indent}pto.barrier #pto.pipe<PIPE_{{}}>\n"
-        if before is None:
-            return ""
-        if self.random.random() < 0.15:
-            return barrier.format("ALL")
-        if before == after:
-            return barrier.format(after) if after in ("MTE2", "MTE3") else ""
-        event = self.random.randrange(3)
-        flag = f'{indent}pto.{{}}["PIPE_{before}", "PIPE_{after}", "EVENT_ID{event}"]\n'
-        return flag.format("set_flag") + flag.format("wait_flag")
 
-    # --- names --------------------------------------------------------------------------------------------------------
+def program(seed: int) -> Program:
+    """The kernel of this seed."""
+    from program_chains import chain  # it needs what is above
 
-    def fresh(self) -> int:
-        self.serial += 1
-        return self.serial
+    source = random.Random(seed)
+    kinds = tuple(source.choice(KINDS) for _ in range(source.randint(1, 3)))
+    sync = source.choice(("flags", "flags", "mixed", "buffers", "barriers"))
+    shape = Shape(kinds, sync, source.random() < 0.1, 0.02 if source.random() < 0.25 else 0.0)
+    grid = source.choice((1, 1, 2, 3))
+    writer = Writer(source)
+    _prologue(writer, shape)
+    chain(writer, shape)
+    writer.say("pto.barrier #pto.pipe<PIPE_ALL>")
+    writer.say("return")
+    lines = _spoilt(source, writer.lines)
+    parameters = [f"%a{number}: !pto.ptr<{kind}, gm>" for number, kind in enumerate(kinds)]
+    text = [
+        'module attributes {pto.target_arch = "a5"} {',
+        f"  func.func @random({', '.join(parameters)}, %count: i32) attributes {{pto.kernel}} {{",
+        *("    " + line for line in writer.head.values()),
+        *("  " * line.depth + line.text for line in lines),
+        "  }",
+        "}",
+    ]
+    return Program(seed, "\n".join(text) + "\n", kinds, source.randint(0, 300), grid)
 
-    def ub(self) -> str:
-        return f"%ub{self.random.randrange(PARTS)}"
 
-    def gm(self, arrays: tuple[str, ...]) -> str:
-        return f"{self.random.choice(arrays)}{self.random.randrange(PARTS)}"
+def _prologue(writer: Writer, shape: Shape) -> None:
+    """Where this block's part of each argument begins."""
+    block = writer.value("block", "pto.get_block_idx")
+    index = writer.value("b", f"arith.index_cast {block} : i64 to index")
+    many = writer.value("n", "arith.index_cast %count : i32 to index")
+    writer.say(f"%few = arith.remui {many}, {writer.constant(4)} : index")
+    writer.indices += [index, "%few"]
+    for number, kind in enumerate(shape.kinds):
+        elements = 0 if shape.shared else REGION // ELEMENTS[kind].bytes
+        writer.say(f"%base{number} = arith.muli {index}, {writer.constant(elements)} : index")
+
+
+def _spoilt(source: random.Random, lines: list[Line]) -> list[Line]:
+    """Perhaps without one sync instruction, or with one at the place of another, or twice."""
+    places = [number for number, line in enumerate(lines) if line.sync and "%" not in line.text]
+    if not places or source.random() < 0.6:
+        return lines
+    lines = list(lines)
+    place = source.choice(places)
+    other = source.choice([number for number in places if _is_fence(lines[number]) == _is_fence(lines[place])])
+    match source.choice(("drop", "drop", "swap", "move", "repeat")):
+        case "drop":
+            del lines[place]
+        case "swap":
+            texts = lines[place].text, lines[other].text
+            lines[place], lines[other] = replace(lines[place], text=texts[1]), replace(lines[other], text=texts[0])
+        case "move":
+            moved = lines.pop(place)
+            lines.insert(other, moved)
+        case _:
+            lines.insert(other, lines[place])
+    return lines
+
+
+def _is_fence(line: Line) -> bool:
+    """Fences stand inside vector scopes, everything else that orders outside of them."""
+    return line.text.startswith("pto.mem_bar")

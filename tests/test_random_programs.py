@@ -1,0 +1,76 @@
+"""Random programs: they run or fail cleanly, both engines agree, and what checks clean has one outcome."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+import ptosim
+from programs import Program, program
+from ptosim.api import Kernel
+from ptosim.diagnostics import PTOError
+
+COUNT = 5_000
+SAMPLE = 60
+SCHEDULES = 20
+MOST_STEPS = 2_000
+
+Outcome = list[tuple[str, int | None]] | list[bytes]
+
+
+def outcome(kernel: Kernel, subject: Program, **options: object) -> Outcome:
+    """The contents of the arguments after a run, or kind and line of what ended it."""
+    memory = subject.launch()
+    guards = memory.guards
+    try:
+        kernel(*memory.arguments, grid=subject.grid, max_steps=MOST_STEPS, **options)  # pyright: ignore[reportArgumentType]
+    except PTOError as failure:
+        return [(diagnostic.kind, diagnostic.line) for diagnostic in failure.diagnostics]
+    finally:
+        assert memory.guards == guards, f"bytes beside the arguments changed: {subject}"
+    return memory.contents
+
+
+def loaded(subject: Program) -> Kernel:
+    try:
+        return ptosim.load(subject.text).kernel()
+    except PTOError as failure:
+        pytest.fail(f"{failure}\n{subject}")
+
+
+def is_clean(kernel: Kernel, subject: Program) -> bool:
+    return ptosim.check(kernel, *subject.launch().arguments, grid=subject.grid).ok
+
+
+def seeds(full: bool, sample: int = SAMPLE) -> Iterator[int]:
+    """All seeds, or the same few of them every time."""
+    yield from range(COUNT) if full else sorted(random.Random(2026).sample(range(COUNT), sample))
+
+
+def schedules(subject: Program, full: bool) -> list[str]:
+    chosen = random.Random(subject.seed)
+    several = [f"random:{chosen.randrange(10**6)}" for _ in range(SCHEDULES if full else 5)]
+    return several + [f"delay:{pipe}" for pipe in ("MTE2", "MTE3", "V", "S")]
+
+
+def test_a_clean_program_has_one_outcome(full: bool) -> None:
+    clean = 0
+    for subject in map(program, seeds(full)):
+        kernel = loaded(subject)
+        expected = outcome(kernel, subject, engine="reference")
+        if not is_clean(kernel, subject):
+            continue
+        clean += 1
+        for schedule in schedules(subject, full):
+            found = outcome(kernel, subject, engine="reference", schedule=schedule)
+            assert found == expected, f"{schedule}: {subject}"
+    assert clean >= 15
+
+
+def test_both_engines_agree(full: bool) -> None:
+    for subject in map(program, seeds(full)):
+        kernel = loaded(subject)
+        expected = outcome(kernel, subject, engine="reference")
+        assert outcome(kernel, subject, engine="native", threads=1) == expected, str(subject)
+        if subject.grid > 1 and is_clean(kernel, subject):
+            assert outcome(kernel, subject, engine="native", threads=2) == expected, f"two threads: {subject}"
