@@ -77,7 +77,10 @@ class Text:
         self.heads: dict[str, str] = {}
         self.lines: list[str] = []
 
-    def number(self, value: int | float, type_: str = "i64") -> str:
+    def number(self, value: int | float | str, type_: str = "i64") -> str:
+        """A constant; the name of a value stands for itself."""
+        if isinstance(value, str):
+            return value
         name = f"%c{len(self.heads)}"
         written = f"0x{value:X}" if isinstance(value, int) and type_.startswith(("f", "bf")) else value
         return self._head(f"arith.constant {written} : {type_}", name)
@@ -97,7 +100,7 @@ class Text:
         """`pto.name operands rest attributes : types`."""
         self.line(f"pto.{name} {', '.join(operands)}{rest} {attributes} : {', '.join(types)}")
 
-    def integers(self, *values: int) -> list[str]:
+    def integers(self, *values: int | str) -> list[str]:
         return [self.number(value) for value in values]
 
     def __str__(self) -> str:
@@ -138,10 +141,10 @@ class Text:
         address: int,
         element: str,
         layout: str,
-        n: int,
-        d: int,
-        strides: tuple[int, ...],
-        group: tuple[int, int, int, int],
+        n: int | str,
+        d: int | str,
+        strides: tuple[int | str, ...],
+        group: tuple[int | str, ...],
         small: bool = False,
     ) -> None:
         clauses = [
@@ -156,7 +159,7 @@ class Text:
         types = [pointer_type(element, "gm"), pointer_type(element, "l1"), *words]
         self.line(f"pto.mte_gm_l1_frac {source}, {pointer}, {layout}, {', '.join(clauses)} : {', '.join(types)}")
 
-    def plain(self, source: str, address: int, element: str, length: int) -> None:
+    def plain(self, source: str, address: int, element: str, length: int | str) -> None:
         """Bytes of GM into L1 as they are."""
         n, row = self.number(1), self.number(length)
         types = f"{pointer_type(element, 'gm')}, {pointer_type(element, 'l1')}, i64, i64, i64, i64"
@@ -164,7 +167,9 @@ class Text:
             f"pto.mte_gm_l1 {source}, {self.pointer(address, element, 'l1')}, {row} nburst({n}, {row}, {row}) : {types}"
         )
 
-    def load(self, name: str, source: int, dest: int, element: str, *fields: int, transpose: bool = False) -> None:
+    def load(
+        self, name: str, source: int, dest: int, element: str, *fields: int | str, transpose: bool = False
+    ) -> None:
         """pto.mte_l1_l0a, pto.load_cbuf_to_cb_mx and their like."""
         space = "l0a" if "l0a" in name or "_ca" in name else "l0b"
         operands = [self.pointer(source, element, "l1"), self.pointer(dest, element, space), *self.integers(*fields)]
@@ -175,9 +180,9 @@ class Text:
         self,
         name: str,
         elements: tuple[str, str, str],
-        m: int,
-        n: int,
-        k: int,
+        m: int | str,
+        n: int | str,
+        k: int | str,
         clauses: str = "",
         bias: int | None = None,
         at: tuple[int, int, int] = (0, 0, 0),
@@ -194,14 +199,14 @@ class Text:
         self,
         dest: str,
         element: str,
-        m: int,
-        n: int,
-        stride: int,
+        m: int | str,
+        n: int | str,
+        stride: int | str,
         clauses: str = "nz2nd",
         source: str = "f32",
         at: int = 0,
         types: tuple[str, ...] = (),
-        source_stride: int | None = None,
+        source_stride: int | str | None = None,
     ) -> None:
         """pto.mte_l0c_gm; `types` are those of the operands in the clauses."""
         rows = round_up(m, 16) if source_stride is None else source_stride
@@ -213,7 +218,14 @@ class Text:
 def storage(element: str) -> Any:
     """The NumPy type of arrays that hold such elements."""
     known = {"f16": np.float16, "f32": np.float32, "bf16": np.uint16, "i8": np.int8, "si8": np.int8, "i32": np.int32}
-    known |= {"ui8": np.uint8, "i16": np.int16, "si16": np.int16, "ui64": np.uint64, "ui32": np.uint32, "i4": np.uint8}
+    known |= {
+        "ui8": np.uint8,
+        "i16": np.int16,
+        "si16": np.int16,
+        "ui64": np.uint64,
+        "ui32": np.uint32,
+        "hif8x2": np.uint16,
+    }
     return known.get(element, np.uint8)
 
 

@@ -99,13 +99,14 @@ def test_the_eight_bit_trap() -> None:
     assert not padding.any()  # columns 16 to 31, which nd2nz filled with zeros
 
 
-@pytest.mark.parametrize("name", ["mte_l1_l0a", "load_cbuf_to_ca"])
+@pytest.mark.parametrize("name", ["mte_l1_l0a", "load_cbuf_to_ca", "load_cbuf_to_cb"])
 def test_full_control(name: str) -> None:
     """m_start 1, k_start 2, 2 x 3 fractals, source stride 5, destination stride 4."""
     text = Text(x=pointer_type("i8", "gm"))
     text.plain("%x", 0, "i8", 64 * 512)
     text.load(name, 0, 0, "i8", 1, 2, 2, 3, 5, 4)
-    found = fractals(observed(text.kernel(), numbered(64)).of(Space.L0A), 12)
+    images = observed(text.kernel(), numbered(64))
+    found = fractals(images.of(Space.L0B if name.endswith("cb") else Space.L0A), 12)
     for a in range(3):
         for b in range(4):
             number = (2 + a) * 5 + 1 + b if b < 2 else UNWRITTEN
@@ -165,11 +166,14 @@ def nibbles(packed: np.ndarray) -> np.ndarray:
     return np.stack((packed & 15, packed >> 4), -1).reshape(*packed.shape[:-1], -1)
 
 
-@pytest.mark.parametrize(("k", "steps"), [(32, 1), (64, 1), (96, 2)])
-def test_four_bit_tiles_count_values(k: int, steps: int) -> None:
+@pytest.mark.parametrize(("k", "steps"), [(32, 1), (64, 1), (96, 2), (None, 3)])
+def test_four_bit_tiles_count_values(k: int | None, steps: int) -> None:
     text = Text(x=pointer_type("i8", "gm"))
     text.plain("%x", 0, "i8", 64 * 512)
-    text.load("mte_l1_l0a", 0, 0, "f4E2M1x2", 16, k)
+    if k is not None:
+        text.load("mte_l1_l0a", 0, 0, "f4E2M1x2", 16, k)
+    else:
+        text.load("load_cbuf_to_ca_s4", 0, 0, "f4E2M1x2", 0, 0, 1, steps, 1, 1, 0)
     found = fractals(observed(text.kernel(), numbered(64)).of(Space.L0A), 4)
     assert found == [bytes([n if n < steps else UNWRITTEN]) * 512 for n in range(4)]
 

@@ -566,6 +566,29 @@ def test_clauses_leave_the_registers_alone() -> None:
     np.testing.assert_array_equal(y, [5, 4, 6])  # the raw store repeated 9 times at no distance
 
 
+@pytest.mark.parametrize(
+    ("config1", "said"),
+    [
+        (8 << 34, "req8_vec does not lead from f32 to f16"),
+        (1 << 29 | 31 << 34, "there is no quantisation mode 63"),
+        (1 << 34 | 5 << 39, "there is no relu mode 5"),
+        (0, "no_convert does not lead from f32 to f16"),
+    ],
+)
+def test_raw_words_must_fit_the_types(config1: int, said: str) -> None:
+    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f16", "gm"))
+    raw_store(text, "%y", "f16", sizes(1, 3, 3), 16 | 1 << 43 | config1)
+    with pytest.raises(PTOError, match=said) as raised:
+        text.kernel()(padded([1], np.float32), np.zeros(3, np.float16))
+    assert raised.value.diagnostics[0].kind == "invalid"
+
+
+def test_raw_clip_needs_a_narrow_destination() -> None:
+    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f32", "gm"))
+    raw_store(text, "%y", "f32", sizes(1, 3, 3), 16 | 1 << 43 | 1 << 30)
+    assert kind_of(text, padded([1], np.float32), np.zeros(3, np.float32)) == "invalid"
+
+
 # --- what cannot be stored --------------------------------------------------------------------------------------------
 
 

@@ -1,10 +1,12 @@
 """Matrix products against NumPy and against numbers worked out by hand."""
 
+from functools import cache
+
 import ml_dtypes
 import numpy as np
 import pytest
 
-from cube_programs import KIB, Text, pointer_type, round_up, storage
+from cube_programs import KIB, Both, Text, pointer_type, round_up, storage
 from ptosim import PTOError
 
 # Values that every type represents, whose sums of products are exact in f32: any order gives the same bits.
@@ -52,6 +54,45 @@ def product(
     return text
 
 
+SIZES = ("m", "n", "k", "m_padded", "k_padded", "a_row", "b_row")
+
+
+@cache
+def any_product(elements: tuple[str, str], row: bool, clauses: str, accumulator: str, before: str) -> Both:
+    """The same for extents that are parameters; `row`: A is a plain row."""
+    a, b = elements
+    pointers = {"a": a, "b": b, "c": accumulator}
+    kinds = {name: pointer_type(kind, "gm") for name, kind in pointers.items()}
+    text = Text(**kinds, **dict.fromkeys(SIZES, "i64"))
+    if before:
+        text.line(before)
+    if row:
+        text.plain("%a", 0, a, "%a_row")
+    else:
+        text.frac("%a", 0, a, "nd2nz", "%m", "%k", ("%a_row",), (1, 1, "%m_padded", 0))
+    text.frac("%b", 256 * KIB, b, "nd2nz", "%k", "%n", ("%b_row",), (1, 1, "%k_padded", 0))
+    text.load("mte_l1_l0a", 0, 0, a, "%m", "%k")
+    text.load("mte_l1_l0b", 256 * KIB, 0, b, "%k", "%n", transpose=True)
+    text.mad("mad", (a, b, accumulator), "%m", "%n", "%k", clauses)
+    text.store("%c", accumulator, "%m", "%n", "%n", source=accumulator, source_stride="%m_padded")
+    return text.kernel()
+
+
+def multiply(
+    elements: tuple[str, str],
+    a: np.ndarray,
+    b: np.ndarray,
+    c: np.ndarray,
+    clauses: str = "",
+    accumulator: str = "f32",
+    before: str = "",
+) -> None:
+    (m, k), n = a.shape, b.shape[1]
+    padded = round_up(m, 16), round_up(k, max(16, 32 // b.itemsize))
+    kernel = any_product(elements, m == 1, clauses, accumulator, before)
+    kernel(a, b, c, m, n, k, *padded, k * a.itemsize, n * b.itemsize)
+
+
 def operands(text: Text, a: str, b: str, m: int, n: int, k: int) -> None:
     granule = max(16, 32 // np.dtype(storage(b)).itemsize)
     if m == 1:
@@ -88,7 +129,7 @@ def test_eight_bit_floats(elements: tuple[str, str], m: int, n: int, k: int) -> 
 def check_product(elements: tuple[str, str], m: int, n: int, k: int) -> None:
     (a, left), (b, right) = random(elements[0], (m, k), 1), random(elements[1], (k, n), 2)
     c = np.full((m, n), np.nan, np.float32)
-    product(elements, m, n, k).kernel()(a, b, c)
+    multiply(elements, a, b, c)
     np.testing.assert_array_equal(c, (left @ right).astype(np.float32))
 
 
@@ -96,7 +137,7 @@ def check_product(elements: tuple[str, str], m: int, n: int, k: int) -> None:
 def test_integers(m: int, n: int, k: int) -> None:
     (a, left), (b, right) = random("i8", (m, k), 1), random("i8", (k, n), 2)
     c = np.zeros((m, n), np.int32)
-    product(("i8", "i8"), m, n, k, accumulator="i32").kernel()(a, b, c)
+    multiply(("i8", "i8"), a, b, c, accumulator="i32")
     np.testing.assert_array_equal(c, (left @ right).astype(np.int32))
 
 
@@ -167,7 +208,7 @@ def scalar_product(
     left, right = np.zeros((16, k), storage(element)), np.zeros((k, 16), storage(element))
     left[0], right[:, 0] = a, b
     c = np.full((16, 16), 7, np.float32)
-    product((element, element), 16, 16, k, clauses, before=before).kernel()(left, right, c)
+    multiply((element, element), left, right, c, clauses, before=before)
     return c[0, 0]
 
 
@@ -361,9 +402,10 @@ def mx_text(a: str, b: str, m: int, n: int, k: int, base: int = 0) -> Text:
     return text
 
 
-@pytest.mark.parametrize("a", MX_ELEMENTS)
-@pytest.mark.parametrize("b", MX_ELEMENTS)
-@pytest.mark.parametrize("base", [0, 32768])
+PAIRS = [*((a, b, 0) for a in MX_ELEMENTS for b in MX_ELEMENTS), *((a, a, 32768) for a in MX_ELEMENTS)]
+
+
+@pytest.mark.parametrize(("a", "b", "base"), PAIRS)
 def test_mx(a: str, b: str, base: int) -> None:
     m, n, k = 16, 32, 128
     (left, x), (right, y) = mx_operand(a, m, k, 1), mx_operand(b, n, k, 2)
@@ -376,6 +418,45 @@ def test_mx(a: str, b: str, base: int) -> None:
     c = np.zeros((m, n), np.float32)
     text.kernel()(left, right, in_fragments(sa), in_fragments(sb), c)
     np.testing.assert_array_equal(c, 2 * (scaled_numbers(x, sa) @ scaled_numbers(y, sb).T))
+
+
+@pytest.mark.parametrize("names", [("mad_mx_bias",), ("mad_mx_raw", "mad_mx_bias_raw")])
+def test_mx_with_bias_and_in_one_word(names: tuple[str, ...]) -> None:
+    """A row of 5 is added; in the raw forms to what a product left."""
+    m, n, k = 16, 32, 64
+    (left, x), (right, y) = mx_operand("f8E4M3FN", m, k, 1), mx_operand("f8E4M3FN", n, k, 2)
+    sa, sb = np.full((m, 2), 128, np.uint8), np.full((n, 2), 127, np.uint8)
+    text = mx_text("f8E4M3FN", "f8E4M3FN", m, n, k)
+    kinds = ("f8E4M3FN", "f8E4M3FN", "f32")
+    text.parameters["x"] = pointer_type("f32", "gm")
+    text.plain("%x", 256 * KIB, "f32", 128)
+    bias(text, 256 * KIB, "f32", "f32", 4)
+    if len(names) == 1:
+        text.mad(names[0], kinds, m, n, k, bias=0)
+    else:
+        raw(text, names[0], kinds, raw_word(m, n, k, 63))
+        raw(text, names[1], kinds, raw_word(m, n, k, 62), bias_at=0)
+        raw(text, names[0], kinds, raw_word(m, n, k))
+    text.store("%c", "f32", m, n, n)
+    c = np.zeros((m, n), np.float32)
+    text.kernel()(left, right, in_fragments(sa), in_fragments(sb), c, np.full(32, 5, np.float32))
+    np.testing.assert_array_equal(c, 2 * len(names) * (x @ y.T) + 5)
+
+
+def test_a_word_cannot_ask_for_a_bias_that_is_not_there() -> None:
+    text = Text(x=pointer_type("f16", "gm"))
+    raw(text, "mad_raw", ("f16", "f16", "f32"), raw_word(16, 16, 16, 62))
+    with pytest.raises(PTOError, match="bit 62") as raised:
+        text.kernel()(np.zeros(1, np.float16))
+    assert raised.value.diagnostics[0].kind == "invalid"
+
+
+def test_integer_products_do_not_saturate() -> None:
+    """Whatever CTRL says of infinities and NaN."""
+    (a, left), (b, right) = random("i8", (16, 32), 1), random("i8", (32, 32), 2)
+    c = np.zeros((16, 32), np.int32)
+    multiply(("i8", "i8"), a, b, c, accumulator="i32", before=CLEAR_48)
+    np.testing.assert_array_equal(c, (left @ right).astype(np.int32))
 
 
 def test_mx_groups_beyond_k_are_absent() -> None:

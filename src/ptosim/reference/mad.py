@@ -120,7 +120,7 @@ def _operand(product: Product, kind: Element, data: Bytes) -> Matrix:
     values = _decoded(data, kind, product.k)
     if product.tf32 is not None:
         values = numbers.round_tf32(values.astype(np.float32), product.tf32).astype(np.float64)
-    if product.saturate:
+    if product.saturate and not kind.is_integer:
         values = np.nan_to_num(values, nan=0.0, posinf=_largest(kind), neginf=-_largest(kind))
     return values
 
