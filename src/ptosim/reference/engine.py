@@ -91,10 +91,16 @@ class Run:
             reachable=self._may_set,
             stop=self.stop,
         )
+        try:
+            self._blocks(scheduler, range(self.grid) if blocks is None else blocks)
+        except Fault as fault:  # of an entry that was still queued when the program of its core had ended
+            raise self._located(fault) from None
+
+    def _blocks(self, scheduler: Scheduler, blocks: Sequence[int]) -> None:
         if self.cross_block:
             scheduler.run_grid()
             return
-        for block in range(self.grid) if blocks is None else blocks:
+        for block in blocks:
             scheduler.run_block(block)
             self._clusters.pop(block, None)
             if self.block_done is not None:
@@ -149,9 +155,10 @@ class Run:
 
     # --- where a fault happened -------------------------------------------------------------------------------------
 
-    def _located(self, fault: Fault, core: Core) -> PTOError:
+    def _located(self, fault: Fault, core: Core | None = None) -> PTOError:
         """Give a fault the place of the instruction that was running, and the loop indices around it."""
         core, site, loops = self._place(fault, core)
+        assert core is not None  # a fault outside of a program is one of a delayed entry, which names its core
         context = Details(core=core.machine.name, block=core.machine.block, loops=loops)
         if site is not None:
             context["pipe"] = str(Pipe.V if site.scope is not None else site.pipe)
@@ -168,7 +175,7 @@ class Run:
             )
         )
 
-    def _place(self, problem: Exception, core: Core) -> tuple[Core, Site | None, tuple[int, ...]]:
+    def _place(self, problem: Exception, core: Core | None) -> tuple[Core | None, Site | None, tuple[int, ...]]:
         """Who was running which instruction, in which iteration of the loops around it."""
         site: Site | None = None
         loops: tuple[int, ...] = ()
