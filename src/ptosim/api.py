@@ -14,11 +14,14 @@ from ptosim.diagnostics import Diagnostic, Source, error
 
 if TYPE_CHECKING:
     from ptosim.language.load import KernelProgram, VerifiedModule
+    from ptosim.machine.core import Core
+    from ptosim.machine.entry import Key
     from ptosim.machine.observer import Closeness, Observer
     from ptosim.machine.scheduler import Stop
     from ptosim.native.cache import Compiled
     from ptosim.native.engine import LinkedKernel
     from ptosim.native.library import KernelOutline, ModuleOutline
+    from ptosim.native.reachability import Reachability
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
     from ptosim.report.check_report import CheckReport
@@ -197,8 +200,18 @@ class Kernel:
         if drop not in self._kernels:
             outline = self.module.outline
             compiled = find_kernel(outline, self.name, drop) or self._compiled(drop)
-            self._kernels[drop] = LinkedKernel(compiled, outline.source, load_target(outline.target))
+            target = load_target(outline.target)
+            self._kernels[drop] = LinkedKernel(compiled, outline.source, target, self._may_set)
         return self._kernels[drop]
+
+    def _may_set(self, core: Core, key: Key) -> bool:
+        return self._reachability.may_set(core, key)
+
+    @cached_property
+    def _reachability(self) -> Reachability:
+        from ptosim.native.reachability import Reachability
+
+        return Reachability(self.module.verified.parsed)
 
     def _compiled(self, drop: bool) -> Compiled:
         from ptosim.native.compilation import compile_kernel

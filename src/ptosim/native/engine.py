@@ -11,6 +11,7 @@ from typing import Any
 
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind, Space
+from ptosim.machine.deadlock import Reachable
 from ptosim.machine.launch import KernelKind
 from ptosim.native.cache import Compiled
 from ptosim.native.cores import Executable, Invocation
@@ -37,7 +38,7 @@ class Run:
 class LinkedKernel:
     """A kernel in memory, to be run any number of times."""
 
-    def __init__(self, compiled: Compiled, source: Source, target: Target) -> None:
+    def __init__(self, compiled: Compiled, source: Source, target: Target, reachable: Reachable | None = None) -> None:
         data = compiled.data
         entries: list[int] = data["entries"]
         code = Program(compiled.image, [*data["programs"].values(), *map(entry_symbol, entries)])
@@ -50,7 +51,7 @@ class LinkedKernel:
             entries,
             frozenset(map(Space, data["spaces"])),
         )
-        self._runner = Runner(executable, target)
+        self._runner = Runner(executable, target, reachable)
         self._cross_block: bool = data["cross_block"]
         self._in_order: bool = data["in_order"]
 

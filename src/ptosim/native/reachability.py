@@ -1,0 +1,37 @@
+"""Whether a core that stands may still set what another waits for: told from the operations when a run is stuck."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from xdsl.ir import Operation
+
+from ptosim.diagnostics import Location
+from ptosim.effects.names import CoreKind
+from ptosim.language.following import following_sets, sets
+from ptosim.language.operation import PTOOperation
+from ptosim.language.parser import ParsedModule
+from ptosim.machine.core import Core
+from ptosim.machine.entry import Key, Site
+
+
+class Reachability:
+    """The operations by their places: compiled code knows of an operation no more than where it was written."""
+
+    def __init__(self, parsed: ParsedModule) -> None:
+        self._parsed = parsed
+        self._following: dict[tuple[Site, CoreKind], tuple[PTOOperation, ...]] = {}
+
+    def may_set(self, core: Core, key: Key) -> bool:
+        """From where its scalar unit stands, may a core still issue something that sets this?"""
+        return core.waiting is not None and any(sets(later, key) for later in self._later(core.waiting.site, core.kind))
+
+    def _later(self, site: Site, kind: CoreKind) -> tuple[PTOOperation, ...]:
+        if (site, kind) not in self._following:
+            op = self._operations.get((site.name, site.location))
+            self._following[site, kind] = following_sets(op, kind) if op is not None else ()
+        return self._following[site, kind]
+
+    @cached_property
+    def _operations(self) -> dict[tuple[str, Location | None], Operation]:
+        return {(op.name, self._parsed.location(op)): op for op in self._parsed.positions}
