@@ -10,13 +10,7 @@ from native.agreement import agree, fails
 from ptosim import api
 
 ROOT = Path(__file__).parent.parent.parent
-CUBE = {"matmul", "matmul_int8", "flash_attention"}
-"""Examples whose instructions have no lowering yet."""
-EXAMPLES = sorted(
-    path.stem
-    for path in (ROOT / "examples").glob("*.pto")
-    if path.with_suffix(".py").exists() and path.stem not in CUBE
-)
+EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.pto") if path.with_suffix(".py").exists())
 SKELETON = sorted((ROOT / "tests" / "skeleton").glob("*.pto"))
 THREADS = (1, 2)
 
