@@ -67,15 +67,15 @@ def flags(writer: Writer, source: str, destination: str) -> tuple[str, str]:
 def chain(writer: Writer, shape: Shape) -> None:
     """The body of a kernel."""
     state = Chain(writer, shape)
-    for number in range(writer.random.randint(1, 3)):
+    for number in range(writer.random.randint(1, 2)):
         _simple(state, "MTE2", lambda number=number: load(state, buffer=number))
-    for _ in range(writer.random.randint(1, 4)):
+    for _ in range(writer.random.randint(1, 3)):
         writer.random.choice((steps, steps, loop, condition, pingpong))(state)
     for _ in range(writer.random.randint(1, 2)):
         _simple(state, "MTE3", lambda: store(state))
 
 
-def steps(state: Chain, most: int = 4) -> None:
+def steps(state: Chain, most: int = 3) -> None:
     """A few actions in a row; sometimes a copy is written behind the scope that waits for it."""
     for _ in range(state.writer.random.randint(1, most)):
         if state.shape.sync != "buffers" and state.writer.chance(0.15):
@@ -115,20 +115,32 @@ def _late(state: Chain) -> None:
     state.last = destination
 
 
-def _nested(state: Chain, opening: str, counter: str | None = None) -> None:
-    """A chain in a region; it ends on the pipe on which it begins, and so does a region that is not entered."""
+def _nested(state: Chain, opening: str, counter: str | None = None, other: bool = False) -> None:
+    """A chain in a region; it ends on the pipe on which it begins, and so does a region that is not entered.
+
+    With `other` there is a second region, entered where the first is not.
+    """
     writer = state.writer
     pipe = writer.random.choice(("MTE2", "V", "MTE3"))
     state.after(pipe)
     filled = set(state.filled)
-    with writer.region(opening):
-        if counter:
-            writer.indices.append(counter)
-        steps(state, 3)
-        if writer.depth < 5 and writer.chance(0.25):
-            writer.random.choice((loop, condition))(state)
-        state.after(pipe)
+    with writer.region(opening, "} else {" if other else "}"):
+        _body(state, pipe, counter)
+    if other:
+        state.filled = set(filled)
+        with writer.region(""):
+            _body(state, pipe, counter)
     state.filled = filled
+
+
+def _body(state: Chain, pipe: str, counter: str | None) -> None:
+    writer = state.writer
+    if counter:
+        writer.indices.append(counter)
+    steps(state, 2)
+    if writer.depth < 5 and writer.chance(0.25):
+        writer.random.choice((loop, condition))(state)
+    state.after(pipe)
 
 
 def loop(state: Chain) -> None:
@@ -142,9 +154,7 @@ def loop(state: Chain) -> None:
         return
     carried, result, after = writer.fresh("x"), writer.fresh("y"), writer.fresh("z")
     opening = f"{result} = scf.for {counter} = {low} to {high} step {step} iter_args({carried} = %few) -> (index) {{"
-    mark = len(writer.lines)
     _nested(state, opening, carried)
-    assert len(writer.lines) > mark
     closing = writer.lines.pop()
     operation = writer.random.choice(("addi", "muli", "xori", "maxsi", "subi"))
     writer.depth += 1
@@ -161,7 +171,7 @@ def condition(state: Chain) -> None:
     word = writer.random.choice(("eq", "ne", "slt", "uge"))
     bound = writer.constant(writer.random.randint(0, 2))
     decision = writer.value("p", f"arith.cmpi {word}, {subject}, {bound} : index")
-    _nested(state, f"scf.if {decision} {{")
+    _nested(state, f"scf.if {decision} {{", other=writer.chance(0.4))
 
 
 # --- actions --------------------------------------------------------------------------------------------------------

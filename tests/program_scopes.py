@@ -127,7 +127,7 @@ def scope(writer: Writer, filled: list[int]) -> set[int]:
         state.writable = filled
     with writer.region("pto.vecscope {"):
         load(state, state.kind())
-        for _ in range(writer.random.randint(1, 8)):
+        for _ in range(writer.random.randint(1, 6)):
             writer.random.choices(_STEPS, _WEIGHTS)[0](state)
         store(state)
     return state.written
@@ -357,7 +357,7 @@ def _inside(state: Scope, opening: str, body: Callable[[], None], closing: str =
     reach = state.reach()
     with state.writer.region(opening):
         body()
-        for _ in range(state.writer.random.randint(1, 3)):
+        for _ in range(state.writer.random.randint(1, 2)):
             state.writer.random.choices(_STEPS[:-2], _WEIGHTS[:-2])[0](state)
         store(state)
         if closing:

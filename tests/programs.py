@@ -119,7 +119,8 @@ class Writer:
     @contextmanager
     def region(self, opening: str, closing: str = "}") -> Iterator[None]:
         reach = list(self.indices)
-        self.say(opening)
+        if opening:
+            self.say(opening)
         self.depth += 1
         yield
         self.depth -= 1
