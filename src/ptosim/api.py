@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ptosim.report.check_report import CheckReport
     from ptosim.report.profile import Profile
     from ptosim.sanitize.last_writer import Written
+    from ptosim.sanitize.program import Program
     from ptosim.target import Target
     from ptosim.timing.work import Prices
 
@@ -108,6 +109,13 @@ class Module:
             raise error("argument", f"there is no kernel '{name}'; the module has: {choices}")
         return self.kernels[name]
 
+    @cached_property
+    def layout(self) -> Program:
+        """The module as it was written, for the sanitizer."""
+        from ptosim.sanitize.program import Program
+
+        return Program(self.verified)
+
     def __str__(self) -> str:
         """The module in canonical text."""
         from ptosim.language.load import text
@@ -146,7 +154,7 @@ class Kernel:
         self,
         *args: Any,
         grid: int = 1,
-        engine: str = "reference",
+        engine: str = "native",
         oob: str = "error",
         threads: int | None = None,
         schedule: str = "program",
@@ -157,7 +165,7 @@ class Kernel:
         launch = Launch(arguments, _count("grid", grid), oob, schedule, _count("max_steps", max_steps))
         self.execute(launch, engine, threads)
 
-    def execute(self, launch: Launch, engine: str = "reference", threads: int | None = None) -> None:
+    def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
         """Run a launch on the engine of that name."""
         if engine not in ENGINES:
             raise error("argument", f"engine is one of {', '.join(ENGINES)}, not {engine!r}")
@@ -313,12 +321,11 @@ def examine(
     """Check a launch; its arguments are copied."""
     from ptosim.report.check_report import report
     from ptosim.sanitize.checker import Subject
-    from ptosim.sanitize.program import Program
     from ptosim.sanitize.session import check as observe
 
     arguments = launch.arguments
     subject = Subject(
-        Program(kernel.module.verified),
+        kernel.module.layout,
         arguments.names,
         tuple(len(buffer) for buffer in arguments.buffers),
         kernel.program.cross_block,

@@ -43,6 +43,18 @@ class Footprint(NamedTuple):
     width: int
 
 
+class Quick(Protocol):
+    """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest."""
+
+    def load(self, site: Site, start: int, width: int) -> bool:
+        """Note a load of clean bytes whose lanes count by use; false where `Observer.load` has to be asked."""
+        ...
+
+    def store(self, site: Site, start: int, width: int) -> bool:
+        """Note a store of clean bytes; false where `Observer.store` has to be told."""
+        ...
+
+
 class Observer(Protocol):
     """The whole of what can be observed. Derive from `Silent` and override what you need."""
 
@@ -80,6 +92,10 @@ class Observer(Protocol):
         ...
 
     # ---- from the engine
+
+    def inside(self, entry: Entry) -> Quick | None:
+        """A vector scope begins: whom to ask first about its accesses."""
+        ...
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
         """Bytes are about to be read; returns their taint or None. `by_use`: lanes of an unmasked vector load, which
@@ -131,6 +147,9 @@ class Silent:
 
     def deadlock(self, deadlock: Deadlock) -> None:
         raise deadlock.error()
+
+    def inside(self, entry: Entry) -> Quick | None:
+        return None
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
         return None

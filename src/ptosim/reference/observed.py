@@ -19,7 +19,7 @@ from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Taint
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.memory import decode
-from ptosim.machine.observer import Footprint, Use
+from ptosim.machine.observer import Footprint, Quick, Use
 from ptosim.reference.core import Bytes, Combine, Starts, clip, pieces
 from ptosim.reference.followed import PathCore
 from ptosim.reference.mask import Mask
@@ -41,7 +41,10 @@ from ptosim.reference.taint import (
 
 
 class Act:
-    """An instruction while it is carried out, and the taint it has met so far."""
+    """An instruction while it is carried out, and the taint it has met so far.
+
+    One that has no tainted operands uses the same object every time; its arguments are filled in when it meets taint.
+    """
 
     taints: Taints | None = None
     """Of the operands; None when all are clean."""
@@ -54,8 +57,9 @@ class Act:
     collected: Sequence[Image | None] = ()
     """The taint of each write, by that replay."""
 
-    def __init__(self, observed: Observed, arguments: tuple[Any, ...]) -> None:
+    def __init__(self, observed: Observed, arguments: tuple[Any, ...] = ()) -> None:
         self.observed = observed
+        self.site = observed.site
         self.arguments = arguments
 
     def has_read(self, taint: Image | None) -> None:
@@ -73,6 +77,8 @@ class ObservedCore(PathCore):
 
     wants_lint = True
     act: Act
+    quick: Quick | None = None
+    """The quick way past the observer, inside a vector scope."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -133,7 +139,9 @@ class ObservedCore(PathCore):
             self._enter(site)
             before, self.machine.loops = self.machine.loops, list(self.entry.loops)
             saved, self.path = self.path, []
+            self.quick = self.observer.inside(self.entry)
             function(self, *captured)
+            self.quick = None
             self._lost()
             path, self.path = self.path, saved
             self.machine.loops = before
@@ -152,6 +160,19 @@ class ObservedCore(PathCore):
         self.entry = self.machine.scalar_store(observed.site) if store else self.machine.scalar_load(observed.site)
         return self.perform(observed, arguments)[0]
 
+    def begin(self, act: Act) -> None:
+        """An instruction without tainted operands is about to be executed."""
+        self.act = act
+        self.site = act.site
+        act.reads = 0
+
+    def moved(self, act: Act, arguments: tuple[Any, ...]) -> Any:
+        """It has met taint: the taint of its results."""
+        act.arguments = arguments
+        images = self._moved(act)
+        act.met = None
+        return images
+
     def perform(self, observed: Observed, arguments: tuple[Any, ...], taints: Taints | None = None) -> tuple[Any, Any]:
         """Execute an instruction that uses the core; gives its results and their taint."""
         self.site = observed.site
@@ -166,7 +187,7 @@ class ObservedCore(PathCore):
             for taint in (act.met or {}).values():
                 self.used(observed, "operand", taint)
             return results, observed.clean
-        return results, self._moved(act, results)
+        return results, self._moved(act)
 
     def _decided(self, act: Act) -> None:
         """Tainted masks and offsets decide which bytes are touched."""
@@ -191,7 +212,7 @@ class ObservedCore(PathCore):
                 return np.arange(lanes) < argument
         return np.ones(lanes, np.bool_)
 
-    def _moved(self, act: Act, results: Any) -> Any:
+    def _moved(self, act: Act) -> Any:
         """The taint of the results of an instruction that has read or holds tainted bytes."""
         images: list[Image | None] = [None] * len(act.observed.result_widths)
         for number in act.origins():
@@ -241,18 +262,21 @@ class ObservedCore(PathCore):
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
         data = super().read(space, start, width, alignment, by_use, at)
-        self.bytes_read += width
         if self.held and space is Space.UB:
             self._look_for_pending(start, width)
         act = self.act
-        act.has_read(self.observer.load(self.entry, act.observed.site, self.footprint(space, start, width, at), by_use))
+        if by_use and self.quick is not None and self.quick.load(act.site, start, width):
+            act.reads += 1
+            return data
+        self.bytes_read += width
+        act.has_read(self.observer.load(self.entry, act.site, self.footprint(space, start, width, at), by_use))
         return data
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         data = super().read_pieces(space, starts, width, alignment, at)
         self.bytes_read += data.size
         act = self.act
-        act.has_read(self.observer.load(self.entry, act.observed.site, self.footprint(space, starts, width, at)))
+        act.has_read(self.observer.load(self.entry, act.site, self.footprint(space, starts, width, at)))
         return data
 
     def write(
@@ -273,6 +297,14 @@ class ObservedCore(PathCore):
             active = None if active is None else active[low:high]
         window = memory[offset : offset + len(data)]
         if active is None:
+            if (
+                inside
+                and taint is None
+                and self.quick is not None
+                and self.quick.store(self.act.site, start, len(data))
+            ):
+                window[:] = data
+                return
             self._stored(self.footprint(space, start, len(data), at), data, window, taint)
             window[:] = data
         elif active.any():

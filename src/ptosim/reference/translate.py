@@ -32,6 +32,7 @@ from ptosim.machine.observer import Closeness
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures, steps
 from ptosim.reference.mask import FULL
+from ptosim.reference.observed import Act
 from ptosim.reference.semantics import Semantics
 from ptosim.reference.taint import MASK_WIDTH, Observed
 from ptosim.reference.watch import Watch, Watched
@@ -318,14 +319,34 @@ class Translator:
             return
         taints = self._taints(op, meaning)
         if self._accesses(op):
-            tainted = ", ".join(self.taint(result) for result in op.results)
-            call = f"core.perform({observed}, {_tuple(arguments)}{self._unless_clean(taints)})"
-            self.line(f"{_group(results)}, {_group(tainted)} = {call}" if results else call)
+            self._observed_access(op, observed, meaning, arguments, taints)
             return
         self._call_function(op, meaning, arguments)
         vector_results = [result for result in op.results if is_vector_state(result.type)]
         if vector_results:
             self._spread(op, observed, meaning, arguments, taints)
+
+    def _observed_access(
+        self, op: Operation, observed: str, meaning: Semantics, arguments: list[str], taints: list[str]
+    ) -> None:
+        """An instruction of a scope that touches memory. Taint is rare: without it little is done beyond the call."""
+        results = ", ".join(self.name(result) for result in op.results)
+        tainted = ", ".join(self.taint(result) for result in op.results)
+        suspects = sorted({taint for taint in taints if taint != "None"})
+        if suspects:
+            self.line(f"if {_all_clean(suspects)}:")
+            self.depth += 1
+        act = self.constant(Act(self.namespace[observed]), "act")
+        self.line(f"core.begin({act})")
+        self._call_function(op, meaning, arguments)
+        if results:
+            clean = ", ".join("None" for _ in op.results)
+            self.line(f"{tainted} = {_group(clean)} if {act}.met is None else core.moved({act}, {_tuple(arguments)})")
+        if suspects:
+            self.depth -= 1
+            self.line("else:")
+            call = f"core.perform({observed}, {_tuple(arguments)}, {_tuple(taints)})"
+            self.line(f"    {_group(results)}, {_group(tainted)} = {call}" if results else f"    {call}")
 
     def _spread(
         self, op: Operation, observed: str, meaning: Semantics, arguments: list[str], taints: list[str]
@@ -341,11 +362,6 @@ class Translator:
         extended = [*arguments, *([self.name(mask)] if mask is not None else [])]
         spread = f"core.spread({observed}, {_tuple(extended)}, {_tuple(taints)})"
         self.line(f"{targets} = {_group(clean)} if {_all_clean(suspects)} else {spread}")
-
-    def _unless_clean(self, taints: list[str]) -> str:
-        """The argument with the taints of operands: none where all are clean, as they almost always are."""
-        suspects = sorted({taint for taint in taints if taint != "None"})
-        return f", None if {_all_clean(suspects)} else {_tuple(taints)}" if suspects else ""
 
     def _taints(self, op: Operation, meaning: Semantics) -> list[str]:
         """The taint of each argument, and at the end that of the mask that clears inactive lanes."""

@@ -32,7 +32,7 @@ from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Direction, Memory, Track
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.window import BLOCK, Window, as_places, window
+from ptosim.sanitize.window import BLOCK, Window, as_places, joined, window
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
@@ -160,17 +160,19 @@ class Checker(Silent):
             watch.find_races()
         return watch
 
+    def inside(self, entry: Entry) -> Watch | None:
+        return self._watch
+
     # --- loads --------------------------------------------------------------------------------------------------------
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
         watch = self._watch
         space, owner, starts, width = footprint
+        starts, width = joined(starts, width)
         if space is Space.GM:
-            self._global(entry, site, footprint, READ)
+            self._global(entry, site, READ, starts, width)
             return None
         if watch is not None and watch.entry is entry:
-            if type(starts) is int and watch.load(site, starts, width):
-                return None
             memory = watch.memory
         else:
             watch = None
@@ -275,15 +277,15 @@ class Checker(Silent):
         atomic: str | None = None,
     ) -> None:
         watch = self._watch
-        space, owner, starts, width = footprint
+        space, owner, starts, row = footprint
+        starts, width = joined(starts, row)
         if space is Space.GM:
-            self._global(entry, site, footprint, atomic or WRITE, data, before)
+            self._global(entry, site, atomic or WRITE, starts, width, data, before)
             if taint is not None:
                 self._used(entry, site, "global", taint, entry.data)
             return
         if watch is not None and watch.entry is entry:
-            quick = taint is None and type(starts) is int
-            if quick and watch.store(self.sites.number(site), starts, width):
+            if taint is None and type(starts) is int and watch.store(site, starts, width):
                 return
             memory = watch.memory
         else:
@@ -305,7 +307,7 @@ class Checker(Silent):
                 self._races(entry, site, "writes", memory, track, covered, hit, data == before)
             memory.record(entry, "write", self.sites.number(site), covered)
         memory.set_taint(covered, taint)
-        if width % BLOCK and entry.pipe is Pipe.MTE2 and space is Space.UB and not self.planted:
+        if row % BLOCK and entry.pipe is Pipe.MTE2 and space is Space.UB and not self.planted:
             self._fill_up(entry, site, footprint, memory)
 
     def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
@@ -394,14 +396,13 @@ class Checker(Silent):
         self.findings.conflict(Conflict(kind, severity, second, place, entry.core, _loops(entry), first, equal))
 
     def _global(
-        self, entry: Entry, site: Site, footprint: Footprint, kind: str, data: Any = None, before: Any = None
+        self, entry: Entry, site: Site, kind: str, starts: Any, width: int, data: Any = None, before: Any = None
     ) -> None:
         if self.planted:
             return
-        starts = as_places(footprint.starts)
         if kind != READ:
             self.lints.stored_globally(entry, site)
-        outcome = self.gm.access(entry, self.sites.number(site), kind, starts, footprint.width)
+        outcome = self.gm.access(entry, self.sites.number(site), kind, starts, width)
         if outcome is None or not outcome.clashes:
             return
         for clash in outcome.clashes:

@@ -25,7 +25,6 @@ class Dependence:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._reached: dict[Operation, set[Operation]] = {}
-        self._overtaken: dict[tuple[Operation, Operation], bool] = {}
         self._through_memory: dict[Operation, set[Operation]] = {}
         self._calls: dict[Function, list[Call]] | None = None
 
@@ -39,10 +38,11 @@ class Dependence:
         op, around = self.program.operation(load.location), self.program.operation(scope.location)
         if op is None or around is None:
             return True
-        if (op, around) not in self._overtaken:
+        known = self.program.overtaken
+        if (op, around) not in known:
             reached = self._walk(op)
-            self._overtaken[op, around] = any(store not in reached for store in self._stores(around))
-        return self._overtaken[op, around]
+            known[op, around] = any(store not in reached for store in self._stores(around))
+        return known[op, around]
 
     def _stores(self, scope: Operation) -> Iterator[Operation]:
         """The stores that a scope executes, calls included."""

@@ -20,7 +20,7 @@ from ptosim.machine.entry import Entry
 from ptosim.machine.memory import decode
 from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
-from ptosim.sanitize.window import Places
+from ptosim.sanitize.window import Places, as_places
 
 Bytes = NDArray[np.uint8]
 
@@ -88,7 +88,7 @@ class Outcome:
 
     buffer: Buffer
     clashes: list[Clash]
-    offsets: Places
+    offsets: Places | int
     width: int
     kept: NDArray[np.bool_] | None
 
@@ -96,7 +96,8 @@ class Outcome:
         """Whether the bytes of a clash already were what the access stores."""
         if self.kept is not None:
             data, before = data[self.kept], before[self.kept]
-        addresses = (self.offsets[:, np.newaxis] + np.arange(self.width, dtype=np.int64)).reshape(-1)
+        offsets = as_places(self.offsets)
+        addresses = (offsets[:, np.newaxis] + np.arange(self.width, dtype=np.int64)).reshape(-1)
         return bool((data == before)[np.isin(addresses, clash.places)].all())
 
 
@@ -110,8 +111,12 @@ class Buffer:
         self.tracks: dict[tuple[object, int, str], Track] = {}
         self.full = False  # no room to split more granules
 
-    def clip(self, starts: Places, width: int) -> tuple[Places, int, NDArray[np.bool_] | None] | None:
+    def clip(self, starts: Places | int, width: int) -> tuple[Places | int, int, NDArray[np.bool_] | None] | None:
         """The pieces as far as they lie inside; where some do not, single bytes and which of all bytes they are."""
+        if isinstance(starts, int):
+            if starts >= 0 and starts + width <= self.size:
+                return starts, width, None
+            starts = as_places(starts)
         if not len(starts) or not width:
             return None
         if int(starts.min()) >= 0 and int(starts.max()) + width <= self.size:
@@ -188,15 +193,16 @@ class GlobalShadow:
         self.buffers = [Buffer(name, size, together) for name, size in zip(names, sizes, strict=True)]
         self._allowed = 2 * sum(sizes) + ROOM
 
-    def access(self, entry: Entry, number: int, kind: str, starts: Places, width: int) -> Outcome | None:
+    def access(self, entry: Entry, number: int, kind: str, starts: Places | int, width: int) -> Outcome | None:
         """Check and record an access at GM addresses. None when it lies in no argument."""
-        if not len(starts):
+        if not isinstance(starts, int) and not len(starts):
             return None
-        argument, first = decode(int(starts[0]))
+        lowest = starts if isinstance(starts, int) else int(starts[0])
+        argument, offset = decode(lowest)
         if not 0 <= argument < len(self.buffers):
             return None
         buffer = self.buffers[argument]
-        clipped = buffer.clip(starts - (int(starts[0]) - first), width)
+        clipped = buffer.clip(offset if isinstance(starts, int) else starts - (lowest - offset), width)
         if clipped is None:
             return None
         offsets, width, kept = clipped

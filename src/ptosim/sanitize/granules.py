@@ -18,6 +18,7 @@ Test = Callable[[Stamps], NDArray[np.bool_]]
 Room = Callable[[], int]
 """How many bytes may still go into splitting granules."""
 
+_PLACES: Places = np.arange(GRANULE, dtype=np.int64)
 _NOWHERE: Places = np.zeros(0, np.int64)
 _NO_MASKS: NDArray[np.bool_] = np.zeros((0, GRANULE), np.bool_)
 
@@ -35,19 +36,14 @@ class Cover(NamedTuple):
         return numbers + self.whole.start if isinstance(self.whole, slice) else self.whole[numbers]
 
 
-def cover(starts: Places, width: int) -> Cover:
+def cover(starts: Places | int, width: int) -> Cover:
     """The granules of pieces of `width` bytes at these offsets."""
+    if isinstance(starts, int):
+        return _cover_one(starts, starts + width)
     stops = starts + width
-    if len(starts) > 1 and bool((starts[1:] == stops[:-1]).all()):  # dense rows are one piece
-        starts, stops = starts[:1], stops[-1:]
-    first, last = (starts + GRANULE - 1) >> GRANULE_BITS, stops >> GRANULE_BITS
-    whole: Places | slice
-    if len(first) == 1:
-        whole = slice(int(first[0]), max(int(first[0]), int(last[0])))
-    else:
-        whole = _ranges(first, last)
-        if (starts[1:] < stops[:-1]).any():  # rows overlap, or come in no order
-            whole = np.unique(whole)
+    whole = _ranges((starts + GRANULE - 1) >> GRANULE_BITS, stops >> GRANULE_BITS)
+    if (starts[1:] < stops[:-1]).any():  # rows overlap, or come in no order
+        whole = np.unique(whole)
     if not ((starts | stops) & (GRANULE - 1)).any():
         return Cover(whole, _NOWHERE, _NO_MASKS)
     edges = np.concatenate((starts >> GRANULE_BITS, (stops - 1) >> GRANULE_BITS))
@@ -56,6 +52,17 @@ def cover(starts: Places, width: int) -> Cover:
     masks = (places >= lows[:, np.newaxis]) & (places < highs[:, np.newaxis])
     partial = ~masks.all(axis=1)
     return Cover(whole, *_joined(edges[partial], masks[partial]))
+
+
+def _cover_one(start: int, stop: int) -> Cover:
+    first, last = (start + GRANULE - 1) >> GRANULE_BITS, stop >> GRANULE_BITS
+    whole = slice(first, max(first, last))
+    if not (start | stop) & (GRANULE - 1):
+        return Cover(whole, _NOWHERE, _NO_MASKS)
+    ends = sorted({start >> GRANULE_BITS, (stop - 1) >> GRANULE_BITS})
+    edges = [end for end in ends if not whole.start <= end < whole.stop]
+    masks = [(_PLACES + (edge << GRANULE_BITS) >= start) & (_PLACES + (edge << GRANULE_BITS) < stop) for edge in edges]
+    return Cover(whole, np.array(edges, np.int64), np.array(masks))
 
 
 def _ranges(first: Places, last: Places) -> Places:

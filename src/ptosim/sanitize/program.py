@@ -19,6 +19,8 @@ class Program:
     def __init__(self, module: VerifiedModule) -> None:
         self.module = module
         self.target = module.target
+        self.overtaken: dict[tuple[Operation, Operation], bool] = {}
+        """By load and scope, as far as anybody has asked: whether a store of the scope need not wait for the load."""
 
     @property
     def source(self) -> Source:

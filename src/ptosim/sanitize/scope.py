@@ -133,7 +133,7 @@ class Watch:
         self.reads.stamps[start:stop] = self.read_stamp + number
         return True
 
-    def store(self, number: int, start: int, width: int) -> bool:
+    def store(self, site: Site, start: int, width: int) -> bool:
         """Note a store of clean bytes; false when it needs a closer look, and has not been noted."""
         stop = start + width
         first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
@@ -141,7 +141,7 @@ class Watch:
         if count >= LONGEST or self.flags[first:last] != _NOTHING[count]:
             return False
         self.flags[first:last] = _STORED[count]
-        self.writes.stamps[start:stop] = self.write_stamp + number
+        self.writes.stamps[start:stop] = self.write_stamp + self.sites.number(site)
         return True
 
     # --- the closer look ----------------------------------------------------------------------------------------------

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.record import Effects
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.sanitize.conflict import Party, Verb, party
@@ -24,6 +26,12 @@ class _Access:
     party: Party
 
 
+@cache
+def _sharing() -> dict[str, Effects]:
+    """The instructions that touch such a register."""
+    return {name: record for name, record in effects().items() if SHARED & {*record.reads, *record.writes}}
+
+
 class Cells:
     """The last access of each pipe to each register, as far as another pipe may be in no order with it."""
 
@@ -32,8 +40,8 @@ class Cells:
 
     def access(self, entry: Entry) -> Iterator[tuple[str, Verb, Party]]:
         """Note what an entry does to these registers; gives each access that it is in no order with."""
-        record = effects().get(entry.site.name)
-        if record is None or SHARED.isdisjoint((*record.reads, *record.writes)):
+        record = _sharing().get(entry.site.name)
+        if record is None:
             return
         sides: tuple[tuple[tuple[str, ...], Verb], ...] = ((record.reads, "reads"), (record.writes, "writes"))
         for names, verb in sides:

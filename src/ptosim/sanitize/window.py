@@ -70,6 +70,18 @@ class Window:
         return len(self.places) if self.places is not None else self.width * self.count
 
 
+def joined(starts: Any, width: int) -> tuple[Any, int]:
+    """The pieces of a footprint; those that lie one behind the other as a single one, whose start is an integer."""
+    if isinstance(starts, int):
+        return starts, width
+    count = len(starts)
+    if count == 1:
+        return int(starts[0]), width
+    if count and int(starts[1] - starts[0]) == width and bool((starts[1:] - starts[:-1] == width).all()):
+        return int(starts[0]), width * count
+    return starts, width
+
+
 def window(starts: Any, width: int, size: int) -> tuple[Window, NDArray[np.bool_] | None] | None:
     """The window of pieces of `width` bytes on a memory of `size` bytes. Bytes outside are left out: the second value
     then says which bytes were kept. None when nothing is left."""
