@@ -28,6 +28,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("full")]
 
 
+OF_THE_REFERENCE = {"reference", "sanitize", "seeds", "timing", "report", "machine"}
+"""Folders whose tests mean the reference engine where they do not name one."""
+
+
+@pytest.fixture(autouse=True)
+def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.path.parent.name in OF_THE_REFERENCE:
+        from ptosim.api import Kernel
+
+        monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
+
+
 @pytest.fixture(scope="session")
 def full(request: pytest.FixtureRequest) -> bool:
     """Whether a suite that counts its own cases should run all of them."""

@@ -187,7 +187,8 @@ def run(
         _run_showing(chosen, launch, shows, engine, as_json)
     else:
         with progress(grid, quiet=as_json) as block_done:
-            chosen.execute(replace(launch, block_done=block_done), *([engine] if engine else []), threads=threads)
+            engine = engine or ("native" if schedule == "program" else "reference")
+            chosen.execute(replace(launch, block_done=block_done), engine, threads=threads)
     for index, path in outputs:
         save(path, values[index])
     if before is not None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptosim.diagnostics import Location, Source
-from ptosim.effects.element import ELEMENTS
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.language.number import float_of
+from ptosim.language.print_format import printed
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Site
 from ptosim.machine.sync import Form
@@ -69,10 +68,8 @@ class Operation:
 
     def _print(self, core: Core, words: Sequence[int]) -> None:
         """A line on standard output, headed by the core."""
-        text, name = map(str, self.arguments)
-        kind = ELEMENTS.get(name)
-        shown = (str(word if kind is None or not kind.is_float else float_of(word, kind)) for word in words)
-        print(f"{core.name}: {' '.join(filter(None, (text, *shown)))}")  # noqa: T201
+        format, *kinds = (None if argument is None else str(argument) for argument in self.arguments)
+        print(f"{core.name}: {printed(format, words, kinds)}")  # noqa: T201
 
     def to_json(self) -> list[Any]:
         place, scope = self.site.location, self.site.scope

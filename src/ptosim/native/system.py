@@ -91,12 +91,18 @@ def trap(f: Function, core: Core) -> None:
 
 
 def _printed(static: Static) -> dict[str, Any]:
-    return {"kind": static.elements.get("values")}
+    """The type of each value, None for a pointer."""
+    roles = [role for role in static.elements if role.startswith("values[")]
+    return {"kinds": tuple(None if role in static.spaces else static.elements[role] for role in roles)}
 
 
 @lowering(op.Print, bind=_printed)
-def print_(core: Core, format: str | None, values: tuple[Value, ...], kind: Element | None) -> None:
+def print_(core: Core, format: str | None, values: tuple[Value, ...], kinds: tuple[Element | None, ...]) -> None:
     """A line on standard output, by the run time."""
+    words = [_printed_word(value, kind) for value, kind in zip(values, kinds, strict=True)]
+    core.issue("print", [format, *(kind.name if kind else None for kind in kinds)], words)
+
+
+def _printed_word(value: Value, kind: Element | None) -> Value:
     signed = kind is None or kind.kind == "signed"
-    words = [value.signed(I64) if signed and value.kind.bits > 1 else value for value in values]
-    core.issue("print", [format or "", kind.name if kind else ""], words)
+    return value.signed(I64) if signed and value.kind.bits > 1 else value

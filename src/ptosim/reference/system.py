@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
-from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.system import WORD
 from ptosim.language import system as op
-from ptosim.language.number import float_of
+from ptosim.language.print_format import printed
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.integers import signed64
@@ -112,30 +110,10 @@ def trap() -> None:
 def _printed(static: Static) -> dict[str, Any]:
     """The type of each value, None for a pointer."""
     roles = [role for role in static.elements if role.startswith("values[")]
-    return {"kinds": tuple(None if role in static.spaces else static.elements[role] for role in roles)}
+    return {"kinds": tuple(None if role in static.spaces else static.elements[role].name for role in roles)}
 
 
 @semantics(op.Print, bind=_printed)
-def print_(core: Core, format: str | None, values: tuple[int, ...], kinds: tuple[Element | None, ...]) -> None:
+def print_(core: Core, format: str | None, values: tuple[int, ...], kinds: tuple[str | None, ...]) -> None:
     """A line on standard output, headed by the core."""
-    shown = tuple(
-        float_of(value, kind) if kind is not None and kind.is_float else value
-        for value, kind in zip(values, kinds, strict=True)
-    )
-    print(f"{core.machine.name}: {_formatted(format, shown)}")  # noqa: T201
-
-
-_WIDE = re.compile(r"[0-9]{4}|[*]")
-"""In a format: a width that would fill the memory."""
-
-
-def _formatted(format: str | None, values: tuple[float, ...]) -> str:
-    """The format is C's; where it does not suit the values they follow it."""
-    text = (format or "").removesuffix("\n")
-    plain = " ".join((*((text,) if text else ()), *map(str, values)))
-    if format is None or _WIDE.search(text):
-        return plain
-    try:
-        return text.replace("ll", "l") % values
-    except (TypeError, ValueError, OverflowError):
-        return plain
+    print(f"{core.machine.name}: {printed(format, values, kinds)}")  # noqa: T201
