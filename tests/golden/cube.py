@@ -16,7 +16,9 @@ def flag(source: str, target: str, number: int = 0) -> str:
     return f"      pto.set_flag{names}\n      pto.wait_flag{names}\n"
 
 
-def frac(source: str, target: str, rows: int, columns: int, element: str, padded: int, mode: str = "nd2nz", inner: int = 0) -> str:
+def frac(
+    source: str, target: str, rows: int, columns: int, element: str, padded: int, mode: str = "nd2nz", inner: int = 0
+) -> str:
     inner = inner or columns * bits(element) // 8
     return f"""      pto.mte_gm_l1_frac {source}, {target}, {mode}, shape(%c{rows}_i64, %c{columns}_i64), src_layout(%c{inner}_i64), dst_group(%c1_i64, %c1_i64, %c{padded}_i64, %c0_i64), ctrl(%c0_i64, %false)
         : {gm(element)}, !pto.ptr<{element}, l1>, {mode}, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
@@ -49,19 +51,41 @@ def buffers(element: str, accumulator: str) -> str:
 """
 
 
-def mad(m: int, n: int, k: int, element: str, accumulator: str, clauses: str = "", op: str = "mad", bias: str = "") -> str:
+def mad(
+    m: int, n: int, k: int, element: str, accumulator: str, clauses: str = "", op: str = "mad", bias: str = ""
+) -> str:
     extra, kind = (f"{bias}, ", f", !pto.ptr<{accumulator}, bt>") if bias else ("", "")
     return f"""      pto.{op} %l0a, %l0b, %l0c, {extra}%c{m}_i64, %c{n}_i64, %c{k}_i64 {clauses} : !pto.ptr<{element}, l0a>, !pto.ptr<{element}, l0b>, !pto.ptr<{accumulator}, l0c>{kind}, i64, i64, i64
 """
 
 
-def to_gm(target: str, m: int, n: int, source: str, element: str, clauses: str = ", nz2nd", types: str = "", ds: int = 0, ss: int = 0) -> str:
+def to_gm(
+    target: str,
+    m: int,
+    n: int,
+    source: str,
+    element: str,
+    clauses: str = ", nz2nd",
+    types: str = "",
+    ds: int = 0,
+    ss: int = 0,
+) -> str:
     return f"""      pto.mte_l0c_gm %l0c, {target}, %c{m}_i64, %c{n}_i64, %c{ss or up(m, 16)}_i64, %c{ds or n}_i64, %c0_i64, %c0_i64{clauses}
         : !pto.ptr<{source}, l0c>, {gm(element)}, i64, i64, i64, i64, i64, i64{types}
 """
 
 
-def to_ub(target: str, m: int, n: int, source: str, element: str, mode: str, clauses: str = ", nz2nd", types: str = "", ds: int = 0) -> str:
+def to_ub(
+    target: str,
+    m: int,
+    n: int,
+    source: str,
+    element: str,
+    mode: str,
+    clauses: str = ", nz2nd",
+    types: str = "",
+    ds: int = 0,
+) -> str:
     sub = "" if mode.startswith("split") else ", i64"
     return f"""      pto.mte_l0c_ub %l0c, {target}, %c{m}_i64, %c{n}_i64, %c{up(m, 16)}_i64, %c{ds or n}_i64, dst_mode({mode}){clauses}
         : !pto.ptr<{source}, l0c>, !pto.ptr<{element}, ub>, i64, i64, i64, i64{sub}{types}

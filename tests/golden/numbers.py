@@ -5,6 +5,7 @@ from itertools import product
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+
 from golden.program import bits, granularity, lanes
 
 Array = NDArray[np.generic]
@@ -36,8 +37,25 @@ def edges(element: str) -> Array:
     """Bit patterns at the edges of a type."""
     width = bits(element)
     if element == "f32":
-        plain = [0, -0.0, 1, -1, 0.5, -2.5, 3, 1e-45, -1e-45, 1.1754944e-38, 3.4028235e38, -3.4028235e38, np.inf, -np.inf]
-        return np.concatenate([np.array(plain, np.float32), np.array([0x7FC00000, 0xFFC12345, 0x7F800001], np.uint32).view("f4")])
+        plain = [
+            0,
+            -0.0,
+            1,
+            -1,
+            0.5,
+            -2.5,
+            3,
+            1e-45,
+            -1e-45,
+            1.1754944e-38,
+            3.4028235e38,
+            -3.4028235e38,
+            np.inf,
+            -np.inf,
+        ]
+        return np.concatenate(
+            [np.array(plain, np.float32), np.array([0x7FC00000, 0xFFC12345, 0x7F800001], np.uint32).view("f4")]
+        )
     if element == "f16":
         plain = [0, -0.0, 1, -1, 0.5, -2.5, 3, 6e-8, -6e-8, 6.1e-5, 65504, -65504, np.inf, -np.inf]
         return np.concatenate([np.array(plain, np.float16), np.array([0x7E00, 0xFE12, 0x7C01], np.uint16).view("f2")])
@@ -46,7 +64,20 @@ def edges(element: str) -> Array:
         return np.concatenate(
             [np.array(plain, FLOATS["bf16"]), np.array([0x7FC0, 0xFFC1, 0x7F81], np.uint16).view(FLOATS["bf16"])]
         )
-    whole = [0, 1, 2, 3, 5, -1, -2, 100, 2 ** (width - 1) - 1, -(2 ** (width - 1)), -(2 ** (width - 1)) + 1, 2 ** (width - 2)]
+    whole = [
+        0,
+        1,
+        2,
+        3,
+        5,
+        -1,
+        -2,
+        100,
+        2 ** (width - 1) - 1,
+        -(2 ** (width - 1)),
+        -(2 ** (width - 1)) + 1,
+        2 ** (width - 2),
+    ]
     return np.array([v % 2**width for v in whole], word(element)).view(dtype(element))
 
 
@@ -103,4 +134,17 @@ def close(result: Array, expected: Array, eps: float) -> None:
     assert not wrong.size, f"{wrong.size} differ, first at {wrong[0]}: {r[wrong[0]]} is not {e[wrong[0]]}"
 
 
-__all__ = ["active", "canonical", "close", "data", "dtype", "edges", "equal", "granularity", "lanes", "pairs", "word", "zeroed"]
+__all__ = [
+    "active",
+    "canonical",
+    "close",
+    "data",
+    "dtype",
+    "edges",
+    "equal",
+    "granularity",
+    "lanes",
+    "pairs",
+    "word",
+    "zeroed",
+]

@@ -12,7 +12,9 @@ N, LOGICAL = 1024, 1000
 INTEGERS = [f"{sign}i{width}" for width in (8, 16, 32) for sign in ("", "s", "u")]
 
 
-def loop(op: str, element: str, operands: int, scalar: str = "", scalar_type: str = "", result_mask: str = "%all") -> str:
+def loop(
+    op: str, element: str, operands: int, scalar: str = "", scalar_type: str = "", result_mask: str = "%all"
+) -> str:
     v, m, p = vreg(element), mask(element), ub(element)
     loads = "\n".join(f"        %v{i} = pto.vlds %ub_{n}[%offset] : {p} -> {v}" for i, n in enumerate("ab"[:operands]))
     names = ", ".join(f"%v{i}" for i in range(operands)) + (f", {scalar}" if scalar else "")
@@ -27,7 +29,9 @@ def loop(op: str, element: str, operands: int, scalar: str = "", scalar_type: st
     )
 
 
-def run(op: str, element: str, *inputs: np.ndarray, scalar: str = "", scalar_type: str = "", before: str = "") -> np.ndarray:
+def run(
+    op: str, element: str, *inputs: np.ndarray, scalar: str = "", scalar_type: str = "", before: str = ""
+) -> np.ndarray:
     text = vector_kernel(
         {name: (element, N) for name, _ in zip("ab", inputs, strict=False)},
         {"y": (element, N)},
@@ -109,7 +113,9 @@ def test_integer_division(element: str) -> None:
     b[b == 0] = 3
     width = bits(element)
     wide_a, wide_b = a.astype(object), b.astype(object)
-    quotient = [abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) % 2**width for x, y in zip(wide_a, wide_b, strict=True)]
+    quotient = [
+        abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1) % 2**width for x, y in zip(wide_a, wide_b, strict=True)
+    ]
     expected = np.array(quotient, dtype=word(element)).view(dtype(element))
     equal(run("vdiv", element, a, b), zeroed(expected, active(element, N, LOGICAL), element))
 
@@ -174,7 +180,9 @@ def test_relu(element: str) -> None:
 def test_elementary_functions(op: str, function: Callable[..., np.ndarray], element: str) -> None:
     a, _ = pairs(element, N)
     a[300:700] = np.linspace(-120, 104, 400).astype(dtype(element))
-    a[700:900] = np.geomspace(1.18e-38, 3.4e38, 200, dtype=np.float32).astype(dtype(element)) if element == "f32" else 1.5
+    a[700:900] = (
+        np.geomspace(1.18e-38, 3.4e38, 200, dtype=np.float32).astype(dtype(element)) if element == "f32" else 1.5
+    )
     expected = zeroed(widened(function, element)(a), active(element, N, LOGICAL), element)
     out = run(op, element, a)
     if op == "vsqrt":
@@ -231,7 +239,9 @@ def test_vector_scalar(op: str, element: str, literal: str, kind: str, value: np
 @pytest.mark.parametrize("alpha", [0.125, -2.0])
 def test_leaky_relu(element: str, alpha: float) -> None:
     a, _ = pairs(element, N)
-    out = run("vlrelu", element, a, scalar="%s", scalar_type=element, before=f"    %s = arith.constant {alpha:e} : {element}")
+    out = run(
+        "vlrelu", element, a, scalar="%s", scalar_type=element, before=f"    %s = arith.constant {alpha:e} : {element}"
+    )
     product = widened(lambda x: x * alpha, element)(a)
     with np.errstate(invalid="ignore"):
         expected = canonical(np.where(a >= 0, a, product), element)
@@ -358,11 +368,27 @@ def test_carry_chain(op: str, element: str, carry_in: str) -> None:
       pto.psti %c, %ub_carry[%c0], "NORM" : {m}, {ub("ui32")}, index"""
     text = vector_kernel({"a": (element, 64), "b": (element, 64)}, {"y": (element, 64), "carry": ("ui32", 8)}, scope)
     random = np.random.default_rng(5)
-    known_a = [0xFFFFFFFF, 0xFFFFFFFE, 0x80000000, 0x7FFFFFFF, 0, 1, 0xFFFFFFFE, 0xFFFFFFFF, 0x7FFFFFFF, 0xAAAAAAAA, 0, 0, 0xFFFFFFFF]
+    known_a = [
+        0xFFFFFFFF,
+        0xFFFFFFFE,
+        0x80000000,
+        0x7FFFFFFF,
+        0,
+        1,
+        0xFFFFFFFE,
+        0xFFFFFFFF,
+        0x7FFFFFFF,
+        0xAAAAAAAA,
+        0,
+        0,
+        0xFFFFFFFF,
+    ]
     known_b = [1, 2, 0x80000000, 1, 0, 0xFFFFFFFF, 1, 0, 0x80000000, 0x55555555, 1, 0xFFFFFFFF, 0xFFFFFFFF]
     a = np.array(known_a + random.integers(0, 2**32, 51).tolist(), np.uint64)
     b = np.array(known_b + random.integers(0, 2**32, 51).tolist(), np.uint64)
-    cin = {"PAT_ALL": np.ones(64), "PAT_ALLF": np.zeros(64), "PAT_M3": np.arange(64) % 3 == 0}[carry_in].astype(np.int64)
+    cin = {"PAT_ALL": np.ones(64), "PAT_ALLF": np.zeros(64), "PAT_M3": np.arange(64) % 3 == 0}[carry_in].astype(
+        np.int64
+    )
     on = np.arange(64) < 61
     ia, ib = a.astype(np.int64), b.astype(np.int64)
     if op == "vaddc":
@@ -411,9 +437,13 @@ def test_overlapping_stores_of_bytes_and_copies_past_the_end_of_the_argument() -
         pto.vsts %d, %ub_y[%i], %all : {v}, {p}, {m}
       }}"""
     text = vector_kernel({}, {"y": ("ui8", 1024)}, scope, before="    %s = arith.constant -83 : i8", preload=False)
-    text = text.replace("%c1024_i64 nburst(%c1_i64, %c1024_i64, %c1024_i64)", "%c128_i64 nburst(%c32_i64, %c128_i64, %c128_i64)")
+    text = text.replace(
+        "%c1024_i64 nburst(%c1_i64, %c1024_i64, %c1024_i64)", "%c128_i64 nburst(%c32_i64, %c128_i64, %c128_i64)"
+    )
     for literal, kind in (("128", "i64"), ("32", "i64")):
-        text = text.replace("    %ub_y =", f"    %c{literal}_{kind} = arith.constant {literal} : {kind}\n    %ub_y =", 1)
+        text = text.replace(
+            "    %ub_y =", f"    %c{literal}_{kind} = arith.constant {literal} : {kind}\n    %ub_y =", 1
+        )
     out = outcome(text, np.zeros(1024, "u1"), clean=False, oob="drop")[0]
     equal(out, np.full(1024, 173, "u1"))
 

@@ -155,7 +155,23 @@ def cases(element: str) -> np.ndarray:
             ).astype(dtype(element))
         parts = [edges(element), special, data(element, n)]
     else:
-        limits = [127, 128, -128, -129, 255, 256, 32767, 32768, -32768, -32769, 65535, 65536, 2**24 + 1, 2**24 + 3, -(2**24) - 1]
+        limits = [
+            127,
+            128,
+            -128,
+            -129,
+            255,
+            256,
+            32767,
+            32768,
+            -32768,
+            -32769,
+            65535,
+            65536,
+            2**24 + 1,
+            2**24 + 3,
+            -(2**24) - 1,
+        ]
         limits += [2**31 - 1, -(2**31), 2049, 2051, 2**33 + 5, -(2**40)]
         inside = [v for v in limits if v % 2 ** bits(element) == v or abs(v) <= 2 ** (bits(element) - 1)]
         special = np.array([v % 2 ** bits(element) for v in inside], word(element)).view(dtype(element))
@@ -171,7 +187,10 @@ def selections(pair: str) -> list[dict[str, str]]:
     sats = ["SAT", "NOSAT"] if "sat" in names else [""]
     count = max(len(parts), len(modes) * len(sats))
     every = [(m, s) for m in modes for s in sats]
-    return [{"part": parts[i % len(parts)], "rnd": every[i % len(every)][0], "sat": every[i % len(every)][1]} for i in range(count)]
+    return [
+        {"part": parts[i % len(parts)], "rnd": every[i % len(every)][0], "sat": every[i % len(every)][1]}
+        for i in range(count)
+    ]
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -199,16 +218,22 @@ def test_every_pair(pair: str, logical: int) -> None:
     a = cases(source)
     out = outcome(text, a, np.full(total, 0x5A, word(target)))[1].view(word(target)).reshape(len(chosen), n_out)
     for row, choice in zip(out, chosen, strict=True):
-        p = {"": 0, "EVEN": 0, "ODD": 1}.get(choice["part"], int(choice["part"][-1]) if choice["part"][:1] == "P" else 0)
+        p = {"": 0, "EVEN": 0, "ODD": 1}.get(
+            choice["part"], int(choice["part"][-1]) if choice["part"][:1] == "P" else 0
+        )
         expected = np.zeros(n_out, word(target))
         if n_out >= n_in:
             step = n_out // n_in
-            expected[p::step] = np.array(convert(values_of(a, source), source, target, choice["rnd"], choice["sat"]), word(target))
+            expected[p::step] = np.array(
+                convert(values_of(a, source), source, target, choice["rnd"], choice["sat"]), word(target)
+            )
             expected[p::step][active:] = 0
         else:
             step = n_in // n_out
             picked = a[p::step]
-            expected[:] = np.array(convert(values_of(picked, source), source, target, choice["rnd"], choice["sat"]), word(target))
+            expected[:] = np.array(
+                convert(values_of(picked, source), source, target, choice["rnd"], choice["sat"]), word(target)
+            )
             expected[np.arange(n_out) * step + p >= active] = 0
         equal(row, expected)
 
@@ -228,7 +253,24 @@ def test_widening_through_an_unpacking_load() -> None:
     body = '      %half = pto.pset_b16 "PAT_ALL" : !pto.mask<b16>\n' + body
     text = vector_kernel({"a": ("f16", N)}, {"y": ("f32", N)}, body)
     a = data("f16", N)
-    a[:16] = [np.inf, -np.inf, np.nan, 65504, -65504, 6.1035e-05, 5.9605e-08, 0, -0.0, 1, -1, 0.1, 3.3, 1e-7, 2048, 2049]
+    a[:16] = [
+        np.inf,
+        -np.inf,
+        np.nan,
+        65504,
+        -65504,
+        6.1035e-05,
+        5.9605e-08,
+        0,
+        -0.0,
+        1,
+        -1,
+        0.1,
+        3.3,
+        1e-7,
+        2048,
+        2049,
+    ]
     close(outcome(text, a, np.zeros(N, "f4"))[1], a.astype("f4"), 0)
 
 
@@ -274,7 +316,9 @@ def interleaved(values: np.ndarray, logical: int) -> np.ndarray:
 
 @pytest.mark.parametrize("logical", [N, LOGICAL])
 def test_narrowing_into_even_and_odd_lanes(logical: int) -> None:
-    text = vector_kernel({"a": ("f32", N)}, {"y": ("f16", N)}, narrow_pairs("f32", "f16", 'rnd = "R", sat = "SAT"', logical))
+    text = vector_kernel(
+        {"a": ("f32", N)}, {"y": ("f16", N)}, narrow_pairs("f32", "f16", 'rnd = "R", sat = "SAT"', logical)
+    )
     a = data("f32", N)
     a[:8] = [np.inf, -np.inf, np.nan, 65504, 1e-4, 123.75, 1e-8, 70000]
     clamped = np.nan_to_num(a, nan=0, posinf=65504, neginf=-65504).clip(-65504, 65504).astype("f2")
@@ -380,7 +424,9 @@ def test_rounding_to_whole_numbers(element: str, mode: str, spelling: str) -> No
     assert np.isnan(out[11].astype("f4"))
 
 
-@pytest.mark.parametrize("element, kind", [("si32", "i32"), ("si8", "i8"), ("f16", "f16"), ("ui16", "i16"), ("i32", "i32"), ("f32", "f32")])
+@pytest.mark.parametrize(
+    "element, kind", [("si32", "i32"), ("si8", "i8"), ("f16", "f16"), ("ui16", "i16"), ("i32", "i32"), ("f32", "f32")]
+)
 @pytest.mark.parametrize("order", ["", "ASC", "DESC"])
 def test_index_ramp(element: str, kind: str, order: str) -> None:
     n, g = lanes(element), granularity(element)
@@ -439,12 +485,22 @@ def lowered(source: str, target: str, attributes: str, values: list[float], part
 
 
 def test_eight_bit_floats() -> None:
-    e4m3 = lowered("f32", "f8E4M3FN", 'rnd = "R", sat = "SAT", part = "P0"', [1.0625, 1.1875, 1000, np.inf, np.nan, -1.0625], 4)
+    e4m3 = lowered(
+        "f32", "f8E4M3FN", 'rnd = "R", sat = "SAT", part = "P0"', [1.0625, 1.1875, 1000, np.inf, np.nan, -1.0625], 4
+    )
     assert e4m3.tolist() == [0x38, 0x3A, 0x7E, 0x7E, 0x00, 0xB8]
     e5m2 = lowered("f32", "f8E5M2", 'rnd = "R", sat = "SAT", part = "P0"', [1.125, 1.375, 1e10, -np.inf], 4)
     assert e5m2.tolist() == [0x3C, 0x3E, 0x7B, 0xFB]
-    assert lowered("f32", "f8E4M3FN", 'rnd = "R", sat = "NOSAT", part = "P0"', [np.nan, np.inf, 1000], 4).tolist() == [0x7F, 0x7F, 0x7F]
-    assert lowered("f32", "f8E5M2", 'rnd = "R", sat = "NOSAT", part = "P0"', [np.nan, np.inf, -1e9], 4).tolist() == [0x7E, 0x7C, 0xFC]
+    assert lowered("f32", "f8E4M3FN", 'rnd = "R", sat = "NOSAT", part = "P0"', [np.nan, np.inf, 1000], 4).tolist() == [
+        0x7F,
+        0x7F,
+        0x7F,
+    ]
+    assert lowered("f32", "f8E5M2", 'rnd = "R", sat = "NOSAT", part = "P0"', [np.nan, np.inf, -1e9], 4).tolist() == [
+        0x7E,
+        0x7C,
+        0xFC,
+    ]
 
 
 def test_hif8() -> None:
@@ -470,7 +526,9 @@ def test_four_bit_floats(target: str, values: list[float], codes: list[int]) -> 
 @pytest.mark.parametrize("kind", ["f8E4M3FN", "f8E5M2", "!pto.hif8"])
 def test_eight_bit_floats_widen_exactly(kind: str) -> None:
     """All 256 codes, as numbers written out from the formats' definitions."""
-    scope = '      %all = pto.pset_b8 "PAT_ALL" : !pto.mask<b8>\n      %wide = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n'
+    scope = (
+        '      %all = pto.pset_b8 "PAT_ALL" : !pto.mask<b8>\n      %wide = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n'
+    )
     scope += f"      %x = pto.vlds %ub_a[%c0] : {ub(kind)} -> !pto.vreg<256x{kind}>\n"
     for p in range(4):
         scope += f"""      %r{p} = pto.vcvt %x, %all {{part = "P{p}"}} : !pto.vreg<256x{kind}>, !pto.mask<b8> -> {vreg("f32")}

@@ -12,7 +12,12 @@ BF16 = ml_dtypes.bfloat16
 
 
 def product(m: int, n: int, k: int, element: str, accumulator: str = "f32", clauses: str = "", store: str = "") -> str:
-    body = buffers(element, accumulator) + loads(m, n, k, element) + mad(m, n, k, element, accumulator, clauses) + flag("M", "FIX")
+    body = (
+        buffers(element, accumulator)
+        + loads(m, n, k, element)
+        + mad(m, n, k, element, accumulator, clauses)
+        + flag("M", "FIX")
+    )
     body += store or to_gm("%c", m, n, accumulator, accumulator)
     return cube_kernel(body, f"%a: {gm(element)}, %b: {gm(element)}, %c: {gm(accumulator)}")
 
@@ -115,7 +120,12 @@ def test_accumulation_and_bias() -> None:
     body = buffers("f16", "f32") + loads(m, n, k, "f16") + mad(m, n, k, "f16", "f32", "unit_flag(check_only)")
     body += flag("M", "MTE1") + flag("MTE1", "MTE2", 1)
     again = loads(m, n, k, "f16", "%a2", "%b2").replace("EVENT_ID0", "EVENT_ID2")
-    body += again + mad(m, n, k, "f16", "f32", "unit_flag(check_and_set)", "mad_acc") + flag("M", "FIX") + to_gm("%c", m, n, "f32", "f32")
+    body += (
+        again
+        + mad(m, n, k, "f16", "f32", "unit_flag(check_and_set)", "mad_acc")
+        + flag("M", "FIX")
+        + to_gm("%c", m, n, "f32", "f32")
+    )
     text = cube_kernel(body, f"%a: {gm('f16')}, %b: {gm('f16')}, %a2: {gm('f16')}, %b2: {gm('f16')}, %c: {gm('f32')}")
     a, b = matrices(m, n, k)
     a2, b2 = matrices(m, n, k, seed=5)
@@ -128,10 +138,13 @@ def test_bias_of_each_type(kind: str) -> None:
     m, n, k = 16, 16, 16
     number = {"f16": np.float16, "f32": np.float32, "bf16": BF16}[kind]
     units = n * np.dtype(number).itemsize // 32
-    body = buffers("f16", "f32") + f"""      %l1bias = pto.castptr %c262144_i64 : i64 -> !pto.ptr<{kind}, l1>
+    body = (
+        buffers("f16", "f32")
+        + f"""      %l1bias = pto.castptr %c262144_i64 : i64 -> !pto.ptr<{kind}, l1>
       %bt = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, bt>
       pto.mte_gm_l1 %bias, %l1bias, %c{units * 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(kind)}, !pto.ptr<{kind}, l1>, i64, i64, i64, i64
 """
+    )
     body += loads(m, n, k, "f16")
     body = body.replace(
         "      pto.mte_l1_l0a",
@@ -164,11 +177,14 @@ def test_hif8_product() -> None:
 def test_scaled_products() -> None:
     """One e8m0 scale per row and 32 values of k, per column likewise."""
     m, n, k = 16, 32, 64
-    body = buffers("f8E4M3FN", "f32") + """      %l1sa = pto.castptr %c262144_i64 : i64 -> !pto.ptr<!pto.f8E8M0, l1>
+    body = (
+        buffers("f8E4M3FN", "f32")
+        + """      %l1sa = pto.castptr %c262144_i64 : i64 -> !pto.ptr<!pto.f8E8M0, l1>
       %l1sb = pto.castptr %c266240_i64 : i64 -> !pto.ptr<!pto.f8E8M0, l1>
       %sa0 = pto.castptr %c0_i64 : i64 -> !pto.ptr<!pto.f8E8M0, l0a>
       %sb0 = pto.castptr %c0_i64 : i64 -> !pto.ptr<!pto.f8E8M0, l0b>
 """
+    )
     e = "!pto.f8E8M0"
     body += f"""      pto.mte_gm_l1 %sa, %l1sa, %c32_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
       pto.mte_gm_l1 %sb, %l1sb, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
@@ -240,8 +256,15 @@ def test_every_form_of_the_loads(form: str) -> None:
             f"pto.load_cbuf_to_cb %l1b, %l0b, %c0_i64, %c0_i64, {c} {{transpose = true}} : {q}, i64, i64, i64, i64, i64, i64",
         ),
     }[form]
-    body = buffers("f16", "f32") + frac("%a", "%l1a", m, k, "f16", 32) + frac("%b", "%l1b", k, n, "f16", 32) + flag("MTE2", "MTE1")
-    body += "".join(f"      {line}\n" for line in lines) + flag("MTE1", "M") + mad(m, n, k, "f16", "f32") + flag("M", "FIX")
+    body = (
+        buffers("f16", "f32")
+        + frac("%a", "%l1a", m, k, "f16", 32)
+        + frac("%b", "%l1b", k, n, "f16", 32)
+        + flag("MTE2", "MTE1")
+    )
+    body += (
+        "".join(f"      {line}\n" for line in lines) + flag("MTE1", "M") + mad(m, n, k, "f16", "f32") + flag("M", "FIX")
+    )
     body += to_gm("%c", m, n, "f32", "f32")
     text = cube_kernel(body, f"%a: {gm('f16')}, %b: {gm('f16')}, %c: {gm('f32')}")
     a, b = matrices(m, n, k)
@@ -256,7 +279,10 @@ def test_raw_product_and_store_words() -> None:
     body += f"""      %xt = arith.constant {word - 2**64} : i64
       pto.mad_raw %l0a, %l0b, %l0c, %xt : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64
 """
-    body += flag("M", "FIX") + f"      pto.copy_matrix_cc_to_gm %l0c, %c, %c{cfg0}_i64, %c{cfg1}_i64 : !pto.ptr<f32, l0c>, {gm('f32')}, i64, i64\n"
+    body += (
+        flag("M", "FIX")
+        + f"      pto.copy_matrix_cc_to_gm %l0c, %c, %c{cfg0}_i64, %c{cfg1}_i64 : !pto.ptr<f32, l0c>, {gm('f32')}, i64, i64\n"
+    )
     text = cube_kernel(body, f"%a: {gm('f16')}, %b: {gm('f16')}, %c: {gm('f32')}")
     a, b = matrices(m, n, k)
     close(outcome(text, a, b, np.zeros((m, n), "f4"))[2], a.astype("f8") @ b.astype("f8"), 1e-5)
@@ -267,8 +293,17 @@ def test_raw_product_and_store_words() -> None:
 M, N, K = 40, 64, 50
 
 
-def fixed(store: str, element: str, extra: str = "", source: str = "f16", accumulator: str = "f32", before: str = "") -> str:
-    body = buffers(source, accumulator) + before + loads(M, N, K, source) + mad(M, N, K, source, accumulator) + flag("M", "FIX") + store
+def fixed(
+    store: str, element: str, extra: str = "", source: str = "f16", accumulator: str = "f32", before: str = ""
+) -> str:
+    body = (
+        buffers(source, accumulator)
+        + before
+        + loads(M, N, K, source)
+        + mad(M, N, K, source, accumulator)
+        + flag("M", "FIX")
+        + store
+    )
     return cube_kernel(body, f"%a: {gm(source)}, %b: {gm(source)}, %c: {gm(element)}{extra}")
 
 
@@ -355,18 +390,29 @@ def test_scales_and_slopes_per_channel() -> None:
     slopes = np.resize(np.array([0.25, 0.5], "f4"), N)
     before, extra, arrays = parameters(scales.view("u4").astype("u8"), slopes)
     clauses = ", pre_quant(%fq, mode = qf322f16_pre_vec), pre_relu(%fbr, mode = vector_relu), nz2nd"
-    text = fixed(to_gm("%c", M, N, "f32", "f16", clauses, ", !pto.ptr<f32, fb>, !pto.ptr<f32, fb>"), "f16", extra, before=before)
+    text = fixed(
+        to_gm("%c", M, N, "f32", "f16", clauses, ", !pto.ptr<f32, fb>, !pto.ptr<f32, fb>"), "f16", extra, before=before
+    )
     a, b = matrices(M, N, K)
     out = outcome(text, a, b, np.zeros((M, N), "f2"), *arrays)[2]
     x = exact(a, b) * scales
     close(out, np.where(x >= 0, x, x * slopes).astype("f2"), 1e-3)
 
 
-def quantised(mode: str, words: np.ndarray, element: str, accumulator: str, source: str) -> tuple[np.ndarray, np.ndarray]:
+def quantised(
+    mode: str, words: np.ndarray, element: str, accumulator: str, source: str
+) -> tuple[np.ndarray, np.ndarray]:
     before, extra, arrays = parameters(words, None)
     number = {"si8": "i1", "ui8": "u1", "si16": "i2", "f16": "f2", "i32": "i4"}[element]
     clauses = f", pre_quant(%fq, mode = {mode}), nz2nd"
-    text = fixed(to_gm("%c", M, N, accumulator, element, clauses, ", !pto.ptr<f32, fb>"), element, extra, source, accumulator, before)
+    text = fixed(
+        to_gm("%c", M, N, accumulator, element, clauses, ", !pto.ptr<f32, fb>"),
+        element,
+        extra,
+        source,
+        accumulator,
+        before,
+    )
     random = np.random.default_rng(1)
     if source == "si8":
         a, b = random.integers(-9, 9, (M, K)).astype("i1"), random.integers(-9, 9, (K, N)).astype("i1")
@@ -403,7 +449,9 @@ def test_scalar_requantisation_follows_the_destination_type() -> None:
     for element, low, high in (("si8", -128, 127), ("ui8", 0, 255)):
         before = "      %scale = arith.constant 0.25 : f32\n"
         clauses = ", pre_quant(%scale, mode = req8_scalar), nz2nd"
-        text = fixed(to_gm("%c", M, N, "i32", element, clauses, ", f32"), element, source="si8", accumulator="i32", before=before)
+        text = fixed(
+            to_gm("%c", M, N, "i32", element, clauses, ", f32"), element, source="si8", accumulator="i32", before=before
+        )
         random = np.random.default_rng(1)
         a, b = random.integers(-30, 30, (M, K)).astype("i1"), random.integers(-9, 9, (K, N)).astype("i1")
         out = outcome(text, a, b, np.zeros((M, N), "i1"))[2].view("i1" if low else "u1")

@@ -24,7 +24,15 @@ def straight(copy_in: str, copy_out: str, element: str, registers: str = "", bac
     return module(body, f"%x: {gm(element)}, %y: {gm(element)}")
 
 
-def old_in(element: str, rows: int, length: int, gm_stride: int, ub_stride: int, pads: tuple[int, int] = (0, 0), on: str = "%false") -> str:
+def old_in(
+    element: str,
+    rows: int,
+    length: int,
+    gm_stride: int,
+    ub_stride: int,
+    pads: tuple[int, int] = (0, 0),
+    on: str = "%false",
+) -> str:
     return f"""    pto.copy_gm_to_ubuf %x, %ub, %c0_i64, %c{rows}_i64, %c{length}_i64, %c{pads[0]}_i64, %c{pads[1]}_i64, {on}, %c0_i64, %c{gm_stride}_i64, %c{ub_stride}_i64
       : {gm(element)}, {ub(element)}, i64, i64, i64, i64, i64, i1, i64, i64, i64"""
 
@@ -34,12 +42,16 @@ def old_out(element: str, rows: int, length: int, gm_stride: int, ub_stride: int
       : {ub(element)}, {gm(element)}, i64, i64, i64, i64, i64, i64"""
 
 
-def new_in(element: str, rows: int, length: int, gm_stride: int, ub_stride: int, more: str = "", types: str = "") -> str:
+def new_in(
+    element: str, rows: int, length: int, gm_stride: int, ub_stride: int, more: str = "", types: str = ""
+) -> str:
     return f"""    pto.mte_gm_ub %x, %ub, %c0_i64, %c{length}_i64 nburst(%c{rows}_i64, %c{gm_stride}_i64, %c{ub_stride}_i64){more}
       : {gm(element)}, {ub(element)}, i64, i64, i64, i64, i64{types}"""
 
 
-def new_out(element: str, rows: int, length: int, ub_stride: int, gm_stride: int, more: str = "", types: str = "") -> str:
+def new_out(
+    element: str, rows: int, length: int, ub_stride: int, gm_stride: int, more: str = "", types: str = ""
+) -> str:
     return f"""    pto.mte_ub_gm %ub, %y, %c{length}_i64 nburst(%c{rows}_i64, %c{ub_stride}_i64, %c{gm_stride}_i64){more}
       : {ub(element)}, {gm(element)}, i64, i64, i64, i64{types}"""
 
@@ -50,7 +62,13 @@ ONE = "    pto.set_loop_size_{0} %c1_i64, %c1_i64 : i64, i64"
 @pytest.mark.parametrize("spelling", ["old", "new"])
 def test_tile_of_thirty_two_rows(spelling: str) -> None:
     if spelling == "old":
-        text = straight(old_in("f32", 32, 128, 128, 128), old_out("f32", 32, 128, 128, 128), "f32", ONE.format("outtoub"), ONE.format("ubtoout"))
+        text = straight(
+            old_in("f32", 32, 128, 128, 128),
+            old_out("f32", 32, 128, 128, 128),
+            "f32",
+            ONE.format("outtoub"),
+            ONE.format("ubtoout"),
+        )
     else:
         text = straight(new_in("f32", 32, 128, 128, 128), new_out("f32", 32, 128, 128, 128), "f32")
     x = data("f32", 1024)
@@ -79,7 +97,9 @@ def test_rows_padded_up_to_the_stride(spelling: str) -> None:
         text = straight(old_in("f16", 8, 200, 200, 256, on="%true"), new_out("f16", 8, 256, 256, 256), "f16", pad)
     else:
         pad = "    %v = arith.constant -1.500000e+00 : f16"
-        text = straight(new_in("f16", 8, 200, 200, 256, " pad(%v)", ", pad f16"), new_out("f16", 8, 256, 256, 256), "f16", pad)
+        text = straight(
+            new_in("f16", 8, 200, 200, 256, " pad(%v)", ", pad f16"), new_out("f16", 8, 256, 256, 256), "f16", pad
+        )
     x = data("f16", 800)
     expected = np.full((8, 128), -1.5, "f2")
     expected[:, :100] = x.reshape(8, 100)
@@ -101,7 +121,13 @@ def test_loop_clause_with_padding() -> None:
     """8 rows of 56 by a loop, each padded with 1.0 to 64."""
     pad = "    %one = arith.constant 1.000000e+00 : f32"
     copy = new_in(
-        "f32", 1, 224, 224, 256, " loop(%c8_i64, %c224_i64, %c256_i64) pad(%one, %c0_i64, %c8_i64)", ", loop i64, i64, i64, pad f32, i64, i64"
+        "f32",
+        1,
+        224,
+        224,
+        256,
+        " loop(%c8_i64, %c224_i64, %c256_i64) pad(%one, %c0_i64, %c8_i64)",
+        ", loop i64, i64, i64, pad f32, i64, i64",
     )
     text = straight(copy, new_out("f32", 8, 256, 256, 256), "f32", pad)
     x = data("f32", 448)
@@ -126,7 +152,9 @@ def test_batch_of_tiles_by_loop_registers() -> None:
 def test_loop_registers_of_one_direction_leave_the_other_alone() -> None:
     registers = """    pto.set_loop_size_ubtoout %c3_i64, %c2_i64 : i64, i64
     pto.set_loop1_stride_ubtoout %c32_i64, %c32_i64 : i64, i64"""
-    text = straight(old_in("f32", 1, 64, 64, 64), old_out("f32", 1, 64, 64, 64), "f32", registers, ONE.format("ubtoout"))
+    text = straight(
+        old_in("f32", 1, 64, 64, 64), old_out("f32", 1, 64, 64, 64), "f32", registers, ONE.format("ubtoout")
+    )
     x = data("f32", 64)
     out = outcome(text, x, np.zeros(64, "f4"))[1]
     equal(out, np.concatenate([x[:16], np.zeros(48, "f4")]))
@@ -153,7 +181,13 @@ def test_two_loops_in_a_clause(words: tuple[str, str]) -> None:
 
 def test_store_with_a_loop_and_a_cache_hint() -> None:
     more = " l2_cache_ctl(%c1_i64) loop(%c2_i64, %c64_i64, %c160_i64)"
-    text = straight(new_in("f32", 1, 128, 128, 128), new_out("f32", 1, 50, 64, 64, more, ", i64, loop i64, i64, i64").replace("%c50_i64", "%c48_i64").replace("%c50", "%c48"), "f32")
+    text = straight(
+        new_in("f32", 1, 128, 128, 128),
+        new_out("f32", 1, 50, 64, 64, more, ", i64, loop i64, i64, i64")
+        .replace("%c50_i64", "%c48_i64")
+        .replace("%c50", "%c48"),
+        "f32",
+    )
     x = data("f32", 32)
     out = outcome(text, x, np.full(64, 2, "f4"))[1]
     expected = np.full(64, 2, "f4")
@@ -244,7 +278,13 @@ def test_atomic_stores(kind: str, op: str, first: str) -> None:
     setters = [f"    pto.set_atomic_{op}", f"    pto.set_atomic_{kind}"]
     back = "\n".join(setters if first == "op" else setters[::-1])
     copy = new_out(element, 1, 64, 64, 64)
-    text = straight(new_in(element, 1, 64, 64, 64), copy + "\n    pto.set_atomic_none\n    pto.barrier #pto.pipe<PIPE_MTE3>\n" + copy.replace("%y,", "%x,"), element, "", back)
+    text = straight(
+        new_in(element, 1, 64, 64, 64),
+        copy + "\n    pto.set_atomic_none\n    pto.barrier #pto.pipe<PIPE_MTE3>\n" + copy.replace("%y,", "%x,"),
+        element,
+        "",
+        back,
+    )
     x, y = data(element, 64 // size), data(element, 64 // size, 5)
     with np.errstate(over="ignore"):
         expected = {"add": y + x, "max": np.maximum(y, x), "min": np.minimum(y, x)}[op].astype(number)
@@ -266,7 +306,13 @@ def test_atomic_configuration_is_taken_when_the_copy_is_issued() -> None:
 
 
 def test_two_blocks_add_into_one_array() -> None:
-    text = straight(new_in("f32", 1, 64, 64, 64), new_out("f32", 1, 64, 64, 64), "f32", "", "    pto.set_atomic_add\n    pto.set_atomic_f32")
+    text = straight(
+        new_in("f32", 1, 64, 64, 64),
+        new_out("f32", 1, 64, 64, 64),
+        "f32",
+        "",
+        "    pto.set_atomic_add\n    pto.set_atomic_f32",
+    )
     out = outcome(text, np.full(16, 3, "f4"), np.full(16, 10, "f4"), grid=5)
     assert (out[1] == 25).all()
     report = ptosim.check(ptosim.load(text).kernel(), np.ones(16, "f4"), np.ones(16, "f4"), grid=2)
@@ -315,7 +361,12 @@ def test_copies_of_one_pipe_run_in_order_when_they_overlap() -> None:
         (new_in("f32", 2, 64, 64, 80), "misaligned"),
         (new_in("f32", 1, 64, 64, 64).replace("%ub,", "%high,"), "out-of-bounds"),
         (new_in("f32", 100, 64, 64, 64), "out-of-bounds"),
-        (old_in("f32", 1, 64, 64, 64).replace("%c64_i64, %c0_i64, %c0_i64, %false", "%cm64_i64, %c0_i64, %c0_i64, %false"), "invalid"),
+        (
+            old_in("f32", 1, 64, 64, 64).replace(
+                "%c64_i64, %c0_i64, %c0_i64, %false", "%cm64_i64, %c0_i64, %c0_i64, %false"
+            ),
+            "invalid",
+        ),
     ],
     ids=["address", "stride", "ub", "gm", "negative"],
 )
@@ -327,7 +378,9 @@ def test_bad_copies(copy: str, kind: str, engine: str) -> None:
         ptosim.load(text).kernel()(np.zeros(64, "f4"), np.zeros(64, "f4"), engine=engine)
     first = caught.value.diagnostics[0]
     line = next(n for n, words in enumerate(text.split("\n"), 1) if copy.strip().split("\n")[0].strip() in words)
-    assert (first.kind, first.line) == (kind, line) or (kind == "invalid" and first.kind in ("invalid", "out-of-bounds"))
+    assert (first.kind, first.line) == (kind, line) or (
+        kind == "invalid" and first.kind in ("invalid", "out-of-bounds")
+    )
 
 
 def test_copies_that_do_nothing() -> None:

@@ -13,7 +13,9 @@ P = ub("f32")
 FEEDS = f"%a: {gm('f16')}, %b: {gm('f16')}, %c: {gm('f32')}"
 
 
-def store_out(source: str, target: str, rows: int, length: int, ub_stride: int, gm_stride: int, element: str = "f32") -> str:
+def store_out(
+    source: str, target: str, rows: int, length: int, ub_stride: int, gm_stride: int, element: str = "f32"
+) -> str:
     return f"""      pto.mte_ub_gm {source}, {target}, %c{length}_i64 nburst(%c{rows}_i64, %c{ub_stride}_i64, %c{gm_stride}_i64)
         : {ub(element)}, {gm(element)}, i64, i64, i64, i64
 """
@@ -35,10 +37,15 @@ CUBE = buffers("f16", "f32") + loads(M, N, K, "f16") + mad(M, N, K, "f16", "f32"
 def test_result_in_ub_of_the_first_vector_core(signal: str) -> None:
     wait = {"sync.set": "sync.wait", "set_intra_block": "wait_intra_block"}[signal]
     cube = CUBE + to_ub("%ub0", M, N, "f32", "f32", "%c0_i64") + f"      pto.{signal} <PIPE_FIX>, 1\n"
-    vector = only_first(f"      pto.{wait} <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256)) + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    vector = (
+        only_first(f"      pto.{wait} <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256))
+        + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    )
     text = mixed_kernel(COMMON, cube, vector, FEEDS)
     a, b = matrices(M, N, K)
-    equal(outcome(text, a, b, np.zeros((M, N), "f4"), schedules=["random:1", "delay:FIX", "delay:MTE3"])[2], exact(a, b))
+    equal(
+        outcome(text, a, b, np.zeros((M, N), "f4"), schedules=["random:1", "delay:FIX", "delay:MTE3"])[2], exact(a, b)
+    )
 
 
 def test_both_vector_cores_take_a_half() -> None:
@@ -64,13 +71,19 @@ def test_both_vector_cores_take_a_half() -> None:
 
 def test_result_through_l1() -> None:
     """Row-major in L1, then to UB in 32-byte units with gaps; MTE1 is chained into FIX before the signal."""
-    cube = CUBE + f"""      %l1c = pto.castptr %c327680_i64 : i64 -> !pto.ptr<f32, l1>
+    cube = (
+        CUBE
+        + f"""      %l1c = pto.castptr %c327680_i64 : i64 -> !pto.ptr<f32, l1>
       pto.mte_l0c_l1 %l0c, %l1c, %c{M}_i64, %c{N}_i64, %c48_i64, %c{N}_i64, nz2nd : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
 """
+    )
     cube += flag("FIX", "MTE1", 1)
     cube += f"      pto.mte_l1_ub %l1c, %ub0, %c8_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64) : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64\n"
     cube += flag("MTE1", "FIX", 1) + "      pto.sync.set <PIPE_FIX>, 1\n"
-    vector = only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256)) + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    vector = (
+        only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256))
+        + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    )
     text = mixed_kernel(COMMON, cube, vector, FEEDS)
     a, b = matrices(M, N, K)
     equal(outcome(text, a, b, np.zeros((M, N), "f4"))[2], exact(a, b))
@@ -78,18 +91,26 @@ def test_result_through_l1() -> None:
 
 def test_result_through_l1_with_oversized_copies() -> None:
     """len 64 and 40 bursts copy eight times too much: the undefined rest is never used, so nothing is said."""
-    cube = CUBE + f"""      %l1c = pto.castptr %c327680_i64 : i64 -> !pto.ptr<f32, l1>
+    cube = (
+        CUBE
+        + f"""      %l1c = pto.castptr %c327680_i64 : i64 -> !pto.ptr<f32, l1>
       pto.mte_l0c_l1 %l0c, %l1c, %c{M}_i64, %c{N}_i64, %c48_i64, %c{N}_i64, nz2nd : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
 """
+    )
     cube += flag("FIX", "MTE1", 1)
     cube += f"      pto.mte_l1_ub %l1c, %ub0, %c64_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64) : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64\n"
     cube += flag("MTE1", "FIX", 1) + "      pto.sync.set <PIPE_FIX>, 1\n      pto.sync.set <PIPE_FIX>, 17\n"
-    vector = only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256)) + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    vector = (
+        only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256))
+        + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    )
     text = mixed_kernel(COMMON, cube, vector, FEEDS)
     a, b = matrices(M, N, K)
     equal(outcome(text, a, b, np.zeros((M, N), "f4"))[2], exact(a, b))
     report = ptosim.check(ptosim.load(text).kernel(), a, b, np.zeros((M, N), "f4"))
-    assert {f.kind for f in report.findings} <= {"undrained", "lint"} and any(f.kind == "undrained" for f in report.findings)
+    assert {f.kind for f in report.findings} <= {"undrained", "lint"} and any(
+        f.kind == "undrained" for f in report.findings
+    )
 
 
 def test_round_trip_over_l1_and_back_to_both_cores() -> None:
@@ -215,7 +236,12 @@ def test_a5_signals_one_to_one_in_two_modules() -> None:
       pto.wait_intra_core "PIPE_MTE2", 20
       pto.barrier #pto.pipe<PIPE_ALL>
 """
-    vector = "      pto.wait_intra_core \"PIPE_MTE2\", 3\n" + VECTOR_COPY + COPY_OUT + '      pto.set_intra_block "PIPE_MTE3", 4\n      pto.barrier #pto.pipe<PIPE_ALL>\n'
+    vector = (
+        '      pto.wait_intra_core "PIPE_MTE2", 3\n'
+        + VECTOR_COPY
+        + COPY_OUT
+        + '      pto.set_intra_block "PIPE_MTE3", 4\n      pto.barrier #pto.pipe<PIPE_ALL>\n'
+    )
     x = np.arange(32, dtype="i4")
     text = pair("a5", cube, vector)
     equal(outcome(text, x, np.zeros(32, "i4"), schedules=["random:1", "random:2", "delay:MTE2"])[1], x)
@@ -243,7 +269,10 @@ def test_core_to_core_data_over_gm(target: str) -> None:
     else:
         cube = "      pto.sync.wait <PIPE_MTE2>, 0\n      pto.sync.set <PIPE_FIX>, 1\n"
     cube += "      pto.barrier #pto.pipe<PIPE_ALL>\n"
-    vector = VECTOR_COPY + COPY_OUT + """      pto.sync.set <PIPE_MTE3>, 0
+    vector = (
+        VECTOR_COPY
+        + COPY_OUT
+        + """      pto.sync.set <PIPE_MTE3>, 0
       pto.sync.wait <PIPE_MTE2>, 1
       %other = arith.subi %c1, %k : index
       %oo = arith.muli %other, %c16 : index
@@ -256,6 +285,7 @@ def test_core_to_core_data_over_gm(target: str) -> None:
       pto.mte_ub_gm %ub2, %z_k, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64
       pto.barrier #pto.pipe<PIPE_ALL>
 """
+    )
     x = np.arange(32, dtype="i4")
     out = outcome(pair(target, cube, vector), x, np.zeros(64, "i4"), schedules=["random:1", "random:2", "random:3"])[1]
     equal(out, np.concatenate([x, x[16:], x[:16]]))
@@ -277,12 +307,26 @@ def attention() -> str:
     %values = pto.castptr %c4096_i64 : i64 -> {P}
     %result = pto.castptr %c8192_i64 : i64 -> {P}
 """
-    cube = buffers("f32", "f32") + frac("%q_b", "%l1a", 16, 16, "f32", 16) + frac("%kt", "%l1b", 16, 32, "f32", 16) + flag("MTE2", "MTE1")
+    cube = (
+        buffers("f32", "f32")
+        + frac("%q_b", "%l1a", 16, 16, "f32", 16)
+        + frac("%kt", "%l1b", 16, 32, "f32", 16)
+        + flag("MTE2", "MTE1")
+    )
     cube += """      pto.mte_l1_l0a %l1a, %l0a, %c16_i64, %c16_i64 : !pto.ptr<f32, l1>, !pto.ptr<f32, l0a>, i64, i64
       pto.mte_l1_l0b %l1b, %l0b, %c16_i64, %c32_i64 {transpose = true} : !pto.ptr<f32, l1>, !pto.ptr<f32, l0b>, i64, i64
 """
     cube += flag("MTE1", "M") + mad(16, 32, 16, "f32", "f32", "unit_flag(check_and_set)") + flag("M", "FIX")
-    cube += to_ub("%scores", 16, 32, "f32", "f32", "%c0_i64", ", unit_flag(check_and_clear), nz2nd, loop3(%c1_i64, %c0_i64, %c0_i64), sat", ", i64, i64, i64")
+    cube += to_ub(
+        "%scores",
+        16,
+        32,
+        "f32",
+        "f32",
+        "%c0_i64",
+        ", unit_flag(check_and_clear), nz2nd, loop3(%c1_i64, %c0_i64, %c0_i64), sat",
+        ", i64, i64, i64",
+    )
     cube += "      pto.sync.set <PIPE_FIX>, 1\n"
     step = f"""            %next_max = pto.vmax %row_max, %chunk_max, %on : {v}, {v}, {m} -> {v}
             %shrink = pto.vexpdif %row_max, %next_max, %on, "ODD" : {v}, {v}, {m} -> {v}
@@ -451,7 +495,12 @@ def test_online_softmax_update() -> None:
 @pytest.mark.parametrize("schedule", ["program", "random:1", "random:4", "delay:MTE3"])
 def test_an_error_of_an_entry_that_outlives_its_program_has_its_line(schedule: str) -> None:
     cube = CUBE + to_ub("%ub0", M, N, "f32", "f32", "%c0_i64") + "      pto.sync.set <PIPE_FIX>, 1\n"
-    text = mixed_kernel(COMMON, cube, only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256)), FEEDS)
+    text = mixed_kernel(
+        COMMON,
+        cube,
+        only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256)),
+        FEEDS,
+    )
     a, b = matrices(M, N, K)
     with pytest.raises(ptosim.PTOError) as caught:
         ptosim.load(text).kernel()(a, b, np.zeros((M // 2, N), "f4"), engine="reference", schedule=schedule)

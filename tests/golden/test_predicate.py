@@ -37,7 +37,9 @@ def packed(bits: np.ndarray) -> np.ndarray:
     return np.packbits(bits.astype("u1"), bitorder="little")
 
 
-def stored(scope: str, images: int, inputs: dict[str, tuple[str, int]] | None = None, *arrays: np.ndarray) -> np.ndarray:
+def stored(
+    scope: str, images: int, inputs: dict[str, tuple[str, int]] | None = None, *arrays: np.ndarray
+) -> np.ndarray:
     """The 32-byte images that a scope stores at %ub_y, as rows of 256 bits."""
     text = vector_kernel(inputs or {}, {"y": ("ui8", 32 * images)}, scope)
     out = outcome(text, *arrays, np.full(32 * images, 0xC3, "u1"))[-1]
@@ -134,7 +136,9 @@ def test_packing_and_unpacking() -> None:
       %u3 = pto.punpack %p2, "LOWER" : {b8} -> {b16}
 """ + "\n".join(
         store(name, g, i)
-        for i, (name, g) in enumerate([("p0", "b16"), ("p1", "b32"), ("p2", "b8"), ("u0", "b32"), ("u1", "b32"), ("u2", "b16"), ("u3", "b16")])
+        for i, (name, g) in enumerate(
+            [("p0", "b16"), ("p1", "b32"), ("p2", "b8"), ("u0", "b32"), ("u1", "b32"), ("u2", "b16"), ("u3", "b16")]
+        )
     )
     words = packed(stored(scope, 7).reshape(-1)).view("u4").reshape(7, 8).tolist()
     assert words[0] == [0x55555555] * 4 + [0] * 4
@@ -180,7 +184,9 @@ def test_interleaving(case: tuple[str, str, str, str]) -> None:
     assert tuple(words) == INTERLEAVED[case]
 
 
-@pytest.mark.parametrize("load, store_dist", [("NORM", "NORM"), ("US", "PK"), ("DS", "NORM"), ("US", "NORM"), ("NORM", "PK")])
+@pytest.mark.parametrize(
+    "load, store_dist", [("NORM", "NORM"), ("US", "PK"), ("DS", "NORM"), ("US", "NORM"), ("NORM", "PK")]
+)
 @pytest.mark.parametrize("form", ["dynamic", "immediate", "post"])
 def test_loads_and_stores(load: str, store_dist: str, form: str) -> None:
     """Byte offsets for the dynamic forms, units of the access for the immediate ones, the unmodified base with a result."""
@@ -273,10 +279,13 @@ def compares(count: int) -> str:
 
 
 def test_two_compares_become_sixteen_bytes() -> None:
-    scope = compares(2) + f"""      %e0 = pto.pbitcast %m0 : !pto.mask<b32> -> !pto.mask<b8>
+    scope = (
+        compares(2)
+        + f"""      %e0 = pto.pbitcast %m0 : !pto.mask<b32> -> !pto.mask<b8>
       %e1 = pto.pbitcast %m1 : !pto.mask<b32> -> !pto.mask<b8>
       %lo, %hi = pto.pdintlv_b8 %e0, %e1 : !pto.mask<b8>, !pto.mask<b8> -> !pto.mask<b8>, !pto.mask<b8>
       pto.psts %lo, %ub_y[%c0], "PK" : !pto.mask<b8>, {ub("ui8")}, index"""
+    )
     text = vector_kernel({"a": ("f32", 128)}, {"y": ("ui8", 32)}, scope, before="    %zero = arith.constant 0.0 : f32")
     a = data("f32", 128)
     out = outcome(text, a, np.full(32, 0x77, "u1"))[1]
@@ -285,9 +294,12 @@ def test_two_compares_become_sixteen_bytes() -> None:
 
 
 def test_a_compare_packed_twice_is_one_bit_per_lane() -> None:
-    scope = compares(1) + f"""      %h = pto.ppack %m0, "LOWER" : !pto.mask<b32> -> !pto.mask<b16>
+    scope = (
+        compares(1)
+        + f"""      %h = pto.ppack %m0, "LOWER" : !pto.mask<b32> -> !pto.mask<b16>
       %q = pto.ppack %h, "LOWER" : !pto.mask<b16> -> !pto.mask<b8>
       pto.psts %q, %ub_y[%c0], "NORM" : !pto.mask<b8>, {ub("ui8")}, index"""
+    )
     text = vector_kernel({"a": ("f32", 64)}, {"y": ("ui8", 32)}, scope, before="    %zero = arith.constant 0.0 : f32")
     a = data("f32", 64)
     out = outcome(text, a, np.full(32, 0x77, "u1"))[1]
@@ -309,11 +321,14 @@ def test_packed_bits_become_a_word_mask() -> None:
 
 def test_two_word_masks_become_one_half_word_mask() -> None:
     b16, b32 = "!pto.mask<b16>", "!pto.mask<b32>"
-    scope = compares(2) + f"""      %e, %o = pto.pdintlv_b32 %m0, %m1 : {b32}, {b32} -> {b32}, {b32}
+    scope = (
+        compares(2)
+        + f"""      %e, %o = pto.pdintlv_b32 %m0, %m1 : {b32}, {b32} -> {b32}, {b32}
       %eh = pto.ppack %e, "LOWER" : {b32} -> {b16}
       %oh = pto.ppack %o, "LOWER" : {b32} -> {b16}
       %lo, %hi = pto.pintlv_b16 %eh, %oh : {b16}, {b16} -> {b16}, {b16}
 {store("lo", "b16", 0)}"""
+    )
     text = vector_kernel({"a": ("f32", 128)}, {"y": ("ui8", 32)}, scope, before="    %zero = arith.constant 0.0 : f32")
     a = data("f32", 128)
     equal(outcome(text, a, np.zeros(32, "u1"))[1], packed(spread(a > 0, "b16")))

@@ -200,7 +200,14 @@ def test_histograms(op: str, half: int) -> None:
 
 # ---- compare and select ---------------------------------------------------------------------------------------------
 
-COMPARE = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+COMPARE = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 
 
 def images(result: np.ndarray, element: str) -> np.ndarray:
@@ -258,7 +265,9 @@ def test_compare_with_a_scalar(element: str, literal: str, kind: str, value: flo
       %x = pto.vlds %ub_a[%c0] : {ub(element)} -> {v}
       %r = pto.vcmps %x, %s, %some, "{name}" : {v}, {kind}, {m} -> {m}
       pto.psts %r, %ub_y[%c0], "NORM" : {m}, {ub("ui8")}, index"""
-    text = vector_kernel({"a": (element, n)}, {"y": ("ui8", 32)}, scope, before=f"    %s = arith.constant {literal} : {kind}")
+    text = vector_kernel(
+        {"a": (element, n)}, {"y": ("ui8", 32)}, scope, before=f"    %s = arith.constant {literal} : {kind}"
+    )
     a = pairs(element, N)[0][:n]
     a[-8:] = value
     with np.errstate(invalid="ignore"):
@@ -330,7 +339,8 @@ def test_interleave_and_back(element: str) -> None:
       %e, %o = pto.vdintlv %x, %z : {v}, {v} -> {v}, {v}
       %b0, %b1 = pto.vdintlv %lo, %hi : {v}, {v} -> {v}, {v}
 """ + "\n".join(
-        f"      pto.vsts %{name}, %ub_y[%c{i * n}], %all : {v}, {p}, {m}" for i, name in enumerate(["lo", "hi", "e", "o", "b0", "b1"])
+        f"      pto.vsts %{name}, %ub_y[%c{i * n}], %all : {v}, {p}, {m}"
+        for i, name in enumerate(["lo", "hi", "e", "o", "b0", "b1"])
     )
     text = vector_kernel({"a": (element, 2 * n)}, {"y": (element, 6 * n)}, scope)
     a = data(f"ui{bits(element)}", 2 * n)
@@ -350,7 +360,9 @@ def test_pack_fills_the_other_half_with_zeros(source: str, part: str) -> None:
       %r = pto.vpack %x, "{part}" : {vreg(source)} -> {vreg(target)}
       %s = pto.vadds %r, %one, %all : {vreg(target)}, i{width}, {mask(target)} -> {vreg(target)}
       pto.vsts %s, %ub_y[%c0], %all : {vreg(target)}, {ub(target)}, {mask(target)}"""
-    text = vector_kernel({"a": (source, n)}, {"y": (target, 2 * n)}, scope, before=f"    %one = arith.constant 1 : i{width}")
+    text = vector_kernel(
+        {"a": (source, n)}, {"y": (target, 2 * n)}, scope, before=f"    %one = arith.constant 1 : i{width}"
+    )
     a = data(source, n)
     expected = np.ones(2 * n, word(target))
     start = 0 if part == "LOWER" else n
@@ -358,7 +370,10 @@ def test_pack_fills_the_other_half_with_zeros(source: str, part: str) -> None:
     equal(outcome(text, a, np.zeros(2 * n, word(target)))[1], expected)
 
 
-@pytest.mark.parametrize("op, source, target", [("vsunpack", "i16", "i32"), ("vzunpack", "ui16", "ui32"), ("vsunpack", "si8", "si16"), ("vzunpack", "i8", "i16")])
+@pytest.mark.parametrize(
+    "op, source, target",
+    [("vsunpack", "i16", "i32"), ("vzunpack", "ui16", "ui32"), ("vsunpack", "si8", "si16"), ("vzunpack", "i8", "i16")],
+)
 @pytest.mark.parametrize("part", [0, 1])
 def test_unpack(op: str, source: str, target: str, part: int) -> None:
     n, g = lanes(target), granularity(target)
@@ -399,7 +414,12 @@ def test_prefix_count(element: str, pattern: str) -> None:
       %r = pto.vusqz %x, %on : {v}, {m} -> {v}
       pto.vsts %r, %ub_y[%c0], %all : {v}, {p}, {m}"""
     text = vector_kernel({"a": (element, n)}, {"y": (element, n)}, scope)
-    on = {"PAT_M3": np.arange(n) % 3 == 0, "PAT_VL16": np.arange(n) < 16, "PAT_ALL": np.arange(n) >= 0, "PAT_ALLF": np.arange(n) < 0}[pattern]
+    on = {
+        "PAT_M3": np.arange(n) % 3 == 0,
+        "PAT_VL16": np.arange(n) < 16,
+        "PAT_ALL": np.arange(n) >= 0,
+        "PAT_ALLF": np.arange(n) < 0,
+    }[pattern]
     counts = np.concatenate([[0], np.cumsum(on)[:-1]]) % 2 ** bits(element)
     equal(outcome(text, data(element, n), np.zeros(n, dtype(element)))[1], counts.astype(word(element)))
 

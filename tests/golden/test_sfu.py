@@ -15,8 +15,10 @@ ON = np.arange(N) < LOGICAL
 def run(line: str, element: str, inputs: dict[str, np.ndarray], before: str = "", store: str = "%all") -> np.ndarray:
     v, m, p = vreg(element), mask(element), ub(element)
     loads = "\n".join(f"        %v{n} = pto.vlds %ub_{n}[%offset] : {p} -> {v}" for n in inputs)
-    body = tail_loop(element, N, LOGICAL, f"{loads}\n        {line}\n        pto.vsts %r, %ub_y[%offset], {store} : {v}, {p}, {m}")
-    text = vector_kernel({n: (element, N) for n in inputs}, {"y": (element, N)}, body, before=before)
+    body = tail_loop(
+        element, N, LOGICAL, f"{loads}\n        {line}\n        pto.vsts %r, %ub_y[%offset], {store} : {v}, {p}, {m}"
+    )
+    text = vector_kernel(dict.fromkeys(inputs, (element, N)), {"y": (element, N)}, body, before=before)
     return outcome(text, *inputs.values(), np.full(N, 0x5A, word(element)).view(dtype(element)))[-1]
 
 
@@ -32,7 +34,11 @@ def once_rounded(exact: list[Fraction | float], element: str) -> np.ndarray:
         if not np.isfinite(near.astype(np.float64)):
             out[i] = near
             continue
-        candidates = [near, np.nextafter(near, dtype(element).type(np.inf)), np.nextafter(near, dtype(element).type(-np.inf))]
+        candidates = [
+            near,
+            np.nextafter(near, dtype(element).type(np.inf)),
+            np.nextafter(near, dtype(element).type(-np.inf)),
+        ]
         finite = [c for c in candidates if np.isfinite(c.astype(np.float64))]
         out[i] = min(finite, key=lambda c: (abs(Fraction(float(c)) - value), int(c.view(word(element))) & 1))
     return out
@@ -213,7 +219,7 @@ def test_sort_of_thirty_two(score: str, size: int, repeat: int) -> None:
     out = outcome(text, scores, index, np.zeros(2 * n, "u4"))[2].reshape(repeat, 32, 2)
     for r in range(repeat):
         s, i = scores[32 * r : 32 * r + 32], index[32 * r : 32 * r + 32]
-        order = sorted(range(32), key=lambda k: (np.inf if np.isnan(s[k]) else -float(s[k])))
+        order = sorted(range(32), key=lambda k: np.inf if np.isnan(s[k]) else -float(s[k]))
         equal(out[r][:, 0], np.array([int(s[k].view(word(score))) for k in order], "u4"))
         equal(out[r][:, 1], i[order])
 

@@ -271,7 +271,9 @@ def test_block_strides_with_post_update_and_partial_masks() -> None:
 # ---- gathers and scatters -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("element, index, mask, n", [("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("f16", "i16", "b16", 128)])
+@pytest.mark.parametrize(
+    "element, index, mask, n", [("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("f16", "i16", "b16", 128)]
+)
 def test_gather(element: str, index: str, mask: str, n: int) -> None:
     v, vi, m, size = vreg(element), vreg(index), f"!pto.mask<{mask}>", 256 // n
     scope = f"""      %all = pto.pset_{mask} "PAT_ALL" : {m}
@@ -328,7 +330,9 @@ def test_gather_of_blocks() -> None:
     equal(outcome(text, a, i, np.zeros(64, "f4"))[2], expected)
 
 
-@pytest.mark.parametrize("element, index, mask, n", [("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("ui8", "ui16", "b16", 128)])
+@pytest.mark.parametrize(
+    "element, index, mask, n", [("f32", "ui32", "b32", 64), ("i16", "ui16", "b16", 128), ("ui8", "ui16", "b16", 128)]
+)
 def test_scatter(element: str, index: str, mask: str, n: int) -> None:
     """Byte values come from every second byte of the register."""
     v, vi, m = vreg(element), vreg(index), f"!pto.mask<{mask}>"
@@ -533,7 +537,10 @@ def test_compaction_and_its_length() -> None:
       %n2 = pto.sprsti "AR", %ub_n[%c2_i32] : {ub("ui32")}, i32 -> {ub("ui32")}
       pto.sprsts "AR", %n2[%c4_i32] : {ub("ui32")}, i32"""
     text = vector_kernel(
-        {"a": ("f32", 1024)}, {"y": ("f32", 1024), "n": ("ui32", 16)}, scope, before="    %zero = arith.constant 0.0 : f32"
+        {"a": ("f32", 1024)},
+        {"y": ("f32", 1024), "n": ("ui32", 16)},
+        scope,
+        before="    %zero = arith.constant 0.0 : f32",
     )
     a = data("f32", 1024)
     kept = a[a > 0]
@@ -564,7 +571,10 @@ def test_older_stream_spellings() -> None:
     equal(outcome(text, a, np.full(256, 1, "f4"))[1], expected)
 
 
-@pytest.mark.parametrize("token, step, unit", [("STRIDE_S3_B16", 3, 2), ("STRIDE_S4_B64", 4, 8), ("STRIDE_S8_B32", 8, 4), ("STRIDE_S2_B64", 2, 8)])
+@pytest.mark.parametrize(
+    "token, step, unit",
+    [("STRIDE_S3_B16", 3, 2), ("STRIDE_S4_B64", 4, 8), ("STRIDE_S8_B32", 8, 4), ("STRIDE_S2_B64", 2, 8)],
+)
 def test_fixed_strides(token: str, step: int, unit: int) -> None:
     v, p = vreg("f32"), ub("f32")
     scope = f"""      %all = pto.pset_b32 "PAT_ALL" : {B32}

@@ -1,4 +1,4 @@
-"""Four kernels go all the way: abs, ping/pong, a wait issued before its set, and a mixed kernel. Every schedule agrees."""
+"""Four kernels go all the way: abs, ping/pong, a wait before its set, a mixed kernel. Every schedule agrees."""
 
 from pathlib import Path
 
