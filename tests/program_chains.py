@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from program_scopes import scope
-from programs import BUFFER, BUFFERS, REGION, Line, Shape, Writer
+from program_writer import BUFFER, BUFFERS, REGION, Line, Shape, Writer
 from ptosim.effects.element import ELEMENTS
 
 UB_END = 253_952
@@ -289,7 +289,11 @@ def scalar(state: Chain) -> None:
     if writer.chance(0.3):
         wide = writer.value("v", f"arith.extui {result} : i32 to i64")
         result = writer.value("v", f"arith.trunci {wide} : i64 to i32")
-    if writer.chance(0.8):
+    if "i32" in state.shape.kinds and writer.chance(0.3):
+        number = state.shape.kinds.index("i32")
+        place = writer.value("o", f"arith.addi %base{number}, {writer.offset(1, REGION // 4 - 1)} : index")
+        writer.say(f"pto.store_scalar {result}, %a{number}[{place}] : !pto.ptr<i32, gm>, i32")
+    elif writer.chance(0.8):
         target = writer.buffer(writer.random.randrange(BUFFERS), "i32")
         writer.say(f"pto.store_scalar {result}, {target}[{writer.offset(1, 500)}] : !pto.ptr<i32, ub>, i32")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 import vector_cases
-from programs import BUFFERS, KINDS, Writer
+from program_writer import BUFFERS, KINDS, Writer
 from ptosim.effects.element import ELEMENTS
 
 _CASE = re.compile(r"(?P<results>[^=]*) = (?P<body>[^:]*) : (?P<operands>.*) -> (?P<types>.*)")
