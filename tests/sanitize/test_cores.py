@@ -1,0 +1,175 @@
+"""Races between cores of a cluster and between blocks that wait for each other; registers that two pipes share."""
+
+import numpy as np
+import pytest
+
+import ptosim
+from sanitize.kernels import ALL, COPY, PARAMETERS, check, kinds, load, order, put, store, take
+
+OWN = """    %block_i64 = pto.get_block_idx
+    %count = pto.get_block_num
+    %block = arith.index_cast %block_i64 : i64 to index
+    %next_i64 = arith.addi %block_i64, %one : i64
+    %neighbour_i64 = arith.remui %next_i64, %count : i64
+    %neighbour = arith.index_cast %neighbour_i64 : i64 to index
+    %mine = arith.muli %block, %c64 : index
+    %yours = arith.muli %neighbour, %c64 : index
+    %x_mine = pto.addptr %x, %mine : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+    %w_mine = pto.addptr %w, %mine : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+    %w_yours = pto.addptr %w, %yours : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+    %y_mine = pto.addptr %y, %mine : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+"""
+FIRST = load("%x_mine") + order("MTE2", "MTE3") + store("%in", "%w_mine")
+SECOND = load("%w_yours", "%out") + order("MTE2", "MTE3", 1) + store("%out", "%y_mine") + ALL
+SYNCALL = "    pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>\n"
+CROSS = "    pto.set_cross_block <PIPE_MTE3>, 0\n    pto.wait_cross_block <PIPE_MTE2>, 0\n"
+THREE = PARAMETERS + ", %w: !pto.ptr<f32, gm>"
+
+
+def exchange(between: str, blocks: int = 3) -> list[str]:
+    """Each block writes its part of w, and then reads its neighbour's."""
+    arrays = [np.arange(64 * blocks, dtype=np.float32) for _ in range(3)]
+    return kinds(check(OWN + FIRST + between + SECOND, *arrays, parameters=THREE, grid=blocks))
+
+
+@pytest.mark.parametrize("between", [SYNCALL, CROSS], ids=["syncall", "semaphore"])
+def test_blocks_that_wait_for_each_other_are_in_order(between: str) -> None:
+    assert exchange(between) == []
+
+
+def test_blocks_that_do_not_are_not() -> None:
+    assert "race!" in exchange("")
+    assert "race!" in exchange(ALL)
+
+
+def test_a_signal_from_another_pipe_orders_nothing() -> None:
+    """MTE2 signals, but MTE3 writes."""
+    wrong = CROSS.replace("set_cross_block <PIPE_MTE3>", "set_cross_block <PIPE_MTE2>")
+    assert "race!" in exchange(wrong)
+
+
+def test_all_blocks_must_run_if_they_wait_for_each_other() -> None:
+    arrays = [np.zeros(128, np.float32) for _ in range(3)]
+    with pytest.raises(ptosim.PTOError, match="wait for each other"):
+        check(OWN + FIRST + SYNCALL + SECOND, *arrays, parameters=THREE, grid=2, blocks=[0])
+
+
+def test_a_block_that_does_not_come_is_a_finding() -> None:
+    some = "    %is_first = arith.cmpi eq, %block_i64, %zero : i64\n    scf.if %is_first {\n" + SYNCALL + "    }\n"
+    assert "unmatched-wait!" in exchange(some)
+
+
+# --- the cluster -------------------------------------------------------------------------------------------------
+
+SECTIONS = """    pto.section.cube {{
+{cube}    }}
+    pto.section.vector {{
+      %me_i64 = pto.get_subblock_idx
+      %me = arith.index_cast %me_i64 : i64 to index
+      %you = arith.subi %c1, %me : index
+      %mine = arith.muli %me, %c64 : index
+      %yours = arith.muli %you, %c64 : index
+      %x_mine = pto.addptr %x, %mine : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+      %w_mine = pto.addptr %w, %mine : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+      %w_yours = pto.addptr %w, %yours : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+      %y_mine = pto.addptr %y, %mine : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+{vector}    }}
+"""
+RELAY = "".join(
+    f"      pto.sync.{step}\n"
+    for step in ("wait <PIPE_FIX>, 0", "wait <PIPE_FIX>, 16", "set <PIPE_FIX>, 1", "set <PIPE_FIX>, 17")
+)
+SIGNAL, WAIT = "      pto.sync.set <PIPE_MTE3>, 0\n", "      pto.sync.wait <PIPE_MTE2>, 1\n"
+
+
+def cluster(cube: str, between: str) -> ptosim.Finding:
+    arrays = [np.arange(128, dtype=np.float32) for _ in range(3)]
+    return check(SECTIONS.format(cube=cube, vector=FIRST + between + SECOND), *arrays, parameters=THREE)
+
+
+def test_vector_cores_exchange_through_the_cube_core() -> None:
+    assert kinds(cluster(RELAY, SIGNAL + WAIT)) == []
+
+
+def test_vector_cores_that_do_not_wait_race() -> None:
+    report = cluster("", "")
+    races = [finding.message for finding in report.findings if finding.kind == "race"]
+    assert any("aiv1 MTE2 may read %w[0:256] before aiv0 MTE3 has written it" in message for message in races)
+    (finding,) = [finding for finding in report.findings if "aiv1 MTE2" in finding.message]
+    assert finding.notes[0] == "no semaphore orders aiv0 MTE3 before aiv1 MTE2 between the two"
+
+
+def test_a_relay_that_waits_for_one_core_only() -> None:
+    half = RELAY.replace("      pto.sync.wait <PIPE_FIX>, 16\n", "")
+    assert "race!" in kinds(cluster(half, SIGNAL + WAIT))
+
+
+def test_cores_share_l1() -> None:
+    """Both vector cores copy the same bytes of UB to the same bytes of L1: a race, if a harmless one."""
+    to_l1 = (
+        "      %l1 = pto.castptr %zero : i64 -> !pto.ptr<f32, l1>\n      %eight = arith.constant 8 : i64\n"
+        "      pto.mte_ub_l1 %in, %l1, %eight nburst(%one, %zero, %zero)"
+        " : !pto.ptr<f32, ub>, !pto.ptr<f32, l1>, i64, i64, i64, i64\n"
+    )
+    body = SECTIONS.format(cube="", vector=load("%x") + order("MTE2", "MTE3") + to_l1 + ALL)
+    report = check(body, *(np.arange(128, dtype=np.float32) for _ in range(3)), parameters=THREE)
+    assert kinds(report) == ["race"]
+    assert "l1[0:256]" in report.findings[0].message
+
+
+def test_the_wrong_offset_to_the_second_vector_core_is_remarked_on() -> None:
+    """Ids 1 and 16, where 1 and 17 were meant."""
+    cube = "      pto.sync.set <PIPE_FIX>, 1\n      pto.sync.set <PIPE_FIX>, 16\n"
+    report = check(
+        SECTIONS.format(cube=cube, vector=""), *(np.zeros(128, np.float32) for _ in range(3)), parameters=THREE
+    )
+    lints = [finding.message for finding in report.findings if finding.kind == "lint"]
+    assert lints == ["the cube core uses semaphores 1 and 16, but not 17: AIV1 is reached with an offset of 16"]
+
+
+# --- the status of a sort ----------------------------------------------------------------------------------------
+
+MERGE = """    %lists = arith.constant 769 : i64
+    %count = arith.constant 2097184 : i64
+    pto.vmrgsort4 %out, %in, %in, %in, %in, %count, %lists
+      : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64
+"""
+STATUS = "    %a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, i16\n"
+
+
+def test_reading_the_sort_status_needs_the_sort_to_have_ended() -> None:
+    ready = load() + order("MTE2", "V") + MERGE
+    report = check(ready + STATUS + ALL)
+    (race,) = [finding for finding in report.findings if finding.kind == "race"]
+    assert race.message == "S may read VMS4_SR[0:8] before V has written it"
+    assert "race!" not in kinds(check(ready + order("V", "S") + STATUS + ALL))
+    assert "race!" not in kinds(check(ready + ALL + STATUS + ALL))
+
+
+def test_the_next_sort_may_not_overwrite_the_status_unread() -> None:
+    """What S has done is known to everything that it issues later."""
+    ready = load() + order("MTE2", "V") + MERGE + order("V", "S") + STATUS
+    again = MERGE.replace("%lists", "%l").replace("%count", "%k")
+    assert "race!" not in kinds(check(ready + again + ALL))
+
+
+# --- buffers -----------------------------------------------------------------------------------------------------
+
+
+def bracket(pipe: str, body: str, number: int = 0) -> str:
+    return f'    pto.get_buf "PIPE_{pipe}", {number}, 0\n{body}    pto.rls_buf "PIPE_{pipe}", {number}, 0\n'
+
+
+def test_buffer_brackets_order_their_pipes() -> None:
+    """Buffer 0 is the input, buffer 1 the output; in a loop the reverse edges come by themselves."""
+    once = bracket("MTE2", load()) + bracket("V", bracket("V", COPY, 1)) + bracket("MTE3", store(), 1)
+    loop = f"    scf.for %i = %c0 to %c4 step %c1 {{\n{once}    }}\n"
+    barrier = "    pto.barrier #pto.pipe<PIPE_MTE3>\n"  # the stores go to the same place
+    assert kinds(check(once + ALL)) == []
+    assert kinds(check(loop.replace(store(), store() + barrier) + ALL)) == []
+    assert kinds(check(once.replace(bracket("MTE3", store(), 1), store()) + ALL)) == ["race!"]
+
+
+def test_two_waits_for_one_set_need_two_sets() -> None:
+    body = load() + put("MTE2", "V") + take("MTE2", "V") + take("MTE2", "V") + COPY + ALL
+    assert kinds(check(body)) == ["unmatched-wait!"]
