@@ -97,7 +97,7 @@ class LocatedParser(Parser):
         generic = self.at(MLIRTokenKind.STRING_LIT)
         name = self.parse_optional_identifier_or_str_literal()
         if name is None:
-            self.raise_error("expected the name of an operation", position.name)
+            self.raise_error("expected the name of an operation", position.name.start, position.name.end)
         self._open.append(position)
         op_type = self._operation_class(_SHORT.get(name, name), position.name)
         op = self._parse_generic_operation(op_type) if generic else op_type.parse(self)
@@ -241,6 +241,15 @@ class LocatedParser(Parser):
     def previous_end(self) -> int:
         """Offset just after the token read last."""
         return self._last_end
+
+    def raise_error(self, msg: str, at_position: Span | int | None = None, end_position: int | None = None) -> NoReturn:
+        """What is missing at the end of a line is reported there, not at the first token of the next."""
+        here = self._current_token.span
+        if (at_position is None or at_position is here) and "\n" in self.source.text[self._last_end : here.start]:
+            at_position = self._last_end
+        if isinstance(at_position, int):
+            at_position = Span(at_position, at_position if end_position is None else end_position, self.lexer.input)
+        raise ParseError(here if at_position is None else at_position, msg)
 
     # --- values -----------------------------------------------------------------------------------
 
