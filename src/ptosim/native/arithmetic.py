@@ -14,7 +14,7 @@ from ptosim.native.flow import Function
 from ptosim.native.ir import F32, F64, I1, I32, Value
 from ptosim.native.lanes import chosen
 from ptosim.native.lowering import define, lowering
-from ptosim.native.numbers import bits_of, canonical, lane_type, narrow, widen
+from ptosim.native.numbers import bits_of, canonical, lane_type, narrow, numeric, widen
 from ptosim.native.registers import Mask, shuffle, splat, zeroed
 
 Function1 = Callable[[Function, Value], Value]
@@ -116,7 +116,7 @@ def _by_kind(integer: Callable[[Element], Function2], floating: Function2) -> Ca
             return _masked(integer)(element)
         if element.name == "f32":
             # Cleared first: where an instruction can clear lanes by itself, that costs nothing, and 0 is no NaN.
-            return lambda f, a, b, mask: canonical(zeroed(floating(f, a, b), mask))
+            return lambda f, a, b, mask: canonical(zeroed(floating(f, numeric(a), numeric(b)), mask))
         return _masked(lambda element: lambda f, a, b: _in_f32(f, element, floating, a, b))(element)
 
     return choose

@@ -19,7 +19,7 @@ from ptosim.effects.elementary import (
 )
 from ptosim.native.flow import Function
 from ptosim.native.ir import F32, F64, Value
-from ptosim.native.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, narrow, widen
+from ptosim.native.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, narrow, numeric, widen
 
 _INF = float("inf")
 _NAN = float("nan")
@@ -27,7 +27,7 @@ _NAN = float("nan")
 
 def exp(element: Element, lanes: Value) -> Value:
     """e^x; overflows to +inf and underflows through the subnormals to +0."""
-    x = lanes.convert("fpext", F64)
+    x = numeric(lanes).convert("fpext", F64)
     result = (x != x).select(_NAN, _exp(x))
     return _rounded(element, result)
 
@@ -44,7 +44,7 @@ def _exp(x: Value) -> Value:
 
 def log(element: Element, lanes: Value) -> Value:
     """The natural logarithm; -inf at either zero, NaN below."""
-    x = lanes.convert("fpext", F64)
+    x = numeric(lanes).convert("fpext", F64)
     result = (x < _INF).select(_log(x), x)
     result = (x > 0.0).select(result, (x == 0.0).select(x.like(-_INF), _NAN))
     return _rounded(element, result)

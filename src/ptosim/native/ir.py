@@ -77,15 +77,17 @@ class Emitter(Protocol):
 
 
 class Value:
-    """The result of an instruction, a parameter or a constant; `literal` is the number of a constant integer scalar."""
+    """The result of an instruction, a parameter or a constant; `literal` is the number of a constant integer scalar,
+    `uncanonical` another value of which this is the canonical form."""
 
-    __slots__ = ("emitter", "kind", "literal", "text")
+    __slots__ = ("emitter", "kind", "literal", "text", "uncanonical")
 
     def __init__(self, emitter: Emitter, kind: Type, text: str, literal: int | None = None) -> None:
         self.emitter = emitter
         self.kind = kind
         self.text = text
         self.literal = literal
+        self.uncanonical: Value | None = None
 
     def __str__(self) -> str:
         """The value as an operand with its type."""

@@ -34,7 +34,14 @@ def lanes_as(value: Value, scalar: Type) -> Value:
 
 def canonical(value: Value) -> Value:
     """f32 or f64 lanes with every NaN replaced by the canonical quiet one."""
-    return (value != value).select(_NAN, value)
+    made = (value != value).select(_NAN, value)
+    made.uncanonical = value
+    return made
+
+
+def numeric(value: Value) -> Value:
+    """The same lanes for arithmetic, to which all NaNs are alike: what they look like is decided at its end."""
+    return value if value.uncanonical is None else value.uncanonical
 
 
 def bf16_to_f32(bits: Value) -> Value:
@@ -71,7 +78,7 @@ def widen(element: Element, lanes: Value) -> Value:
     rounded once more by `narrow`, is the correctly rounded result (24 >= 2 * 11 + 2)."""
     if element.name == "bf16":
         return bf16_to_f32(lanes)
-    return lanes.convert("fpext", F32) if element.name == "f16" else lanes
+    return lanes.convert("fpext", F32) if element.name == "f16" else numeric(lanes)
 
 
 def narrow(element: Element, value: Value) -> Value:
@@ -98,7 +105,7 @@ def fused_multiply_add(function: Function, element: Element, a: Value, b: Value,
     The sum is rounded to odd there, which leaves the one rounding to the element type as if it had seen the exact sum.
     """
     if element.name == "f32":
-        return canonical(function.intrinsic("llvm.fma", a.kind, a, b, c))
+        return canonical(function.intrinsic("llvm.fma", a.kind, numeric(a), numeric(b), numeric(c)))
     a, b, c = (widen(element, x) for x in (a, b, c))
     if element.name == "f16":
         return f32_to_f16(_sum_to_odd(function, a * b, c))

@@ -242,7 +242,11 @@ def zeroed(vector: Value, mask: Mask) -> Value:
     lanes = mask.for_lanes_of(vector.kind)
     if mask.is_full and lane_bytes(vector.kind) >= mask.width:
         return vector
-    return vector.emitter.emit(vector.kind, f"select {lanes}, {vector}, {vector.like(0)}")
+    cleared = vector.emitter.emit(vector.kind, f"select {lanes}, {vector}, {vector.like(0)}")
+    if vector.uncanonical is not None:
+        numbers = vector.uncanonical
+        cleared.uncanonical = vector.emitter.emit(vector.kind, f"select {lanes}, {numbers}, {vector.like(0)}")
+    return cleared
 
 
 def masked_load(function: Function, pointer: Value, kind: Type, active: Value) -> Value:

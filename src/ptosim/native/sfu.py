@@ -18,7 +18,7 @@ from ptosim.native.flow import Function
 from ptosim.native.ir import F32, I1, I8, I32, I64, Type, Value
 from ptosim.native.lanes import chosen
 from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, lane_type, narrow, sort_key, widen
+from ptosim.native.numbers import bits_of, lane_type, narrow, numeric, sort_key, widen
 from ptosim.native.registers import Mask, lane_numbers, shuffle, splat
 
 # --- activations ----------------------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def vexpdif(f: Function, input: Value, max: Value, mask: Mask, part: str, elemen
         full = active.text == "splat (i1 true)"
         active = active if full else shuffle(f, lanes, active)
         input, max = (shuffle(f, lanes, x).convert("fpext", F32) for x in (input, max))
-    difference = elementary.exp(_F32, input - max)
+    difference = elementary.exp(_F32, numeric(input) - numeric(max))
     return difference if active.text == "splat (i1 true)" else active.select(difference, 0.0)
 
 
