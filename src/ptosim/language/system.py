@@ -180,6 +180,7 @@ class GetVms4Sr(PTOOperation):
 
     name = "pto.get_vms4_sr"
     cores = (CoreKind.AIV,)
+    placement = "outside"
     first = Result()
     second = Result()
     third = Result()
