@@ -183,3 +183,23 @@ def test_an_access_outside_names_the_loop_indices() -> None:
     report = check(walk + ALL)
     assert kinds(report) == ["out-of-bounds!"]
     assert (report.findings[0].loops, report.findings[0].count) == ((1,), 3)
+
+
+def test_the_end_of_a_kernel_without_a_barrier_is_remarked_on_with_an_edit() -> None:
+    report = check(WARNED)
+    (finding,) = report.findings
+    assert finding.message == "the kernel ends while MTE3 may still be copying: nothing waits for it"
+    assert finding.hint == "before line 24 add pto.barrier #pto.pipe<PIPE_ALL>"
+    assert kinds(check(WARNED + order("MTE3", "S"))) == []
+    assert kinds(check(WARNED + order("MTE3", "V"))) == ["lint"]
+
+
+def test_loop_registers_that_are_left_set_are_remarked_on() -> None:
+    two = "    %two = arith.constant 2 : i64\n"
+    left = two + "    pto.set_loop_size_outtoub %two, %one : i64, i64\n"
+    back = "    pto.set_loop_size_outtoub %one, %one : i64, i64\n"
+    report = check(left)
+    assert kinds(report) == ["lint"]
+    assert report.findings[0].line == 14
+    assert "(2, 1) are left set" in report.findings[0].message
+    assert kinds(check(left + back)) == []

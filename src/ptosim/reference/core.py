@@ -275,6 +275,12 @@ class Core:
     def relies_on(self, direction: str, sizes: Any) -> None:
         """A copy of the older generation takes its loops from registers: `sizes` as they were last written."""
 
+    def resized(self, site: Site) -> None:
+        """Loop sizes have been written."""
+
+    def ended(self) -> None:
+        """The program has come to its end."""
+
     def overwrites(self, direction: str, sizes: Any) -> None:
         """A copy with clauses: hardware carries it out by writing the loop registers, which stay as they are here."""
 
@@ -282,6 +288,10 @@ class Core:
         """A store stream has gone on from one align value to the next (None: it was flushed)."""
 
     # --- checks -----------------------------------------------------------------------------------------------------
+
+    def holds(self, verb: str, space: Space, start: int, width: int, alignment: int = 1, at: str | None = None) -> bool:
+        """Whether all that an instruction is about to touch lies inside; if not, an observed run leaves it out."""
+        return not width or self._window(verb, space, start, width, alignment, at)[2]
 
     def _window(
         self, verb: str, space: Space, start: int, width: int, alignment: int, at: str | None

@@ -112,6 +112,7 @@ class Run:
         try:
             with np.errstate(all="ignore"):
                 code.program(core, *self.arguments)
+                core.ended()
                 machine.drain()
         except Fault as fault:
             raise self._located(fault, core) from None

@@ -84,6 +84,8 @@ class ObservedCore(PathCore):
         super().__init__(*arguments)
         self.relied: dict[str, Any] = {}
         """By direction: the sizes of the loop registers that the last copy found."""
+        self.resized_at: dict[str, Site] = {}
+        """Where each of these registers was written last."""
         self.held: dict[StoreAlign, Site] = {}
         """Store streams of the scope with pending bytes, and the instruction that stored last."""
 
@@ -382,6 +384,15 @@ class ObservedCore(PathCore):
         if sizes != (1, 1) and self.relied.get(direction) is sizes:
             self.lint(f"the loop sizes {sizes} were not written since the last copy; restore them to 1, 1 after use")
         self.relied[direction] = sizes
+
+    def resized(self, site: Site) -> None:
+        self.resized_at[site.name.removeprefix("pto.set_")] = site
+
+    def ended(self) -> None:
+        for register, site in self.resized_at.items():
+            sizes = self.config.get(register, (1, 1))
+            if sizes != (1, 1):
+                self.lint(f"the loop sizes {sizes} are left set: restore them to 1, 1 after use", site=site)
 
     def overwrites(self, direction: str, sizes: Any) -> None:
         self.relied[direction] = sizes

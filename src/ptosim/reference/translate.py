@@ -267,6 +267,8 @@ class Translator:
             self._issue(op, meaning, self.constant(meaning.function, "k"), arguments)
         else:
             self._call_function(op, meaning, arguments)
+            if self.observed and op.name.startswith("pto.set_loop_size"):
+                self.line(f"core.resized({self.constant(self.site(op), 'site')})")
 
     def _issue(self, op: Operation, meaning: Semantics, function: str, arguments: list[str]) -> None:
         site, method = self.constant(self.site(op), "site"), "transfer" if meaning.is_transfer else "issue"

@@ -67,7 +67,7 @@ class Checker(Silent):
         self.sites = Sites()
         self.dependence = Dependence(subject.program)
         self.gm = GlobalShadow(subject.names, subject.sizes, subject.together)
-        self.lints = Lints(self.findings)
+        self.lints = Lints(self.findings, subject.program)
         self.cells = Cells()
         self.used_flags: set[tuple[str, str, int]] = set()
         self.used_semaphores: set[int] = set()

@@ -16,6 +16,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Findings, Party, Place
+from ptosim.sanitize.program import Program, ancestors
 from ptosim.sanitize.window import Places
 
 SUBBLOCK_OFFSET = 16
@@ -34,8 +35,9 @@ class _LastStore:
 class Lints:
     """Collects what it has to remark."""
 
-    def __init__(self, findings: Findings) -> None:
+    def __init__(self, findings: Findings, program: Program) -> None:
         self.findings = findings
+        self.program = program
         self._stores: dict[tuple[int, Pipe], _LastStore] = {}
         self._cube_ids: dict[int, Location | None] = {}
 
@@ -69,10 +71,19 @@ class Lints:
             entry = Entry(last.site, pipe, core, Kind.WORK)
             entry.loops = last.loops
             message = f"the kernel ends while {pipe} may still be copying: nothing waits for it"
-            hint = "before the end add pto.barrier #pto.pipe<PIPE_ALL>"
+            hint = self._at_the_end(last.site)
             self.findings.diagnostic(diagnostic_at(entry, "lint", message, severity="warning", hint=hint))
         if core.kind is CoreKind.AIC and core.target.sync.inter_core_signal == "direct":
             self._offset_by_fifteen(core)
+
+    def _at_the_end(self, site: Site) -> str | None:
+        """A barrier as the last instruction of the function."""
+        op = self.program.operation(site.location)
+        blocks = ancestors(op) if op is not None else []
+        last = blocks[-1][0].last_op if blocks else None
+        if last is None:
+            return None
+        return f"before line {self.program.first_line(last)} add pto.barrier #pto.pipe<PIPE_ALL>"
 
     def remark_on_run(self, message: str) -> None:
         self.findings.diagnostic(Diagnostic("lint", "warning", message))

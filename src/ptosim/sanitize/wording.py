@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ptosim.diagnostics import Diagnostic, Location, Related
+from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Conflict, Party, Use
 from ptosim.sanitize.hints import Repairs
@@ -81,6 +82,9 @@ _LEADS: dict[Use, str] = {
 }
 
 
+_DOING = {Pipe.S: "loads", Pipe.V: "loads", Pipe.M: "reads", Pipe.FIX: "reads"}
+
+
 def _undefined(conflict: Conflict) -> str:
     second = conflict.second
     if conflict.use and second.verb == "writes":
@@ -90,7 +94,7 @@ def _undefined(conflict: Conflict) -> str:
             f"is not padded, and {_LEADS[use]}"
         )
     if conflict.use is None:
-        doing = "copies" if second.pipe not in ("S", "V") else "loads"
+        doing = _DOING.get(second.pipe, "copies")
         return f"{second.pipe} {doing} {conflict.place}, which nothing has written"
     use, _ = conflict.use
     return f"{second.pipe} loads {conflict.place}, which nothing has written, and {_LEADS[use]}"
