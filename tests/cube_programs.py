@@ -64,7 +64,7 @@ class Both:
 
 
 def _kinds(error: PTOError | None) -> list[str]:
-    return [] if error is None else [diagnostic.kind for diagnostic in error.diagnostics]
+    return [] if error is None else [f"{diagnostic.kind}: {diagnostic.message}" for diagnostic in error.diagnostics]
 
 
 class Text:

@@ -159,11 +159,6 @@ def perform(
     core: Core, store: Store, parts: Sequence[Part], steps: Steps, parameters: Lanes | None, slope: Lanes | None
 ) -> None:
     """The whole store, repeat by repeat."""
-    alignment = ALIGNMENT[store.space]
-    if alignment > 1:
-        message = f"writes {store.space} at {{}}, which is not a multiple of {alignment}"
-        core.fail((store.dest & (alignment - 1)) != 0, "misaligned", message, store.dest)
-        core.f.settle()
     shape = store.shape
     some = (shape.m > 0) & (shape.n > 0) & (shape.count > 0)
     either(core.f, some, lambda: _repeats(core, store, parts, steps, parameters, slope), lambda: None)

@@ -13,13 +13,9 @@ from ptosim.reference.places import places
 Words = NDArray[np.uint32]
 
 
-def read_accumulators(
-    core: Core, base: int, m: int, n: int, group_rows: int, row_step: int = 1, alignment: int = ACCUMULATOR_FRACTAL
-) -> Words:
+def read_accumulators(core: Core, base: int, m: int, n: int, group_rows: int, row_step: int = 1) -> Words:
     """m x n accumulators as bits; a group of columns has `group_rows` rows, of which every `row_step`-th is read."""
     words = np.empty((m, n), np.uint32)
-    if base % alignment:
-        core.violation("misaligned", f"reads l0c at {base}, which is not a multiple of {alignment}")
     rows = (m, row_step * ACCUMULATOR_ROW)
     full, rest = divmod(n, FRACTAL_ROWS)
     if full:
@@ -35,8 +31,6 @@ def read_accumulators(
 def write_accumulators(core: Core, base: int, words: Words) -> None:
     """A matrix of bits; the rest of its fractals keeps what it held."""
     m, n = words.shape
-    if base % ACCUMULATOR_FRACTAL:
-        core.violation("misaligned", f"writes l0c at {base}, which is not a multiple of {ACCUMULATOR_FRACTAL}")
     group = -(-m // FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
     full, rest = divmod(n, FRACTAL_ROWS)
     if full:

@@ -16,7 +16,10 @@ from ptosim.effects.fixpipe import (
     RELU_WORD,
     ROW_LIMIT,
     Shape,
+    dest_extent,
     group_columns,
+    halved,
+    source_extent,
     value_bits,
 )
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW
@@ -64,7 +67,7 @@ def saturation(clause: str | None, ctrl: int) -> str:
 
 def quant_vector(core: Core, offset: int, n: int) -> Parameters:
     """The quantisation words of n channels."""
-    return parameters(core.read(Space.FB, offset, n * QUANT_WORD).copy().view(np.uint64), vector=True)
+    return parameters(_words(core, Space.FB, offset, n * QUANT_WORD).view(np.uint64), vector=True)
 
 
 def quant_scalar(word: int) -> Parameters:
@@ -73,7 +76,12 @@ def quant_scalar(word: int) -> Parameters:
 
 def slope_vector(core: Core, offset: int, n: int) -> Values:
     """The relu words of n channels."""
-    return slopes(core.read(Space.FB_RELU, offset, n * RELU_WORD).copy().view(np.uint32))
+    return slopes(_words(core, Space.FB_RELU, offset, n * RELU_WORD).view(np.uint32))
+
+
+def _words(core: Core, space: Space, offset: int, size: int) -> Bytes:
+    """Parameter words; no channels need none, wherever they would lie."""
+    return core.read(space, offset, size).copy() if size else np.zeros(0, np.uint8)
 
 
 def slope_scalar(word: int) -> Values:
@@ -99,21 +107,28 @@ def perform(core: Core, store: Store, steps: Steps) -> None:
     """The whole store, repeat by repeat."""
     shape = store.shape
     targets = _targets(store)
-    if store.dest % ALIGNMENT[store.space]:
-        message = f"writes {store.space} at {store.dest}, which is not a multiple of {ALIGNMENT[store.space]}"
-        core.violation("misaligned", message)
-    if not shape.m or not shape.n:
+    if not _holds(core, store, targets, steps.dest) or not shape.m or not shape.n:
         return
     for repeat in range(shape.count):
         base = store.source + repeat * shape.repeat_source * ACCUMULATOR_ROW
-        words = read_accumulators(
-            core, base, shape.m, shape.n, shape.source_stride, shape.row_step, alignment=ACCUMULATOR_ROW
-        )
+        words = read_accumulators(core, base, shape.m, shape.n, shape.source_stride, shape.row_step)
         bits = quantised(words, steps)
         for at, part in _parts(bits, targets, store.cores):
             for runs, values in _laid_out(part, store, steps.dest, repeat * shape.repeat_dest):
                 starts, data = _as_bytes(runs, values, value_bits(steps.dest))
                 _write(core, store, at, store.dest + starts, data)
+
+
+def _holds(core: Core, store: Store, targets: tuple[str | None, ...], dest: Element) -> bool:
+    """Whether all accumulators, and on the chip all of the destination, lie inside. GM is looked at row by row."""
+    if not core.holds("reads", Space.L0C, store.source, source_extent(store.shape)[1], ACCUMULATOR_ROW):
+        return False
+    if store.space is Space.GM:
+        return True
+    half = halved(store.shape, store.cores if isinstance(store.cores, str) else None)
+    _, size = dest_extent(half, store.layout, dest, store.split)
+    alignment = ALIGNMENT[store.space]
+    return all(core.holds("writes", store.space, store.dest, size, alignment, target) for target in targets)
 
 
 def _targets(store: Store) -> tuple[str | None, ...]:

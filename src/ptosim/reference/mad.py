@@ -7,6 +7,7 @@ f32 once. Integers are exact modulo 2^32.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from ptosim.effects.element import Element, element
 from ptosim.effects.float_format import BF16, F16, F32, FOUR_BITS, NARROW_FORMATS
 from ptosim.effects.fractal import (
     ACCUMULATOR,
+    ACCUMULATOR_FRACTAL,
     BIAS_ALIGNMENT,
     FRACTAL,
     FRACTAL_ROW,
@@ -26,7 +28,15 @@ from ptosim.effects.fractal import (
     SCALE_SHIFT,
     depth_bytes,
 )
-from ptosim.effects.mad import BIAS_BIT, EXTENT_LIMIT, NO_GEMV_BIT, ZERO_BIT
+from ptosim.effects.mad import (
+    BIAS_BIT,
+    EXTENT_LIMIT,
+    NO_GEMV_BIT,
+    ZERO_BIT,
+    accumulator_extent,
+    operand_extent,
+    scale_extent,
+)
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import mad as op
@@ -68,8 +78,6 @@ class Product:
 
 def _read_rows(core: Core, space: Space, base: int, rows: int, depth: int) -> Bytes:
     """`depth` bytes of each row, out of fractals of 16 rows x 32 bytes."""
-    if base % FRACTAL:
-        core.violation("misaligned", f"reads {space} at {base}, which is not a multiple of {FRACTAL}")
     data = np.empty((rows, depth), np.uint8)
     column = -(-rows // FRACTAL_ROWS) * FRACTAL
     full, rest = divmod(depth, FRACTAL_ROW)
@@ -129,7 +137,7 @@ def _operands(core: Core, product: Product, a: int, b: int) -> tuple[Matrix, Mat
     """A as m x k, B as n x k."""
     depth = depth_bytes(product.a, product.k)
     if product.gemv:
-        rows = core.read(Space.L0A, a, depth, FRACTAL_ROW).copy().reshape(1, depth)
+        rows = core.read(Space.L0A, a, depth).copy().reshape(1, depth)
     else:
         rows = _read_rows(core, Space.L0A, a, product.m, depth)
     left = _operand(product, product.a, rows)
@@ -170,6 +178,8 @@ def _rounded(sums: Matrix, saturate: bool) -> Words:
 
 def multiply(core: Core, product: Product, a: int, b: int, c: int, bias: int | None) -> None:
     fits(EXTENT_LIMIT, low=1, m=product.m, n=product.n, k=product.k)
+    if not all(core.holds(*access) for access in _accesses(product, a, b, c, bias)):
+        return
     left, right = _operands(core, product, a, b)
     start = _start(core, product, c, bias)
     if product.a.is_integer:
@@ -183,13 +193,36 @@ def multiply(core: Core, product: Product, a: int, b: int, c: int, bias: int | N
     write_accumulators(core, c, _rounded(sums, product.saturate))
 
 
+Access = tuple[str, Space, int, int, int]
+
+
+def _accesses(product: Product, a: int, b: int, c: int, bias: int | None) -> Iterator[Access]:
+    """All that a product touches, in order: verb, memory, address, bytes, alignment."""
+    m, n, k = product.m, product.n, product.k
+    depth = depth_bytes(product.a, k)
+    if product.gemv:
+        yield "reads", Space.L0A, a, depth, FRACTAL_ROW
+    else:
+        yield "reads", Space.L0A, a, operand_extent(m, depth)[1], FRACTAL
+    yield "reads", Space.L0B, b, operand_extent(n, depth_bytes(product.b, k))[1], FRACTAL
+    if product.scaled:
+        yield "reads", Space.SCALE_A, a >> SCALE_SHIFT, scale_extent(m, k)[1], 1
+        yield "reads", Space.SCALE_B, b >> SCALE_SHIFT, scale_extent(n, k)[1], 1
+    accumulators = accumulator_extent(m, n)[1]
+    if product.start == "accumulators":
+        yield "reads", Space.L0C, c, accumulators, ACCUMULATOR_FRACTAL
+    if product.start == "bias" and bias is not None:
+        yield "reads", Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT
+    yield "writes", Space.L0C, c, accumulators, ACCUMULATOR_FRACTAL
+
+
 def _start(core: Core, product: Product, c: int, bias: int | None) -> Words | None:
     """What the products are added to: the accumulators, a row of the bias table, or nothing."""
     if product.start == "accumulators":
         return read_accumulators(core, c, product.m, product.n, -(-product.m // FRACTAL_ROWS) * FRACTAL_ROWS)
     if product.start == "bias":
         assert bias is not None
-        return core.read(Space.BT, bias, product.n * ACCUMULATOR, BIAS_ALIGNMENT).copy().view(np.uint32)
+        return core.read(Space.BT, bias, product.n * ACCUMULATOR).copy().view(np.uint32)
     return None
 
 
