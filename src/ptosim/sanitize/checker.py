@@ -101,13 +101,13 @@ class Checker(Silent):
             self.lints.issue(entry)
 
     def start(self, entry: Entry) -> None:
-        if entry.kind is Kind.WORK and entry.pipe is Pipe.V and entry.site.name in SCOPES:
-            self._watch = self._enter(entry)
-        if self.planted:
+        if entry.kind is not Kind.WORK and entry.kind is not Kind.LOAD:
             return
-        for first, verb, other in self.cells.access(entry):
-            place = Place(first, 0, 8)
-            self._conflict("race", "error", party(entry, entry.site, verb), place, entry, other)
+        if entry.pipe is Pipe.V and entry.site.name in SCOPES:
+            self._watch = self._enter(entry)
+        elif not self.planted:
+            for name, verb, other in self.cells.access(entry):
+                self._conflict("race", "error", party(entry, entry.site, verb), Place(name, 0, 8), entry, other)
 
     def finish(self, core: Core) -> None:
         if not self.planted:
