@@ -9,6 +9,7 @@ What the rooms build with
                       slot, scratch, once; word(number) of the context; loops, the indices around
     registers.py      register_type, view, splat, shuffle, extract, insert, tree, permute, gather, lane_numbers; Mask,
                       full_mask, constant_mask, prefix_mask, mask_of_word; zeroed, masked_load, masked_store, any_lane
+    lanes.py          at_the_front, prefix_sums, moved_up, count_lanes, first_lane, each_lane, chosen
     global_memory.py  locate, leaves_buffer, host_address: GM pointers
     context.py        Word, Register, Status: the words that compiled code and the run time share
     issue.py          begin_entry, export_entry, run_entry; issue, nothing_stalled, core_word, cluster_word
@@ -16,6 +17,7 @@ What the rooms build with
 
 What runs the result
     toolchain.py      compile_object(text, host), Program(image, symbols), Host, this_host().identity
+    half.py           conversions of half for processors that have none; toolchain appends them
     cache.py          Cache(default_directory()): key, load, store, files, clear
     cores.py          Executable, Invocation, Fault
     runtime.py        Runner(executable, target).run_apart(invocation, threads) or .run_together(invocation)
@@ -23,5 +25,6 @@ What runs the result
 Rules for lowerings. A check does not branch: code goes on until it is tested, so what it guards has to be harmless when
 it fails. `access` does that for on-chip memory; a divisor is replaced by a `select`; where there is nothing harmless
 (`host_address`) call `settle`, which tests at once. Values made inside a loop body or an arm are not used after it:
-`once` knows that, a dictionary of one's own does not. Loops inside one instruction take no site: they are no steps.
+`once` knows that, a dictionary of one's own does not. Loops inside one instruction take no site: they are no steps; one
+that may fail is a `while_loop`, because the indices of `for_loop` are listed in errors as the kernel's.
 """
