@@ -182,6 +182,37 @@ def test_eight_bit_columns_that_miss_their_place() -> None:
     np.testing.assert_array_equal(c, (left[:, :32] @ right[:32]).astype(np.int32))
 
 
+def test_tiles_that_are_fractals_already() -> None:
+    """16 x 16 of f16 row by row is one fractal: plain copies bring it into L1."""
+    (a, left), (b, right) = random("f16", (16, 16), 1), random("f16", (16, 16), 2)
+    text = Text(a=pointer_type("f16", "gm"), b=pointer_type("f16", "gm"), c=pointer_type("f32", "gm"))
+    text.plain("%a", 0, "f16", 512)
+    text.plain("%b", 512, "f16", 512)
+    text.load("mte_l1_l0a", 0, 0, "f16", 16, 16)
+    text.load("mte_l1_l0b", 512, 0, "f16", 16, 16, transpose=True)
+    text.mad("mad", ("f16", "f16", "f32"), 16, 16, 16)
+    text.store("%c", "f32", 16, 16, 16)
+    c = np.zeros((16, 16), np.float32)
+    text.kernel()(a, b, c)
+    np.testing.assert_array_equal(c, left @ right)
+
+
+def test_bytes_copied_row_by_row_when_b_is_constant_along_k() -> None:
+    """n = 16, k = 64 of bytes, L1 filled without a change of layout: fractals 0 and 1 are read as k-blocks 0 and 1."""
+    (a, left), row = random("i8", (16, 64), 1), np.arange(-8, 8, dtype=np.int8)
+    b = np.tile(row, (64, 1))
+    text = Text(a=pointer_type("i8", "gm"), b=pointer_type("i8", "gm"), c=pointer_type("i32", "gm"))
+    text.fractals("%a", 0, "i8", 16, 64, 16)
+    text.plain("%b", 64 * KIB, "i8", 1024)
+    text.load("mte_l1_l0a", 0, 0, "i8", 16, 64)
+    text.load("mte_l1_l0b", 64 * KIB, 0, "i8", 64, 16, transpose=True)
+    text.mad("mad", ("i8", "i8", "i32"), 16, 16, 64)
+    text.store("%c", "i32", 16, 16, 16, source="i32")
+    c = np.zeros((16, 16), np.int32)
+    text.kernel()(a, b, c)
+    np.testing.assert_array_equal(c, (left.sum(axis=1, keepdims=True) * row).astype(np.int32))
+
+
 def test_only_the_extent_is_written() -> None:
     """3 x 5 accumulators of a product, in fractals that an earlier product filled."""
     (a, left), (b, right) = random("f16", (16, 16), 1), random("f16", (16, 16), 2)

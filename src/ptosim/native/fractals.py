@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ptosim.effects.burst import BLOCK, FB_BLOCK, row_extent
 from ptosim.effects.cube_load import Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
@@ -25,7 +25,7 @@ from ptosim.language.burst import SHORT_LIMIT
 from ptosim.native.burst import Loop, each_row, either, fits
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
-from ptosim.native.ir import I8, I64, PTR, Type, Value
+from ptosim.native.ir import I1, I8, I64, PTR, Type, Value
 from ptosim.native.numbers import canonical, lane_type, widen
 
 STEP_LIMIT = 255
@@ -206,12 +206,23 @@ def load_scales(
 
 
 def _check_rows(
-    core: Core, space: Space, unit: Value | int, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
+    core: Core,
+    spaces: Mapping[Space, Value],
+    unit: Value | int,
+    n_burst: Value,
+    len_burst: Value,
+    source_gap: Value,
+    dest_gap: Value,
 ) -> None:
-    """Sizes fit their fields; rows that the destination could not hold end here, before they are read."""
+    """Sizes fit their fields; rows that the destination could not hold end here, before they are read.
+
+    `spaces` are those that the destination may lie in, and the conditions under which it does.
+    """
     fits(core, SHORT_LIMIT, n_burst=n_burst, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
-    size, wanted = core.target.memory[space], n_burst * len_burst * unit
-    core.fail(wanted > size, "out-of-bounds", f"writes {{}} bytes of {space}, which has {size} bytes", wanted)
+    for space, named in spaces.items():
+        size, wanted = core.target.memory[space], n_burst * len_burst * unit
+        message = f"writes {{}} bytes of {space}, which has {size} bytes"
+        core.fail(named & (wanted > size), "out-of-bounds", message, wanted)
     core.f.settle()
 
 
@@ -230,7 +241,7 @@ def load_bias(
     f = core.f
     unit = bias_unit(element, convert)
     unit = unit if isinstance(unit, Value) else n_burst.like(unit)
-    _check_rows(core, Space.BT, unit, n_burst, len_burst, source_gap, dest_gap)
+    _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, n_burst, len_burst, source_gap, dest_gap)
 
     def load() -> None:
         strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * unit
@@ -269,14 +280,16 @@ def load_parameters(
 ) -> None:
     """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
     f = core.f
-    _check_rows(core, Space.FB, FB_BLOCK, n_burst, len_burst, source_gap, dest_gap)
+    segment = dest >> SEGMENT_BITS
+    spaces = {Space.FB: segment != 1, Space.FB_RELU: segment == 1}  # a segment that nothing reads counts as the first
+    _check_rows(core, spaces, FB_BLOCK, n_burst, len_burst, source_gap, dest_gap)
     length = len_burst * FB_BLOCK
     strides = length + source_gap * FB_BLOCK, length + dest_gap * FB_BLOCK
 
     def load() -> None:
         _, read = row_extent((n_burst,), (strides[0],), length)
         origin = core.stretch("reads", Space.L1, source, read, BLOCK)
-        segment, offset = dest >> SEGMENT_BITS, dest & ((1 << SEGMENT_BITS) - 1)
+        offset = dest & ((1 << SEGMENT_BITS) - 1)
 
         def into(space: Space) -> None:
             _, written = row_extent((n_burst,), (strides[1],), length)
