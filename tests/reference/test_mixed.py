@@ -267,6 +267,54 @@ def test_a_store_beyond_the_product_is_uninitialized() -> None:
     assert {kind for kind, _ in findings(str(text))} == {"uninitialized"}
 
 
+def with_bias(loaded: int) -> Text:
+    """A product with a bias row of f16, of whose 64 values so many were loaded; the copy takes more than that."""
+    text = Text(vector="", a=pointer_type("f16", "gm"), b=pointer_type("f16", "gm"), c=pointer_type("f32", "gm"))
+    text.fractals("%a", 0, "f16", 40, 50, 48)
+    text.fractals("%b", 128 * KIB, "f16", 50, 64, 64)
+    text.plain("%a", 256 * KIB, "f16", 2 * loaded)
+    flag(text, "MTE2", "MTE1")
+    text.load("mte_l1_l0a", 0, 0, "f16", 40, 50)
+    text.load("mte_l1_l0b", 128 * KIB, 0, "f16", 50, 64, transpose=True)
+    ends = [text.pointer(256 * KIB, "f16", "l1"), text.pointer(0, "f32", "bt"), text.number(16)]
+    types = [pointer_type("f16", "l1"), pointer_type("f32", "bt"), *["i64"] * 4]
+    text.op("mte_l1_bt", ends, types, f" nburst({', '.join(text.integers(1, 0, 0))})")
+    flag(text, "MTE1", "M")
+    text.mad("mad_bias", ("f16", "f16", "f32"), 40, 64, 50, bias=0)
+    flag(text, "M", "FIX")
+    text.store("%c", "f32", 40, 64, 64)
+    text.line("pto.barrier #pto.pipe<PIPE_ALL>")
+    return text
+
+
+@pytest.mark.parametrize(("loaded", "kinds"), [(64, set()), (63, {"uninitialized"})])
+def test_undefined_bias_values_count_when_they_are_added(loaded: int, kinds: set[str]) -> None:
+    assert {kind for kind, _ in findings(str(with_bias(loaded)))} == kinds
+
+
+@pytest.mark.parametrize(("rows", "kinds"), [(64, set()), (63, {"uninitialized"})])
+def test_undefined_nibbles_are_followed_through_a_transpose(rows: int, kinds: set[str]) -> None:
+    """B of 4-bit values, whose last row along k was loaded or not; the scales are all there."""
+    four, scale = "f4E2M1x2", "f8E8M0"
+    text = Text(x=pointer_type(four, "gm"), s=pointer_type(scale, "gm"), c=pointer_type("f32", "gm"))
+    text.frac("%x", 0, four, "nd2nz", 16, 32, (32,), (1, 1, 16, 0))
+    text.frac("%x", 128 * KIB, four, "nd2nz", rows, 32, (32,), (1, 1, 64, 0))
+    text.plain("%s", 256 * KIB, scale, 128)
+    flag(text, "MTE2", "MTE1")
+    text.load("mte_l1_l0a", 0, 0, four, 16, 64)
+    text.load("mte_l1_l0b", 128 * KIB, 0, four, 64, 64, transpose=True)
+    text.load("mte_l1_l0a_mx", 256 * KIB, 0, scale, 16, 64)
+    text.load("mte_l1_l0b_mx", 256 * KIB, 0, scale, 64, 64)
+    flag(text, "MTE1", "M")
+    text.mad("mad_mx", (four, four, "f32"), 16, 64, 64)
+    flag(text, "M", "FIX")
+    text.store("%c", "f32", 16, 64, 64)
+    text.line("pto.barrier #pto.pipe<PIPE_ALL>")
+    x, s = np.zeros((64, 32), np.uint8), np.full(128, 127, np.uint8)
+    report = ptosim.check(text.kernel().kernel, x, s, np.zeros((16, 64), np.float32))
+    assert {finding.kind for finding in report.findings} == kinds
+
+
 # --- flash attention --------------------------------------------------------------------------------------------------
 
 
