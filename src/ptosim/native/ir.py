@@ -234,7 +234,7 @@ class Value:
         if kind == self.kind:
             return self
         if self.literal is not None and instruction in ("zext", "sext", "trunc") and not kind.is_float:
-            plain = self.literal & ((1 << self.kind.bits) - 1) if instruction == "zext" else self.literal
+            plain = self.literal & ((1 << self.kind.bits) - 1) if instruction == "zext" else _signed(self)
             return constant(self.emitter, kind, plain)
         return self.emitter.emit(kind, f"{instruction} {self} to {kind}")
 
@@ -317,6 +317,12 @@ def wrap(number: int, bits: int) -> int:
     return number - (1 << bits) if bits > 1 and number >> (bits - 1) else number
 
 
+def _signed(value: "Value") -> int:
+    """The number of a literal as a signed integer: of one bit that is 0 or -1."""
+    assert value.literal is not None
+    return -value.literal if value.kind.bits == 1 else value.literal
+
+
 def scalar_text(kind: Type, number: float) -> str:
     if kind == I1:
         return "true" if int(number) & 1 else "false"
@@ -392,9 +398,9 @@ def _binary(name: str, left: Value, right: Value) -> Value:
 
 
 def _compare(predicate: str, left: Value, right: Value) -> Value:
-    if predicate in _FOLD_COMPARE and not left.kind.lanes:
+    if predicate in _FOLD_COMPARE and not left.kind.lanes and not left.kind.is_float:
         if left.literal is not None and right.literal is not None:
-            return constant(left.emitter, I1, _FOLD_COMPARE[predicate](left.literal, right.literal))
+            return constant(left.emitter, I1, _FOLD_COMPARE[predicate](_signed(left), _signed(right)))
         if left.text == right.text:
             return constant(left.emitter, I1, _FOLD_COMPARE[predicate](0, 0))
     instruction = "fcmp" if left.kind.is_float else "icmp"
