@@ -162,6 +162,7 @@ def outcome(
         grid = {key: value for key, value in options.items() if key == "grid"}
         report = ptosim.check(kernel, *arguments, **grid)  # type: ignore[arg-type]
         assert report.ok, str(report)
+        assert ptosim.profile(kernel, *arguments, **grid).cycles > 0  # type: ignore[arg-type]
     for name, arrays in others.items():
         for number, (one, other) in enumerate(zip(result, arrays, strict=True)):
             assert same_bytes(one, other), f"argument {number}: reference and {name} differ"
