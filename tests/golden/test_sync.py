@@ -575,3 +575,18 @@ def test_wrong_targets() -> None:
 
 def test_constants_are_declared_once() -> None:
     assert constants("%c1 %c1 %c2_i64").count("\n") == 1
+
+
+def test_a_fence_outside_of_a_scope_orders_nothing() -> None:
+    text = kernel(
+        POINTERS
+        + '    pto.mem_bar "VV_ALL"\n'
+        + IN
+        + '    pto.mem_bar "VV_ALL"\n'
+        + WORK
+        + flag("V", "MTE3")
+        + OUT
+        + END
+    )
+    assert [(w.kind, w.severity) for w in ptosim.load(text).warnings] == [("lint", "warning")] * 2
+    only(text, "race", "error")

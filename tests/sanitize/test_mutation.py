@@ -212,7 +212,15 @@ def users_of(lines: dict[int, str], mutant: Mutant) -> set[int]:
                 known.add(result.strip())
             if "iter_args" in line and known & set(re.findall(r"%\w+", line)):
                 known |= set(re.findall(r"%\w+", line.partition("iter_args")[2]))
-    return {number for number, line in lines.items() if known & set(re.findall(r"%\w+", line))} | {mutant.line}
+    found = {number for number, line in lines.items() if known & set(re.findall(r"%\w+", line))} | {mutant.line}
+    return found | {start_of(lines, number) for number in found}
+
+
+def start_of(lines: dict[int, str], number: int) -> int:
+    """The first line of the instruction that a line belongs to."""
+    while number > 1 and "pto." not in lines[number].partition("!pto.")[0]:
+        number -= 1
+    return number
 
 
 # --- why a silent mutant is harmless ----------------------------------------------------------------------------------
@@ -242,6 +250,8 @@ def swapped(first: str, second: str) -> str | None:
     sets = [bool(re.search(r"pto\.(set|rls|sync\.set)", line)) for line in (first, second)]
     if sets[0] == sets[1]:
         return "two sets, or two waits, of one pipe with nothing between them"
+    if sets[1]:
+        return "the set comes later and tells more; if something hung because of it, that would be reported"
     return None
 
 

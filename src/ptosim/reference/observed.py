@@ -427,7 +427,8 @@ class ObservedCore(PathCore):
         return self.site
 
     def fence(self, site: Site, kind: str) -> None:
-        self.observer.fence(self.entry, site, kind)
+        if self.machine.current is not None:  # outside of a scope it orders nothing
+            self.observer.fence(self.entry, site, kind)
 
     # --- registers --------------------------------------------------------------------------------------------------
 
