@@ -149,8 +149,8 @@ def arguments(name: str) -> Array:
 def elementary_lowering(operation: str, name: str) -> Lowering:
     kind = element(name)
     return {
-        "exp": lambda _, x: elementary.exp(kind, x),
-        "log": lambda _, x: elementary.log(kind, x),
+        "exp": lambda function, x: elementary.exp(function, kind, x),
+        "log": lambda function, x: elementary.log(function, kind, x),
         "sqrt": lambda function, x: elementary.sqrt(function, kind, x),
     }[operation]
 

@@ -82,8 +82,8 @@ def _rectified(element: Element) -> Function1:
 _UNARY: Mapping[str, Callable[[Element], Function1]] = {
     "vabs": _absolute,
     "vneg": _negative,
-    "vexp": _elementary(lambda f, element, x: elementary.exp(element, x)),
-    "vln": _elementary(lambda f, element, x: elementary.log(element, x)),
+    "vexp": _elementary(elementary.exp),
+    "vln": _elementary(elementary.log),
     "vsqrt": _elementary(elementary.sqrt),
     "vrelu": _rectified,
     "vnot": lambda element: lambda f, x: ~bits_of(x),

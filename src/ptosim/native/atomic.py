@@ -76,7 +76,7 @@ def _repeat(
         place.store(combine(place.load(lane_type(kind)), source.at(offset).load(lane_type(kind))))
         return ()
 
-    return lambda: f.for_loop(count.like(0), count, kind.bytes, (), body)
+    return lambda: f.for_loop(count.like(0), count, kind.bytes, (), body, polls=False)
 
 
 def _combination(f: Function, operation: str, kind: Element) -> Combine:

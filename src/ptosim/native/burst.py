@@ -163,7 +163,7 @@ def _nested(
         _nested(f, inner, source + index * loop.source, dest + index * loop.dest, row)
         return ()
 
-    f.for_loop(loop.count.like(0), loop.count, 1, (), body)
+    f.for_loop(loop.count.like(0), loop.count, 1, (), body, polls=False)
 
 
 def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
@@ -256,7 +256,7 @@ def _fill(f: Function) -> None:
         dest.at(index << 2).store(pattern)
         return ()
 
-    f.for_loop(words.like(0), words, 1, (), word)
+    f.for_loop(words.like(0), words, 1, (), word, polls=False)
     room = f.scratch(4)
     room.store(pattern, 4)
     dest.at(words << 2).copy_from(room, count & 3)
@@ -285,6 +285,6 @@ def _stream(f: Function) -> None:
         first.at(offset).store(origin.at(offset).load(kind), LINE, streaming=True)
         return ()
 
-    f.for_loop(lines.like(0), lines, 1, (), line)
+    f.for_loop(lines.like(0), lines, 1, (), line, polls=False)
     done = lines << 6
     first.at(done).copy_from(origin.at(done), count - head - done)

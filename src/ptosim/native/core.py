@@ -39,6 +39,23 @@ _WORD_OF = {
 _UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 
 
+@dataclass(frozen=True, eq=False)
+class FlagStep:
+    """A set (+1) or wait (-1) of a flag of this core."""
+
+    core: Core
+    step: int
+    pipes: tuple[Pipe, Pipe]
+    event: int | Value
+
+    @property
+    def operation(self) -> Operation:
+        known: int | None = None if isinstance(self.event, Value) else self.event
+        captured = int(isinstance(self.event, Value))
+        method = "set_flag" if self.step > 0 else "wait_flag"
+        return Operation(method, self.core.origin, (*self.pipes, known), len(self.core.f.loops), captured)
+
+
 @dataclass
 class Unit:
     """The object under construction, and what all its code is made for."""
@@ -58,6 +75,15 @@ class Unit:
     routines: dict[str, Function] = field(default_factory=dict[str, Function])
     spaces: set[Space] = field(default_factory=set[Space])
     """The on-chip memories that the kernel uses."""
+
+    def run(self, members: Sequence[Operation], loops: int) -> int:
+        """A number for operations that follow each other and are handed over together."""
+        if len(members) == 1:
+            self.operations.append(members[0])
+        else:
+            captured = sum(member.captured for member in members)
+            self.operations.append(Operation("run", members[0].site, (), loops, captured, tuple(members)))
+        return len(self.operations) - 1
 
     def routine(self, name: str, parameters: Sequence[Type], fill: Callable[[Function], None]) -> Function:
         """A function that several instructions call, made when the first one wants it."""
@@ -82,6 +108,8 @@ class Core:
     kind: CoreKind
     origin: Site
     """The operation that is lowered."""
+    flags: list[FlagStep] = field(default_factory=list["FlagStep"])
+    """Sets and waits of flags that are lowered together, when something else follows."""
 
     @property
     def target(self) -> Target:

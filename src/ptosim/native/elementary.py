@@ -3,7 +3,7 @@
 exp and log follow `effects.elementary` operation by operation, without contraction, and are rounded once from double.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ptosim.effects.element import Element
 from ptosim.effects.elementary import (
@@ -25,11 +25,30 @@ _INF = float("inf")
 _NAN = float("nan")
 
 
-def exp(element: Element, lanes: Value) -> Value:
+def exp(function: Function, element: Element, lanes: Value) -> Value:
     """e^x; overflows to +inf and underflows through the subnormals to +0."""
+    return _apart(function, "exp", element, lanes, _exp_of)
+
+
+def _exp_of(element: Element, lanes: Value) -> Value:
     x = numeric(lanes).convert("fpext", F64)
     result = (x != x).select(_NAN, _exp(x))
     return _rounded(element, result)
+
+
+def _apart(
+    function: Function, name: str, element: Element, lanes: Value, compute: Callable[[Element, Value], Value]
+) -> Value:
+    """For a whole register a function of its own, which all instructions share: such a sequence is long."""
+    if lanes.kind.lanes != element.lanes:
+        return compute(element, lanes)
+
+    def fill(_: Function, given: Value) -> Value:
+        return bits_of(compute(element, lanes_as(given, lane_type(element))))
+
+    bits = bits_of(numeric(lanes))
+    pure = function.module.pure(f"{name}_{element.name}", [bits.kind], bits.kind, fill)
+    return lanes_as(pure(function, bits), lane_type(element))
 
 
 def _exp(x: Value) -> Value:
@@ -42,8 +61,12 @@ def _exp(x: Value) -> Value:
     return lanes_as(bits_of(p) + (bits_of(t) << 52), F64)
 
 
-def log(element: Element, lanes: Value) -> Value:
+def log(function: Function, element: Element, lanes: Value) -> Value:
     """The natural logarithm; -inf at either zero, NaN below."""
+    return _apart(function, "log", element, lanes, _log_of)
+
+
+def _log_of(element: Element, lanes: Value) -> Value:
     x = numeric(lanes).convert("fpext", F64)
     result = (x < _INF).select(_log(x), x)
     result = (x > 0.0).select(result, (x == 0.0).select(x.like(-_INF), _NAN))

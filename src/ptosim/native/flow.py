@@ -22,6 +22,11 @@ _ATTRIBUTES = {"exported": "nounwind", "inlined": "nounwind alwaysinline", "inte
 # ranges. At run time there is no difference up to here.
 _CHECKS_PER_TEST = 8
 
+# Instructions whose result depends on their operands alone: the same one is not written twice.
+_PURE = frozenset(
+    "add sub mul and or xor shl lshr ashr icmp select zext sext trunc bitcast getelementptr shufflevector".split()
+)
+
 Reported = Value | int | Callable[[], Value]
 Body = Callable[[Value, list[Value]], Sequence[Value]]  # (index, carried) -> carried by the next iteration
 
@@ -54,6 +59,7 @@ class Module:
     def __init__(self) -> None:
         self.functions: list[Function] = []
         self.sites: list[object] = []
+        self._pure: dict[str, Pure] = {}
 
     def site(self, description: object) -> int:
         """A number for a place that may fail; the description is plain data that outlives the compilation."""
@@ -67,9 +73,17 @@ class Module:
         results: Sequence[Type] = (),
         linkage: Linkage = "exported",
     ) -> "Function":
-        made = Function(name, tuple(parameters), tuple(results), linkage)
+        made = Function(self, name, tuple(parameters), tuple(results), linkage)
         self.functions.append(made)
         return made
+
+    def pure(self, name: str, parameters: Sequence[Type], result: Type, fill: Callable[..., Value]) -> "Pure":
+        """A function of its arguments alone, made when first wanted; `fill(function, *parameters)` computes it."""
+        if name not in self._pure:
+            made = self._pure[name] = Pure(self, name, tuple(parameters), result)
+            self.functions.append(made)
+            made.give(fill(made, *made.parameters))
+        return self._pure[name]
 
     def text(self) -> str:
         metadata = '!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 1000000}\n'
@@ -79,7 +93,15 @@ class Module:
 class Function:
     """One function. Values of its operators land in the block that is open at the time."""
 
-    def __init__(self, name: str, parameters: tuple[Type, ...], results: tuple[Type, ...], linkage: Linkage) -> None:
+    def __init__(
+        self,
+        module: Module,
+        name: str,
+        parameters: tuple[Type, ...],
+        results: tuple[Type, ...],
+        linkage: Linkage,
+    ) -> None:
+        self.module = module
         self.name = name
         self.results = results
         self.linkage: Linkage = linkage
@@ -94,11 +116,16 @@ class Function:
         self._label = "entry"
         self._checks: list[Check] = []
         self._known: list[dict[object, Value]] = [{}]
-        self._stop = self.word(Word.STOP).load(PTR, 8)
+        self._stop: Value | None = None
 
     # ---- instructions -----------------------------------------------------------------------------------------------
 
     def emit(self, kind: Type, instruction: str) -> Value:
+        if instruction.partition(" ")[0] in _PURE:
+            return self.once(instruction, lambda: self._emit(kind, instruction))
+        return self._emit(kind, instruction)
+
+    def _emit(self, kind: Type, instruction: str) -> Value:
         name = self._fresh("%v")
         self._lines.append(f"  {name} = {instruction}")
         return Value(self, kind, name)
@@ -166,13 +193,15 @@ class Function:
         wrong = self._any_wrong()
         leave = wrong
         if poll:
-            leave = wrong | (self._stop.load_shared(I64) != 0)
+            leave = wrong | (self._stop_word().load_shared(I64) != 0)
         if leave.literal == 0:
             return
         cold = self._branch_unlikely(leave)
         self._start(cold[0])
-        self._record()
-        self._return(wrong.select(constant(self, I32, Status.FAILED), Status.STOPPED))
+        with self._region():
+            self._record()
+            failed = constant(self, I32, Status.FAILED)
+            self._return(wrong.select(failed, Status.STOPPED) if poll else failed)
         self._start(cold[1])
         self._checks = []
 
@@ -299,7 +328,8 @@ class Function:
         """Go on where the status is DONE."""
         cold = self._branch_unlikely(status != Status.DONE)
         self._start(cold[0])
-        self._return(status)
+        with self._region():
+            self._return(status)
         self._start(cold[1])
 
     def finish(self, *results: Value) -> None:
@@ -330,6 +360,13 @@ class Function:
         parameters = ", ".join(["ptr noalias %context", *map(str, self.parameters)])
         head = f"define {_LINKAGE[self.linkage]}{self.result_text()} @{self.name}({parameters})"
         return "\n".join([f"{head} {_ATTRIBUTES[self.linkage]} {{", "entry:", *self._slots, *self._lines, "}\n"])
+
+    def _stop_word(self) -> Value:
+        """The address of the stop word, loaded once when the function begins."""
+        if self._stop is None:
+            self._slots.append(f"  %stop = load ptr, {self.context}, align 8  ; Word.STOP is the first")
+            self._stop = Value(self, PTR, "%stop")
+        return self._stop
 
     # ---- inside -----------------------------------------------------------------------------------------------------
 
@@ -440,3 +477,21 @@ class Function:
         for number, value in enumerate((status, *values)):
             text = self.emit(I32, f"insertvalue {kind} {text}, {value}, {number}").text
         self.do(f"ret {kind} {text}")
+
+
+class Pure(Function):
+    """A function of its arguments alone: it has no context, cannot fail, and returns one value."""
+
+    def __init__(self, module: Module, name: str, parameters: tuple[Type, ...], result: Type) -> None:
+        super().__init__(module, name, parameters, (result,), "internal")
+
+    def give(self, value: Value) -> None:
+        self.do(f"ret {value}")
+
+    def __call__(self, function: Function, *arguments: Value) -> Value:
+        """A call from another function."""
+        return function.emit(self.results[0], f"call {self.results[0]} @{self.name}({', '.join(map(str, arguments))})")
+
+    def definition(self) -> str:
+        head = f"define internal {self.results[0]} @{self.name}({', '.join(map(str, self.parameters))})"
+        return "\n".join([f"{head} nounwind noinline memory(none) {{", "entry:", *self._slots, *self._lines, "}\n"])

@@ -359,6 +359,10 @@ _FOLD_COMPARE: dict[str, Callable[[int, int], bool]] = {
     "sle": operator.le,
     "sgt": operator.gt,
     "sge": operator.ge,
+    "ult": operator.lt,
+    "ule": operator.le,
+    "ugt": operator.gt,
+    "uge": operator.ge,
 }
 
 
@@ -400,7 +404,8 @@ def _binary(name: str, left: Value, right: Value) -> Value:
 def _compare(predicate: str, left: Value, right: Value) -> Value:
     if predicate in _FOLD_COMPARE and not left.kind.lanes and not left.kind.is_float:
         if left.literal is not None and right.literal is not None:
-            return constant(left.emitter, I1, _FOLD_COMPARE[predicate](_signed(left), _signed(right)))
+            mask = (1 << left.kind.bits) - 1 if predicate[0] == "u" else -1  # unsigned where it matters
+            return constant(left.emitter, I1, _FOLD_COMPARE[predicate](_signed(left) & mask, _signed(right) & mask))
         if left.text == right.text:
             return constant(left.emitter, I1, _FOLD_COMPARE[predicate](0, 0))
     instruction = "fcmp" if left.kind.is_float else "icmp"

@@ -47,6 +47,8 @@ class Operation:
     arguments: tuple[Known, ...] = ()
     loops: int = 0
     captured: int = 0
+    members: tuple["Operation", ...] = ()
+    """Of a "run": operations that follow each other, handed over together; what they capture follows each other too."""
 
     @property
     def words(self) -> int:
@@ -58,6 +60,9 @@ class Operation:
         if self.method == "work":
             core.work(self.site.pipe, self.site, start)
             return
+        if self.method == "run":
+            self._hand_over_members(core, words, start)
+            return
         if self.method == "print":
             self._print(core, words[self.loops :])
             return
@@ -65,6 +70,13 @@ class Operation:
         known = [next(captured) if argument is None else argument for argument in self.arguments]
         converted = [convert(argument) for convert, argument in zip(METHODS[self.method], known, strict=True)]
         getattr(core, self.method)(self.site, *converted)
+
+    def _hand_over_members(self, core: Core, words: Sequence[int], start: Callable[[], None]) -> None:
+        place = self.loops
+        for member in self.members:
+            following = place + member.captured
+            member.hand_over(core, [*words[: self.loops], *words[place:following]], start)
+            place = following
 
     def _print(self, core: Core, words: Sequence[int]) -> None:
         """A line on standard output, headed by the core."""
@@ -82,6 +94,7 @@ class Operation:
             self.captured,
             [place.line, place.column, place.length] if place else None,
             [scope.line, scope.column, scope.length] if scope else None,
+            [member.to_json() for member in self.members],
         ]
 
 
@@ -92,9 +105,10 @@ def entry_symbol(operation: int) -> str:
 
 def operation_from_json(record: Sequence[Any], source: Source) -> Operation:
     """The operation again, its places in a source that has the same text."""
-    method, name, pipe, arguments, loops, captured, place, scope = record
+    method, name, pipe, arguments, loops, captured, place, scope, members = record
     site = Site(name, _location(place, source), Pipe(pipe), _location(scope, source))
-    return Operation(method, site, tuple(arguments), loops, captured)
+    again = tuple(operation_from_json(member, source) for member in members)
+    return Operation(method, site, tuple(arguments), loops, captured, again)
 
 
 def _location(place: Sequence[int] | None, source: Source) -> Location | None:

@@ -26,10 +26,10 @@ from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, PtrType, VregType, element_of
 from ptosim.machine.entry import Site
-from ptosim.native import control, scope
+from ptosim.native import control, scope, sync
 from ptosim.native.catalogue import lowering_of
 from ptosim.native.context import WORD_BYTES, Register, Word
-from ptosim.native.core import Core, Unit
+from ptosim.native.core import Core, FlagStep, Unit
 from ptosim.native.flow import Function
 from ptosim.native.ir import I64, PTR, Type, Value
 from ptosim.native.issue import begin_entry, from_word, issue, run_entry
@@ -37,6 +37,9 @@ from ptosim.native.lowering import Lowering
 from ptosim.native.numbers import lane_type
 from ptosim.native.registers import Mask, full_mask, view, zeroed
 from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
+
+_FLAGS = frozenset({"pto.set_flag", "pto.set_flag_dyn", "pto.wait_flag", "pto.wait_flag_dyn"})
+"""Those that follow each other are lowered together."""
 
 _STRUCTURED = {**control.STRUCTURED, **scope.STRUCTURED}
 _REGISTERS = {register.name.lower(): register for register in Register}
@@ -113,6 +116,7 @@ class Body:
         self.kind = kind
         self.in_scope = in_scope
         self.values: dict[SSAValue, Native] = {}
+        self.flags: list[FlagStep] = []
         self.registers: dict[Register, Value] = {}
         """Registers as they were captured, in the entry of an instruction."""
 
@@ -132,7 +136,10 @@ class Body:
 
     def block(self, block: Block) -> None:
         for op in block.ops:
+            if op.name not in _FLAGS and op.name != "arith.constant":
+                sync.lower_flags(self.f, self.flags)
             self.operation(op)
+        sync.lower_flags(self.f, self.flags)
 
     def operation(self, op: Operation) -> None:
         if is_scope(op) and not self.in_scope:
@@ -197,7 +204,7 @@ class Body:
     # --- one instruction --------------------------------------------------------------------------------------------
 
     def core(self, op: Operation) -> Core:
-        return Core(self.f, self.unit, self.kind, self.builder.site(op))
+        return Core(self.f, self.unit, self.kind, self.builder.site(op), self.flags)
 
     def perform(self, op: Operation, lowering: Lowering) -> None:
         """Call the lowering of an instruction and take its results."""

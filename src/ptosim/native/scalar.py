@@ -243,8 +243,8 @@ define("math.absf", _without_sign, _kinds)
 define("math.sqrt", _root, _kinds)
 define("math.floor", _float_unary("llvm.floor"), _kinds)
 define("math.ceil", _float_unary("llvm.ceil"), _kinds)
-define("math.exp", _elementary(lambda f, value: elementary.exp(_F32, value), "llvm.exp"), _kinds)
-define("math.log", _elementary(lambda f, value: elementary.log(_F32, value), "llvm.log"), _kinds)
+define("math.exp", _elementary(lambda f, value: elementary.exp(f, _F32, value), "llvm.exp"), _kinds)
+define("math.log", _elementary(lambda f, value: elementary.log(f, _F32, value), "llvm.log"), _kinds)
 
 
 # --- comparisons and selection --------------------------------------------------------------------------------------

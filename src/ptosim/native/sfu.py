@@ -56,7 +56,7 @@ def vexpdif(f: Function, input: Value, max: Value, mask: Mask, part: str, elemen
         full = active.text == "splat (i1 true)"
         active = active if full else shuffle(f, lanes, active)
         input, max = (shuffle(f, lanes, x).convert("fpext", F32) for x in (input, max))
-    difference = elementary.exp(_F32, numeric(input) - numeric(max))
+    difference = elementary.exp(f, _F32, numeric(input) - numeric(max))
     return difference if active.text == "splat (i1 true)" else active.select(difference, 0.0)
 
 

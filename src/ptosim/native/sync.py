@@ -25,10 +25,10 @@ from ptosim.machine.sync import (
     Form,
 )
 from ptosim.native.context import WORD_BYTES, Word
-from ptosim.native.core import Core
+from ptosim.native.core import Core, FlagStep
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I64, Value
-from ptosim.native.issue import cluster_word, core_word, inline_or_issue, nothing_stalled
+from ptosim.native.issue import cluster_word, core_word, inline_or_issue, issue, nothing_stalled
 from ptosim.native.lowering import lowering
 from ptosim.native.operations import Known
 
@@ -82,30 +82,69 @@ def _event(f: Function, event: str | Value) -> Number:
     return _number(f, event, None)
 
 
-def _flag(core: Core, source: str, destination: str, event: Number) -> tuple[Value, Value]:
-    """Whether a flag exists on this core, and the address of its word."""
-    base = FLAG_BASES[core.kind].get((_pipe(source), _pipe(destination)))
-    exists = _within(core.f, event, min(core.target.sync.event_ids, EVENT_IDS) if base is not None else 0)
-    known = event if isinstance(event, Value) else max(0, min(event, EVENT_IDS - 1))
-    return exists, core_word(core.f, known + (base or 0))
-
-
 @lowering(op.SetFlag, op.SetFlagDyn)
 def set_flag(f: Function, core: Core, source: str, destination: str, event: str | Value) -> None:
-    number = _event(f, event)
-    exists, word = _flag(core, source, destination, number)
-    inline = exists & nothing_stalled(f)
-    _either(core, inline, lambda: _add(word, 1), "set_flag", _pipe(source), _pipe(destination), number)
+    core.flags.append(FlagStep(core, +1, (_pipe(source), _pipe(destination)), _event(f, event)))
 
 
 @lowering(op.WaitFlag, op.WaitFlagDyn)
 def wait_flag(f: Function, core: Core, source: str, destination: str, event: str | Value) -> None:
-    number = _event(f, event)
-    exists, word = _flag(core, source, destination, number)
-    if exists.literal is None:
-        word = exists.select(word, core_word(f, 0))  # any word, rather than one outside
-    inline = exists & nothing_stalled(f) & (word.load(I64, WORD_BYTES) > 0)
-    _either(core, inline, lambda: _add(word, -1), "wait_flag", _pipe(source), _pipe(destination), number)
+    core.flags.append(FlagStep(core, -1, (_pipe(source), _pipe(destination)), _event(f, event)))
+
+
+def lower_flags(f: Function, steps: list[FlagStep]) -> None:
+    """Sets and waits that follow each other, in runs of which each is inline as a whole or not at all."""
+    while steps:
+        count = next(
+            (n for n in range(1, len(steps)) if any(_may_meet(steps[n], each) for each in steps[:n])), len(steps)
+        )
+        _lower_run(f, steps[:count])
+        del steps[:count]
+
+
+def _may_meet(step: FlagStep, other: FlagStep) -> bool:
+    """Whether two flags may be the same one, or not, as only the run will tell."""
+    first, second = step.event, other.event
+    if step.pipes != other.pipes or (isinstance(first, int) and isinstance(second, int)):
+        return False
+    return isinstance(first, int) or isinstance(second, int) or first.text != second.text
+
+
+def _lower_run(f: Function, steps: Sequence[FlagStep]) -> None:
+    core = steps[0].core
+    places = [_place(step) for step in steps]
+    operation = core.unit.run([step.operation for step in steps], len(f.loops))
+    captured = [step.event for step in steps if isinstance(step.event, Value)]
+    if any(place is None for place in places):
+        issue(f, operation, captured)
+        return
+    inline, counts = nothing_stalled(f), dict[str, int]()
+    for step, place in zip(steps, places, strict=True):
+        assert place is not None
+        exists, word = place
+        name = str(step.pipes) + str(step.event if isinstance(step.event, int) else step.event.text)
+        inline = inline & exists
+        if step.step < 0:  # as many are there as before the run, and those that the run itself has set
+            safe = word if exists.literal is not None else exists.select(word, core_word(f, 0))
+            inline = inline & (safe.load(I64, WORD_BYTES) > -counts.get(name, 0))
+        counts[name] = counts.get(name, 0) + step.step
+
+    def act() -> None:
+        for step, place in zip(steps, places, strict=True):
+            assert place is not None
+            _add(place[1], step.step)
+
+    inline_or_issue(f, inline, act, operation, captured)
+
+
+def _place(step: FlagStep) -> tuple[Value, Value] | None:
+    """Whether a flag exists, and the address of its word; None where there is none for certain."""
+    core = step.core
+    base = FLAG_BASES[core.kind].get(step.pipes)
+    ids = min(core.target.sync.event_ids, EVENT_IDS)
+    if base is None or (isinstance(step.event, int) and not 0 <= step.event < ids):
+        return None
+    return _within(core.f, step.event, ids), core_word(core.f, step.event + base)
 
 
 # --- buffers --------------------------------------------------------------------------------------------------------

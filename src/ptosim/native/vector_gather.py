@@ -133,7 +133,7 @@ def _store_backwards(f: Function, core: Core, elements: Value, places: Value, ac
         base.at(addresses.at(last * 8).load(I64, 8)).store(data.at(last * (kind.bits // 8)).load(kind))
         return ()
 
-    f.for_loop(f.constant(I64, 0), lanes, 1, (), lane)
+    f.for_loop(f.constant(I64, 0), lanes, 1, (), lane, polls=False)
 
 
 def _meetings(f: Function, core: Core, starts: Value, active: Value) -> None:
@@ -157,6 +157,6 @@ def _meetings(f: Function, core: Core, starts: Value, active: Value) -> None:
         both = number | (other.convert("trunc" if lanes > 64 else "zext", I64) << 16)
         return better.select(start, best), better.select(both, pair)
 
-    best, pair = f.for_loop(f.constant(I64, 0), lanes, 1, [farthest, f.constant(I64, 0)], lane)
+    best, pair = f.for_loop(f.constant(I64, 0), lanes, 1, [farthest, f.constant(I64, 0)], lane, polls=False)
     message = "lanes {} and {} store to the same element, at ub {}; on a2a3 it is undefined which one stays"
     f.check(best != farthest, core.site("meeting", message), best, pair)
