@@ -13,7 +13,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import growth, starting, throughput
+from benchmarks import growth, observing, starting, throughput
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -23,6 +23,7 @@ def main() -> None:
     tables = {
         "throughput": throughput.table(quick),
         "starting": starting.table(),
+        "observing": observing.table(),
         "growth": growth.table(quick),
     }
     facts = {
