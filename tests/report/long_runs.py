@@ -24,7 +24,9 @@ def site(name: str, line: int, pipe: Pipe) -> Site:
 
 def long_run(events: int) -> Profile:
     """So many events, a third on each pipe, with a wait and two signals for every tile; a tile takes 96 cycles."""
-    timing = VectorFunctionTiming(60, 23, 12, {4: 25}, {"launch": 35, "issue": 25}, {}, frozenset({"abs"}), "launch")
+    timing = VectorFunctionTiming(
+        60, 23, 12, {4: 25}, {"launch": 35, "issue": 25}, {}, frozenset({"class.abs.latency"}), "launch"
+    )
     recorder = Recorder(Recording())
     function = recorder.function(timing, (16,))
     names = ("source", "dest", "len_burst", "n_burst", "source_stride", "dest_stride")

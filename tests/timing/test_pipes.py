@@ -184,4 +184,9 @@ def test_a_deadlock_is_an_error():
 def test_what_a_profile_rests_on():
     named = {figure.path for figure in profile(COPY_IN, target="a2a3").rests_on}
     assert named == {"latency.scalar", "dma.gm_ub.startup"}
+    scope = {figure.path for figure in profile(SCOPE).rests_on}  # vabs and the store wait for the mask
+    mask = {f"class.mask.{figure}" for figure in ("latency", "interval", "port", "consumer")}
+    assert scope == {"latency.scalar", *mask, "forward.mask.special", "forward.mask.store"}
+    fenced = {figure.path for figure in profile(COPY_IN, barrier("MTE2"), target="a2a3").rests_on}
+    assert fenced == named | {"latency.barrier"}
     assert "they do not predict wall time" in str(profile(COPY_IN))

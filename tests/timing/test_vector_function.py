@@ -227,7 +227,21 @@ def test_the_worked_example_of_the_documentation():
     # back from the end: store 9, exponential 14, its port since cycle 8: 4, load 6, and issue in cycle 2
     assert result.causes == {"launch": 35, "dependency": 9 + 14 + 6, "SFU": 4, "loop": 2}
     assert result.lines == {1: 2, 2: 6, 3: 4 + 14, 4: 9}
-    assert result.classes == {"load", "exp", "store"}
+    named = {figure for figure in result.figures if not figure.startswith("vector.")}
+    classes = {f"class.{n}.{f}" for n in ("load", "exp", "store") for f in ("latency", "interval", "port", "consumer")}
+    assert named == classes | {"forward.load.special", "forward.exp.store", "forward.scalar.alu"}
+    assert {"vector.startup", "vector.iteration", "vector.post_update"} <= result.figures
+    # start-up hides the only loop entry, and there is no branch
+    assert result.figures.isdisjoint({"vector.loop_entry", "vector.branch"})
+
+
+def test_a_result_rests_on_the_figures_that_were_looked_up():
+    first = timing(op("load", to=1), op("select", 1, to=2), op("store", 2)).figures
+    assert {"forward.load.alu", "forward.select.store"} <= first and "forward.select.select" not in first
+    chained = timing(op("select", -1, to=1), op("select", 1, to=2)).figures
+    assert "forward.select.select" in chained and "forward.select.alu" not in chained
+    assert "vector.loop_entry" in timing(op("load", to=1), Loop((op("load", to=2),)), path=(1,)).figures
+    assert "vector.branch" in timing(op("load", to=1), Branch((), (op("load", to=2),)), path=(1,)).figures
 
 
 def test_a_faster_exponential():

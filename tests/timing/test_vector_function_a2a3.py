@@ -32,7 +32,9 @@ def test_the_head_of_the_first_and_the_largest_tail():
     assert (result.startup, result.drain) == (11, 25)
     assert result.lines == {2: 1, 3: 2, 4: 4}
     assert result.cycles == 11 + 7 + 25
-    assert result.classes == {"multiply_scalar", "sqrt", "add"}
+    assert result.figures == {"class.multiply_scalar.head"} | {
+        f"class.{name}.{figure}" for name in ("multiply_scalar", "sqrt", "add") for figure in ("slope", "tail")
+    }
 
 
 def test_repeats_in_loops():

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ptosim.target import COPY_CLASSES, OPERATION_CLASSES, Target
-from ptosim.target.profile import IssueUnit
+from ptosim.target import COPY_CLASSES, Target
 from ptosim.timing.recording import Recording
 
 WEAK = {
@@ -28,21 +27,22 @@ class UsedFigure(NamedTuple):
 
 def weak_figures(recording: Recording, target: Target) -> list[UsedFigure]:
     """The figures behind a run whose origin is weak, in the order of the target file."""
-    prefixes = tuple(_prefixes(recording, target))
+    used = set(_used(recording, target))
     return [
         UsedFigure(path, figure.value, figure.origin)
         for path, figure in target.figures.items()
-        if figure.origin in WEAK and path.startswith(prefixes)
+        if figure.origin in WEAK and path in used
     ]
 
 
-def by_origin(figures: list[UsedFigure], target: Target) -> dict[str, list[str]]:
-    """Their paths by origin; a row of which all figures have the same weak origin is named once."""
+def by_origin(figures: Sequence[UsedFigure], target: Target) -> dict[str, list[str]]:
+    """Their paths by origin; a row of which all figures are among them, with the same origin, is named once."""
+    origins = {figure.path: figure.origin for figure in figures}
     grouped: dict[str, list[str]] = {}
     for figure in figures:
         row, _, _ = figure.path.rpartition(".")
         whole = row.count(".") == 1 and all(
-            other.origin == figure.origin for path, other in target.figures.items() if path.startswith(f"{row}.")
+            origins.get(path) == figure.origin for path in target.figures if path.startswith(f"{row}.")
         )
         name = row if whole else figure.path
         names = grouped.setdefault(figure.origin, [])
@@ -51,31 +51,25 @@ def by_origin(figures: list[UsedFigure], target: Target) -> dict[str, list[str]]
     return grouped
 
 
-def _prefixes(recording: Recording, target: Target) -> Iterator[str]:
-    yield "latency.scalar"
-    yield from _latencies(recording)
+def _used(recording: Recording, target: Target) -> Iterator[str]:
+    for timing in recording.functions:
+        yield from timing.figures
     for timing_class in {name for name in recording.classes if name}:
-        if timing_class in COPY_CLASSES:
-            yield f"dma.{timing_class}."
-        elif timing_class in OPERATION_CLASSES:
-            yield f"operation.{timing_class}."
-    classes = {name for timing in recording.functions for name in timing.classes}
-    for timing_class in classes:
-        yield f"class.{timing_class}."
-        yield f"forward.{timing_class}."
-    if recording.functions and isinstance(target.vector, IssueUnit):
-        yield "vector."
+        table = "dma" if timing_class in COPY_CLASSES else "operation"
+        yield from (path for path in target.figures if path.startswith(f"{table}.{timing_class}."))
+    yield from (f"latency.{name}" for name in _latencies(recording))
     if len({core.block for core in recording.cores}) > recording.hardware_cores:
-        yield "chip.vector_cores"
-        yield "chip.cube_cores"
+        cubes = {core.role == "aic" for core in recording.cores}
+        yield from (f"chip.{'cube' if cube else 'vector'}_cores" for cube in cubes)
 
 
 def _latencies(recording: Recording) -> Iterator[str]:
+    yield "scalar"
     signals = recording.signals
     near = np.asarray(signals.set_core) == np.asarray(signals.wait_core)
     if near.any():
-        yield "latency.flag"
+        yield "flag"
     if not near.all():
-        yield "latency.inter_core"
-    if any(site.name == "pto.barrier" for site in recording.sites):
-        yield "latency.barrier"
+        yield "inter_core"
+    if recording.barriers:
+        yield "barrier"

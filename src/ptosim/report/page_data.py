@@ -82,7 +82,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
         "all_steps": len(profile.critical_path),
         "origins": [
             [origin, WEAK[origin], names]
-            for origin, names in sorted(by_origin(list(profile.rests_on), profile.target).items())
+            for origin, names in sorted(by_origin(profile.rests_on, profile.target).items())
         ],
         "findings": None if findings is None else [finding.to_json() for finding in findings],
         "caveat": CAVEAT,

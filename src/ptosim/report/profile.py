@@ -239,7 +239,7 @@ class Profile:
             "waiting": [asdict(waiting) for waiting in self.waiting],
             "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],
             "lines": [asdict(line) for line in self.lines],
-            "rests_on": dict(sorted(by_origin(list(self.rests_on), self.target).items())),
+            "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
             "caveat": CAVEAT,
         }
 

@@ -120,7 +120,7 @@ def caveat() -> str:
 
 
 def origins(profile: Profile) -> str:
-    grouped = by_origin(list(profile.rests_on), profile.target)
+    grouped = by_origin(profile.rests_on, profile.target)
     lines: list[str] = []
     for origin, names in sorted(grouped.items()):
         lines += wrap(

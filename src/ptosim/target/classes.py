@@ -48,7 +48,7 @@ TIMING_CLASSES: dict[str, str] = {
     "gather": "vgather2, vgather2_bc",
     "gather_block": "vgatherb",
     "scatter": "vscatter",
-    "mask": "instructions on predicates alone: pset, pge, plt, pand, psel, ppack, pintlv",
+    "mask": "instructions on predicates alone: pset, pge, plt, pand, psel, ppack, pintlv; no vector issue slot",
     "mask_load": "plds, pldi",
     "mask_store": "psts, psti, pstu",
     "other": "every other vector instruction: vintlv, vpack, vunpack, vaddc, histograms",

@@ -12,8 +12,8 @@ The rules, each figure from the target:
 * Loads go first: a store starts only in a cycle whose loads leave room beside them.
 * An operand is there so many cycles after the start of its producer as the forwarding table says; a pointer or scalar
   that a vector instruction updates, as soon as the result of a scalar instruction would be.
-* Scalar instructions take no issue slot. They run ahead of the vector instructions by at most the depth of the shared
-  queue, in cycles.
+* Scalar instructions, and those on predicates alone, take no issue slot. They run ahead of the vector instructions by
+  at most the depth of the shared queue, in cycles.
 * A register is free again some cycles after its last reader has started.
 """
 
@@ -95,6 +95,7 @@ class Machine:
         self.store_free = [0] * unit.store_slots
         self.registers = 0  # in use
         self.releases: list[tuple[int, int, int, Entry]] = []  # cycle, order, registers, whose reading released them
+        self.reached: set[tuple[str, str]] = set()  # timing classes of a producer and a consumer of its result
         self.order = count()
         self.last_memory: Entry | None = None  # started last
         self.last_started: Entry | None = None  # likewise, of all that were in a queue
@@ -225,7 +226,11 @@ class Machine:
                 producer.readers += 1
 
     def _reach(self, operand: Binding, consumer: str) -> int:
-        return operand.entry.step.reach[consumer] if operand.register else self.unit.forward["scalar"]["alu"][0]
+        if not operand.register:
+            self.reached.add(("scalar", "scalar"))
+            return self.unit.forward["scalar"]["alu"][0]
+        self.reached.add((operand.entry.step.timing_class, consumer))
+        return operand.entry.step.reach[consumer]
 
     def unname(self, binding: Binding) -> None:
         """A value is not used any more."""

@@ -180,6 +180,7 @@ class PipeTimer(Silent):
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,
         has nothing to wait for."""
         cost = self.latency.barrier
+        self.recorder.recording.barriers = True
         if entry.pipe is Pipe.ALL:
             last, row = max(state.free[_S + 1 :])
             since, _ = state.free[_S]

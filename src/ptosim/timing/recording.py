@@ -158,6 +158,8 @@ class Recording:
     """The arguments of each site by name."""
     pointers: list[frozenset[str]] = field(default_factory=list[frozenset[str]])
     """Which of them point to GM."""
+    barriers: bool = False
+    """Whether a barrier was met."""
     pool: array[int] = field(default_factory=lambda: array("q"))
     cycles: int = 0
     hardware_cores: int = 0

@@ -5,6 +5,7 @@ The order of the others does not matter, so that counting them is enough.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from math import ceil
 
 from ptosim.target.profile import RepeatUnit
@@ -35,9 +36,17 @@ def time(program: Program, way: Way, unit: RepeatUnit) -> VectorFunctionTiming:
         lines={line: cycles for line, cycles in sorted(lines.items()) if cycles},
         causes=dict(causes),
         busy={"issue": slope},
-        classes=frozenset(timing_class for timing_class, _ in counts),
+        figures=frozenset(_figures(counts, first)),
         limit=causes[0][0],
     )
+
+
+def _figures(counts: Counts, first: Instruction | None) -> Iterator[str]:
+    if first:
+        yield f"class.{first.timing_class}.head"
+    for timing_class, _ in counts:
+        yield f"class.{timing_class}.slope"
+        yield f"class.{timing_class}.tail"
 
 
 def _count(body: Body, way: Way, times: int, counts: Counts) -> None:

@@ -14,5 +14,5 @@ class VectorFunctionTiming:
     lines: Mapping[int, float]  # what each source line contributes to the chain of waits that leads to the end
     causes: Mapping[str, float]  # the same cycles by cause, the largest first; start-up and drain are "launch"
     busy: Mapping[str, float]  # cycles in which a unit was taken: issue, EXU0, EXU1, SFU, load, store
-    classes: frozenset[str]  # timing classes whose figures this rests on
+    figures: frozenset[str]  # of the target that this rests on, by dotted path
     limit: str  # what bounds it: launch, issue, loop, load/store, execute ports, SFU, reduction port, dependency ...

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
 
-from ptosim.target.profile import IssueUnit, RepeatUnit, Target
+from ptosim.target.profile import IssueClass, IssueUnit, RepeatUnit, Target
 from ptosim.timing import repeat
 from ptosim.timing.critical_path import Clock, Repetition, critical_path
 from ptosim.timing.issue import Binding, Machine
@@ -20,6 +20,7 @@ from ptosim.timing.program import Branch, Choice, Loop, Path, Program, Turns, Va
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.state import signature
 
+_OF_CONTROL = ("iteration", "loop_entry", "post_update", "branch")
 _ENDING = 2  # queue depths, in cycles: after these nothing of what was in the queues is left
 
 
@@ -41,6 +42,7 @@ class _Run:
     machine: Machine
     values: dict[int, Binding] = field(default_factory=dict[int, Binding])
     repetitions: list[Repetition] = field(default_factory=list[Repetition])
+    control_figures: set[str] = field(default_factory=set[str])  # those of the unit that loops and branches asked for
 
     def block(self, block: Block, way: Way) -> None:
         choices = iter(way)
@@ -77,14 +79,14 @@ class _Run:
     def branch(self, control: Control, node: Branch, taken: int, way: Way) -> None:
         machine = self.machine
         machine.wait_for(self.bindings(node.condition), node.line)
-        machine.pause(machine.unit.branch, "branch", node.line)
+        self.pause("branch", "branch", node.line)
         block = control.blocks[0 if taken else 1]
         self.block(block, way)
         self.move(node.then_yielded if taken else node.otherwise_yielded, node.results, block.dying[-1])
 
     def loop(self, control: Control, node: Loop | While, turns: Turns) -> None:
         machine = self.machine
-        machine.pause(machine.unit.loop_entry, "loop", node.line)
+        self.pause("loop_entry", "loop", node.line)
         self.move(node.initial, node.arguments, control.dying_on_entry)
         self.iterations(control, node, turns)
         if isinstance(node, While):
@@ -102,8 +104,9 @@ class _Run:
         iteration = 0
         while iteration < turns.count:
             if iteration == 1 and control.post_update:
-                machine.pause(machine.unit.post_update, "loop", node.line)
+                self.pause("post_update", "loop", node.line)
             if iteration:
+                self.control_figures.add("iteration")
                 begun = machine.turn(begun, node.line)
                 iteration += self.repeat(seen, iteration, turns)
                 if iteration == turns.count:
@@ -122,8 +125,14 @@ class _Run:
         choices = sum(isinstance(inner, Control) for inner in before.nodes)
         self.block(before, way[:choices])
         self.machine.wait_for(self.bindings(node.condition), node.line)
-        self.machine.pause(self.machine.unit.branch, "branch", node.line)
+        self.pause("branch", "branch", node.line)
         return way[choices:]
+
+    def pause(self, figure: str, cause: str, line: int) -> None:
+        """Let issue pause for as long as a figure of the unit says; before the first instruction it has no effect."""
+        if self.machine.previous is not None:
+            self.control_figures.add(figure)
+        self.machine.pause(getattr(self.machine.unit, figure), cause, line)
 
     def repeat(self, seen: dict[object, tuple[int, int]], iteration: int, turns: Turns) -> int:
         """If the machine is in a state that it was in before, the iterations that need not be simulated."""
@@ -199,9 +208,21 @@ def _summary(run: _Run, unit: IssueUnit) -> VectorFunctionTiming:
         lines={line: cycles for line, cycles in sorted(lines.items()) if cycles},
         causes={cause: cycles for cause, cycles in causes.most_common() if cycles},
         busy=_busy(machine, clock),
-        classes=frozenset(entry.step.timing_class for entry in machine.started),
+        figures=frozenset(_figures(run, unit)),
         limit=_limit(causes, machine, clock),
     )
+
+
+def _figures(run: _Run, unit: IssueUnit) -> Iterator[str]:
+    for figure in unit._fields:
+        if figure not in _OF_CONTROL and figure not in ("classes", "forward"):
+            yield f"vector.{figure}"
+    yield from (f"vector.{figure}" for figure in run.control_figures)
+    for timing_class in {entry.step.timing_class for entry in run.machine.started}:
+        yield from (f"class.{timing_class}.{figure}" for figure in IssueClass._fields)
+    for producer, consumer in run.machine.reached:
+        row = unit.forward[producer]
+        yield f"forward.{producer}.{consumer if consumer in row else unit.classes[consumer].consumer}"
 
 
 def _limit(causes: Counter[str], machine: Machine, clock: Clock) -> str:
