@@ -9,11 +9,13 @@ here. A NaN result is the canonical one.
 exp(x)
     x = max(x, EXP_LOWEST), then x = min(x, EXP_HIGHEST)    +-inf become finite, and the final rounding
                                                             of e^EXP_LOWEST is +0, of e^EXP_HIGHEST is +inf
-    t = x * LOG2_E + ROUNDING_SHIFT                         product, sum: t's low significand bits are the integer n
-    n = t - ROUNDING_SHIFT                                  n = x / ln 2 rounded to nearest
-    r = (x - n * LN2_HIGH) - n * LN2_LOW                    |r| <= ln(2)/2; the first product and difference are exact
-    p = EXP_COEFFICIENTS[11]
-    p = p * r + EXP_COEFFICIENTS[k]     for k = 10 .. 0     Horner: product, sum
+    y = x * LOG2_E                                          e^x = 2^y
+    t = y + ROUNDING_SHIFT                                  t's low significand bits are the integer n
+    n = t - ROUNDING_SHIFT                                  n = y rounded to nearest
+    f = y - n                                               |f| <= 1/2, exact
+    p = EXP_COEFFICIENTS[7]
+    p = p * f + EXP_COEFFICIENTS[k]     for k = 6 .. 0      Horner: product, sum; p = 2^(f/4)
+    p = p * p, twice                                        a shorter polynomial and two squares: fewer operations
     result = p * 2^n, as integers:  bits(p) + (bits(t) << 52)      (64-bit, wrapping)
     Select, last: a NaN argument gives NaN.
 
@@ -45,21 +47,18 @@ ROUNDING_SHIFT = 6755399441055744.0
 EXP_LOWEST = -110.0
 EXP_HIGHEST = 90.0
 
-# e^r on |r| <= 1.0001 * ln(2)/2: (e^r - 1 - r) / r^2 interpolated in ten Chebyshev nodes and rounded to double.
-# Relative error of the polynomial: 1.7e-17, a seventh of the rounding error of one double operation.
+# 2^(f/4) on |f| <= 1/2: (2^(f/4) - 1) / f interpolated in seven Chebyshev nodes and rounded to double. Relative error of
+# its fourth power: 5.3e-15, what the product x * LOG2_E has where e^x is about to overflow. Next to the 6e-8 of rounding
+# to f32 that is nothing: of twelve million random arguments none got another f32 than the one nearest to e^x.
 EXP_COEFFICIENTS = (
     1.0,
-    1.0,
-    0.5000000000000001,
-    0.16666666666666669,
-    0.04166666666662413,
-    0.008333333333330062,
-    0.0013888888917213717,
-    0.00019841269863053618,
-    2.4801521295954376e-05,
-    2.7557268459997064e-06,
-    2.7620088445409746e-07,
-    2.510038549551032e-08,
+    0.17328679513998632,
+    0.015014156684978283,
+    0.0008672516978885012,
+    3.7570815723296826e-05,
+    1.3021052664931598e-06,
+    3.761510034852565e-08,
+    9.311229045788462e-10,
 )
 
 LOG_LOWEST_MANTISSA = 0.7071067811865476

@@ -31,9 +31,11 @@ def exp(function: Function, element: Element, lanes: Value) -> Value:
 
 
 def _exp_of(element: Element, lanes: Value) -> Value:
-    x = numeric(lanes).convert("fpext", F64)
-    result = (x != x).select(_NAN, _exp(x))
-    return _rounded(element, result)
+    x = widen(element, lanes)
+    power = _exp(x)
+    if element.name == "f16":
+        return f64_to_f16((x != x).select(_NAN, power))
+    return (x != x).select(_NAN, power.convert("fptrunc", F32))
 
 
 def _apart(
@@ -52,12 +54,15 @@ def _apart(
 
 
 def _exp(x: Value) -> Value:
+    """Double lanes from float lanes, whose range is cut while they are narrow."""
     x = (x < EXP_LOWEST).select(EXP_LOWEST, x)
     x = (x > EXP_HIGHEST).select(EXP_HIGHEST, x)
-    t = x * LOG2_E + ROUNDING_SHIFT
+    y = x.convert("fpext", F64) * LOG2_E
+    t = y + ROUNDING_SHIFT
     n = t - ROUNDING_SHIFT
-    r = (x - n * LN2_HIGH) - n * LN2_LOW
-    p = _horner(r, EXP_COEFFICIENTS)
+    p = _horner(y - n, EXP_COEFFICIENTS)
+    p = p * p
+    p = p * p
     return lanes_as(bits_of(p) + (bits_of(t) << 52), F64)
 
 

@@ -47,8 +47,8 @@ def _horner(x: Lanes, coefficients: tuple[Lanes, ...]) -> Lanes:
 _SMALLEST_NORMAL = np.array(2.0**-126)
 _DROPPED = np.array((1 << 29) - 1, np.int64)
 """The bits of a double that rounding to a normal f32 drops."""
-_DOUBT = 64
-"""In units of the last place of a double: more than NumPy's exp and the sequence can be apart."""
+_DOUBT = 256
+"""In units of the last place of a double: more than NumPy's exp and the sequence can be apart (some 100)."""
 _BEFORE_HALF_WAY = np.array(_DOUBT - (1 << 28), np.int64)
 
 
@@ -70,14 +70,14 @@ def exp_in_steps(values: Lanes) -> Lanes:
     x: Lanes = values.astype(np.float64)
     np.maximum(x, _EXP_LOWEST, out=x)
     np.minimum(x, _EXP_HIGHEST, out=x)
-    t: Lanes = x * _LOG2_E
-    t += _ROUNDING_SHIFT
-    n: Lanes = t - _ROUNDING_SHIFT
-    x -= n * _LN2_HIGH
-    x -= n * _LN2_LOW
+    x *= _LOG2_E
+    t: Lanes = x + _ROUNDING_SHIFT
+    x -= t - _ROUNDING_SHIFT
     power = t.view(np.int64)
     power <<= _FRACTION_BITS
     result = _horner(x, _EXP_HORNER)
+    result *= result
+    result *= result
     bits = result.view(np.int64)
     bits += power
     rounded: Lanes = result.astype(values.dtype)
