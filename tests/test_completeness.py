@@ -1,11 +1,16 @@
-"""Every operation of the language has a page, an effects record, a meaning, a lowering and tests."""
+"""Every operation of the language has a page, an effects record, a meaning, a lowering and tests.
+
+A failure says which step of docs/architecture.md, "Adding an instruction", is missing and in which file.
+"""
 
 import inspect
+import re
+from pathlib import Path
 
 import pytest
 
 from ptosim.effects.catalogue import effects
-from ptosim.language.catalogue import operations, structural_operations
+from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
 from ptosim.native.catalogue import lowered
 from ptosim.reference.catalogue import defined
@@ -27,6 +32,20 @@ ALL: list[type[PTOOperation]] = [*operations(), *structural_operations()]
 EXECUTED = [op for op in ALL if op.replaced_by is None and op.name not in STRUCTURE]
 """What an engine executes: current names only."""
 
+ROOT = Path(__file__).parents[1]
+
+
+def file_of(operation: type[PTOOperation], folder: str, prefix: str = "") -> str:
+    """Where a part of an operation belongs: the room of its class, or the larger room that it is a part of."""
+    room = room_of(operation)
+    rooms = (room, room.partition("_")[0])
+    paths = [f"{folder}/{prefix}{name}.py" for name in rooms]
+    return next((path for path in paths if (ROOT / path).exists()), paths[0])
+
+
+def missing(step: int, operation: type[PTOOperation], part: str) -> str:
+    return f"step {step} of docs/architecture.md: {operation.name} needs {part}"
+
 
 @pytest.mark.parametrize("operation", ALL, ids=lambda op: op.name)
 def test_every_operation_has_a_page(operation: type[PTOOperation]) -> None:
@@ -38,32 +57,40 @@ def test_every_operation_has_a_page(operation: type[PTOOperation]) -> None:
 @pytest.mark.parametrize("operation", operations(), ids=lambda op: op.name)
 def test_every_instruction_has_an_example(operation: type[PTOOperation]) -> None:
     page = inspect.getdoc(operation) or ""
-    assert any(line.startswith("    ") and operation.name in line for line in page.splitlines())
+    examples = [line for line in page.splitlines() if line.startswith("    ")]
+    assert any(operation.name in line for line in examples), missing(
+        1, operation, "an example in its docstring: one line, indented below a paragraph that says what it does"
+    )
 
 
 @pytest.mark.parametrize("operation", EXECUTED, ids=lambda op: op.name)
 def test_every_operation_has_an_effects_record(operation: type[PTOOperation]) -> None:
-    record = effects()[operation.name]
+    record = effects().get(operation.name)
+    assert record is not None, missing(2, operation, f"a record in {file_of(operation, 'src/ptosim/effects')}")
     assert record.name == operation.name
-    assert record.timing in CLASSES
+    assert record.timing in CLASSES, missing(2, operation, "a timing class of src/ptosim/target/classes.py")
 
 
 @pytest.mark.parametrize("operation", EXECUTED, ids=lambda op: op.name)
 def test_every_operation_has_a_meaning(operation: type[PTOOperation]) -> None:
-    assert operation.name in defined()
+    file = file_of(operation, "src/ptosim/reference")
+    assert operation.name in defined(), missing(3, operation, f"a meaning in {file}")
 
 
 @pytest.mark.parametrize("operation", EXECUTED, ids=lambda op: op.name)
 def test_every_operation_has_a_lowering(operation: type[PTOOperation]) -> None:
-    assert operation.name in lowered()
+    file = file_of(operation, "src/ptosim/native")
+    assert operation.name in lowered(), missing(4, operation, f"a lowering in {file}")
 
 
 @pytest.mark.parametrize("operation", ALL, ids=lambda op: op.name)
 def test_every_operation_is_named_by_tests(operation: type[PTOOperation]) -> None:
     """Of the language, and of something that runs it."""
     groups = coverage.groups_of(operation.name)
-    assert "language" in groups
-    assert "reference" in groups or "examples" in groups
+    file = file_of(operation, "tests/language", "test_")
+    assert "language" in groups, missing(5, operation, f"a test of how it is written in {file}")
+    file = file_of(operation, "tests/reference", "test_")
+    assert "reference" in groups or "examples" in groups, missing(5, operation, f"a test of its values in {file}")
 
 
 def test_structure_is_walked() -> None:
@@ -77,3 +104,17 @@ def test_no_table_names_what_does_not_exist() -> None:
     assert set(effects()) <= known
     assert defined() <= known
     assert lowered() <= known
+
+
+LISTED = {
+    timing: set(description.split(", "))
+    for timing, description in (TIMING_CLASSES | OPERATION_CLASSES | COPY_CLASSES).items()
+    if re.fullmatch(r"\w+(, \w+)*", description)
+}
+"""The timing classes whose description is a list of names and nothing else."""
+
+
+@pytest.mark.parametrize("timing", LISTED)
+def test_a_timing_class_lists_its_instructions(timing: str) -> None:
+    priced = {name.removeprefix("pto.") for name, record in effects().items() if record.timing == timing}
+    assert LISTED[timing] == priced, f'step 2 of docs/architecture.md: "{timing}" in src/ptosim/target/classes.py'

@@ -46,7 +46,8 @@ def _written(op: type[PTOOperation]) -> Iterator[str]:
         vector.Binary: binary,
         vector.VectorScalar: with_scalar,
     }
-    write = next(form for family, form in families.items() if issubclass(op, family))
+    write = next((form for family, form in families.items() if issubclass(op, family)), None)
+    assert write, f"step 5 of docs/architecture.md: {op.name} belongs to no family; say in _SPECIAL how it is written"
     for kind in _kinds(op):
         yield write(name, kind)
 

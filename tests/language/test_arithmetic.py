@@ -33,6 +33,7 @@ def test_every_instruction_of_the_room_is_there():
     names = {operation.name.removeprefix("pto.") for operation in OPERATIONS}
     expected = {*UNARY, *BINARY, *WITH_SCALAR, *"vbr vdup vnot vshl vshr vshls vshrs vmadd".split()}
     assert names == expected | {"vaddc", "vsubc", "vaddcs", "vsubcs"}
+    assert names - set(TYPES) == {"vbr", "vdup", "vaddc", "vsubc", "vaddcs", "vsubcs"}, "TYPES says what each takes"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
