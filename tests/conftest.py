@@ -1,9 +1,13 @@
 """Sample or full: `make test` runs a repeatable sample of the long suites, `--full` all that they are meant to."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Modules that tests share explain a failed assertion as the tests themselves do.
+pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.iterdir() if path.stem.isidentifier()))
 
 settings.register_profile("sample", max_examples=50, derandomize=True, deadline=None)
 settings.register_profile("full", max_examples=1000, derandomize=True, deadline=None)
