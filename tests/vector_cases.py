@@ -17,12 +17,12 @@ from ptosim.language.catalogue import operations, room_of
 from ptosim.language.operation import PTOOperation
 from vector_programs import SLOT, Array, Slot, VectorProgram, binary, mask_type, unary, with_scalar
 
-ROOMS = ("arithmetic", "conversion", "reduction", "compare", "rearrange", "sfu")
+ROOMS = ("arithmetic", "arithmetic_integer", "conversion", "reduction", "compare", "rearrange", "sfu")
 OUTSIDE = ("pto.vbitsort", "pto.vmrgsort4")  # they work on UB, outside of scopes: see sort_programs
 
 
 def instructions() -> list[type[PTOOperation]]:
-    """The classes of the six rooms that work on registers."""
+    """The classes of the rooms that work on registers."""
     return [op for op in operations() if room_of(op) in ROOMS and op.name not in OUTSIDE]
 
 

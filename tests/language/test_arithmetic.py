@@ -4,11 +4,12 @@ import pytest
 
 from language.vector_kernel import accepts, example_kernel, kernel, printed, read, register, rejects, warns
 from ptosim.effects.element import ELEMENTS
-from ptosim.language import arithmetic
+from ptosim.language import arithmetic, arithmetic_integer
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
 
-OPERATIONS = [operation for operation in operations() if operation.__module__ == arithmetic.__name__]
+ROOM = (arithmetic.__name__, arithmetic_integer.__name__)
+OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
 
 UNARY = "vabs vneg vexp vln vsqrt vrelu".split()
 BINARY = "vadd vsub vmul vdiv vmax vmin vand vor vxor".split()
@@ -388,7 +389,7 @@ def test_the_generic_form_of_a_carry_chain_has_the_operands_in_the_same_order():
     (function,) = read(kernel(body)).parsed.module.ops
     (scope, _) = function.regions[0].block.ops
     (carry,) = scope.regions[0].block.ops
-    assert isinstance(carry, arithmetic.VAddCs)
+    assert isinstance(carry, arithmetic_integer.VAddCs)
     assert (carry.carry_in, carry.mask) == tuple(function.regions[0].block.args[2:])
 
 

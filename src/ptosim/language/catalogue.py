@@ -26,6 +26,7 @@ ROOMS = (
     "vector_stream",
     "predicate",
     "arithmetic",
+    "arithmetic_integer",
     "conversion",
     "reduction",
     "compare",

@@ -8,6 +8,7 @@ from typing import Any
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
 from ptosim.language import arithmetic as op
+from ptosim.language import arithmetic_integer
 from ptosim.native import elementary, numbers
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
@@ -237,26 +238,26 @@ def _chain(f: Function, total: Value, carry: Value, mask: Mask) -> tuple[Value, 
     return zeroed(total, mask), Mask(f, carry, 4) & mask
 
 
-@lowering(op.VAddC)
+@lowering(arithmetic_integer.VAddC)
 def vaddc(f: Function, lhs: Value, rhs: Value, mask: Mask) -> tuple[Value, Mask]:
     total = lhs + rhs
     return _chain(f, total, total.compare("ult", lhs), mask)
 
 
-@lowering(op.VAddCs)
+@lowering(arithmetic_integer.VAddCs)
 def vaddcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> tuple[Value, Mask]:
     partial = lhs + rhs
     total = partial + carry_in.lanes(4).zext(I32)
     return _chain(f, total, partial.compare("ult", lhs) | total.compare("ult", partial), mask)
 
 
-@lowering(op.VSubC)
+@lowering(arithmetic_integer.VSubC)
 def vsubc(f: Function, lhs: Value, rhs: Value, mask: Mask) -> tuple[Value, Mask]:
     """The carry means "no borrow"."""
     return _chain(f, lhs - rhs, lhs.compare("uge", rhs), mask)
 
 
-@lowering(op.VSubCs)
+@lowering(arithmetic_integer.VSubCs)
 def vsubcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> tuple[Value, Mask]:
     carry = carry_in.lanes(4)
     enough = lhs.compare("ugt", rhs) | (carry & (lhs == rhs))

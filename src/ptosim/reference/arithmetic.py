@@ -10,6 +10,7 @@ import numpy as np
 from ptosim.effects.element import Element
 from ptosim.effects.record import Static
 from ptosim.language import arithmetic as op
+from ptosim.language import arithmetic_integer
 from ptosim.machine.entry import Site
 from ptosim.reference import elementary, numbers
 from ptosim.reference.core import Core
@@ -233,22 +234,22 @@ _NO_LANES = np.zeros(64, np.bool_)
 _ALL_LANES = np.ones(64, np.bool_)
 
 
-@semantics(op.VAddC)
+@semantics(arithmetic_integer.VAddC)
 def vaddc(lhs: Lanes, rhs: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
     return _add(lhs, rhs, _NO_LANES, active)
 
 
-@semantics(op.VAddCs)
+@semantics(arithmetic_integer.VAddCs)
 def vaddcs(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes, Mask]:
     return _add(lhs, rhs, carry_in.lanes(4), active)
 
 
-@semantics(op.VSubC)
+@semantics(arithmetic_integer.VSubC)
 def vsubc(lhs: Lanes, rhs: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
     return _subtract(lhs, rhs, _ALL_LANES, active)
 
 
-@semantics(op.VSubCs)
+@semantics(arithmetic_integer.VSubCs)
 def vsubcs(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes, Mask]:
     return _subtract(lhs, rhs, carry_in.lanes(4), active)
 

@@ -1,0 +1,185 @@
+"""Element-wise arithmetic that only integers have: shifts and the carry chain of 32-bit lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import i16
+
+from ptosim.language.operands import are_type
+from ptosim.language.operation import Operand, Problem, Result
+from ptosim.language.types import VregType, element_of
+from ptosim.language.vector import (
+    INTEGERS,
+    Binary,
+    VectorOperation,
+    VectorScalar,
+    element_among,
+    integers,
+    is_register,
+    mask_matches,
+)
+
+# --- shifts ---------------------------------------------------------------------------------------
+
+
+class VectorShift(Binary):
+    """The count is a register of integers of the same width, of any sign."""
+
+    alike = ("lhs", "result")
+    accepted = INTEGERS
+    documented = integers(8, 16, 32)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from is_register(self, "rhs")
+        yield from element_among(self, "rhs", INTEGERS)
+        data, count = self.lhs.type, self.rhs.type
+        if (
+            isinstance(data, VregType)
+            and isinstance(count, VregType)
+            and element_of(count).is_integer
+            and element_of(count).bits != element_of(data).bits
+        ):
+            yield Problem(f"rhs counts in {count.element}, but the lanes of lhs are {data.element}", at="rhs")
+
+
+class VShl(VectorShift):
+    """Shift left by a count per lane.
+
+    (a << c) modulo 2^W. The count is read as unsigned; from W on the result is 0.
+
+        %d = pto.vshl %a, %b, %mask : !pto.vreg<128xui16>, !pto.vreg<128xui16>, !pto.mask<b16> -> !pto.vreg<128xui16>
+    """
+
+    name = "pto.vshl"
+
+
+class VShr(VectorShift):
+    """Shift right by a count per lane.
+
+    Arithmetic for iN and siN, logical for uiN. The count is read as unsigned; from W on the sign (or 0) fills the lane.
+
+        %d = pto.vshr %a, %b, %mask : !pto.vreg<64xsi32>, !pto.vreg<64xsi32>, !pto.mask<b32> -> !pto.vreg<64xsi32>
+    """
+
+    name = "pto.vshr"
+
+
+class ScalarShift(VectorScalar):
+    """The count is an i16, whatever the width of the lanes."""
+
+    accepted = INTEGERS
+    documented = integers(8, 16, 32)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from VectorOperation.rules(self, target)
+        yield from are_type(self, i16, "scalar")
+
+
+class VShls(ScalarShift):
+    """Shift left by a scalar count.
+
+    As pto.vshl with one count for all lanes; the count is an i16 whatever the element width.
+
+        %d = pto.vshls %a, %s, %mask : !pto.vreg<64xi32>, i16, !pto.mask<b32> -> !pto.vreg<64xi32>
+    """
+
+    name = "pto.vshls"
+
+
+class VShrs(ScalarShift):
+    """Shift right by a scalar count.
+
+    As pto.vshr with one count for all lanes; the count is an i16 whatever the element width.
+
+        %d = pto.vshrs %a, %s, %mask : !pto.vreg<64xui32>, i16, !pto.mask<b32> -> !pto.vreg<64xui32>
+    """
+
+    name = "pto.vshrs"
+
+
+# --- carry chain ----------------------------------------------------------------------------------
+
+
+class CarryChain(VectorOperation):
+    """Lanes of 32 bits, taken as unsigned; every mask has their granularity."""
+
+    alike = ("lhs", "rhs", "result")
+    accepted = integers(32)
+    lhs = Operand()
+    rhs = Operand()
+    result = Result()
+    carry = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        for role in ("carry_in", "carry"):
+            if role in (*self.operand_roles, *self.result_roles):
+                yield from mask_matches(self, role, self.lhs.type)
+
+
+class WithCarry(CarryChain):
+    """`%d, %c = pto.OP %a, %b, %mask : V, V, M -> V, M`."""
+
+    form = "$lhs, $rhs, $mask"
+    mask = Operand()
+
+
+class WithCarryIn(CarryChain):
+    """`%d, %c = pto.OP %a, %b, %carry_in, %mask : V, V, M, M -> V, M`."""
+
+    form = "$lhs, $rhs, $carry_in, $mask"
+    carry_in = Operand()
+    mask = Operand()
+
+
+class VAddC(WithCarry):
+    """Sum of 32-bit lanes, with the carry as a mask.
+
+    d = (a + b) mod 2^32 and c = 1 where the unsigned sum does not fit. Inactive lanes give 0 in both.
+
+        %d, %c = pto.vaddc %a, %b, %mask
+            : !pto.vreg<64xui32>, !pto.vreg<64xui32>, !pto.mask<b32> -> !pto.vreg<64xui32>, !pto.mask<b32>
+    """
+
+    name = "pto.vaddc"
+
+
+class VSubC(WithCarry):
+    """Difference of 32-bit lanes, with the carry as a mask.
+
+    d = (a - b) mod 2^32 and c = 1 where there is no borrow, that is a >= b unsigned. Inactive lanes give 0 in both.
+
+        %d, %c = pto.vsubc %a, %b, %mask
+            : !pto.vreg<64xui32>, !pto.vreg<64xui32>, !pto.mask<b32> -> !pto.vreg<64xui32>, !pto.mask<b32>
+    """
+
+    name = "pto.vsubc"
+
+
+class VAddCs(WithCarryIn):
+    """Sum of 32-bit lanes and a carry, with the new carry as a mask.
+
+    d = (a + b + carry_in) mod 2^32 and c = 1 where the unsigned sum does not fit. Inactive lanes give 0 in both.
+
+        %d, %c = pto.vaddcs %a, %b, %cin, %mask
+            : !pto.vreg<64xui32>, !pto.vreg<64xui32>, !pto.mask<b32>, !pto.mask<b32>
+            -> !pto.vreg<64xui32>, !pto.mask<b32>
+    """
+
+    name = "pto.vaddcs"
+
+
+class VSubCs(WithCarryIn):
+    """Difference of 32-bit lanes less a borrow, with the new carry as a mask.
+
+    d = (a - b - (1 - carry_in)) mod 2^32 and c = 1 where there is no borrow. A carry-in of 1 means that nothing was
+    borrowed, so an all-true carry_in makes this pto.vsubc. Inactive lanes give 0 in both.
+
+        %d, %c = pto.vsubcs %a, %b, %cin, %mask
+            : !pto.vreg<64xui32>, !pto.vreg<64xui32>, !pto.mask<b32>, !pto.mask<b32>
+            -> !pto.vreg<64xui32>, !pto.mask<b32>
+    """
+
+    name = "pto.vsubcs"
