@@ -31,7 +31,8 @@ def test_kinds() -> None:
     assert element("i32").kind == element("si32").kind == element("index").kind == "signed"
     assert element("ui32").kind == "unsigned"
     assert [n for n in ELEMENTS if element(n).is_float] == ["f16", "bf16", "f32", "f64"]
-    assert element("i1").bits == 1 and element("i4").bits == 4 and element("i4").bytes == 1
+    assert element("i1").bits == 1
+    assert [(element(name).bits, element(name).bytes) for name in ("i4", "si4")] == [(4, 1), (4, 1)]
     assert all(e.is_integer + e.is_float + (e.kind == "lowprecision") == 1 for e in ELEMENTS.values())
 
 

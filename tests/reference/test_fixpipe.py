@@ -80,7 +80,7 @@ def stored(
     names = iter([*pointers, *scalars])
     filled = "".join(part if part != "{}" else next(names) for part in _split(clauses))
     text.store("%y", dest, 1, n, n, filled, source, types=(*types, *(type_ for _, type_ in operands)))
-    y = np.zeros(n if dest != "i4" else (n + 1) // 2, storage(dest))
+    y = np.zeros((n + 1) // 2 if dest.endswith("i4") else n, storage(dest))
     x = padded(values, storage(source))
     text.kernel()(x, padded(words, np.uint64), padded(slopes, np.uint32), y)
     return y
@@ -363,9 +363,10 @@ def test_through_f16() -> None:
 
 
 @pytest.mark.parametrize(("mode", "source"), [("qf322s4_pre", "f32"), ("qf162s4_pre", "f32"), ("req4", "i32")])
-def test_four_bits_lie_two_to_a_byte(mode: str, source: str) -> None:
+@pytest.mark.parametrize("dest", ["i4", "si4"])
+def test_four_bits_lie_two_to_a_byte(mode: str, source: str, dest: str) -> None:
     """-8..7, the first in the low nibble; an odd last one stands alone."""
-    found = stored([1, -1, 100, -100, 3], "i4", quant(f"{mode}_scalar"), ((1.0, "f32"),), source)
+    found = stored([1, -1, 100, -100, 3], dest, quant(f"{mode}_scalar"), ((1.0, "f32"),), source)
     np.testing.assert_array_equal(found, [0xF1, 0x87, 0x03])
 
 

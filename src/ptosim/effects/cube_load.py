@@ -24,6 +24,9 @@ from ptosim.effects.geometry import ceil_div, ceil_to, floor_div
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint
 
+STEP_LIMIT = 255
+"""The largest step of a load, of 8 bits; starts and strides have 16."""
+
 
 class Control(NamedTuple):
     """A load in fractals: of source and destination, start, step and stride. Scales count fragments of 32 bytes."""

@@ -23,7 +23,7 @@ class Element:
 
     @property
     def bytes(self) -> int:
-        """Bytes in memory; the scalar-only `i1` and `i4` take a whole one."""
+        """Bytes in memory; `i1` and the 4-bit integers take a whole one."""
         return (self.bits + 7) // 8
 
     @property
@@ -55,7 +55,7 @@ _GRANULARITIES: dict[int, Granularity] = {1: "b8", 2: "b16", 4: "b32", 8: "b32"}
 
 _BITS: tuple[tuple[Kind, dict[str, int]], ...] = (
     ("signed", {"i1": 1, "i4": 4, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}),
-    ("signed", {"si8": 8, "si16": 16, "si32": 32, "si64": 64}),
+    ("signed", {"si4": 4, "si8": 8, "si16": 16, "si32": 32, "si64": 64}),
     ("unsigned", {"ui8": 8, "ui16": 16, "ui32": 32, "ui64": 64}),
     ("float", {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}),
     ("lowprecision", {"f8E4M3FN": 8, "f8E5M2": 8, "f8E8M0": 8, "hif8": 8}),

@@ -30,6 +30,19 @@ ALIGNMENT = {Space.GM: 1, Space.UB: ON_CHIP_ALIGNMENT, Space.L1: ON_CHIP_ALIGNME
 
 LAYOUTS = ("nz2nd", "nz2dn", "nz2nz")
 
+SCALE_MASK = 0xFFFFE000
+"""A scale or slope is an f32 cut off behind its tenth fraction bit."""
+UNSCALED = frozenset({"no_convert", "f32_f16", "f32_bf16"})
+"""Quantisation modes that read no parameters."""
+WITH_OFFSET = frozenset({"qf322b8_pre", "qf322s4_pre", "qf162b8_pre", "qf162s4_pre", "req8", "req4"})
+EXACT = frozenset({"deqs32_int", "deqs16"})
+"""Families of modes: those that add an offset, and those whose integers are not rounded to f32."""
+
+
+def mode_family(mode: str) -> str:
+    """A quantisation mode, whether its parameters are those of each channel or of all."""
+    return mode.removesuffix("_vec").removesuffix("_scalar")
+
 
 class Shape(NamedTuple):
     """The sizes of a store. Strides of the source count rows of 16 accumulators, those of the destination elements."""

@@ -6,6 +6,7 @@ What the words leave to registers (loop3, loop0) the operands carry under the na
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from ptosim.effects.fixpipe import ALIGNMENT, LAYOUTS, Shape, dest_extent, source_extent
@@ -21,6 +22,22 @@ RELU_MODES: tuple[str, ...] = ("no_relu", "normal_relu", "scalar_relu", "vector_
 def field(word: Any, high: int, low: int) -> Any:
     """Bits high:low of a word."""
     return word >> low & ((1 << (high - low + 1)) - 1)
+
+
+LOW_BITS = 40
+"""set_loop3_para and set_channel_para take their word in two: these bits, and the 24 above."""
+
+
+def with_registers(config0: Any, config1: Any, loop3_para: Any, channel_para: Any) -> SimpleNamespace:
+    """The operands of a raw store, and what the registers add to them."""
+    return SimpleNamespace(
+        config0=config0,
+        config1=config1,
+        loop0_stride=field(channel_para, 63, 48),
+        loop3_count=field(loop3_para, 15, 0),
+        loop3_source_stride=field(loop3_para, 31, 16),
+        loop3_dest_stride=field(loop3_para, 63, 32),
+    )
 
 
 def quant_code(config1: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ptosim.effects.element import Element, element
 from ptosim.effects.fractal import (
     ACCUMULATOR,
     ACCUMULATOR_FRACTAL,
@@ -41,6 +42,40 @@ class Packed:
 
     def __getattr__(self, role: str) -> Any:
         return getattr(self.operands, role)
+
+
+_EIGHT_BITS = frozenset({"f8E4M3FN", "f8E5M2", "hif8"})
+
+
+def raw_elements(a: Element, b: Element, hif8: bool) -> tuple[Element, Element]:
+    """What the raw forms multiply: a bit of CTRL, not the pointer, tells whether 8-bit floats are HiF8."""
+    if hif8 and a.name in _EIGHT_BITS and b.name in _EIGHT_BITS:
+        return element("hif8"), element("hif8")
+    return (element("f8E4M3FN"), element("f8E4M3FN")) if a.name == "hif8" else (a, b)
+
+
+def raw_facts(scaled: bool, biased: bool) -> Callable[[Static], dict[str, Any]]:
+    """What is known of a raw product before it runs; there is no bias where the form has none."""
+
+    def facts(static: Static) -> dict[str, Any]:
+        known = {"kinds": (static.elements["a"], static.elements["b"]), "scaled": scaled}
+        return known if biased else {**known, "bias": None}
+
+    return facts
+
+
+def facts(start: str, scaled: bool) -> Callable[[Static], dict[str, Any]]:
+    """What is known of a product with clauses before it runs. C starts from zero, the accumulators or the bias."""
+
+    def known(static: Static) -> dict[str, Any]:
+        return {
+            **raw_facts(scaled, start == "bias")(static),
+            "start": start,
+            "gemv": "disable_gemv" not in static.present,
+            "tf32": static.words.get("tf32_mode", "").removeprefix("round_") or None,
+        }
+
+    return known
 
 
 def operand_extent(rows: Any, depth: Any) -> Extent:

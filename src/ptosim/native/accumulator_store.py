@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
 from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import (
     ALIGNMENT,
@@ -41,9 +42,6 @@ RUN_OFFSET = 1 << 21
 """Where in the workspace a run is put together; the values of a repeat lie before it, rows padded to COLUMNS."""
 PACKED_OFFSET = RUN_OFFSET + (1 << 17)
 """And where 4-bit values are packed."""
-
-KEEP_CTRL, PRESERVE_NAN_CTRL = 48, 50
-"""Bits of CTRL: infinities and NaN are kept; saturation keeps NaN."""
 
 Lanes = Callable[[Value], Value]
 """The parameters of COLUMNS channels from a column on."""
@@ -102,8 +100,8 @@ def saturation(f: Function, clause: str | None, ctrl: Value) -> Saturation:
     """What a clause says of infinities and NaN, or CTRL where there is none."""
     if clause is not None:
         return Saturation(f.constant(I1, clause == "nosat"), f.constant(I1, clause == "sat_preserve_nan"))
-    keep = (ctrl.lshr(KEEP_CTRL) & 1) != 0
-    return Saturation(keep, (keep ^ 1) & ((ctrl.lshr(PRESERVE_NAN_CTRL) & 1) != 0))
+    keep = (ctrl.lshr(KEEP_BIT) & 1) != 0
+    return Saturation(keep, (keep ^ 1) & ((ctrl.lshr(PRESERVE_NAN_BIT) & 1) != 0))
 
 
 # --- the store ------------------------------------------------------------------------------------------------------

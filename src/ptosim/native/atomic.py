@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.element import Element, element
 from ptosim.native.core import Core, Unit
 from ptosim.native.flow import Function
 from ptosim.native.ir import I64, PTR, Value
 from ptosim.native.numbers import lane_type, maximum, minimum, narrow, widen
-
-ATOMIC_TYPES = {1: "f32", 2: "f16", 3: "si16", 4: "si32", 5: "si8", 6: "bf16"}
-ATOMIC_OPERATIONS = {0: "add", 1: "max", 2: "min"}
 
 Combine = Callable[[Value, Value], Value]
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ptosim.effects.burst import BLOCK
+from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
@@ -19,7 +20,7 @@ from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
 from ptosim.language.burst import COUNT_LIMIT
 from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
-from ptosim.native.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES, accumulate, atomic_checks, element_bytes, is_atomic
+from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
 from ptosim.native.burst import (
     Burst,
     Loop,

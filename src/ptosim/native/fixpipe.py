@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+from ptosim.effects.ctrl import atomic_fields
 from ptosim.effects.element import Element
-from ptosim.effects.fixpipe import quant_row, relu_row, written_shape
+from ptosim.effects.fixpipe import UNSCALED, quant_row, relu_row, written_shape
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe as op
@@ -22,7 +23,6 @@ from ptosim.native.accumulator_store import (
     slope_scalar,
     slope_vector,
 )
-from ptosim.native.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import F32, I1, I64, Value
@@ -38,7 +38,7 @@ def _as_f32(payload: Value, kind: Element) -> Value:
 
 def _parameters(core: Core, static: Static, payload: Value | None, n: Value) -> Lanes | None:
     mode = static.words.get("quant_mode", "no_convert")
-    if payload is None or mode in ("no_convert", "f32_f16", "f32_bf16"):
+    if payload is None or mode in UNSCALED:
         return None
     if mode.endswith("_vec"):
         return quant_vector(core, quant_row(payload), n)
@@ -58,9 +58,7 @@ def _atomic(core: Core, static: Static, ctrl: Value) -> Value | None:
     kind = static.words.get("atomic_type")
     if kind is None:
         return ctrl if core.unit.may_store_atomically else None
-    types = {name.replace("si", "s"): code for code, name in ATOMIC_TYPES.items()}
-    operations = {name: code for code, name in ATOMIC_OPERATIONS.items()}
-    return ctrl.like(types[kind] << 6 | operations[static.words["atomic_op"]] << 9)
+    return ctrl.like(atomic_fields(kind, static.words["atomic_op"]))
 
 
 def _into(space: Space, **absent: None) -> Bind:

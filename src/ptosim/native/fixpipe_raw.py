@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ptosim.effects.fixpipe import LAYOUTS, QUANT_ROW, RELU_ROW
-from ptosim.effects.fixpipe_raw import RELU_MODES, field, is_layout, quant_code, raw_shape
+from ptosim.effects.fixpipe_raw import LOW_BITS, RELU_MODES, field, is_layout, quant_code, raw_shape, with_registers
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe_raw as op
@@ -38,8 +38,6 @@ from ptosim.native.quantisation import COLUMNS, Relu, Saturation, Steps, slopes
 from ptosim.native.registers import splat
 
 # --- registers ------------------------------------------------------------------------------------------------------
-
-LOW_BITS = 40
 
 
 def _set(register: Register) -> Any:
@@ -89,15 +87,7 @@ def copy_matrix_cc(
     static: Static,
     space: Space,
 ) -> None:
-    operands = SimpleNamespace(
-        config0=config0,
-        config1=config1,
-        loop0_stride=field(channel_para, 63, 48),
-        loop3_count=field(loop3_para, 15, 0),
-        loop3_source_stride=field(loop3_para, 31, 16),
-        loop3_dest_stride=field(loop3_para, 63, 32),
-    )
-    shape = raw_shape(operands)
+    shape = raw_shape(with_registers(config0, config1, loop3_para, channel_para))
     check_shape(core, shape)
     layouts = [(is_layout(config1, layout), layout) for layout in LAYOUTS]
     atomic = ctrl if space is Space.GM and core.unit.may_store_atomically else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ptosim.effects.burst import BLOCK, FB_BLOCK, row_extent
-from ptosim.effects.cube_load import Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
+from ptosim.effects.cube_load import STEP_LIMIT, Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
@@ -27,8 +27,6 @@ from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I8, I64, PTR, Type, Value
 from ptosim.native.numbers import canonical, lane_type, widen
-
-STEP_LIMIT = 255
 
 
 def _check(core: Core, control: Control) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from ptosim.effects.element import Element, element
+from ptosim.effects.ctrl import HIF8_BIT, KEEP_BIT, TF32_BIT, TIES_AWAY_BIT
+from ptosim.effects.element import Element
 from ptosim.effects.fractal import (
     ACCUMULATOR,
     ACCUMULATOR_FRACTAL,
@@ -24,11 +24,13 @@ from ptosim.effects.mad import (
     NO_GEMV_BIT,
     ZERO_BIT,
     accumulator_extent,
+    facts,
     operand_extent,
+    raw_elements,
+    raw_facts,
     scale_extent,
 )
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
 from ptosim.language import mad as op
 from ptosim.native.burst import either, fits
 from ptosim.native.context import Word
@@ -37,9 +39,6 @@ from ptosim.native.flow import Function
 from ptosim.native.ir import I1, PTR, Value
 from ptosim.native.lowering import lowering
 from ptosim.native.product import Kind, product
-
-HIF8_CTRL, TF32_CTRL, TIES_AWAY_CTRL, KEEP_CTRL = 45, 46, 47, 48
-"""Bits of CTRL; the last one keeps infinities and NaN."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,24 +109,12 @@ def _start(core: Core, c: Value, bias: Value | None, m: Value, n: Value, how: Op
 # --- instructions ---------------------------------------------------------------------------------------------------
 
 
-def _facts(start: str, scaled: bool) -> Any:
-    def bind(static: Static) -> dict[str, Any]:
-        facts = {
-            "kind": Kind(static.elements["a"], static.elements["b"], scaled),
-            "start": start,
-            "gemv": "disable_gemv" not in static.present,
-        }
-        return facts if start == "bias" else {**facts, "bias": None}
-
-    return bind
-
-
-@lowering(op.Mad, bind=_facts("zero", scaled=False))
-@lowering(op.MadAcc, bind=_facts("accumulators", scaled=False))
-@lowering(op.MadBias, bind=_facts("bias", scaled=False))
-@lowering(op.MadMx, bind=_facts("zero", scaled=True))
-@lowering(op.MadMxAcc, bind=_facts("accumulators", scaled=True))
-@lowering(op.MadMxBias, bind=_facts("bias", scaled=True))
+@lowering(op.Mad, bind=facts("zero", scaled=False))
+@lowering(op.MadAcc, bind=facts("accumulators", scaled=False))
+@lowering(op.MadBias, bind=facts("bias", scaled=False))
+@lowering(op.MadMx, bind=facts("zero", scaled=True))
+@lowering(op.MadMxAcc, bind=facts("accumulators", scaled=True))
+@lowering(op.MadMxBias, bind=facts("bias", scaled=True))
 def mad(
     f: Function,
     core: Core,
@@ -140,36 +127,28 @@ def mad(
     k: Value,
     sat: str | None,
     ctrl: Value,
-    static: Static,
-    kind: Kind,
+    kinds: tuple[Element, Element],
+    scaled: bool,
     start: str,
     gemv: bool,
+    tf32: str | None,
 ) -> None:
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
-    rounding = static.words.get("tf32_mode")
     how = Options(
         f.constant(I1, start == "accumulators"),
         f.constant(I1, start == "bias"),
         (m == 1) & int(gemv),
-        f.constant(I1, sat == "sat") if sat is not None else _bit(ctrl, KEEP_CTRL) ^ 1,
-        f.constant(I1, rounding is not None),
-        f.constant(I1, rounding == "round_away"),
+        f.constant(I1, sat == "sat") if sat is not None else _bit(ctrl, KEEP_BIT) ^ 1,
+        f.constant(I1, tf32 is not None),
+        f.constant(I1, tf32 == "away"),
     )
-    _multiply(core, kind, (a, b, c, bias), (m, n, k), how)
+    _multiply(core, Kind(*kinds, scaled), (a, b, c, bias), (m, n, k), how)
 
 
-def _raw_facts(scaled: bool, biased: bool) -> Any:
-    def bind(static: Static) -> dict[str, Any]:
-        facts = {"kind": Kind(static.elements["a"], static.elements["b"], scaled)}
-        return facts if biased else {**facts, "bias": None}
-
-    return bind
-
-
-@lowering(op.MadRaw, bind=_raw_facts(scaled=False, biased=False))
-@lowering(op.MadBiasRaw, bind=_raw_facts(scaled=False, biased=True))
-@lowering(op.MadMxRaw, bind=_raw_facts(scaled=True, biased=False))
-@lowering(op.MadMxBiasRaw, bind=_raw_facts(scaled=True, biased=True))
+@lowering(op.MadRaw, bind=raw_facts(scaled=False, biased=False))
+@lowering(op.MadBiasRaw, bind=raw_facts(scaled=False, biased=True))
+@lowering(op.MadMxRaw, bind=raw_facts(scaled=True, biased=False))
+@lowering(op.MadMxBiasRaw, bind=raw_facts(scaled=True, biased=True))
 def mad_raw(
     f: Function,
     core: Core,
@@ -179,7 +158,8 @@ def mad_raw(
     bias: Value | None,
     packed: Value,
     ctrl: Value,
-    kind: Kind,
+    kinds: tuple[Element, Element],
+    scaled: bool,
 ) -> None:
     m, k, n = (packed.lshr(low) & EXTENT_LIMIT for low in (0, 12, 24))
     from_bias = _bit(packed, BIAS_BIT)
@@ -192,33 +172,18 @@ def mad_raw(
         (from_bias | _bit(packed, ZERO_BIT)) ^ 1,
         from_bias,
         (m == 1) & (_bit(packed, NO_GEMV_BIT) ^ 1),
-        _bit(ctrl, KEEP_CTRL) ^ 1,
-        _bit(ctrl, TF32_CTRL) & int(kind.a.name == "f32"),
-        _bit(ctrl, TIES_AWAY_CTRL),
+        _bit(ctrl, KEEP_BIT) ^ 1,
+        _bit(ctrl, TF32_BIT) & int(kinds[0].name == "f32"),
+        _bit(ctrl, TIES_AWAY_BIT),
     )
     pointers, sizes = (a, b, c, bias), (m, n, k)
-    hif8, plain = _by_ctrl(kind)
+    hif8, plain = (Kind(*raw_elements(*kinds, hif8=hif8), scaled) for hif8 in (True, False))
     if hif8 == plain:
         _multiply(core, plain, pointers, sizes, how)
     else:
         either(
             f,
-            _bit(ctrl, HIF8_CTRL),
+            _bit(ctrl, HIF8_BIT),
             lambda: _multiply(core, hif8, pointers, sizes, how),
             lambda: _multiply(core, plain, pointers, sizes, how),
         )
-
-
-EIGHT_BITS = ("f8E4M3FN", "f8E5M2", "hif8")
-
-
-def _by_ctrl(kind: Kind) -> tuple[Kind, Kind]:
-    """The types where the HiF8 bit of CTRL is set, and where it is clear: it, not the pointer, tells."""
-
-    def both(a: Element, b: Element) -> Kind:
-        return Kind(a, b, kind.scaled)
-
-    plain = both(element("f8E4M3FN"), element("f8E4M3FN")) if kind.a.name == "hif8" else kind
-    if kind.a.name in EIGHT_BITS and kind.b.name in EIGHT_BITS:
-        return both(element("hif8"), element("hif8")), plain
-    return plain, plain

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ptosim.effects.element import Element, element
-from ptosim.effects.fixpipe import value_bits
+from ptosim.effects.fixpipe import EXACT, SCALE_MASK, UNSCALED, WITH_OFFSET, mode_family, value_bits
 from ptosim.effects.float_format import BF16, F16, NARROW_FORMATS
 from ptosim.native.flow import Function
 from ptosim.native.ir import F32, F64, I8, I16, I32, I64, Type, Value
@@ -19,13 +19,6 @@ from ptosim.native.rounding import round_integral
 from ptosim.native.value_conversion import convert
 
 COLUMNS = 8
-
-SCALE_MASK = 0xFFFFE000
-"""A scale or slope is an f32 cut off behind its tenth fraction bit."""
-
-_UNSCALED = frozenset({"no_convert", "f32_f16", "f32_bf16"})
-_WITH_OFFSET = frozenset({"qf322b8_pre", "qf322s4_pre", "qf162b8_pre", "qf162s4_pre", "req8", "req4"})
-_EXACT = frozenset({"deqs32_int", "deqs16"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +53,7 @@ class Steps:
 
     @property
     def family(self) -> str:
-        return self.mode.removesuffix("_vec").removesuffix("_scalar")
+        return mode_family(self.mode)
 
     @property
     def has_words(self) -> bool:
@@ -91,7 +84,7 @@ def _lanes(f: Function, condition: Value) -> Value:
 def _scaled(f: Function, words: Value, steps: Steps, parameters: Value | None) -> Value:
     """The first step. `words` are accumulators, `parameters` i64 lanes."""
     values = lanes_as(words, F32).convert("fpext", F64) if steps.source.is_float else words.convert("sitofp", F64)
-    if steps.family in _UNSCALED:
+    if steps.family in UNSCALED:
         return values
     assert parameters is not None
     if steps.family == "deqs16":
@@ -100,10 +93,10 @@ def _scaled(f: Function, words: Value, steps: Steps, parameters: Value | None) -
     if steps.family.startswith("qf16"):
         values = f64_to_f16(values).convert("fpext", F32).convert("fpext", F64)
     scaled = values * slopes(parameters.trunc(I32))
-    if steps.family in _WITH_OFFSET:
+    if steps.family in WITH_OFFSET:
         offset = (parameters << (64 - 46)) >> (64 - 9)  # bits 45:37, with their sign
         scaled = scaled + offset.trunc(I32).convert("sitofp", F64)
-    return scaled if steps.family in _EXACT else _single(scaled)
+    return scaled if steps.family in EXACT else _single(scaled)
 
 
 def _rectified(f: Function, values: Value, steps: Steps, slope: Value | None) -> Value:
@@ -115,7 +108,7 @@ def _rectified(f: Function, values: Value, steps: Steps, slope: Value | None) ->
     if slope is None or steps.relu.sloped.literal == 0:
         return rectified
     product = values * slope
-    if steps.source.is_float or steps.family not in _UNSCALED | _EXACT:
+    if steps.source.is_float or steps.family not in UNSCALED | EXACT:
         product = _single(product)
     leaking = (values >= 0.0).select(values, product)
     return _lanes(f, steps.relu.sloped).select(leaking, rectified)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
 from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import (
     ALIGNMENT,
@@ -32,9 +33,6 @@ from ptosim.reference.fault import Fault
 from ptosim.reference.places import places
 from ptosim.reference.quantisation import Bits, Parameters, Steps, Values, parameters, quantised, slopes
 
-KEEP_CTRL, PRESERVE_NAN_CTRL = 48, 50
-"""Bits of CTRL: infinities and NaN are kept; saturation keeps NaN."""
-
 
 @dataclass(frozen=True)
 class Store:
@@ -57,9 +55,9 @@ def saturation(clause: str | None, ctrl: int) -> str:
     """What a clause says of infinities and NaN, or CTRL where there is none."""
     if clause is not None:
         return clause
-    if ctrl >> KEEP_CTRL & 1:
+    if ctrl >> KEEP_BIT & 1:
         return "nosat"
-    return "sat_preserve_nan" if ctrl >> PRESERVE_NAN_CTRL & 1 else "sat"
+    return "sat_preserve_nan" if ctrl >> PRESERVE_NAN_BIT & 1 else "sat"
 
 
 # --- parameter words ------------------------------------------------------------------------------------------------

@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.element import element
 from ptosim.reference import numbers
 from ptosim.reference.core import Bytes, Combine
-
-ATOMIC_TYPES = {1: "f32", 2: "f16", 3: "si16", 4: "si32", 5: "si8", 6: "bf16"}
-ATOMIC_OPERATIONS = {0: "add", 1: "max", 2: "min"}
 
 
 def atomic_combine(ctrl: int) -> tuple[str, int, Combine] | None:

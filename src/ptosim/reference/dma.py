@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ptosim.effects.burst import BLOCK
+from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
@@ -23,7 +24,7 @@ from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
 from ptosim.language.burst import COUNT_LIMIT
 from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
-from ptosim.reference.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES, atomic_combine
+from ptosim.reference.atomic import atomic_combine
 from ptosim.reference.burst import Burst, Loop, Side, fits, loops_fit
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from ptosim.effects.ctrl import atomic_fields
 from ptosim.effects.element import Element
-from ptosim.effects.fixpipe import quant_row, relu_row, written_shape
+from ptosim.effects.fixpipe import UNSCALED, quant_row, relu_row, written_shape
 from ptosim.effects.fractal import SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
@@ -23,7 +24,6 @@ from ptosim.reference.accumulator_store import (
     slope_scalar,
     slope_vector,
 )
-from ptosim.reference.atomic import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.reference.core import Core
 from ptosim.reference.quantisation import Parameters, Steps, Values
 from ptosim.reference.semantics import Bind, semantics
@@ -37,7 +37,7 @@ def _as_f32(payload: int, kind: Element) -> int:
 
 def _parameters(core: Core, static: Static, payload: int | None, n: int) -> Parameters | None:
     mode = static.words.get("quant_mode", "no_convert")
-    if payload is None or mode in ("no_convert", "f32_f16", "f32_bf16"):
+    if payload is None or mode in UNSCALED:
         return None
     if mode.endswith("_vec"):
         _look_at_segment(core, payload, Space.FB)
@@ -62,11 +62,7 @@ def _slope(core: Core, static: Static, payload: int | None, n: int) -> Values | 
 def _atomic(static: Static, ctrl: int) -> int:
     """The atomic fields of CTRL; a clause takes their place."""
     kind = static.words.get("atomic_type")
-    if kind is None:
-        return ctrl
-    types = {name.replace("si", "s"): code for code, name in ATOMIC_TYPES.items()}
-    operations = {name: code for code, name in ATOMIC_OPERATIONS.items()}
-    return types[kind] << 6 | operations[static.words["atomic_op"]] << 9
+    return ctrl if kind is None else atomic_fields(kind, static.words["atomic_op"])
 
 
 def _into(space: Space, **absent: None) -> Bind:

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 from ptosim.effects.fixpipe import LAYOUTS, QUANT_ROW, RELU_ROW
-from ptosim.effects.fixpipe_raw import RELU_MODES, SPLIT_MODES, field, is_layout, quant_code, raw_shape
+from ptosim.effects.fixpipe_raw import (
+    LOW_BITS,
+    RELU_MODES,
+    SPLIT_MODES,
+    field,
+    is_layout,
+    quant_code,
+    raw_shape,
+    with_registers,
+)
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe_raw as op
@@ -29,8 +37,6 @@ from ptosim.reference.quantisation import CODES, Parameters, Steps, Values
 from ptosim.reference.semantics import Bind, define, semantics
 
 # --- registers ------------------------------------------------------------------------------------------------------
-
-LOW_BITS = 40
 
 
 def _set(name: str) -> Any:
@@ -55,18 +61,6 @@ for _name in ("quant_pre", "relu_alpha", "fix_clip_relu", "fpc"):
     define(f"pto.set_{_name}", _set(_name))
 
 # --- stores ---------------------------------------------------------------------------------------------------------
-
-
-def _operands(config0: int, config1: int, config: Config) -> SimpleNamespace:
-    loop3 = config.get("loop3_para", 1)
-    return SimpleNamespace(
-        config0=config0,
-        config1=config1,
-        loop0_stride=field(config.get("channel_para", 1 << 48), 63, 48),
-        loop3_count=field(loop3, 15, 0),
-        loop3_source_stride=field(loop3, 31, 16),
-        loop3_dest_stride=field(loop3, 63, 32),
-    )
 
 
 def _cores(space: Space, config1: int) -> str | int:
@@ -114,7 +108,8 @@ def copy_matrix_cc(
     static: Static,
     space: Space,
 ) -> None:
-    shape = raw_shape(_operands(config0, config1, config))
+    registers = config.get("loop3_para", 1), config.get("channel_para", 1 << 48)
+    shape = raw_shape(with_registers(config0, config1, *registers))
     layout = next(layout for layout in LAYOUTS if is_layout(config1, layout))
     split = bool(field(config1, 42, 42))
     store = Store(source, dest, space, shape, layout, split, _cores(space, config1), ctrl)

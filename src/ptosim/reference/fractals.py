@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ptosim.effects.burst import BLOCK, FB_BLOCK
-from ptosim.effects.cube_load import Control, bias_unit, dest_counts
+from ptosim.effects.cube_load import STEP_LIMIT, Control, bias_unit, dest_counts
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
@@ -27,8 +27,6 @@ from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core, Starts
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import places
-
-STEP_LIMIT = 255
 
 
 def _check(control: Control) -> None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.ctrl import HIF8_BIT, KEEP_BIT, TF32_BIT, TIES_AWAY_BIT
 from ptosim.effects.element import Element, element
 from ptosim.effects.float_format import BF16, F16, F32, FOUR_BITS, NARROW_FORMATS
 from ptosim.effects.fractal import (
@@ -34,11 +35,13 @@ from ptosim.effects.mad import (
     NO_GEMV_BIT,
     ZERO_BIT,
     accumulator_extent,
+    facts,
     operand_extent,
+    raw_elements,
+    raw_facts,
     scale_extent,
 )
 from ptosim.effects.names import Space
-from ptosim.effects.record import Static
 from ptosim.language import mad as op
 from ptosim.reference import numbers
 from ptosim.reference.accumulator import Words, read_accumulators, write_accumulators
@@ -51,9 +54,6 @@ from ptosim.reference.semantics import semantics
 
 Matrix = NDArray[np.float64]
 Start = Literal["zero", "accumulators", "bias"]
-
-HIF8_CTRL, TF32_CTRL, TIES_AWAY_CTRL, KEEP_CTRL = 45, 46, 47, 48
-"""Bits of CTRL; the last one keeps infinities and NaN."""
 
 
 @dataclass(frozen=True)
@@ -229,27 +229,12 @@ def _start(core: Core, product: Product, c: int, bias: int | None) -> Words | No
 # --- instructions ---------------------------------------------------------------------------------------------------
 
 
-def _facts(start: Start, scaled: bool) -> Any:
-    def bind(static: Static) -> dict[str, Any]:
-        rounding = static.words.get("tf32_mode", "").removeprefix("round_") or None
-        facts = {
-            "kinds": (static.elements["a"], static.elements["b"]),
-            "start": start,
-            "scaled": scaled,
-            "gemv": "disable_gemv" not in static.present,
-            "tf32": rounding,
-        }
-        return facts if start == "bias" else {**facts, "bias": None}
-
-    return bind
-
-
-@semantics(op.Mad, bind=_facts("zero", scaled=False))
-@semantics(op.MadAcc, bind=_facts("accumulators", scaled=False))
-@semantics(op.MadBias, bind=_facts("bias", scaled=False))
-@semantics(op.MadMx, bind=_facts("zero", scaled=True))
-@semantics(op.MadMxAcc, bind=_facts("accumulators", scaled=True))
-@semantics(op.MadMxBias, bind=_facts("bias", scaled=True))
+@semantics(op.Mad, bind=facts("zero", scaled=False))
+@semantics(op.MadAcc, bind=facts("accumulators", scaled=False))
+@semantics(op.MadBias, bind=facts("bias", scaled=False))
+@semantics(op.MadMx, bind=facts("zero", scaled=True))
+@semantics(op.MadMxAcc, bind=facts("accumulators", scaled=True))
+@semantics(op.MadMxBias, bind=facts("bias", scaled=True))
 def mad(
     core: Core,
     a: int,
@@ -268,22 +253,14 @@ def mad(
     tf32: Literal["even", "away"] | None,
 ) -> None:
     """Only saturation falls back on CTRL; hif8 and tf32 are what types and clauses say."""
-    saturate = sat == "sat" if sat is not None else not ctrl >> KEEP_CTRL & 1
+    saturate = sat == "sat" if sat is not None else not ctrl >> KEEP_BIT & 1
     multiply(core, Product(m, n, k, *kinds, scaled, start, gemv and m == 1, saturate, tf32), a, b, c, bias)
 
 
-def _raw_facts(scaled: bool, biased: bool) -> Any:
-    def bind(static: Static) -> dict[str, Any]:
-        facts = {"kinds": (static.elements["a"], static.elements["b"]), "scaled": scaled}
-        return facts if biased else {**facts, "bias": None}
-
-    return bind
-
-
-@semantics(op.MadRaw, bind=_raw_facts(scaled=False, biased=False))
-@semantics(op.MadBiasRaw, bind=_raw_facts(scaled=False, biased=True))
-@semantics(op.MadMxRaw, bind=_raw_facts(scaled=True, biased=False))
-@semantics(op.MadMxBiasRaw, bind=_raw_facts(scaled=True, biased=True))
+@semantics(op.MadRaw, bind=raw_facts(scaled=False, biased=False))
+@semantics(op.MadBiasRaw, bind=raw_facts(scaled=False, biased=True))
+@semantics(op.MadMxRaw, bind=raw_facts(scaled=True, biased=False))
+@semantics(op.MadMxBiasRaw, bind=raw_facts(scaled=True, biased=True))
 def mad_raw(
     core: Core,
     a: int,
@@ -304,21 +281,13 @@ def mad_raw(
     elif packed >> ZERO_BIT & 1:
         start = "zero"
     gemv = m == 1 and not packed >> NO_GEMV_BIT & 1
-    saturate = not ctrl >> KEEP_CTRL & 1
-    product = Product(m, n, k, *_as_ctrl_says(kinds, ctrl), scaled, start, gemv, saturate, _tf32(kinds, ctrl))
+    saturate = not ctrl >> KEEP_BIT & 1
+    elements = raw_elements(*kinds, hif8=bool(ctrl >> HIF8_BIT & 1))
+    product = Product(m, n, k, *elements, scaled, start, gemv, saturate, _tf32(kinds, ctrl))
     multiply(core, product, a, b, c, bias)
 
 
-def _as_ctrl_says(kinds: tuple[Element, Element], ctrl: int) -> tuple[Element, Element]:
-    """A bit of CTRL, not the pointer, tells whether 8-bit floats are HiF8."""
-    eight_bits = ("f8E4M3FN", "f8E5M2", "hif8")
-    left, right = kinds
-    if ctrl >> HIF8_CTRL & 1 and left.name in eight_bits and right.name in eight_bits:
-        return element("hif8"), element("hif8")
-    return (element("f8E4M3FN"), element("f8E4M3FN")) if left.name == "hif8" else kinds
-
-
 def _tf32(kinds: tuple[Element, Element], ctrl: int) -> Literal["even", "away"] | None:
-    if kinds[0].name != "f32" or not ctrl >> TF32_CTRL & 1:
+    if kinds[0].name != "f32" or not ctrl >> TF32_BIT & 1:
         return None
-    return "away" if ctrl >> TIES_AWAY_CTRL & 1 else "even"
+    return "away" if ctrl >> TIES_AWAY_BIT & 1 else "even"

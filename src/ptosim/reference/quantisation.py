@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.element import Element, element
-from ptosim.effects.fixpipe import value_bits
+from ptosim.effects.fixpipe import EXACT, SCALE_MASK, UNSCALED, WITH_OFFSET, mode_family, value_bits
 from ptosim.effects.float_format import BF16, F16, NARROW_FORMATS
 from ptosim.language.fixpipe_modes import QUANT_MODES
 from ptosim.reference import numbers
@@ -23,9 +23,6 @@ from ptosim.reference.value_conversion import conversion
 
 Values = NDArray[np.float64]
 Bits = NDArray[Any]
-
-SCALE_MASK = 0xFFFFE000
-"""A scale or slope is an f32 cut off behind its tenth fraction bit."""
 
 
 @dataclass(frozen=True)
@@ -70,22 +67,13 @@ class Steps:
     """nosat, sat or sat_preserve_nan."""
 
 
-def _family(mode: str) -> str:
-    return mode.removesuffix("_vec").removesuffix("_scalar")
-
-
-_UNSCALED = frozenset({"no_convert", "f32_f16", "f32_bf16"})
-_WITH_OFFSET = frozenset({"qf322b8_pre", "qf322s4_pre", "qf162b8_pre", "qf162s4_pre", "req8", "req4"})
-_EXACT = frozenset({"deqs32_int", "deqs16"})
-
-
 def _single(values: Values) -> Values:
     return values.astype(np.float32).astype(np.float64)
 
 
 def _scaled(values: Values, steps: Steps) -> Values:
-    family = _family(steps.mode)
-    if family in _UNSCALED:
+    family = mode_family(steps.mode)
+    if family in UNSCALED:
         return values
     words = steps.parameters
     assert words is not None
@@ -94,9 +82,9 @@ def _scaled(values: Values, steps: Steps) -> Values:
     if family.startswith("qf16"):
         values = values.astype(np.float16).astype(np.float64)
     scaled = values * words.scale
-    if family in _WITH_OFFSET:
+    if family in WITH_OFFSET:
         scaled = scaled + words.offset
-    return scaled if family in _EXACT else _single(scaled)
+    return scaled if family in EXACT else _single(scaled)
 
 
 def _rectified(values: Values, steps: Steps) -> Values:
@@ -107,7 +95,7 @@ def _rectified(values: Values, steps: Steps) -> Values:
         return positive if steps.saturation == "sat" else np.where(np.isnan(values), values, positive)
     assert steps.slope is not None
     product = values * steps.slope
-    if steps.source.is_float or _family(steps.mode) not in (*_UNSCALED, *_EXACT):
+    if steps.source.is_float or mode_family(steps.mode) not in UNSCALED | EXACT:
         product = _single(product)
     return np.where(values >= 0, values, product)
 
@@ -121,7 +109,7 @@ def _to_float(values: Values, steps: Steps) -> Bits:
     dest = element("hif8") if steps.dest.name == "hif8x2" else steps.dest
     if dest.name == "f32":
         return single
-    saturates = steps.saturation != "nosat" or _family(steps.mode) == "deqf16"
+    saturates = steps.saturation != "nosat" or mode_family(steps.mode) == "deqf16"
     bits = conversion(element("f32"), dest, "R", "SAT" if saturates else "NOSAT")(single)
     if steps.saturation == "sat_preserve_nan":
         unsigned = bits.view(np.uint8 if bits.itemsize == 1 else np.uint16)
