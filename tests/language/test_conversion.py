@@ -148,6 +148,17 @@ def test_older_words_and_names_are_printed_as_the_current_ones():
     assert "round_mode" not in text
 
 
+def test_the_generic_form_knows_the_older_name_too():
+    body = '%d = "pto.vcvt"(%v_f32, %b32) {{{}, sat = "SAT", part = "EVEN"}} : (V<f32>, M<b32>) -> V<f16>'
+    accepts(body.format('round_mode = "ROUND_Z"'))
+    text = printed(read(kernel(body.format('round_mode = "ROUND_Z"'))))
+    assert '{rnd = "Z", sat = "SAT", part = "EVEN"}' in text
+    both = body.format('rnd = "R", round_mode = ^"R"')
+    rejects(both, "round_mode is an older name of rnd; give one of them", kind="syntax")
+    unknown = body.format('round_mode = ^"X"')
+    rejects(unknown, "unknown rnd 'X'; known: R, A, F, C, Z, O, H", kind="syntax")
+
+
 def test_unknown_words_are_reported_at_the_word():
     known = {"rnd": "R, A, F, C, Z, O, H", "sat": "SAT, NOSAT", "part": "EVEN, ODD, P0, P1, P2, P3"}
     for name, words in known.items():

@@ -104,6 +104,12 @@ def test_commas(name: str) -> None:
     rejects(f"{bare}, nz2nd, ^: <f32, l0c>", "expected a clause after ','", kind="syntax")
 
 
+def test_clauses_as_attributes() -> None:
+    as_attributes = store("gm") + ' {layout = "nz2nd", sat = "sat_preserve_nan"}'
+    same(store("gm", "nz2nd, sat(preserve_nan)"), as_attributes)
+    rejects(store("l1") + ' {layout = ^"nd"}', "unknown layout 'nd'; known: nz2nd, nz2dn, nz2nz", kind="syntax")
+
+
 @pytest.mark.parametrize("type_", ["f32", "f16", "bf16", "s32", "s16", "s8"])
 @pytest.mark.parametrize("operation", ["add", "max", "min"])
 def test_atomic_stores(type_: str, operation: str) -> None:
@@ -194,10 +200,10 @@ PAIRED = {
     "qf322fp8_pre": (12, "f32", ("f8E4M3FN", "f8E5M2", "hif8")),
     "qf322f32_pre": (14, "f32", ("f32",)),
     "qf162b8_pre": (17, "f32", ("i8", "ui8")),
-    "qf162s4_pre": (19, "f32", ("i4",)),
-    "req4": (21, "i32", ("i4",)),
+    "qf162s4_pre": (19, "f32", ("i4", "si4")),
+    "req4": (21, "i32", ("i4", "si4")),
     "qf322b8_pre": (23, "f32", ("i8", "si8", "ui8")),
-    "qf322s4_pre": (25, "f32", ("i4",)),
+    "qf322s4_pre": (25, "f32", ("i4", "si4")),
     "deqs16": (27, "i32", ("i16", "si16")),
     "qf162s16_pre": (29, "i32", ("i16", "si16")),
     "qf322f16_pre": (31, "f32", ("f16",)),
@@ -322,7 +328,7 @@ def clipped(dest: str, clip: str) -> str:
     return store("gm", f"pre_quant(%s_f32, mode = {mode}), pre_relu(mode = no_relu, clip = {clip})", source, dest)
 
 
-SMALL = ("i4", "i8", "si8", "i16", "si16")
+SMALL = ("i4", "si4", "i8", "si8", "i16", "si16")
 
 
 @pytest.mark.parametrize(

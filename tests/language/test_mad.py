@@ -69,7 +69,9 @@ def test_clauses(name: str, clauses: str) -> None:
 @pytest.mark.parametrize("mode", ["round_even", "round_away"])
 def test_tf32(mode: str) -> None:
     for name in ("mad", "mad_acc", "mad_bias"):
-        accepts(product(name, "f32", "f32", "f32", f"sat tf32_mode({mode}) n_dir"))
+        body = product(name, "f32", "f32", "f32", f"sat tf32_mode({mode}) n_dir")
+        accepts(body)
+        assert f" sat tf32_mode({mode}) n_dir : " in text_of(body)
         body = product(name, clauses=f"tf32_mode(^{mode})")
         rejects(body, "tf32_mode needs f32 x f32, not f16 x f16")
 
@@ -91,6 +93,14 @@ KNOWN = "unit_flag, disable_gemv, sat, nosat, tf32_mode, n_dir"
 )
 def test_misplaced_clauses(clauses: str, message: str) -> None:
     rejects(product("mad", "f32", "f32", "f32", clauses), message, kind="syntax")
+
+
+def test_clauses_as_attributes() -> None:
+    body = product("mad", clauses='{sat = "nosat", unit_flag = "check_only", n_dir}')
+    assert " unit_flag(check_only) nosat n_dir : " in text_of(body)
+    rejects(product("mad", clauses='{sat = ^"always"}'), "unknown sat 'always'; known: sat, nosat", kind="syntax")
+    message = "disable_gemv has no value, but false is given"
+    rejects(product("mad", clauses="{disable_gemv = ^false}"), message)
 
 
 @pytest.mark.parametrize("name", ["mad_mx", "mad_mx_acc", "mad_mx_bias"])

@@ -85,7 +85,12 @@ def _seen(diagnostic: Diagnostic, like: str) -> tuple[tuple[int, int] | None, st
 
 def rejects(body: str, message: str, scope: bool = True, kind: str = "invalid", target: str | None = None) -> None:
     """The body has exactly one error, this one, at its marker. A message may end in `...`."""
-    text, place = _place(kernel(body, scope))
+    rejects_module(kernel(body, scope), message, kind, target)
+
+
+def rejects_module(marked: str, message: str, kind: str = "invalid", target: str | None = None) -> None:
+    """The module has exactly one error, this one, at its marker."""
+    text, place = _place(marked)
     with pytest.raises(PTOError) as raised:
         read(text, target)
     found = raised.value.diagnostics

@@ -23,7 +23,7 @@ from ptosim.effects.conversion import (
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, OptionalProperty, Problem, Property, PTOOperation, Result
-from ptosim.language.syntax import Vocabulary, check_word
+from ptosim.language.syntax import Vocabulary, check_word, word_in
 from ptosim.language.types import VregType, element_of, mask_for
 from ptosim.language.vector import (
     F16_F32,
@@ -84,15 +84,15 @@ class VCvt(VectorOperation):
     @classmethod
     def parse_dictionary(cls, parser: LocatedParser) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
         attributes, properties = super().parse_dictionary(parser)
-        older = attributes.pop("round_mode", None)
-        if older is not None:
-            place = parser.place_of("round_mode")
-            if "rnd" in properties:
-                parser.raise_error("round_mode is an older name of rnd; give one of them", place)
-            parser.place("rnd", place)
-            word = older.data if isinstance(older, StringAttr) else str(older)
-            properties = {"rnd": StringAttr(check_word(parser, "rnd", word, RND, place)), **properties}
+        _rename_older(parser, attributes, "rnd" in properties)
+        if (word := attributes.pop("rnd", None)) is not None:
+            rnd = check_word(parser, "rnd", word_in(word), RND, parser.place_of("rnd"))
+            properties = {"rnd": StringAttr(rnd), **properties}
         return attributes, properties
+
+    def settle(self, parser: LocatedParser) -> None:
+        _rename_older(parser, self.attributes, "rnd" in self.attributes or "rnd" in self.properties)
+        super().settle(parser)
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_register(self, "input")
@@ -120,6 +120,16 @@ class VCvt(VectorOperation):
                 yield Problem(f"{name} takes {takes}, but no {role}", at=role)
             elif word is not None and word not in words:
                 yield Problem(f"{name} has no {role} '{word}'; known: {', '.join(words)}", at=role)
+
+
+def _rename_older(parser: LocatedParser, attributes: dict[str, Attribute], has_rnd: bool) -> None:
+    """`round_mode` is an older name of `rnd`."""
+    if "round_mode" in attributes:
+        place = parser.place_of("round_mode")
+        if has_rnd:
+            parser.raise_error("round_mode is an older name of rnd; give one of them", place)
+        parser.place("rnd", place)
+        attributes["rnd"] = attributes.pop("round_mode")
 
 
 def _no_pair(source: VregType, dest: VregType) -> str:

@@ -12,46 +12,41 @@ from typing import ClassVar, Self
 from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ptosim.effects.cube_load import STEP_LIMIT
 from ptosim.effects.element import element
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import SHORT_LIMIT, BlockCopy
 from ptosim.language.clauses import (
     Written,
+    at_clause,
     by_role,
     parse_clause_types,
     parse_leading,
     parse_operand_list,
     print_clause_types,
 )
+from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, constant_address, constants, in_range, same_width
+from ptosim.language.operands import are_i64, constant_address, constants, in_range, pointed, same_width
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation
-from ptosim.language.types import PtrType, element_of
 
 FP4 = frozenset({"f4E1M2x2", "f4E2M1x2"})
 FULL = ("m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
 MX_FULL = ("x_start", "y_start", "x_step", "y_step", "source_stride", "dest_stride")
+TO_L0A = {"source": (Space.L1,), "dest": (Space.L0A,)}
+TO_L0B = {"source": (Space.L1,), "dest": (Space.L0B,)}
 STARTS = ("start_row", "start_col")
 _FIELDS = {"src_stride": "source_stride", "dst_stride": "dest_stride"}
 """The names of fields that differ from the roles."""
 
 
-def element_names(op: PTOOperation, *roles: str) -> list[str]:
-    """The element types of pointers, as far as they are known."""
-    types = [getattr(op, role).type for role in roles]
-    return [element_of(type_).name for type_ in types if isinstance(type_, PtrType) and not type_.is_open]
-
-
 # --- fields -----------------------------------------------------------------------------------------------------------
 
 
-class _Load(PTOOperation):
+class _Load(CubeOperation):
     """Pointers, then 2 or 4 integers (shape, starts) or 6 (full control); all 4 or 6 may be named instead."""
 
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     shape: ClassVar[tuple[str, str]]
     full: ClassVar[tuple[str, ...]] = FULL
     source = Operand()
@@ -63,7 +58,7 @@ class _Load(PTOOperation):
         written: Written = []
         parse_leading(parser, written, "source", "dest")
         parser.parse_punctuation(",", f" before {cls.shape[0]}")
-        if parser.at(MLIRTokenKind.BARE_IDENT):
+        if at_clause(parser):
             cls._parse_named(parser, written)
         else:
             cls._parse_positional(parser, written)
@@ -149,7 +144,7 @@ def _field(role: str) -> str:
 def control_fields(op: PTOOperation) -> Iterator[Problem]:
     """The fields of full control fit the hardware's."""
     yield from in_range(op, 0, SHORT_LIMIT, "m_start", "k_start")
-    yield from in_range(op, 1, 255, "m_step", "k_step")
+    yield from in_range(op, 1, STEP_LIMIT, "m_step", "k_step")
     yield from in_range(op, 1, SHORT_LIMIT, "source_stride", "dest_stride")
 
 
@@ -190,7 +185,8 @@ class _Tile(_Load):
             yield Problem(message, at=side, kind="lint", severity="warning", hint=f"make {side} a multiple of 32")
 
     def _holds_bytes(self) -> bool:
-        return any(element(name).bytes == 1 and name not in FP4 for name in element_names(self, "source"))
+        name = pointed(self, "source")
+        return name is not None and name not in FP4 and element(name).bytes == 1
 
 
 class MteL1L0a(_Tile):
@@ -205,7 +201,7 @@ class MteL1L0a(_Tile):
 
     name = "pto.mte_l1_l0a"
     shape = ("m", "k")
-    spaces = {"source": (Space.L1,), "dest": (Space.L0A,)}
+    spaces = TO_L0A
     m = OptionalOperand()
     k = OptionalOperand()
 
@@ -222,7 +218,7 @@ class MteL1L0b(_Tile):
 
     name = "pto.mte_l1_l0b"
     shape = ("k", "n")
-    spaces = {"source": (Space.L1,), "dest": (Space.L0B,)}
+    spaces = TO_L0B
     k = OptionalOperand()
     n = OptionalOperand()
 
@@ -261,7 +257,7 @@ class MteL1L0aMx(_Scales):
 
     name = "pto.mte_l1_l0a_mx"
     shape = ("m", "k")
-    spaces = {"source": (Space.L1,), "dest": (Space.L0A,)}
+    spaces = TO_L0A
     m = OptionalOperand()
     k = OptionalOperand()
 
@@ -276,7 +272,7 @@ class MteL1L0bMx(_Scales):
 
     name = "pto.mte_l1_l0b_mx"
     shape = ("k", "n")
-    spaces = {"source": (Space.L1,), "dest": (Space.L0B,)}
+    spaces = TO_L0B
     k = OptionalOperand()
     n = OptionalOperand()
 
@@ -295,9 +291,9 @@ BIAS_PAIRS = {
 
 
 def bias_pair(op: PTOOperation) -> Iterator[Problem]:
-    names = element_names(op, "source", "dest")
-    if len(names) == 2 and names[1] not in BIAS_PAIRS.get(names[0], ()):
-        message = f"{op.name} does not fill {names[1]} from {names[0]}; known: f32 from f32, f16, bf16, i32 from i32"
+    source, table = pointed(op, "source"), pointed(op, "dest")
+    if None not in (source, table) and table not in BIAS_PAIRS.get(source or "", ()):
+        message = f"{op.name} does not fill {table} from {source}; known: f32 from f32, f16, bf16, i32 from i32"
         yield Problem(message, at="source")
 
 

@@ -6,19 +6,18 @@ from collections.abc import Iterator
 
 from xdsl.dialects.builtin import i1
 
-from ptosim.effects.names import CoreKind, Space
+from ptosim.effects.names import Space
 from ptosim.language.burst import SHORT_LIMIT, burst_sizes
-from ptosim.language.cube_load import FP4, FULL, MX_FULL, boolean_transpose, control_fields, element_names
-from ptosim.language.operands import are_i64, are_type, constant_of, in_range, same_width
-from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation
+from ptosim.language.cube import CubeOperation
+from ptosim.language.cube_load import FP4, FULL, MX_FULL, TO_L0A, TO_L0B, boolean_transpose, control_fields
+from ptosim.language.operands import are_i64, are_type, constant_of, in_range, pointed, same_width
+from ptosim.language.operation import Operand, OptionalProperty, Problem
 
 # --- L0 ---------------------------------------------------------------------------------------------------------------
 
 
-class _RawLoad(PTOOperation):
+class _RawTile(CubeOperation):
     form = "$source, $dest, $m_start, $k_start, $m_step, $k_step, $source_stride, $dest_stride"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     source = Operand()
     dest = Operand()
     m_start = Operand()
@@ -27,6 +26,9 @@ class _RawLoad(PTOOperation):
     k_step = Operand()
     source_stride = Operand()
     dest_stride = Operand()
+
+
+class _RawLoad(_RawTile):
     transpose = OptionalProperty()
 
     def rules(self, target: str) -> Iterator[Problem]:
@@ -34,7 +36,7 @@ class _RawLoad(PTOOperation):
         yield from are_i64(self, *FULL)
         yield from control_fields(self)
         yield from boolean_transpose(self)
-        if FP4 & set(element_names(self, "source", "dest")):
+        if FP4 & {pointed(self, "source"), pointed(self, "dest")}:
             yield Problem(f"{self.name} does not take packed 4-bit elements; use {self.name}_s4", at="source")
 
 
@@ -48,7 +50,7 @@ class LoadCbufToCa(_RawLoad):
     """
 
     name = "pto.load_cbuf_to_ca"
-    spaces = {"source": (Space.L1,), "dest": (Space.L0A,)}
+    spaces = TO_L0A
 
 
 class LoadCbufToCb(_RawLoad):
@@ -61,29 +63,19 @@ class LoadCbufToCb(_RawLoad):
     """
 
     name = "pto.load_cbuf_to_cb"
-    spaces = {"source": (Space.L1,), "dest": (Space.L0B,)}
+    spaces = TO_L0B
 
 
-class _RawPackedLoad(PTOOperation):
-    form = "$source, $dest, $m_start, $k_start, $m_step, $k_step, $source_stride, $dest_stride, $transpose"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
-    source = Operand()
-    dest = Operand()
-    m_start = Operand()
-    k_start = Operand()
-    m_step = Operand()
-    k_step = Operand()
-    source_stride = Operand()
-    dest_stride = Operand()
+class _RawPackedLoad(_RawTile):
+    form = f"{_RawTile.form}, $transpose"
     transpose = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, *FULL, "transpose")
         yield from in_range(self, 0, None, *FULL)
-        names = element_names(self, "source", "dest")
-        if len(names) == 2 and not (names[0] in FP4 and names[0] == names[1]):
-            message = f"{self.name} needs one packed 4-bit element type on both sides, not {names[0]} and {names[1]}"
+        source, dest = pointed(self, "source"), pointed(self, "dest")
+        if None not in (source, dest) and not (source in FP4 and source == dest):
+            message = f"{self.name} needs one packed 4-bit element type on both sides, not {source} and {dest}"
             yield Problem(message, at="source")
         if constant_of(self.transpose) not in (0, 1):
             yield Problem("transpose must be the constant 0 or 1", at="transpose")
@@ -99,7 +91,7 @@ class LoadCbufToCaS4(_RawPackedLoad):
     """
 
     name = "pto.load_cbuf_to_ca_s4"
-    spaces = {"source": (Space.L1,), "dest": (Space.L0A,)}
+    spaces = TO_L0A
 
 
 class LoadCbufToCbS4(_RawPackedLoad):
@@ -112,13 +104,11 @@ class LoadCbufToCbS4(_RawPackedLoad):
     """
 
     name = "pto.load_cbuf_to_cb_s4"
-    spaces = {"source": (Space.L1,), "dest": (Space.L0B,)}
+    spaces = TO_L0B
 
 
-class _RawScales(PTOOperation):
+class _RawScales(CubeOperation):
     form = "$source, $dest, $x_start, $y_start, $x_step, $y_step, $source_stride, $dest_stride"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     source = Operand()
     dest = Operand()
     x_start = Operand()
@@ -144,7 +134,7 @@ class LoadCbufToCaMx(_RawScales):
     """
 
     name = "pto.load_cbuf_to_ca_mx"
-    spaces = {"source": (Space.L1,), "dest": (Space.L0A,)}
+    spaces = TO_L0A
 
 
 class LoadCbufToCbMx(_RawScales):
@@ -157,15 +147,13 @@ class LoadCbufToCbMx(_RawScales):
     """
 
     name = "pto.load_cbuf_to_cb_mx"
-    spaces = {"source": (Space.L1,), "dest": (Space.L0B,)}
+    spaces = TO_L0B
 
 
 # --- bias table and fixpipe buffer ------------------------------------------------------------------------------------
 
 
-class _RawBlocks(PTOOperation):
-    placement = "outside"
-    cores = (CoreKind.AIC,)
+class _RawBlocks(CubeOperation):
     source = Operand()
     dest = Operand()
     n_burst = Operand()

@@ -15,7 +15,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import CoreKind, Space
+from ptosim.effects.names import Space
 from ptosim.language.clauses import (
     ClauseOrder,
     Written,
@@ -25,6 +25,7 @@ from ptosim.language.clauses import (
     parse_group,
     parse_leading,
 )
+from ptosim.language.cube import CubeOperation
 from ptosim.language.fixpipe_rules import (
     ATOMIC_WORDS,
     CLAUSE_WORDS,
@@ -37,18 +38,16 @@ from ptosim.language.fixpipe_rules import (
 )
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constants, in_range
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.syntax import parse_word
 
 PARAMETERS = ("quant_payload", "relu_payload", "clip", "split", "loop0_stride")
 LOOP3 = ("loop3_count", "loop3_source_stride", "loop3_dest_stride")
 
 
-class _Store(PTOOperation):
+class _Store(CubeOperation):
     """Leading operands, then the clauses, in a fixed order and separated by commas."""
 
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     words = CLAUSE_WORDS
     leading: ClassVar[tuple[str, ...]] = ("source", "dest", "m", "n", "source_stride", "dest_stride")
     slots: ClassVar[Sequence[Sequence[str]]] = (
@@ -95,9 +94,9 @@ class _Store(PTOOperation):
                 break
         if comma:
             parser.raise_error("expected a clause after ','")
-        attributes = parser.parse_optional_attr_dict()
+        attributes, properties = cls.parse_dictionary(parser)
         parse_clause_types(parser, written)
-        return cls.make(by_role(written), (), words, attributes)
+        return cls.make(by_role(written), (), {**properties, **words}, attributes)
 
     @classmethod
     def parse_mode(cls, parser: LocatedParser, written: Written, words: dict[str, Attribute], comma: bool) -> bool:

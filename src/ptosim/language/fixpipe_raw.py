@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.effects.names import CoreKind, Space
+from ptosim.effects.names import Space
+from ptosim.language.cube import CubeOperation
 from ptosim.language.operands import are_i64
-from ptosim.language.operation import Operand, Problem, PTOOperation
+from ptosim.language.operation import Operand, Problem
 
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
-class _RawStore(PTOOperation):
+class _RawStore(CubeOperation):
     form = "$source, $dest, $config0, $config1"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     source = Operand()
     dest = Operand()
     config0 = Operand()
@@ -71,22 +70,18 @@ class CopyMatrixCcToUb(_RawStore):
 # --- registers --------------------------------------------------------------------------------------------------------
 
 
-class _Register(PTOOperation):
+class _Register(CubeOperation):
     form = "$packed"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     packed = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "packed")
 
 
-class _WideRegister(PTOOperation):
+class _WideRegister(CubeOperation):
     """A word in two operands: its low 40 bits and its high 24."""
 
     form = "$low, $high"
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     low = Operand()
     high = Operand()
 

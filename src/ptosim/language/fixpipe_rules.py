@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from ptosim.effects.names import Space
 from ptosim.language.fixpipe_modes import FAMILIES, QUANT_MODES, QuantMode
-from ptosim.language.operands import constant_of
+from ptosim.language.operands import constant_of, pointed
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import PtrType, element_name
@@ -37,12 +37,6 @@ CLIPS: dict[str, tuple[str, ...]] = {
 """The clip values that each destination element takes."""
 
 
-def element_in(op: PTOOperation, role: str) -> str | None:
-    """The element type of a pointer, if it is known."""
-    type_: Attribute = getattr(op, role).type
-    return element_name(type_.element) if isinstance(type_, PtrType) and not type_.is_open else None
-
-
 # --- payloads ---------------------------------------------------------------------------------------------------------
 
 
@@ -54,8 +48,6 @@ def _scalar(role: str, value: SSAValue, mode: str) -> Iterator[Problem]:
 
 def _vector(role: str, value: SSAValue, mode: str) -> Iterator[Problem]:
     type_ = value.type
-    if isinstance(type_, PtrType) and type_.is_open:
-        return
     if not isinstance(type_, PtrType) or type_.space is not Space.FB:
         yield Problem(f"{mode} needs a pointer into fb, not {type_}", at=role)
     elif element_name(type_.element) not in PAYLOADS:
@@ -69,13 +61,13 @@ def quant_types(op: PTOOperation) -> Iterator[Problem]:
     """Mode, payload, accumulator and destination of pre_quant fit."""
     name = op.word("quant_mode")
     payload = next(iter(op.segment("quant_payload")), None)
-    mode = QUANT_MODES.get(name or "")
-    if name is None or mode is None or payload is None:
-        if (name is None) != (payload is None):
-            yield Problem("pre_quant needs a payload and a mode")
-        if name is None:
-            yield from _unconverted(op)
+    if (name is None) != (payload is None):
+        yield Problem("pre_quant needs a payload and a mode")
+    if name is None:
+        yield from _unconverted(op)
+    if name is None or payload is None:
         return
+    mode = QUANT_MODES[name]
     if mode.payload == "vector":
         yield from _vector("quant_payload", payload, name)
     elif mode.payload == "scalar":
@@ -84,14 +76,14 @@ def quant_types(op: PTOOperation) -> Iterator[Problem]:
 
 
 def _unconverted(op: PTOOperation) -> Iterator[Problem]:
-    source, dest = element_in(op, "source"), element_in(op, "dest")
+    source, dest = pointed(op, "source"), pointed(op, "dest")
     if source is not None and dest is not None and source.removeprefix("s") != dest.removeprefix("s"):
         message = f"without pre_quant the destination has the type of the accumulator, {source}, not {dest}"
         yield Problem(message, at="dest", kind="lint", severity="warning")
 
 
 def _converted(op: PTOOperation, name: str, mode: QuantMode) -> Iterator[Problem]:
-    source, dest = element_in(op, "source"), element_in(op, "dest")
+    source, dest = pointed(op, "source"), pointed(op, "dest")
     if mode.source is not None and source not in (mode.source, None):
         yield Problem(f"{name} converts {mode.source}, but the accumulator is {source}", at="quant_mode")
     if mode.dest is not None and dest is not None and dest not in FAMILIES[mode.dest]:
@@ -127,7 +119,7 @@ def relu_types(op: PTOOperation) -> Iterator[Problem]:
 def clip_types(op: PTOOperation) -> Iterator[Problem]:
     """The clip value fits the destination."""
     clip = next(iter(op.segment("clip")), None)
-    dest = element_in(op, "dest")
+    dest = pointed(op, "dest")
     if clip is None or dest is None:
         return
     if dest not in CLIPS:
@@ -148,8 +140,8 @@ def clauses_together(op: PTOOperation) -> Iterator[Problem]:
         yield Problem("only nz2nz has a split", at="split")
     if layout == "nz2dn" and op.attribute("unit_flag") is not None and constant_of(loop0) != 1:
         yield Problem("unit_flag with nz2dn needs a loop0 stride that is the constant 1", at="loop0_stride")
-    if layout == "nz2nz" and element_in(op, "dest") not in ("f32", None):
-        yield Problem(f"nz2nz needs a destination of f32, not of {element_in(op, 'dest')}", at="nz2nz")
+    if layout == "nz2nz" and pointed(op, "dest") not in ("f32", None):
+        yield Problem(f"nz2nz needs a destination of f32, not of {pointed(op, 'dest')}", at="nz2nz")
     loop3 = [role for role in ("loop3_count", "loop3_source_stride", "loop3_dest_stride") if op.segment(role)]
     if loop3 and layout not in ("nz2nd", "nz2dn"):
         yield Problem("loop3 needs nz2nd or nz2dn, written out", at="loop3")

@@ -11,7 +11,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.element import element
-from ptosim.effects.names import CoreKind, Space
+from ptosim.effects.mad import EXTENT_LIMIT
+from ptosim.effects.names import Space
 from ptosim.language.clauses import (
     ClauseOrder,
     Written,
@@ -20,20 +21,20 @@ from ptosim.language.clauses import (
     parse_leading,
     print_clause_types,
 )
+from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, constants, in_range
-from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation
+from ptosim.language.operands import are_i64, constants, in_range, pointed
+from ptosim.language.operation import Operand, OptionalProperty, Problem
 from ptosim.language.syntax import Vocabulary, parse_word
-from ptosim.language.types import PtrType, element_of
-
-EXTENT_LIMIT = 4095
-"""m, n and k have 12 bits each."""
 
 CLAUSE_WORDS = {
     "unit_flag": Vocabulary(("check_only", "check_and_set")),
     "sat": Vocabulary(("sat", "nosat")),
     "tf32_mode": Vocabulary(("round_even", "round_away")),
 }
+
+FLAGS = ("disable_gemv", "n_dir")
+"""Clauses that are there or not."""
 
 FP8 = ("f8E4M3FN", "f8E5M2")
 FP4 = ("f4E2M1x2", "f4E1M2x2")
@@ -51,24 +52,17 @@ _WITH_BIAS = {**_SPACES, "bias": (Space.BT,)}
 # --- products ---------------------------------------------------------------------------------------------------------
 
 
-class _Product(PTOOperation):
+class _Product(CubeOperation):
     """The operands of a product, and which element types go together."""
 
-    placement = "outside"
-    cores = (CoreKind.AIC,)
     products: ClassVar[Mapping[tuple[str, str], tuple[str, ...]]] = _PRODUCTS
     spaces = _SPACES
     a = Operand()
     b = Operand()
     c = Operand()
 
-    def element_name(self, role: str) -> str | None:
-        """The element type of a pointer, if it is known."""
-        type_ = getattr(self, role).type
-        return element_of(type_).name if isinstance(type_, PtrType) and not type_.is_open else None
-
     def rules(self, target: str) -> Iterator[Problem]:
-        a, b, c = (self.element_name(role) for role in "abc")
+        a, b, c = (pointed(self, role) for role in "abc")
         if a is None or b is None or c is None:
             return
         accumulators = self.products.get((a, b))
@@ -77,8 +71,8 @@ class _Product(PTOOperation):
             yield Problem(f"{self.name} does not multiply {a} by {b}; known: {known}", at="b")
         elif c not in accumulators:
             yield Problem(f"{a} x {b} accumulates in {accumulators[0]}, not in {c}", at="c")
-        if "bias" in self.operand_roles and self.element_name("bias") not in (c, None):
-            yield Problem(f"the bias is {self.element_name('bias')}, but the accumulator is {c}", at="bias")
+        if "bias" in self.operand_roles and (bias := pointed(self, "bias")) not in (c, None):
+            yield Problem(f"the bias is {bias}, but the accumulator is {c}", at="bias")
 
 
 class _Clauses(_Product):
@@ -109,13 +103,13 @@ class _Clauses(_Product):
         while (word := order.next()) is not None:
             if word in ("sat", "nosat"):
                 clauses["sat"] = StringAttr(word)
-            elif word in ("disable_gemv", "n_dir"):
+            elif word in FLAGS:
                 clauses[word] = UnitAttr()
             else:
                 clauses[word] = StringAttr(cls._parse_argument(parser, word))
-        attributes = parser.parse_optional_attr_dict()
+        attributes, properties = cls.parse_dictionary(parser)
         parse_clause_types(parser, written)
-        return cls.make(by_role(written), (), clauses, attributes)
+        return cls.make(by_role(written), (), {**properties, **clauses}, attributes)
 
     @classmethod
     def _parse_argument(cls, parser: LocatedParser, word: str) -> str:
@@ -149,10 +143,13 @@ class _Clauses(_Product):
         yield from super().rules(target)
         yield from are_i64(self, "m", "n", "k")
         yield from in_range(self, 1, EXTENT_LIMIT, "m", "n", "k")
-        names = [name for role in "abc" if (name := self.element_name(role)) is not None]
+        names = [name for role in "abc" if (name := pointed(self, role)) is not None]
         if self.sat is not None and any(element(name).is_integer for name in names):
             word = self.word("sat")
             yield Problem(f"{word} needs floats, not {' x '.join(names[:2])}", at=word)
+        for flag in FLAGS:
+            if not isinstance(given := self.attribute(flag), UnitAttr | None):
+                yield Problem(f"{flag} has no value, but {given} is given", at=flag)
         if self.tf32_mode is not None and any(name != "f32" for name in names):
             yield Problem(f"tf32_mode needs f32 x f32, not {' x '.join(names[:2])}", at="tf32_mode")
 

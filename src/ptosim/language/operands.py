@@ -87,16 +87,23 @@ def bounds(low: int, high: int | None) -> str:
 
 def same_width(op: PTOOperation, first: str = "source", second: str = "dest") -> Iterator[Problem]:
     """Two pointers have elements of one byte width; a scalar counts as its own element."""
-    one, other = _element(getattr(op, first).type), _element(getattr(op, second).type)
+    one, other = _element(op, first), _element(op, second)
     if one is not None and other is not None and element_of(one).bytes != element_of(other).bytes:
         yield Problem(f"{second} has elements of {other}, but {first} has {one}: their widths differ", at=second)
 
 
-def _element(type_: Attribute) -> Attribute | None:
-    """The element type of a pointer, or a scalar type; None for a pointer that is still open and for anything else."""
-    if isinstance(type_, PtrType):
-        return None if type_.is_open else type_.element
-    return type_ if element_name(type_) in ELEMENTS else None
+def _element(op: PTOOperation, role: str) -> Attribute | None:
+    """The element type of a pointer, or a scalar type; None for anything else, a scalar where a pointer belongs too."""
+    type_ = getattr(op, role).type
+    element = type_.element if isinstance(type_, PtrType) else type_
+    known = element_name(element) in ELEMENTS and (element is not type_ or role not in op.spaces)
+    return element if known else None
+
+
+def pointed(op: PTOOperation, role: str) -> str | None:
+    """The element type that a pointer leads to, or None where the role is played by something else."""
+    type_ = getattr(op, role).type
+    return element_name(type_.element) if isinstance(type_, PtrType) else None
 
 
 def same_pointer(op: PTOOperation, updated: str, base: str) -> Iterator[Problem]:

@@ -18,7 +18,7 @@ from ptosim.language.types import element_name
 
 INTEGERS = frozenset({"i1", "i4", "i8", "i16", "i32", "i64"})
 INTEGERS_AND_INDEX = INTEGERS | {"index"}
-SIGNED_OR_UNSIGNED = frozenset({"si8", "si16", "si32", "si64", "ui8", "ui16", "ui32", "ui64"})
+SIGNED_OR_UNSIGNED = frozenset({"si4", "si8", "si16", "si32", "si64", "ui8", "ui16", "ui32", "ui64"})
 FLOATS = frozenset({"f16", "bf16", "f32", "f64"})
 SCALARS = INTEGERS_AND_INDEX | FLOATS
 

@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import IndexType, f32
 
 from ptosim.effects.conversion import HALVES
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.operands import are_i64, are_type, constant_of, in_range
+from ptosim.language.operands import are_i64, are_type, constant_of, in_range, pointed
 from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
-from ptosim.language.types import PtrType, VregType, element_of
+from ptosim.language.types import VregType
 from ptosim.language.vector import (
     F16_F32,
     UP_TO_32_BITS,
@@ -160,9 +160,9 @@ class Sorting(PTOOperation):
 
 def _points_to(op: PTOOperation, role: str, names: frozenset[str]) -> Iterator[Problem]:
     """A pointer to elements of one of the named types."""
-    type_ = getattr(op, role).type
-    if isinstance(type_, PtrType) and not type_.is_open and element_of(type_).name not in names:
-        yield Problem(f"{role} points to {type_.element}; {op.name} needs {listing(names)}", at=role)
+    name = pointed(op, role)
+    if name is not None and name not in names:
+        yield Problem(f"{role} points to {name}; {op.name} needs {listing(names)}", at=role)
 
 
 class VBitsort(Sorting):
@@ -222,9 +222,9 @@ class VMrgsort4(Sorting):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _points_to(self, "dest", F16_F32)
         for role in _LISTS:
-            one, other = self.dest.type, getattr(self, role).type
-            if isinstance(one, PtrType) and isinstance(other, PtrType) and one.element != other.element:
-                yield Problem(f"{role} points to {other.element}, but dest points to {one.element}", at=role)
+            one, other = pointed(self, "dest"), pointed(self, role)
+            if None not in (one, other) and one != other:
+                yield Problem(f"{role} points to {other}, but dest points to {one}", at=role)
         yield from are_i64(self, "count", "config")
         yield from self._repetition()
 

@@ -247,7 +247,7 @@ class VregType(ParametrizedAttribute, TypeAttribute):
         lanes = parser.parse_shape_dimension(allow_dynamic=False)
         parser.parse_shape_delimiter()
         element_type = _parse_element(parser)
-        if not _is_element(element_type) or element_name(element_type) == "i4":
+        if not _is_element(element_type) or element_of(element_type).bits < 8:
             parser.raise_error(f"a vector register cannot hold {element_type}", start, parser.pos)
         size = lanes * element(cast(str, element_name(element_type))).bytes
         if size != REGISTER_BYTES:

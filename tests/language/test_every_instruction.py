@@ -1,0 +1,118 @@
+"""What holds for each instruction on registers and each instruction of the cube, tried on the example of its page."""
+
+import re
+
+import pytest
+from xdsl.ir import BlockArgument
+
+from language.scalar_kernel import example_module
+from language.vector_kernel import example, example_kernel, printed, read, rejects_module
+from ptosim.language.catalogue import operations, room_of
+from ptosim.language.operation import PTOOperation
+
+VECTOR_ROOMS = ("arithmetic", "arithmetic_integer", "conversion", "reduction", "compare", "rearrange", "sfu")
+CUBE_ROOMS = ("cube_load", "cube_load_raw", "mad", "fixpipe", "fixpipe_raw")
+SORTING = ("pto.vbitsort", "pto.vmrgsort4")
+
+ON_REGISTERS = [op for op in operations() if room_of(op) in VECTOR_ROOMS and op.name not in SORTING]
+ON_THE_CUBE = [op for op in operations() if room_of(op) in CUBE_ROOMS]
+OUTSIDE = [*(op for op in operations() if op.name in SORTING), *ON_THE_CUBE]
+
+
+def name_of(operation: type[PTOOperation]) -> str:
+    return operation.name
+
+
+def vector_module(operation: type[PTOOperation], scope: bool = True) -> str:
+    unlisted = {"part": "index"} if operation.name.endswith("unpack") else {}
+    text = example_kernel(operation, scope=scope, **unlisted)
+    if "%bin: i32" in text:  # a histogram wants a constant
+        text = text.replace(", %bin: i32", "").replace(
+            "pto.vecscope {", "%bin = arith.constant 0 : i32\npto.vecscope {"
+        )
+    return text
+
+
+def module(operation: type[PTOOperation]) -> str:
+    return vector_module(operation) if operation in ON_REGISTERS else example_module(operation)
+
+
+def marked(text: str, operation: type[PTOOperation]) -> str:
+    return text.replace(f"{operation.name} ", f"^{operation.name} ", 1)
+
+
+# --- where it may stand -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operation", ON_REGISTERS, ids=name_of)
+def test_registers_live_inside_a_vector_scope(operation: type[PTOOperation]):
+    read(vector_module(operation))
+    outside = vector_module(operation).replace("pto.vecscope {", "scf.if %yes {")
+    outside = re.sub(r"@kernel\((.*)\) \{", r"@kernel(\1, %yes: i1) {", outside)
+    rejects_module(marked(outside, operation), f"{operation.name} must be inside a vector scope")
+
+
+@pytest.mark.parametrize("operation", OUTSIDE, ids=name_of)
+def test_what_is_queued_stands_outside(operation: type[PTOOperation]):
+    inside = example_module(operation).replace(example(operation), f"pto.vecscope {{\n{example(operation)}\n}}")
+    rejects_module(marked(inside, operation), f"{operation.name} must be outside 'pto.vecscope'")
+
+
+@pytest.mark.parametrize("operation", OUTSIDE, ids=name_of)
+def test_each_kind_of_core_has_its_own(operation: type[PTOOperation]):
+    own, other = ("vector", "cube") if operation.name in SORTING else ("cube", "vector")
+    text = example_module(operation)
+    read(text.replace(example(operation), f"pto.section.{own} {{\n{example(operation)}\n}}"))
+    elsewhere = text.replace(example(operation), f"pto.section.{other} {{\n{example(operation)}\n}}")
+    message = f"{operation.name} is for the {own} core, but this is code of the {other} core"
+    rejects_module(marked(elsewhere, operation), message)
+
+
+# --- operands ---------------------------------------------------------------------------------------------------------
+
+
+def operands(operation: type[PTOOperation]) -> list[tuple[str, str, str]]:
+    """Role, name and type of every operand of an example; they are parameters of its function."""
+    text = module(operation)
+    names = re.findall(r"(%\w+): ", text.splitlines()[1])
+    (found,) = (op for op in read(text).parsed.module.walk() if isinstance(op, operation))
+    values = [(role, value) for role, value in found.roles() if isinstance(value, BlockArgument)]
+    return [(role, names[value.index], str(value.type)) for role, value in values]
+
+
+def with_another_type(operation: type[PTOOperation], name: str, type_: str) -> str:
+    """The module with one parameter of another type, without the type list, and marked where the operand stands."""
+    text = re.sub(rf"{name}: (?:!pto\.\w+<[^>]*>|\w+)", f"{name}: {type_}", module(operation), count=1)
+    written = example(operation)
+    shorter = written[: list(re.finditer(r"\s+:\s", written))[-1].start()]
+    return text.replace(written, re.sub(rf"{name}\b", f"^{name}", shorter, count=1))
+
+
+@pytest.mark.parametrize("operation", OUTSIDE, ids=name_of)
+def test_each_pointer_points_to_its_memory(operation: type[PTOOperation]):
+    for role, name, type_ in operands(operation):
+        if type_.startswith("!pto.ptr"):
+            element, space = type_.removeprefix("!pto.ptr<").removesuffix(">").split(", ")
+            wrong = "bt" if space != "bt" else "fb"
+            elsewhere = with_another_type(operation, name, f"!pto.ptr<{element}, {wrong}>")
+            rejects_module(elsewhere, f"{role} must point to {space}, not {wrong}")
+            rejects_module(with_another_type(operation, name, "i64"), f"{role} must be a pointer, not i64")
+
+
+@pytest.mark.parametrize("operation", OUTSIDE, ids=name_of)
+def test_sizes_and_words_have_64_bits(operation: type[PTOOperation]):
+    for role, name, type_ in operands(operation):
+        if type_ == "i64":
+            rejects_module(with_another_type(operation, name, "i32"), f"{role} must be i64, not i32")
+
+
+@pytest.mark.parametrize("operation", [*ON_REGISTERS, *OUTSIDE], ids=name_of)
+def test_attributes_of_other_tools_are_kept(operation: type[PTOOperation]):
+    text, written = module(operation), example(operation)
+    attributes = 'note = "x", count = 3 : i32'
+    with_some = re.sub(r"\}(?=\s+:\s)", f", {attributes}}}", written)
+    if with_some == written:
+        with_some = re.sub(r"(?=\s+:\s(?!.*\s:\s))", f" {{{attributes}}}", written, count=1)
+    once = printed(read(text.replace(written, with_some)))
+    assert 'note = "x", count = 3 : i32}' in once
+    assert printed(read(once)) == once
