@@ -331,8 +331,9 @@ def test_functions_that_are_not(text: str, message: str):
     ],
 )
 def test_types_that_no_value_has(type_: str):
-    (found,) = errors(f"func.func @f(%a: {type_}) {{ return }}")
-    assert found.message.endswith("write a pointer as !pto.ptr<T, space>")
+    message = "a function cannot take or give {}; write a pointer as !pto.ptr<T, space>"
+    rejects(f"func.func @f(%a: i32, %b: ~{type_}) {{ return }}", message.format(type_))
+    rejects(f"func.func private @g(i32) -> (i32, ~{type_})\nfunc.func @f() {{ return }}", message.format(type_))
 
 
 def test_simt_functions_are_outside():

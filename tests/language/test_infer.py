@@ -1,5 +1,7 @@
 """Open types: worked out from their uses, or an error that asks for them."""
 
+import re
+
 import pytest
 
 from language.source import accepts, errors, rejects
@@ -114,6 +116,76 @@ def test_through_calls():
 )
 def test_masks(body: str, expected: str):
     assert type_of("%q", accepts(f"pto.vecscope {{\n{body}\n}}")) == expected
+
+
+@pytest.mark.parametrize(
+    "operands, instruction, granularity",
+    [
+        ("%v: V<128xf16>", "pto.vsts %v, %p[%i], %q : V<128xf16>, P, G", "b16"),
+        ("%v: V<128xf16>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B16"} : V<128xf16>, P, G', "b16"),
+        ("%v: V<128xf16>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B32"} : V<128xf16>, P, G', "b32"),
+        ("%v: V<256xui8>", 'pto.vsts %v, %p[%i], "PK4_B32", %q : V<256xui8>, P, G', "b32"),
+        ("%v: V<32xi64>", 'pto.vsts %v, %p[%i], %q {dist = "PK_B64"} : V<32xi64>, P, G', "b32"),
+        ("%o: V<64xi32>", "%r = pto.vgatherb %p, %o, %q : P, V<64xi32>, G -> V<128xf16>", "b32"),
+        ("%o: V<128xi16>", "%r = pto.vgather2 %p, %o, %q : P, V<128xi16>, G -> V<128xi16>", "b16"),
+        ("%v: V<256xi8>, %o: V<128xi16>", "pto.vscatter %v, %p, %o, %q : V<256xi8>, P, V<128xi16>, G", "b16"),
+        ("%v: V<128xf16>", '%r = pto.vcvt %v, %q {part = "EVEN"} : V<128xf16>, G -> V<64xf32>', "b16"),
+        ("%v: V<128xi16>", "%r = pto.vcadd %v, %q : V<128xi16>, G -> V<64xi32>", "b16"),
+        ("%s: f16", "%r = pto.vdup %s, %q : f16, G -> V<128xf16>", "b16"),
+        ("%b: i16", "%r = pto.vsldb %p, %b, %b, %q : P, i16, i16, G -> V<256xi8>", "b8"),
+        ("%k: !pto.mask<b16>", "%r = pto.pand %q, %k, %q : G, !pto.mask<b16>, G -> G", "b16"),
+        ("%k: !pto.mask<b8>", "%r, %t = pto.pintlv_b8 %q, %k : G, !pto.mask<b8> -> G, G", "b8"),
+    ],
+)
+def test_a_mask_has_the_granularity_that_its_instruction_asks_for(operands: str, instruction: str, granularity: str):
+    def kernel(mask: str) -> str:
+        body = re.sub(r"\bG\b", mask, re.sub(r"\bP\b", pointer, instruction))
+        arguments = f"%q: {mask}, %p: {pointer}, %i: index, {operands}"
+        return f"func.func @f({arguments}) {{ pto.vecscope {{\n{body}\n}}\nreturn }}".replace("V<", "!pto.vreg<")
+
+    registers = re.findall(r"V<\d+x(\w+)>", instruction)
+    pointer = f"!pto.ptr<{'i8' if 'vscatter' in instruction else registers[-1] if registers else 'i8'}, ub>"
+    inferred = accepts(kernel("!pto.mask<G>"))
+    assert f"%q: !pto.mask<{granularity}>, " in inferred
+    assert inferred == accepts(kernel(f"!pto.mask<{granularity}>"))
+
+
+def test_a_repacked_mask_follows_its_uses_and_otherwise_its_source():
+    store = "pto.vsts %v, %p[%i], %q : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<G>"
+    kernel = (
+        "func.func @f(%k: !pto.mask<b32>, %v: !pto.vreg<128xf16>, %p: !pto.ptr<f16, ub>, %i: index) {{\n"
+        "pto.vecscope {{\n%q = {} : !pto.mask<b32> -> !pto.mask<G>\n{}\n}}\nreturn }}"
+    )
+    for repack in ("pto.pbitcast %k", 'pto.ppack %k, "LOWER"'):
+        assert type_of("%q", accepts(kernel.format(repack, store))) == "!pto.mask<b16>"
+        assert type_of("%q", accepts(kernel.format(repack, ""))) == "!pto.mask<b32>"
+
+
+def test_masks_of_contradicting_uses():
+    text = (
+        "func.func @f(~%q: !pto.mask<G>, %v: !pto.vreg<128xf16>, %p: !pto.ptr<f16, ub>, %i: index) {{ pto.vecscope {{\n"
+        "pto.vsts %v, %p[%i], %q : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<G>\n"
+        "pto.vsts %v, %p[%i], %q{} : !pto.vreg<128xf16>, !pto.ptr<f16, ub>, !pto.mask<G>\n}}\nreturn }}"
+    )
+    accepts(text.format(' {dist = "PK_B16"}').replace("~", ""))
+    rejects(
+        text.format(' {dist = "PK_B32"}'),
+        "the type cannot be worked out: it is used as !pto.mask<b16> (line 2) and as !pto.mask<b32> (line 3); "
+        "write !pto.mask<b8|b16|b32>",
+    )
+
+
+@pytest.mark.parametrize(
+    "instruction, element",
+    [
+        ('pto.sprsts "AR", %p[%n] : !pto.ptr, i32', "i32"),
+        ('%m = pto.plds %p[%i], "NORM" : !pto.ptr, index -> !pto.mask<b8>', "i8"),
+        ("%x, %next = pto.vlds %p[%i] : !pto.ptr -> !pto.vreg<64xf32>, !pto.ptr", "f32"),
+    ],
+)
+def test_pointers_in_scopes(instruction: str, element: str):
+    kernel = f"func.func @f(%p: !pto.ptr, %i: index, %n: i32) {{ pto.vecscope {{\n{instruction}\n}}\nreturn }}"
+    assert f"%p: !pto.ptr<{element}, ub>" in accepts(kernel)
 
 
 def test_a_mask_parameter_follows_the_register_it_governs():

@@ -36,6 +36,13 @@ from ptosim.language.load import load
         ("%x = arith.negf ~: f32", "expected operand: an SSA value such as %x"),
         ("scf.if %c ~return", "expected '{' and a body"),
         ("%x = arith.constant 1 : ~i", "type expected"),
+        ("%x = pto.get_block_idx ~-> i64", "expected an operation or '}'"),
+        (
+            "scf.for %j = %i to %i step %i {\n~scf.yield\n%x = arith.negf %f : f32 }",
+            "scf.yield must be the last operation of its region",
+        ),
+        ("~return\n%x:2 = arith.mulsi_extended %n, %n : i32", "func.return must be the last operation of its region"),
+        ("pto.copy_ubuf_to_ubuf %ub, %ub, %m, %m, %m, %m~", "Expected ',' before dest_gap"),
         ("pto.vecscope { ^a: ~^b: }", None),
     ],
 )
@@ -72,6 +79,92 @@ def test_broken_text_has_a_place(text: str):
     assert found.kind == "syntax"
     assert found.location is not None
     assert found.message
+
+
+def test_a_region_that_is_not_closed():
+    rejects("module {\nfunc.func @f() {\nreturn~\n", "expected '}': the text ends inside a region", kind="syntax")
+
+
+def test_resources_of_a_file_are_not_read():
+    text = "module {\nfunc.func @f() { return }\n}\n"
+    accepts(text)
+    for resources in ("~{-# external_resources: {} #-}", "~{-# dialect_resources: {} #-}", "~{-# #-}"):
+        message = "a kernel has no use for the resources of a file, {-# ... #-}"
+        rejects(text + resources, message, kind="unsupported")
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        "%ids = ~pto.declare_eventid_array -> !pto.eventid_array<4>",
+        "%id = ~pto.eventid_array_get %i[%i] : !pto.eventid_array<4> -> index",
+        "~pto.eventid_array_set %i[%i], %i : !pto.eventid_array<4>, index",
+        "%ids = pto.castptr %m : i64 -> ~!pto.eventid_array<4>",
+    ],
+)
+def test_arrays_of_event_ids_are_unsupported(instruction: str):
+    name = instruction.partition("~")[2].partition(" ")[0].partition("<")[0]
+    instead = "compute the id as an index and use pto.set_flag_dyn and pto.wait_flag_dyn"
+    rejects(instruction, f"'{name}': arrays of event ids are not simulated; {instead}", kind="unsupported")
+    accepts('pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", %i]')
+
+
+@pytest.mark.parametrize(
+    "name", ["tload", "tsync", "make_tensor_view", "partition_view", "alloc_tile", "tile_buf_addr"]
+)
+def test_the_tile_level_is_unsupported(name: str):
+    why = "belongs to a part of PTO that is not simulated (tile, communication or SIMT level)"
+    rejects(f"~pto.{name}", f"'pto.{name}' {why}", kind="unsupported")
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def aliased(instruction: str, *aliases: str) -> str:
+    return "\n".join((*aliases, f"module {{\nfunc.func @f(%i: index) {{\n{instruction}\nreturn\n}}\n}}\n"))
+
+
+def test_an_alias_of_an_attribute_is_a_word():
+    aliases = ("#v = #pto.pipe<PIPE_V>", "#mte3 = #pto.pipe<PIPE_MTE3>", "#id = #pto.event<EVENT_ID5>")
+    assert 'pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID5"]' in accepts(
+        aliased("pto.set_flag[#v, #mte3, #id]", *aliases)
+    )
+    assert "pto.barrier #pto.pipe<PIPE_V>" in accepts(aliased("pto.barrier #v", *aliases))
+    space = "#global = #pto.address_space<gm>"
+    assert "all #pto.address_space<gm>" in accepts(aliased("pto.cmo.cacheinvalid all #global", space))
+    rejects(aliased("pto.barrier ~#w", *aliases), "#w is not defined", kind="syntax")
+    rejects(aliased("pto.barrier ~#id", *aliases), f"unknown pipe 'EVENT_ID5'; known: {BARRIERS}", kind="syntax")
+
+
+def test_an_alias_of_a_type_is_a_type():
+    text = accepts(
+        "!in = !pto.ptr<f32, ub>\nmodule {\nfunc.func @f(%p: !in, %i: index) {\n"
+        "pto.vecscope { %x = pto.vlds %p[%i] : !in -> !pto.vreg<64xf32> }\nreturn\n}\n}"
+    )
+    assert "%p: !pto.ptr<f32, ub>" in text
+    rejects("#a = 1\n~#a = 2\nmodule { }", "#a is already defined", kind="syntax")
+
+
+BARRIERS = "PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL"
+
+
+def test_a_missing_word_is_reported_where_it_is_missing():
+    rejects("pto.barrier~\n%x = arith.negf %f : f32", f"expected pipe: one of {BARRIERS}", kind="syntax")
+    rejects("pto.barrier~\ncall @f() : () -> ()", f"expected pipe: one of {BARRIERS}", kind="syntax")
+    rejects("pto.barrier~\npto.trap", f"expected pipe: one of {BARRIERS}", kind="syntax")
+    accepts("pto.barrier PIPE_V\npto.trap")
+
+
+def test_a_word_is_given_once():
+    vlds = "pto.vecscope {{ %x = pto.vlds %ub[%i]{} : !pto.ptr<f32, ub> -> !pto.vreg<64xf32> }}"
+    rejects(vlds.format(', "NORM" {dist = ~"BRC_B32"}'), "dist is given twice", kind="syntax")
+    rejects(vlds.format(' {dist = "NORM", dist = ~"BRC_B32"}'), "dist is given twice", kind="syntax")
+    vsts = "pto.vecscope {{ pto.vsts %v, %ub[%i]{} : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32> }}"
+    rejects(vsts.format(', "NORM_B32", %k, ~"1PT_B32"'), "dist is given twice", kind="syntax")
+    rejects(vsts.format(', %k, "NORM_B32" {dist = ~"NORM_B32"}'), "dist is given twice", kind="syntax")
+    for once in (', "NORM_B32", %k', ', %k, "NORM_B32"', ', %k {dist = "NORM_B32"}'):
+        accepts(vsts.format(once))
+    rejects('pto.barrier <PIPE_V> {pipe = ~"PIPE_V"}', "pipe is given twice", kind="syntax")
 
 
 @pytest.mark.parametrize("value", ["array<i999: 1>", "0x7FFFFFFFF : f32", "dense<(1,2> : tensor<2xcomplexa<i32>>"])

@@ -4,11 +4,12 @@ import pytest
 
 from language.room_example import example_loads_and_prints_stably
 from language.vector_kernel import accepts, kernel, printed, read, rejects
-from ptosim.language import predicate
+from ptosim.language import predicate, predicate_memory
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
 
-OPERATIONS = [operation for operation in operations() if operation.__module__ == predicate.__name__]
+ROOMS = (predicate.__name__, predicate_memory.__name__)
+OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS]
 GRANULARITIES = ["b8", "b16", "b32"]
 SIZED = "pset pge plt pltm pintlv pdintlv".split()
 PATTERNS = (
@@ -36,7 +37,7 @@ def test_every_instruction_of_the_room_is_there():
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
     source = {"pto.punpack": "b16", "pto.pbitcast": "b16"}.get(operation.name, operation.granularity or "b32")
-    pointer = "!pto.ptr<ui32, ub>" if operation is predicate.Pstu else PTR
+    pointer = "!pto.ptr<ui32, ub>" if operation is predicate_memory.Pstu else PTR
     example_loads_and_prints_stably(operation, a=mask(source), b=mask(source), ub=pointer)
 
 

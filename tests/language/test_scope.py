@@ -90,6 +90,13 @@ def test_a_scope_has_no_arguments_and_no_results():
     rejects("pto.strict_vecscope() { } : () -> (~i32)", "Expected ')': a vector scope has no results", kind="syntax")
 
 
+def test_the_attributes_of_a_region_stand_before_or_after_it():
+    for name in ("pto.vecscope", "pto.section.vector", "pto.section.cube"):
+        before = accepts(f"{name} attributes {{note}} {{ }}")
+        assert before == accepts(f"{name} {{ }} {{note}}")
+        assert f"{name} attributes {{note}} {{" in before
+
+
 def test_values_do_not_leave_a_scope():
     rejects(
         f"pto.vecscope {{ {MASK} }}\npto.vecscope {{ "

@@ -108,11 +108,15 @@ def test_event_ids_are_0_to_7() -> None:
 
 @pytest.mark.parametrize("name", ["set_flag_dyn", "wait_flag_dyn"])
 def test_computed_event_ids(name: str) -> None:
-    accepts(f'pto.{name}["PIPE_V", "PIPE_MTE2", %s_index]')
-    accepts(f'pto.{name}["PIPE_V", "PIPE_MTE2", %7]')
-    rejects(f'pto.{name}["PIPE_V", "PIPE_MTE2", ^%8]', "event is 8; it must be 0..7", kind="id-range")
-    rejects(f'pto.{name}["PIPE_V", "PIPE_MTE2", ^%n1]', "event is -1; it must be 0..7", kind="id-range")
-    rejects(f'pto.{name}["PIPE_V", "PIPE_MTE2", ^%s_f32]', "event must be an integer, not f32")
+    flag = f'pto.{name}["PIPE_V", "PIPE_MTE2", {{}}]'
+    known = "%id = arith.constant {} : index\n" + flag
+    accepts(flag.format("%s_index"))
+    for last in (0, 7):
+        accepts(known.format(last, "%id"))
+    for beyond in (-1, 8):
+        rejects(known.format(beyond, "^%id"), f"event is {beyond}; it must be 0..7", kind="id-range")
+    for other in ("i64", "i32", "f32"):
+        rejects(flag.format(f"^%s_{other}"), f"event must be index, not {other}")
 
 
 @pytest.mark.parametrize("pipe", ["PIPE_ALL", "PIPE_MTE4", "PIPE_V2", "PIPE_UNASSIGNED"])
@@ -207,7 +211,10 @@ def test_rules_of_buffer_ids(name: str) -> None:
     rejects(f'pto.{name} "PIPE_MTE2", ^%32, 0', "id is 32; it must be 0..31", kind="id-range")
     rejects(f'pto.{name} "PIPE_MTE2", 0, ^-1', "mode is -1; it must be at least 0")
     rejects(f'pto.{name} "PIPE_MTE2", 0, ^%n1', "mode is -1; it must be at least 0")
-    rejects(f'pto.{name} "PIPE_MTE2", ^%s_f32', "id must be an integer, not f32")
+    accepts(f'pto.{name} "PIPE_MTE2", %s_index, %s_i64 : index, i64')
+    for other in ("i32", "f32"):
+        rejects(f'pto.{name} "PIPE_MTE2", ^%s_{other}', f"id must be index or i64, not {other}")
+    rejects(f'pto.{name} "PIPE_MTE2", 0, ^%s_index', "mode must be i64, not index")
     for pipe in ("PIPE_ALL", "PIPE_UNASSIGNED"):
         message = f"pto.{name} needs one pipe, not {pipe}; known: {PIPES}"
         rejects(f'pto.{name} ^"{pipe}", 0', message, kind="wrong-pipe")
@@ -303,13 +310,19 @@ def test_semaphores_in_every_spelling(name: str, target: str) -> None:
     for pipe in ("<PIPE_MTE3>", "#pto.pipe<PIPE_MTE3>", '"PIPE_MTE3"'):
         assert f"pto.{current} <PIPE_MTE3>, 3\n" in text_of(f"pto.{name} {pipe}, 3", target)
         assert f"pto.{current} <PIPE_MTE3>, %0\n" in text_of(f"pto.{name} {pipe}, %s_index", target)
-        assert f"pto.{current} <PIPE_MTE3>, %0\n" in text_of(f"pto.{name} {pipe}, %s_i64 : i64", target)
+        if name not in ANYWHERE:
+            assert f"pto.{current} <PIPE_MTE3>, %0\n" in text_of(f"pto.{name} {pipe}, %s_i64 : i64", target)
 
 
 @pytest.mark.parametrize(("name", "target"), SEMAPHORES)
-def test_a_core_number_instead_of_a_pipe_is_noted(name: str, target: str) -> None:
+def test_a_core_number_instead_of_a_pipe_is_noted_where_older_kernels_have_one(name: str, target: str) -> None:
+    body = f"pto.{name} ^%s_i64, %s_i64 : i64, i64"
+    if name in ANYWHERE:
+        rejects(body, f"expected pipe: one of {PIPES}", kind="syntax", target=target)
+        return
     message = "the first operand names no pipe and is ignored: the signal concerns all pipes of this core"
-    warns(f"pto.{name} ^%s_i64, %s_i64 : i64, i64", message, target=target)
+    warns(body, message, target=target)
+    rejects(f"pto.{name} ^%s_index, 3 : index", "core_id must be i64, not index", target=target)
 
 
 @pytest.mark.parametrize("name", ["wait_flag_dev", "wait_cross_core"])
@@ -328,9 +341,21 @@ def test_semaphore_ids(name: str, target: str) -> None:
     accepts(f"pto.{name} <PIPE_V>, {last}", target=target)
     message = f"id is {last + 1}; it must be 0..{last}"
     rejects(f"pto.{name} <PIPE_V>, ^{last + 1}", message, kind="id-range", target=target)
-    rejects(f"pto.{name} <PIPE_V>, ^%{last + 1}", message, kind="id-range", target=target)
     rejects(f"pto.{name} <PIPE_V>, ^-1", f"id is -1; it must be 0..{last}", kind="id-range", target=target)
-    rejects(f"pto.{name} <PIPE_V>, ^%s_f32", "id must be an integer, not f32", target=target)
+    known = f"%id = arith.constant {{}} : index\npto.{name} <PIPE_V>, {{}}%id"
+    accepts(known.format(last, ""), target=target)
+    rejects(known.format(last + 1, "^"), message, kind="id-range", target=target)
+
+
+@pytest.mark.parametrize(("name", "target"), SEMAPHORES)
+def test_a_computed_semaphore_id_is_an_index(name: str, target: str) -> None:
+    allowed = ["index"] if name in ANYWHERE else ["index", "i64"]
+    for type_ in ("index", "i64", "i32", "f32"):
+        if type_ in allowed:
+            accepts(f"pto.{name} <PIPE_V>, %s_{type_}", target=target)
+        else:
+            message = f"id must be {' or '.join(allowed)}, not {type_}"
+            rejects(f"pto.{name} <PIPE_V>, ^%s_{type_}", message, target=target)
 
 
 @pytest.mark.parametrize(("name", "target"), SEMAPHORES)

@@ -249,6 +249,20 @@ def test_units_narrower_than_the_lanes_of_the_mask_are_warned_of():
 # --- vldsx2 and vstsx2 ----------------------------------------------------------------------------
 
 
+def test_the_dist_of_two_registers_may_stand_in_the_dictionary():
+    load = f"%v, %w = pto.vldsx2 %p_f32_ub[%s_index]{{}} : {PTR}, index -> V<f32>, V<f32>"
+    accepts(load.format(', "DINTLV_B32"'))
+    accepts(load.format(' {dist = "DINTLV_B32"}'))
+    missing = load.format("").replace(" : ", " ^: ", 1)
+    rejects(missing, "expected dist: one of BDINTLV, DINTLV_B8, DINTLV_B16, DINTLV_B32", kind="syntax")
+    store = f"pto.vstsx2 %v_f32, %v_f32, %p_f32_ub[%s_index], {{}} : V<f32>, V<f32>, {PTR}, index, M<b32>"
+    accepts(store.format('"INTLV_B32", %b32'))
+    accepts(store.format('%b32 {dist = "INTLV_B32"}'))
+    missing = store.format("%b32").replace(" : ", " ^: ", 1)
+    rejects(missing, "expected dist: one of INTLV_B8, INTLV_B16, INTLV_B32", kind="syntax")
+    rejects(store.format('"INTLV_B32", %b32 {dist = ^"INTLV_B32"}'), "dist is given twice", kind="syntax")
+
+
 @pytest.mark.parametrize("dist", ["BDINTLV", "DINTLV_B8", "DINTLV_B16", "DINTLV_B32"])
 def test_vldsx2_takes_its_dists(dist: str):
     accepts(f'%v, %w = pto.vldsx2 %p_f32_ub[%s_index], "{dist}" : {PTR}, index -> V<f32>, V<f32>')

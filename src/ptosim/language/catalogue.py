@@ -25,6 +25,7 @@ ROOMS = (
     "vector_gather",
     "vector_stream",
     "predicate",
+    "predicate_memory",
     "arithmetic",
     "arithmetic_integer",
     "conversion",

@@ -32,7 +32,7 @@ class ClauseOrder:
 
     def next(self) -> str | None:
         """The name of the next clause, read; None where the text goes on with something else."""
-        if not at_clause(self.parser):
+        if not self.parser.at_name():
             return None
         span = self.parser.span_here()
         word = self.parser.skip_token()
@@ -47,12 +47,6 @@ class ClauseOrder:
         self._slot, self._last = slot, word
         self.parser.place(word, span)
         return word
-
-
-def at_clause(parser: LocatedParser) -> bool:
-    """Whether the text goes on with a name that is not the next operation."""
-    text = parser.span_here().text
-    return parser.at(MLIRTokenKind.BARE_IDENT) and "." not in text and text != "return"
 
 
 def parse_group(parser: LocatedParser, written: Written, *roles: str) -> list[SSAValue]:

@@ -28,6 +28,9 @@ CARRIER = "llvm.loop.aivector_scope"
 
 # --- terminators ------------------------------------------------------------------------------------
 
+_DEFINITION = r"%[^\s,=:]+(:\d+)?(\s*,\s*%[^\s,=:]+(:\d+)?)*\s*="
+"""The names of results: what follows is not an operand of the terminator but another operation."""
+
 
 class Terminator(PTOOperation):
     """The last operation of a region: `NAME %a, %b : T, U`."""
@@ -35,6 +38,13 @@ class Terminator(PTOOperation):
     traits = OpTraits(lambda: (IsTerminator(),))
     form = "{$arguments...}"
     arguments = VariadicOperand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        if parser.text_follows(_DEFINITION):
+            parser.raise_error(f"{cls.name} must be the last operation of its region", parser.place_of(""))
+        return super().parse(parser)
 
     def print(self, printer: Printer) -> None:
         if self.arguments:

@@ -19,7 +19,6 @@ from ptosim.effects.names import Space
 from ptosim.language.clauses import (
     ClauseOrder,
     Written,
-    at_clause,
     by_role,
     parse_clause_types,
     parse_group,
@@ -88,7 +87,7 @@ class _Store(CubeOperation):
         while (word := order.next()) is not None:
             cls.parse_clause(parser, word, written, words)
             comma = parser.parse_optional_punctuation(",") is not None
-            if not comma and at_clause(parser):
+            if not comma and parser.at_name():
                 parser.raise_error(f"expected ',' after the clause '{word}'")
             if not comma:
                 break

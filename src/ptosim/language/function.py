@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Self, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
@@ -10,6 +11,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpTraits, Region
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.control import Terminator
@@ -107,7 +109,10 @@ class Function(PTOOperation):
         visibility = parser.parse_optional_visibility_keyword()
         parser.place("sym_name", parser.span_here())
         symbol = parser.parse_symbol_name()
-        arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_argument(parser))
+        numbers = count()
+        arguments = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: _parse_argument(parser, nth("argument", next(numbers)))
+        )
         outputs = _parse_results(parser)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         body = Region()
@@ -161,9 +166,10 @@ class Function(PTOOperation):
             yield Problem("a function belongs in a module")
         if "pto.simt_entry" in self.attributes:
             yield Problem("SIMT functions are not simulated", at="pto.simt_entry", kind="unsupported")
-        for index, type_ in enumerate((*self.argument_types, *self.result_types)):
-            if not _is_value_type(type_):
-                yield Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth("argument", index))
+        for role, types in (("argument", self.argument_types), ("result", self.result_types)):
+            for index, type_ in enumerate(types):
+                if not _is_value_type(type_):
+                    yield Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth(role, index))
         if self.is_declaration:
             return
         if not isinstance(self.body.block.last_op, Return):
@@ -184,12 +190,12 @@ def _is_value_type(type_: Attribute) -> bool:
 Argument = tuple[Parser.UnresolvedArgument | None, Attribute, dict[str, Attribute]]
 
 
-def _parse_argument(parser: LocatedParser) -> Argument:
+def _parse_argument(parser: LocatedParser, role: str) -> Argument:
     """`%name: T {attributes}`; a declaration may leave out the name."""
     name = parser.parse_optional_argument(expect_type=False)
     if name is not None:
         parser.parse_punctuation(":", " and the type of the argument")
-    type_ = parse_listed_type(parser)
+    type_ = _parse_type(parser, role)
     attributes = parser.parse_optional_attr_dict()
     parser.parse_optional_location()
     return name, type_, attributes
@@ -207,14 +213,23 @@ def _parse_results(parser: LocatedParser) -> list[Attribute]:
     if parser.parse_optional_punctuation("->") is None:
         return []
 
+    numbers = count()
+
     def result() -> Attribute:
-        type_ = parse_listed_type(parser)
+        type_ = _parse_type(parser, nth("result", next(numbers)))
         parser.parse_optional_attr_dict()
         return type_
 
     if parser.at(MLIRTokenKind.L_PAREN):
         return parser.parse_comma_separated_list(parser.Delimiter.PAREN, result)
-    return [parse_listed_type(parser)]
+    return [_parse_type(parser, nth("result", 0))]
+
+
+def _parse_type(parser: LocatedParser, role: str) -> Attribute:
+    start = parser.pos
+    type_ = parse_listed_type(parser)
+    parser.place(role, Span(start, parser.previous_end, parser.lexer.input))
+    return type_
 
 
 class Call(PTOOperation):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import i8
+from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
@@ -22,13 +22,24 @@ from ptosim.language.parser import ParsedModule
 from ptosim.language.pointer import AddPtr, CastPtr
 from ptosim.language.scalar_cast import Select
 from ptosim.language.scope import StrictVecScope
-from ptosim.language.types import MaskType, PtrType, VregType, is_open, mask_for
+from ptosim.language.types import MaskType, PtrType, VregType, is_open
 
 _COPIES = frozenset({Space.GM, Space.UB, Space.L1})
 """The memories between which a copy leaves elements as they are."""
 
-_INDIFFERENT = frozenset({"pto.addptr", "pto.castptr", "pto.ptrtoint", "pto.dcci", "pto.cmo.cacheinvalid"})
+_INDIFFERENT = frozenset(
+    {
+        *("pto.addptr", "pto.castptr", "pto.ptrtoint", "pto.dcci", "pto.cmo.cacheinvalid"),
+        *("pto.plds", "pto.pldi", "pto.psts", "pto.psti"),
+    }
+)
 """Instructions that take a pointer to any elements."""
+
+_ELEMENTS = {"pto.sprsti": i32, "pto.sprsts": i32, "pto.syncall": i32}
+"""The elements of instructions whose memory has only one type."""
+
+_REPACKING = frozenset({"pto.ppack", "pto.punpack", "pto.pbitcast"})
+"""Instructions that may give a mask of another granularity than they take."""
 
 
 @dataclass
@@ -40,7 +51,8 @@ class _Group:
     reach: set[Space] = field(default_factory=lambda: set(Space))
     elements: dict[Attribute, Operation | None] = field(default_factory=dict[Attribute, "Operation | None"])
     granularities: dict[MaskType, Operation | None] = field(default_factory=dict[MaskType, "Operation | None"])
-    copied_with: list[SSAValue] = field(default_factory=list[SSAValue])
+    beside: list[SSAValue] = field(default_factory=list[SSAValue])
+    """The other pointer of a copy, the other mask of a repacking: alike when nothing else decides."""
     only_copied: bool = True
 
 
@@ -109,7 +121,7 @@ def _alike_in_instruction(op: PTOOperation) -> Iterator[Sequence[SSAValue]]:
     if advanced and bases:
         yield bases[0], *advanced
     masks = [value for value in (*op.operands, *op.results) if isinstance(value.type, MaskType)]
-    if not _registers(op) and op.name not in ("pto.ppack", "pto.punpack", "pto.pbitcast"):
+    if not _registers(op) and op.name not in _REPACKING:
         yield masks
 
 
@@ -195,13 +207,20 @@ class _Inference:
             if element is not None:
                 group.elements.setdefault(element, op)
             if copy:
-                group.copied_with += [other for _, other in pointers if other is not value]
+                group.beside += [other for _, other in pointers if other is not value]
             elif op.name not in _INDIFFERENT:
                 group.only_copied = False
-        for registers in _registers(op)[:1]:
-            for value in (*op.operands, *op.results):
-                if isinstance(value.type, MaskType):
-                    self.group(value).granularities.setdefault(mask_for(registers), op)
+        self._learn_masks(op)
+
+    def _learn_masks(self, op: PTOOperation) -> None:
+        masks = [value for value in (*op.operands, *op.results) if isinstance(value.type, MaskType)]
+        type_ = op.mask_type()
+        for value in masks:
+            group = self.group(value)
+            if op.name in _REPACKING:
+                group.beside += [other for other in masks if other is not value]
+            elif type_ is not None:
+                group.granularities.setdefault(type_, op)
 
     def _element(self, op: PTOOperation) -> Attribute | None:
         """The element type of the pointers of an instruction, from what it loads or stores."""
@@ -211,7 +230,7 @@ class _Inference:
             return op.results[0].type
         if op.name in ("pto.store_scalar", "pto.st_dev"):
             return op.operands[0].type
-        return None
+        return _ELEMENTS.get(op.name)
 
     # --- closing ---------------------------------------------------------------------------------
 
@@ -231,18 +250,19 @@ class _Inference:
                     value._type = type_  # pyright: ignore[reportPrivateUsage]
 
     def _spread(self, groups: list[_Group]) -> None:
-        """The elements of one side of a copy decide those of the other, when nothing else does."""
-        undecided = [group for group in groups if not group.elements]
+        """The elements of one side of a copy decide those of the other, when nothing else does; so with masks."""
+        undecided = [group for group in groups if not group.elements and not group.granularities]
         while undecided:
-            decided: list[_Group] = []
             for group in undecided:
-                for other in group.copied_with:
-                    if len(known := self.group(other).elements) == 1 and not group.elements:
-                        group.elements |= known
-                        decided.append(group)
-            if not decided:
+                for other in map(self.group, group.beside):
+                    if len(other.elements) == 1 and not group.elements:
+                        group.elements |= other.elements
+                    if len(other.granularities) == 1 and not group.granularities:
+                        group.granularities |= other.granularities
+            before = len(undecided)
+            undecided = [group for group in undecided if not group.elements and not group.granularities]
+            if len(undecided) == before:
                 return
-            undecided = [group for group in undecided if not group.elements]
 
     def _type_of(self, group: _Group, value: SSAValue) -> Attribute | None:
         if isinstance(value.type, MaskType):

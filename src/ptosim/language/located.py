@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, UnitAttr
-from xdsl.ir import Attribute, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
 from xdsl.utils.exceptions import ParseError
@@ -42,7 +42,11 @@ class Unsupported(ParseError):
 
 _LEVEL = re.compile(
     r"pto\.(t[a-z]\w*|comm\..*|simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*"
-    r"|tensor_view_addr|tile_buf_addr)"
+    r"|\w*(tile|tensor_view|partition_view)\w*)"
+)
+_EVENT_ARRAY = re.compile(r"pto\.(declare_)?eventid_array(_\w+)?")
+_NO_EVENT_ARRAYS = (
+    "arrays of event ids are not simulated; compute the id as an index and use pto.set_flag_dyn and pto.wait_flag_dyn"
 )
 _DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.\w+")
 
@@ -117,6 +121,8 @@ class LocatedParser(Parser):
             raise Unsupported(
                 span, f"'{name}' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)"
             )
+        if _EVENT_ARRAY.fullmatch(name):
+            raise Unsupported(span, f"'{name}': {_NO_EVENT_ARRAYS}")
         if name in _UNPUBLISHED:
             raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
         near = _nearest(name, [op.name for op in self.ctx.loaded_ops])
@@ -150,6 +156,17 @@ class LocatedParser(Parser):
         if self.parse_optional_keyword("loc") is not None:
             self._skip_parentheses()
         return None
+
+    def _parse_block(self) -> Block:
+        """What stands where neither an operation nor the end of the region does."""
+        if self.at(MLIRTokenKind.EOF):
+            self.raise_error("expected '}': the text ends inside a region")
+        if not self.at(MLIRTokenKind.CARET_IDENT):
+            self.raise_error("expected an operation or '}'")
+        return super()._parse_block()
+
+    def _parse_file_metadata_dictionary(self) -> NoReturn:
+        raise Unsupported(self.span_here(), "a kernel has no use for the resources of a file, {-# ... #-}")
 
     def _skip_parentheses(self) -> None:
         self.parse_punctuation("(")
@@ -207,12 +224,12 @@ class LocatedParser(Parser):
         self, attr_name: str, is_type: bool, is_opaque: bool, starting_opaque_pos: int | None
     ):
         if is_type and "." in attr_name and self.ctx.get_optional_type(attr_name) is None:
+            span = Span(self._last_end - len(attr_name) - 1, self._last_end, self.lexer.input)
+            if _EVENT_ARRAY.fullmatch(attr_name):
+                raise Unsupported(span, f"'!{attr_name}': {_NO_EVENT_ARRAYS}")
             near = _nearest(attr_name, [type_.name for type_ in self.ctx.loaded_types])
             hint = f"; did you mean '!{near}'?" if near else ""
-            end = self._last_end
-            self.raise_error(
-                f"unknown type '!{attr_name}'{hint}", Span(end - len(attr_name) - 1, end, self.lexer.input)
-            )
+            self.raise_error(f"unknown type '!{attr_name}'{hint}", span)
         return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, is_opaque, starting_opaque_pos)
 
     # --- positions ---------------------------------------------------------------------------------
@@ -296,6 +313,11 @@ class LocatedParser(Parser):
         self.place(name, Span(start.start, self._last_end, self.lexer.input))
         return name, value
 
+    def _find_duplicated_key(self, attrs: list[tuple[str, Attribute]]) -> str | None:
+        if (name := super()._find_duplicated_key(attrs)) is not None:
+            self.raise_error(f"{name} is given twice", self.place_of(name) if self._open else None)
+        return None
+
     def _defined(self, operand: UnresolvedOperand) -> SSAValue:
         values = self.ssa_values.get(operand.operand_name)
         if values is None:
@@ -327,6 +349,11 @@ class LocatedParser(Parser):
 
     def at(self, *kinds: MLIRTokenKind) -> bool:
         return self._current_token.kind in kinds
+
+    def at_name(self) -> bool:
+        """Whether the text goes on with a bare name that is not the next operation, nor its own location."""
+        text = self._current_token.text
+        return self.at(MLIRTokenKind.BARE_IDENT) and "." not in text and text not in (*_SHORT, "loc")
 
     def at_word(self, text: str) -> bool:
         return self._current_token.text == text

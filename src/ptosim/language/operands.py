@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IndexType, IntegerType, i64
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ptosim.effects.element import ELEMENTS
@@ -53,22 +53,19 @@ def nth(role: str, index: int) -> str:
 
 def are_type(op: PTOOperation, type_: Attribute, *roles: str) -> Iterator[Problem]:
     """The scalar operands of these roles have one given type."""
+    return are_among(op, (type_,), *roles)
+
+
+def are_among(op: PTOOperation, types: tuple[Attribute, ...], *roles: str) -> Iterator[Problem]:
+    """The scalar operands of these roles have one of the given types."""
     for role in roles:
         for place, value in _placed(op, role):
-            if value.type != type_:
-                yield Problem(f"{place} must be {type_}, not {value.type}", at=place)
+            if value.type not in types:
+                yield Problem(f"{place} must be {' or '.join(map(str, types))}, not {value.type}", at=place)
 
 
 def are_i64(op: PTOOperation, *roles: str) -> Iterator[Problem]:
     return are_type(op, i64, *roles)
-
-
-def are_integers(op: PTOOperation, *roles: str) -> Iterator[Problem]:
-    """The operands of these roles are integers of any width, or `index`."""
-    for role in roles:
-        for place, value in _placed(op, role):
-            if not isinstance(value.type, IntegerType | IndexType):
-                yield Problem(f"{place} must be an integer, not {value.type}", at=place)
 
 
 def in_range(op: PTOOperation, low: int, high: int | None, *roles: str, kind: str = "invalid") -> Iterator[Problem]:
@@ -104,14 +101,6 @@ def pointed(op: PTOOperation, role: str) -> str | None:
     """The element type that a pointer leads to, or None where the role is played by something else."""
     type_ = getattr(op, role).type
     return element_name(type_.element) if isinstance(type_, PtrType) else None
-
-
-def same_pointer(op: PTOOperation, updated: str, base: str) -> Iterator[Problem]:
-    """The updated pointer that an operation may return has the type of its base."""
-    result, pointer = getattr(op, updated), getattr(op, base)
-    if result is not None and not same_type(result.type, pointer.type):
-        message = f"requires updated base result to match base type: {updated} is {result.type}, {base} {pointer.type}"
-        yield Problem(message)
 
 
 def updated_base(op: PTOOperation, base: str, result: str = "next") -> Iterator[Problem]:

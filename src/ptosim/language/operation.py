@@ -24,7 +24,7 @@ Effects, semantics and lowerings refer to operands by these roles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -57,6 +57,8 @@ from ptosim.language.syntax import (
     check_word,
     compare_types,
     compile_form,
+    expected_word,
+    given_twice,
     parse_form,
     parse_types,
     placed,
@@ -66,7 +68,7 @@ from ptosim.language.syntax import (
 from ptosim.language.syntax import (
     Operand as PlacedOperand,
 )
-from ptosim.language.types import MaskType, VregType, is_open, is_vector_state, mask_for
+from ptosim.language.types import MaskType, VregType, is_vector_state, mask_for
 
 __all__ = [
     "Body",
@@ -221,6 +223,13 @@ class PTOOperation(Readable):
         """Whether this is one vector interval: a launch on pipe V."""
         return False
 
+    def mask_type(self) -> MaskType | None:
+        """The type of the masks of this instruction: by its name, else by the first register that it takes or gives."""
+        if self.granularity is not None:
+            return MaskType(StringAttr(self.granularity))
+        types = (value.type for value in (*self.operands, *self.results))
+        return next((mask_for(type_) for type_ in types if isinstance(type_, VregType)), None)
+
     # --- construction -----------------------------------------------------------------------------
 
     @classmethod
@@ -266,10 +275,14 @@ class PTOOperation(Readable):
     ) -> Self:
         """The attribute dictionary and the type list, after the form."""
         attributes, in_dictionary = cls.parse_dictionary(parser)
+        for name in in_dictionary:
+            if name in properties:
+                given_twice(parser, name, parser.place_of(name))
+        for name in cls.required_properties:
+            if name in cls.words and name not in in_dictionary and name not in properties:
+                expected_word(parser, name, cls.words[name])
         written = list(cls._written(operands))
-        result_types = cls.parse_signature(parser, written)
-        closed = [cls.close(type_, [value for _, value in written]) for type_ in result_types]
-        return cls.make(operands, closed, {**in_dictionary, **properties}, attributes)
+        return cls.make(operands, cls.parse_signature(parser, written), {**in_dictionary, **properties}, attributes)
 
     @classmethod
     def parse_dictionary(cls, parser: LocatedParser) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
@@ -314,19 +327,6 @@ class PTOOperation(Readable):
                 f"expected ': ... -> ...' with the result type{'s' * (cls.required_results > 1)} of {cls.name}"
             )
         return []
-
-    @classmethod
-    def close(cls, type_: Attribute, operands: Iterable[SSAValue]) -> Attribute:
-        """Work out `!pto.mask<G>` of a result: from the mnemonic, else from the registers, else from the masks."""
-        if not isinstance(type_, MaskType) or not is_open(type_):
-            return type_
-        if cls.granularity is not None:
-            return MaskType(StringAttr(cls.granularity))
-        types = [value.type for value in operands]
-        for operand_type in types:
-            if isinstance(operand_type, VregType):
-                return mask_for(operand_type)
-        return next((other for other in types if isinstance(other, MaskType)), type_)
 
     @classmethod
     def _written(cls, operands: Mapping[str, SSAValue | Sequence[SSAValue]]) -> Iterator[tuple[str, SSAValue]]:

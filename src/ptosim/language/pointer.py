@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, i64
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -13,7 +13,7 @@ from ptosim.language.function import Function, entry_functions
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
-from ptosim.language.types import PtrType, element_name, is_open
+from ptosim.language.types import PtrType, element_name
 
 # --- pointers -------------------------------------------------------------------------------------
 
@@ -73,10 +73,6 @@ class AddPtr(PTOOperation):
     @classmethod
     def default_results(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
         return [operands[0][1].type]
-
-    @classmethod
-    def close(cls, type_: Attribute, operands: Iterable[SSAValue]) -> Attribute:
-        return next(iter(operands)).type if is_open(type_) else type_
 
     def rules(self, target: str) -> Iterator[Problem]:
         if not isinstance(self.pointer.type, PtrType):

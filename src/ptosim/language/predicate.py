@@ -1,6 +1,7 @@
-"""Predicate registers: generation, algebra, rearrangement, load and store.
+"""Predicate registers: generation, algebra, rearrangement.
 
 Which bit goes where is in effects/predicate.py. A mask is 256 bits; b8, b16 and b32 say how many of them make a lane.
+Loads and stores are in predicate_memory.py.
 """
 
 from __future__ import annotations
@@ -8,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IndexType, StringAttr, i16, i32
+from xdsl.dialects.builtin import StringAttr, i16, i32
 
-from ptosim.effects.names import Space
 from ptosim.effects.predicate import LOAD_MODES, PACK, PATTERNS, PREDICATE_BITS, STORE_MODES
-from ptosim.language.align import continues_store, is_align
-from ptosim.language.operands import are_type, constant_of, updated_base
-from ptosim.language.operation import Operand, OptionalResult, Problem, Property, PTOOperation, Result
+from ptosim.language.operands import are_type
+from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
-from ptosim.language.types import MASK_STRIDES, MaskType, PtrType, element_name, is_open, same_type
-from ptosim.language.vector import integers
+from ptosim.language.types import MASK_STRIDES, MaskType, element_name, is_open, same_type
+from ptosim.language.vector import are_masks, integers
 
 PATTERN_WORDS = Vocabulary(PATTERNS)
 PARTS = Vocabulary(tuple(PACK))
@@ -25,13 +24,6 @@ LOAD_DISTS = Vocabulary(tuple(LOAD_MODES))
 STORE_DISTS = Vocabulary(tuple(STORE_MODES))
 
 # --- rules shared in this room ----------------------------------------------------------------------------------------
-
-
-def _are_masks(op: PTOOperation, *roles: str) -> Iterator[Problem]:
-    for role in roles:
-        type_ = getattr(op, role).type
-        if not isinstance(type_, MaskType):
-            yield Problem(f"{role} must be a mask, not {type_}", at=role)
 
 
 def _have_granularity(op: PTOOperation, *roles: str) -> Iterator[Problem]:
@@ -44,7 +36,7 @@ def _have_granularity(op: PTOOperation, *roles: str) -> Iterator[Problem]:
 
 
 def _have_one_granularity(op: PTOOperation, first: str, *others: str) -> Iterator[Problem]:
-    yield from _are_masks(op, first, *others)
+    yield from are_masks(op, first, *others)
     expected = getattr(op, first).type
     for role in others:
         type_ = getattr(op, role).type
@@ -276,7 +268,7 @@ class _Resized(_Predicate):
     """The changes of granularity that it may make."""
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _are_masks(self, "input", "result")
+        yield from are_masks(self, "input", "result")
         one, other = self.input.type, self.result.type
         if not (isinstance(one, MaskType) and isinstance(other, MaskType)) or is_open(one) or is_open(other):
             return
@@ -383,142 +375,4 @@ class PBitcast(_Predicate):
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from _are_masks(self, "input", "result")
-
-
-# --- load and store ---------------------------------------------------------------------------------------------------
-
-
-class _Load(_Predicate):
-    form = "$source[$offset], @dist"
-    words = {"dist": LOAD_DISTS}
-    spaces = {"source": (Space.UB,)}
-    source = Operand()
-    offset = Operand()
-    dist = Property()
-    result = Result()
-    next = OptionalResult()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, IndexType(), "offset")
-        yield from _are_masks(self, "result")
-        yield from updated_base(self, "source")
-
-
-class _Store(_Predicate):
-    form = "$value, $dest[$offset], @dist"
-    words = {"dist": STORE_DISTS}
-    spaces = {"dest": (Space.UB,)}
-    value = Operand()
-    dest = Operand()
-    offset = Operand()
-    dist = Property()
-    next = OptionalResult()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, IndexType(), "offset")
-        yield from _are_masks(self, "value")
-        yield from updated_base(self, "dest")
-
-
-def _constant_offset(op: _Load | _Store, dynamic: str) -> Iterator[Problem]:
-    if constant_of(op.offset) is None:
-        yield Problem(f"the offset of {op.name} must be a constant", at="offset", hint=f"{dynamic} takes any offset")
-
-
-class Plds(_Load):
-    """Load a mask from UB, bit by bit and whatever its granularity.
-
-    NORM reads 32 bytes as they are; US reads 16 and doubles every bit; DS reads 64 and drops every second bit. The
-    offset counts bytes, whatever the pointer points to. The address is a multiple of 32 bytes (US: of 16). With a
-    second result the access is at the pointer itself, and the result is the pointer advanced by the offset.
-
-        %mask = pto.plds %ub[%offset], "NORM" : !pto.ptr<ui8, ub>, index -> !pto.mask<b8>
-    """
-
-    name = "pto.plds"
-
-
-class Pldi(_Load):
-    """Load a mask from UB at a constant offset, bit by bit and whatever its granularity.
-
-    As plds, but the offset counts units of the dist: 32 bytes for NORM and DS, 16 for US.
-
-        %c1 = arith.constant 1 : index
-        %mask = pto.pldi %ub[%c1], "US" : !pto.ptr<ui8, ub>, index -> !pto.mask<b8>
-    """
-
-    name = "pto.pldi"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from _constant_offset(self, "pto.plds")
-
-
-class Psts(_Store):
-    """Store a mask to UB, bit by bit and whatever its granularity.
-
-    NORM writes 32 bytes as they are, so a b32 mask takes four bits for a lane; PK writes 16 bytes of every second bit.
-    The offset counts bytes, whatever the pointer points to. The address is a multiple of 32 bytes (PK: of 16). With a
-    result the access is at the pointer itself, and the result is the pointer advanced by the offset.
-
-        pto.psts %mask, %ub[%offset], "NORM" : !pto.mask<b32>, !pto.ptr<ui8, ub>, index
-    """
-
-    name = "pto.psts"
-
-
-class Psti(_Store):
-    """Store a mask to UB at a constant offset, bit by bit and whatever its granularity.
-
-    As psts, but the offset counts units of the dist: 32 bytes for NORM, 16 for PK.
-
-        %c1 = arith.constant 1 : index
-        pto.psti %mask, %ub[%c1], "PK" : !pto.mask<b32>, !pto.ptr<ui8, ub>, index
-    """
-
-    name = "pto.psti"
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from _constant_offset(self, "pto.psts")
-
-
-class Pstu(_Predicate):
-    """Store a mask as one bit for each lane at any address of UB, as the next step of a store stream.
-
-    Appends 16 bytes for a b16 mask and 8 for a b32 mask at the pointer, which must be to 16- or 32-bit unsigned or
-    signless elements accordingly; the second result is the pointer behind them. Complete 32-byte blocks reach UB now,
-    the rest stays in the align value until the next store or the flush (vstas with offset 0).
-
-        %align = pto.init_align : !pto.align
-        %align1, %next = pto.pstu %align, %mask, %ub
-            : !pto.align, !pto.mask<b32>, !pto.ptr<ui32, ub> -> !pto.align, !pto.ptr<ui32, ub>
-        pto.vstas %align1, %next, %zero : !pto.align, !pto.ptr<ui32, ub>, i32
-    """
-
-    name = "pto.pstu"
-    form = "$align, $value, $dest"
-    spaces = {"dest": (Space.UB,)}
-    align = Operand()
-    value = Operand()
-    dest = Operand()
-    align_out = Result()
-    next = Result()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_store(self, "align")
-        yield from _are_masks(self, "value")
-        yield from is_align(self, "align_out")
-        yield from updated_base(self, "dest")
-        mask, pointer = self.value.type, self.dest.type
-        if not isinstance(mask, MaskType) or is_open(mask):
-            return
-        width = mask.granularity.data.removeprefix("b")
-        if width == "8":
-            yield Problem("pto.pstu takes masks of b16 and b32 lanes, not b8", at="value")
-        elif isinstance(pointer, PtrType) and not pointer.is_open:
-            allowed = (f"ui{width}", f"i{width}")
-            if element_name(pointer.element) not in allowed:
-                expected = " or ".join(allowed)
-                yield Problem(f"dest of a {mask} must point to {expected}, not {pointer.element}", at="dest")
+        yield from are_masks(self, "input", "result")

@@ -30,8 +30,10 @@ class _Region(PTOOperation):
     @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
-        attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = cls.make({}, attributes=attributes.data if attributes else {}, regions=[parser.parse_body()])
+        before = parser.parse_optional_attr_dict_with_keyword()
+        body = parser.parse_body()
+        attributes = {**(before.data if before else {}), **parser.parse_optional_attr_dict()}
+        op = cls.make({}, attributes=attributes, regions=[body])
         op.close_regions(parser)
         return op
 

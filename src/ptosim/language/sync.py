@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Self
 
-from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -17,7 +17,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import PIPES_OF, Pipe
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_integers, bounds, constants, in_range
+from ptosim.language.operands import are_among, are_i64, are_type, bounds, constants, in_range
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -190,7 +190,7 @@ class _DynamicFlag(_FlagPair):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from are_integers(self, "event")
+        yield from are_type(self, IndexType(), "event")
         yield from in_range(self, 0, EVENT_IDS - 1, "event", kind="id-range")
 
 
@@ -353,7 +353,8 @@ class _Buffer(PTOOperation):
         yield from broken or present_pipe(self, "pipe")
         if self.id is None and self.id_literal is None:
             yield Problem(f"{self.name} needs a buffer id")
-        yield from are_integers(self, "id", "mode")
+        yield from are_among(self, (IndexType(), i64), "id")
+        yield from are_i64(self, "mode")
         yield from known_in_range(self, 0, BUFFER_IDS - 1, "id", "id-range")
         yield from known_in_range(self, 0, None, "mode", "invalid")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -17,10 +17,11 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_integers
+from ptosim.language.operands import are_among, are_i64
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
 from ptosim.language.sync import PIPES, known_in_range, parse_integer
 from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
+from ptosim.language.types import PtrType
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 
@@ -30,6 +31,8 @@ class _Semaphore(PTOOperation):
 
     placement = "outside"
     pipes: ClassVar[tuple[str, ...]] = SEMAPHORE_PIPES
+    older: ClassVar[bool] = True
+    """Whether there is a spelling with operands of type i64: a core number for the pipe, and the id."""
     alone: ClassVar[bool] = False
     """Whether an id without a pipe or core is enough."""
     pipe = OptionalProperty()
@@ -47,7 +50,7 @@ class _Semaphore(PTOOperation):
         assert isinstance(parser, LocatedParser)
         operands: dict[str, SSAValue] = {}
         properties: dict[str, Attribute] = {}
-        if not parser.at(MLIRTokenKind.PERCENT_IDENT):
+        if not cls.older or not parser.at(MLIRTokenKind.PERCENT_IDENT):
             properties["pipe"] = StringAttr(parse_word(parser, "pipe", PIPES))
             parser.parse_punctuation(",", " before the semaphore id")
             cls._parse_id(parser, operands, properties)
@@ -98,11 +101,13 @@ class _Semaphore(PTOOperation):
             yield Problem(message, at="core_id", kind="lint", severity="warning", hint="write a pipe, such as <PIPE_V>")
         if self.id is None and self.id_literal is None:
             yield Problem(f"{self.name} needs a semaphore id")
-        yield from are_integers(self, "core_id", "id")
+        yield from are_i64(self, "core_id")
+        yield from are_among(self, (IndexType(), i64) if self.older else (IndexType(),), "id")
         yield from known_in_range(self, 0, self.ids(target) - 1, "id", "id-range")
 
 
 class _SignalWithMode(_Semaphore):
+    older = False
     modes: ClassVar[int] = 3
     ffts_mode = OptionalProperty()
 
@@ -318,3 +323,5 @@ class SyncAll(PTOOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         if self.word("mode") == "soft" and self.workspace is None:
             yield Problem("soft pto.syncall needs a workspace in GM", at="mode")
+        if self.workspace is not None and isinstance(type_ := self.workspace.type, PtrType) and type_.element != i32:
+            yield Problem(f"workspace must point to i32, not {type_.element}", at="workspace")

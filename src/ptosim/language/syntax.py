@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr, UnregisteredAttr
 from xdsl.ir import Attribute, SSAValue
@@ -27,7 +27,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.types import PtrType, is_open, parse_pointer_body, pointer_of_memref
+from ptosim.language.types import AddressSpaceAttr, PtrType, is_open, parse_pointer_body, pointer_of_memref
 
 
 @dataclass(frozen=True)
@@ -129,13 +129,15 @@ def parse_form(parser: LocatedParser, elements: tuple[Element, ...], words: Mapp
 def _parse_elements(
     parser: LocatedParser, elements: tuple[Element, ...], words: Mapping[str, Vocabulary], parsed: Parsed
 ) -> None:
-    for element in elements:
+    for element, following in zip(elements, (*elements[1:], None), strict=False):
         match element:
             case Literal(text):
-                parse_literal(parser, text)
+                parse_literal(parser, text, following)
             case Operand(role, several):
                 parsed.operands[role] = parser.parse_values(role) if several else parser.parse_value(role)
             case Word(name):
+                if name in parsed.words:
+                    given_twice(parser, name, parser.span_here())
                 parsed.words[name] = parse_word(parser, name, words[name])
             case Group(inner):
                 start = parser.mark()
@@ -146,11 +148,14 @@ def _parse_elements(
                     parser.rewind(start)
 
 
-def parse_literal(parser: LocatedParser, text: str) -> None:
+def parse_literal(parser: LocatedParser, text: str, following: Element | None = None) -> None:
+    """A keyword or punctuation; where it is missing, the message names what it stands before."""
+    name = following.role if isinstance(following, Operand) else following.name if isinstance(following, Word) else None
+    context = f" before {name}" if name is not None else ""
     if text.isidentifier():
-        parser.parse_keyword(text)
+        parser.parse_keyword(text, context)
     else:
-        parser.parse_punctuation(text)  # pyright: ignore[reportArgumentType]
+        parser.parse_punctuation(text, context)  # pyright: ignore[reportArgumentType]
 
 
 def _begins(parser: LocatedParser, elements: tuple[Element, ...]) -> bool:
@@ -165,8 +170,8 @@ def _begins(parser: LocatedParser, elements: tuple[Element, ...]) -> bool:
             case Operand():
                 return parser.at(MLIRTokenKind.PERCENT_IDENT)
             case Word():
-                return parser.at(
-                    MLIRTokenKind.STRING_LIT, MLIRTokenKind.LESS, MLIRTokenKind.HASH_IDENT, MLIRTokenKind.BARE_IDENT
+                return parser.at_name() or parser.at(
+                    MLIRTokenKind.STRING_LIT, MLIRTokenKind.LESS, MLIRTokenKind.HASH_IDENT
                 )
             case Group(inner):
                 return _begins(parser, inner)
@@ -182,18 +187,31 @@ def parse_word(parser: LocatedParser, name: str, vocabulary: Vocabulary) -> str:
         parser.parse_punctuation(">")
     if word is None and parser.at(MLIRTokenKind.HASH_IDENT):
         word = _parse_kind(parser, vocabulary)
+    if word is None and parser.at_name():
+        word = parser.parse_identifier()
     if word is None:
-        word = parser.parse_optional_identifier()
-    if word is None:
-        parser.raise_error(f"expected {name}: one of {_list(vocabulary.words)}", start)
+        expected_word(parser, name, vocabulary, parser.span_here() if parser.pos == start else start)
     span = Span(start, parser.previous_end, parser.lexer.input)
     parser.place(name, span)
     return check_word(parser, name, word, vocabulary, span)
 
 
+def expected_word(parser: LocatedParser, name: str, vocabulary: Vocabulary, at: Span | int | None = None) -> NoReturn:
+    parser.raise_error(f"expected {name}: one of {_list(vocabulary.words)}", at)
+
+
+def given_twice(parser: LocatedParser, name: str, span: Span) -> NoReturn:
+    parser.raise_error(f"{name} is given twice", span)
+
+
 def _parse_kind(parser: LocatedParser, vocabulary: Vocabulary) -> str | None:
-    """`#pto.kind<WORD>`, or `#pto.kind` alone where that has a meaning."""
-    parser.skip_token()
+    """`#pto.kind<WORD>`, `#pto.kind` alone where that has a meaning, or the alias of one."""
+    span = parser.span_here()
+    name = parser.skip_token()
+    if "." not in name:
+        if (alias := parser.attribute_aliases.get(name)) is None:
+            parser.raise_error(f"{name} is not defined", span)
+        return word_in(alias)
     if parser.parse_optional_punctuation("<") is None:
         return vocabulary.bare
     word = parser.parse_identifier()
@@ -212,6 +230,8 @@ def word_in(attribute: Attribute) -> str:
     """The word that an attribute stands for: `"X"` or `#pto.kind<X>`."""
     if isinstance(attribute, StringAttr):
         return attribute.data
+    if isinstance(attribute, AddressSpaceAttr):
+        return attribute.space.data
     return attribute.value.data.strip() if isinstance(attribute, UnregisteredAttr) else str(attribute)
 
 

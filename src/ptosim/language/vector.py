@@ -56,6 +56,12 @@ def is_register(op: PTOOperation, role: str) -> Iterator[Problem]:
         yield Problem(f"{role} must be a vector register, not {type_}", at=role)
 
 
+def are_masks(op: PTOOperation, *roles: str) -> Iterator[Problem]:
+    for role in roles:
+        if not isinstance(type_ := type_of(op, role), MaskType):
+            yield Problem(f"{role} must be a mask, not {type_}", at=role)
+
+
 def same_types(op: PTOOperation, *roles: str) -> Iterator[Problem]:
     """All of these are vector registers of one type."""
     for role in roles:
@@ -81,7 +87,7 @@ def mask_matches(
     """
     mask = type_of(op, role)
     if not isinstance(mask, MaskType):
-        yield Problem(f"{role} must be a mask, not {mask}", at=role)
+        yield from are_masks(op, role)
         return
     if expected is None:
         if not isinstance(value_type, VregType):

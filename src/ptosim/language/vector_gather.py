@@ -14,8 +14,6 @@ from ptosim.language.overload import Overloaded
 from ptosim.language.types import MaskType, PtrType, VregType, element_of, mask_for
 from ptosim.language.vector import element_among, integers, is_register, listing, mask_matches
 
-B32 = MaskType(StringAttr("b32"))
-
 
 def _element(op: PTOOperation, role: str) -> Element | None:
     """The element type of a register or pointer, or None where it is something else or not known yet."""
@@ -35,9 +33,14 @@ class _Indexed(Overloaded):
         counted = len(types) > len(roles) and isinstance(types[len(roles)], IndexType)
         return (*roles, "active_lanes" if counted else last)
 
-    def activity(self, expected: MaskType) -> Iterator[Problem]:
-        """The mask, if there is one, has the expected granularity."""
-        if self.segment("mask"):
+    def mask_type(self) -> MaskType | None:
+        """Each offset has its lane of the mask."""
+        type_ = self.segment("offsets")[0].type
+        return mask_for(type_) if isinstance(type_, VregType) else None
+
+    def activity(self) -> Iterator[Problem]:
+        """The mask, if there is one, has the granularity that the instruction asks for."""
+        if self.segment("mask") and (expected := self.mask_type()) is not None:
             yield from mask_matches(self, "mask", self.segment("offsets")[0].type, expected)
 
 
@@ -67,7 +70,7 @@ class VGather2(_Indexed):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_register(self, "offsets")
         yield from is_register(self, "result")
-        source, offsets, result = _element(self, "source"), _element(self, "offsets"), _element(self, "result")
+        source, result = _element(self, "source"), _element(self, "result")
         if source is not None and source.name not in _GATHERED:
             message = f"pto.vgather2 does not gather elements of type {source.name}; it gathers {listing(_GATHERED)}"
             yield Problem(message, at="source")
@@ -78,8 +81,7 @@ class VGather2(_Indexed):
                 expected = f"lanes of {_lane_type(source)}"
                 message = f"result must have {expected} for elements of type {source.name}, not {result.name}"
                 yield Problem(message)
-        if offsets is not None:
-            yield from self.activity(mask_for(self.offsets.type))
+        yield from self.activity()
 
 
 _GATHERED = integers(8, 16, 32) | {"f16", "bf16", "f32"}
@@ -168,11 +170,14 @@ class VGatherB(_Indexed):
     active_lanes = OptionalOperand()
     result = Result()
 
+    def mask_type(self) -> MaskType:
+        return MaskType(StringAttr("b32"))
+
     def rules(self, target: str) -> Iterator[Problem]:
         yield from is_register(self, "offsets")
         yield from is_register(self, "result")
         yield from element_among(self, "offsets", integers(32))
-        yield from self.activity(B32)
+        yield from self.activity()
 
 
 class VScatter(_Indexed):
@@ -208,5 +213,4 @@ class VScatter(_Indexed):
             yield Problem(f"pto.vscatter stores elements of 8, 16 or 32 bits, not {value.name}", at="value")
         elif value is not None:
             yield from _offset_elements(self, value, integers(_lane_bits(value)))
-        if _element(self, "offsets") is not None:
-            yield from self.activity(mask_for(self.offsets.type))
+        yield from self.activity()

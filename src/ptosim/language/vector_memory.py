@@ -40,7 +40,7 @@ from ptosim.language.operation import (
 )
 from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary, compile_form, parse_form
-from ptosim.language.types import MaskType, VregType, element_of
+from ptosim.language.types import MaskType, VregType, element_of, mask_for
 from ptosim.language.vector import is_register, mask_matches, same_types
 
 INDEX = IndexType()
@@ -136,7 +136,7 @@ class VLdsX2(PTOOperation):
     """
 
     name = "pto.vldsx2"
-    form = "$source[$offset], @dist"
+    form = "$source[$offset]{, @dist}"
     words = {"dist": DUAL_LOAD_DISTS}
     spaces = FROM_UB
     placement = "inside"
@@ -192,6 +192,12 @@ class VSts(_Distributed):
     dist = OptionalProperty()
     next = OptionalResult()
 
+    def mask_type(self) -> MaskType | None:
+        if not isinstance(type_ := self.value.type, VregType):
+            return None
+        granularity = store_mode(self.word("dist"), element_of(type_)).granularity
+        return mask_for(type_) if granularity is None else MaskType(StringAttr(granularity))
+
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, INDEX, "offset")
         yield from updated_base(self, "dest")
@@ -226,7 +232,7 @@ class VStsX2(PTOOperation):
     """
 
     name = "pto.vstsx2"
-    form = "$low, $high, $dest[$offset], @dist, $mask"
+    form = "$low, $high, $dest[$offset]{, @dist}, $mask"
     words = {"dist": DUAL_STORE_DISTS}
     spaces = TO_UB
     placement = "inside"

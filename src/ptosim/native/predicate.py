@@ -24,6 +24,7 @@ from ptosim.effects.predicate import (
 )
 from ptosim.effects.record import Static
 from ptosim.language import predicate as op
+from ptosim.language.predicate_memory import Pstu
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I32, I64, I128, Type, Value
@@ -188,7 +189,7 @@ define("pto.psti", _store, _facts(STORE_MODES, immediate=True))
 _STREAM_BITS = {STRIDES[name]: bits for name, bits in STREAM_BITS.items()}
 
 
-@lowering(op.Pstu, bind=lambda static: {"bits": _STREAM_BITS[static.mask_strides["value"]]})
+@lowering(Pstu, bind=lambda static: {"bits": _STREAM_BITS[static.mask_strides["value"]]})
 def pstu(f: Function, core: Core, align: Align, value: Mask, dest: Value, bits: Table) -> tuple[Align, Value]:
     """One bit for each lane."""
     length = len(bits) // 8

@@ -27,6 +27,7 @@ from ptosim.effects.predicate import (
 )
 from ptosim.effects.record import Static
 from ptosim.language import predicate as op
+from ptosim.language.predicate_memory import Pstu
 from ptosim.machine.entry import Site
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.mask import Bits, Mask, of_lanes
@@ -209,7 +210,7 @@ define("pto.psti", _store, _facts(STORE_MODES, immediate=True))
 _STREAM_PLACES = {STRIDES[name]: np.array(bits, np.intp) for name, bits in STREAM_BITS.items()}
 
 
-@semantics(op.Pstu, bind=lambda static: {"places": _STREAM_PLACES[static.mask_strides["value"]]})
+@semantics(Pstu, bind=lambda static: {"places": _STREAM_PLACES[static.mask_strides["value"]]})
 def pstu(core: Core, align: StoreAlign, value: Mask, dest: int, places: Places) -> tuple[StoreAlign, int]:
     """One bit for each lane."""
     data = _packed(value.bits[places])
