@@ -19,7 +19,6 @@ from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import SHORT_LIMIT, BlockCopy
 from ptosim.language.clauses import (
     Written,
-    at_clause,
     by_role,
     parse_clause_types,
     parse_leading,
@@ -58,7 +57,7 @@ class _Load(CubeOperation):
         written: Written = []
         parse_leading(parser, written, "source", "dest")
         parser.parse_punctuation(",", f" before {cls.shape[0]}")
-        if at_clause(parser):
+        if parser.at_name():
             cls._parse_named(parser, written)
         else:
             cls._parse_positional(parser, written)
