@@ -300,13 +300,15 @@ def check(
     blocks: Sequence[int | str] | None = None,
     max_findings: int | None = None,
     unwritten: bool = False,
+    max_steps: int = 10**9,
 ) -> CheckReport:
     """Run a kernel under the sanitizer, on copies of its arguments.
 
     `mem_bar`: how unfenced accesses inside a vector scope count (relaxed, strict or off). `blocks`: run only these, by
-    number or "last". `unwritten`: also name the bytes of outputs that no block wrote.
+    number or "last". `unwritten`: also name the bytes of outputs that no block wrote. `max_steps`: as for a run; to
+    exceed it is a finding.
     """
-    launch = Launch(bind(kernel.signature, args), _count("grid", grid))
+    launch = Launch(bind(kernel.signature, args), _count("grid", grid), max_steps=_count("max_steps", max_steps))
     return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten)
 
 

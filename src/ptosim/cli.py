@@ -19,6 +19,9 @@ INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
 
 _KERNEL_FILE = click.argument("file", type=click.Path())
 _WORDS = click.argument("words", nargs=-1, metavar="[ARGUMENT]...")
+_MAX_STEPS = click.option(
+    "--max-steps", type=click.IntRange(1), default=10**9, metavar="N", help="Most loop iterations per block."
+)
 
 
 class _Tolerance(click.FloatRange):
@@ -146,7 +149,7 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
 @click.option("--oob", type=click.Choice(["error", "drop"]), default="error", help="GM accesses outside an argument.")
 @click.option("--threads", type=click.IntRange(1), help="Worker threads of the native engine; all cores by default.")
 @click.option("--schedule", default="program", show_default=True, metavar="S", help="program, random:SEED, delay:PIPE.")
-@click.option("--max-steps", type=click.IntRange(1), default=10**9, help="Most loop iterations per block.")
+@_MAX_STEPS
 @_reports
 def run(
     file: str,
@@ -284,6 +287,7 @@ def _summary(kernel: Any, values: list[Any]) -> None:
     help="How accesses of a vector scope that alias without a mem_bar count.",
 )
 @click.option("--unwritten", is_flag=True, help="Also name output bytes that no block writes.")
+@_MAX_STEPS
 @_reports
 def check(
     file: str,
@@ -294,6 +298,7 @@ def check(
     strict: bool,
     sarif: str | None,
     blocks: str | None,
+    max_steps: int,
     as_json: bool,
     **options: Any,
 ) -> NoReturn:
@@ -307,7 +312,7 @@ def check(
 
     module = load(file, target)
     chosen = module.kernel(kernel)
-    launch = Launch(bind(chosen.signature, _values(chosen, words)), grid)
+    launch = Launch(bind(chosen.signature, _values(chosen, words)), grid, max_steps=max_steps)
     selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
     with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
         report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)

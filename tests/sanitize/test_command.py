@@ -75,6 +75,15 @@ def test_options_reach_the_check(tmp_path: Path) -> None:
     assert ptosim(*words, "--max-findings", "1").stdout.endswith("scope_alias: 1 error (1 more not shown)\n")
 
 
+def test_max_steps() -> None:
+    words = ("check", str(EXAMPLES / "pingpong.pto"), "rand:4096", "zeros:4096", "4", "1024")
+    assert ptosim(*words, "--max-steps", "68").exit_code == 0  # 4 tiles of 16 registers
+    result = ptosim(*words, "--max-steps", "67")
+    assert result.exit_code == 1
+    assert "error: limit: more than 67 loop iterations in one block (max_steps)" in result.stdout
+    assert ptosim(*words, "--max-steps", "0").exit_code == 2
+
+
 def test_blocks() -> None:
     words = ("check", str(EXAMPLES / "pingpong.pto"), "rand:3x4096", "zeros:3x4096", "4", "1024", "--grid", "3")
     assert ptosim(*words, "--blocks", "0,last").exit_code == 0

@@ -244,6 +244,23 @@ def test_blocks_that_write_the_same_bytes_race() -> None:
     assert race.block == 1
 
 
+def test_lines_that_race_inside_a_block_and_between_blocks_are_one_finding() -> None:
+    """Each block stores its part of x twice, to the same place for all of them: equal bytes inside, others between."""
+    twice = f"    scf.for %i = %c0 to %c2 step %c1 {{\n{store('%in', '%y')}    }}\n"
+    body = "    %c2 = arith.constant 2 : index\n" + load("%x_mine") + order("MTE2", "MTE3") + twice + ALL
+    report = blocks(body, 2)
+    assert kinds(report) == ["race!"]
+    (race,) = report.findings
+    assert race.message == "block 1 writes %y[0:256], which block 0 writes, in no order"
+    assert race.notes == (
+        "blocks run at the same time, in no order",
+        "also inside a core: MTE3 may write %y[0:256] while an earlier copy of MTE3 is still writing it "
+        "(the bytes are equal)",
+    )
+    assert race.hint.split("\n")[1] == "before line 23 add pto.barrier #pto.pipe<PIPE_MTE3>"
+    assert race.count == 3  # once in each block, and once between them
+
+
 def test_a_block_that_reads_what_another_writes_races() -> None:
     # Every block reads the first part of y, which block 0 then writes: whoever reads it may see old or new.
     body = load("%y") + order("MTE2", "V") + COPY + order("V", "MTE3") + store("%out", "%y_mine") + ALL

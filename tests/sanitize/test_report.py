@@ -116,6 +116,7 @@ def wide() -> tuple[np.ndarray, np.ndarray]:
         ({"blocks": [3]}, "there is no block 3"),
         ({"blocks": ["first"]}, "there is no block 'first'"),
         ({"max_findings": 0}, "max_findings is a positive integer"),
+        ({"max_steps": 0}, "max_steps is a positive integer"),
         ({"grid": 2, "blocks": [0], "unwritten": True}, "what no block writes"),
     ],
 )
@@ -148,6 +149,36 @@ def test_faults_are_findings_with_a_place(body: str, found: list[str]) -> None:
     report = check("    %none = arith.subi %c1, %c1 : index\n" + body)
     assert kinds(report) == found
     assert report.findings[0].line == 14
+
+
+FOREVER = """    %yes = arith.constant true
+    scf.while : () -> () {
+      scf.condition(%yes)
+    } do {
+      scf.yield
+    }
+"""
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["while", "inside for"])
+def test_a_loop_without_end_is_a_finding(wrapped: bool) -> None:
+    body = f"    scf.for %i = %c1 to %c4 step %c1 {{\n{FOREVER}    }}\n" if wrapped else FOREVER
+    report = check(body, max_steps=1000)
+    assert kinds(report) == ["limit!"]
+    (limit,) = report.findings
+    assert limit.message == "more than 1000 loop iterations in one block (max_steps)"
+    assert (limit.line, limit.loops, limit.core) == (15, (1,), "b0.aiv0") if wrapped else (14, (), "b0.aiv0")
+
+
+def test_iterations_up_to_the_limit_are_not_a_finding() -> None:
+    """Eight rounds of eight, and the eight around them."""
+    inner = "      scf.for %j = %c0 to %c8 step %c1 {\n      }\n"
+    nest = f"    scf.for %i = %c0 to %c8 step %c1 {{\n{inner}    }}\n"
+    assert kinds(check(nest, max_steps=72)) == []
+    report = check(nest, max_steps=71)
+    assert kinds(report) == ["limit!"]
+    assert (report.findings[0].line, report.findings[0].loops) == (14, (7,))
+    assert kinds(check(nest, grid=3, max_steps=72)) == []  # it counts per block
 
 
 def test_after_a_fault_the_other_blocks_still_run() -> None:

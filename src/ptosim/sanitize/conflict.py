@@ -63,19 +63,34 @@ class Conflict:
     use: tuple[Use, Site] | None = None
     """What made the loaded value count."""
     count: int = 0
+    also: list[Conflict] = field(default_factory=list["Conflict"])
+    """The first occurrence of each other relation in which the same two lines race."""
 
     def used(self, use: Use, site: Site, severity: Severity) -> Conflict:
         """The suspicion, confirmed by a use of the value."""
-        return replace(self, use=(use, site), severity=severity)
+        return replace(self, use=(use, site), severity=severity, also=[])
 
     @property
     def key(self) -> tuple[object, ...]:
-        """The two source lines, and whether the missing edge is inside a core, between cores or between blocks."""
+        """The two source lines, the earlier access first."""
+        return (self.kind, self.first and self.first.site.location, self.second.site.location)
+
+    @property
+    def relation(self) -> str:
+        """Where the missing edge is."""
         first, second = self.first, self.second
-        if first is None:
-            return (self.kind, second.site.location)
-        relation = (first.role == second.role, first.block == second.block)
-        return (self.kind, first.site.location, second.site.location, *relation)
+        if first is None or (first.role, first.block) == (second.role, second.block):
+            return "inside a core"
+        return "between cores" if first.block == second.block else "between blocks"
+
+    def joined(self, other: Conflict) -> Conflict:
+        """This conflict and a later one of the same lines as one: the graver leads, and tells of other relations."""
+        leading, following = (other, self) if other.severity == "error" and self.severity != "error" else (self, other)
+        leading.count = self.count + other.count
+        for each in (following, *following.also):
+            if each.relation not in {known.relation for known in (leading, *leading.also)}:
+                leading.also.append(each)
+        return leading
 
 
 @dataclass
@@ -87,22 +102,15 @@ class Findings:
     )
 
     def conflict(self, conflict: Conflict) -> None:
-        """One more occurrence; a graver one replaces a lighter one."""
+        """One more occurrence."""
+        conflict.count = conflict.count or 1
         known = self.found.get(conflict.key)
-        if not isinstance(known, Conflict):
-            self.found[conflict.key] = conflict
-            conflict.count += 1
-        elif conflict.severity == "error" and known.severity != "error":
-            conflict.count += known.count + 1
-            self.found[conflict.key] = conflict
-        else:
-            known.count += conflict.count + 1
+        self.found[conflict.key] = known.joined(conflict) if isinstance(known, Conflict) else conflict
 
     def add(self, others: Findings) -> None:
         """The conflicts of another run."""
         for conflict in others:
             if isinstance(conflict, Conflict):
-                conflict.count -= 1
                 self.conflict(conflict)
 
     def diagnostic(self, diagnostic: Diagnostic) -> None:

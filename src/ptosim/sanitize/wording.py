@@ -12,7 +12,7 @@ from ptosim.sanitize.hints import Repairs
 def diagnostic(conflict: Conflict, repairs: Repairs) -> Diagnostic:
     """The finding that users see."""
     second = conflict.second
-    first = conflict.first
+    hints = [repairs.hint(each) for each in (conflict, *conflict.also)]
     return Diagnostic(
         conflict.kind,
         conflict.severity,
@@ -20,8 +20,8 @@ def diagnostic(conflict: Conflict, repairs: Repairs) -> Diagnostic:
         second.site.location,
         label=_label(conflict, second),
         related=tuple(_related(conflict)),
-        notes=tuple(_notes(conflict)),
-        hint=repairs.hint(conflict) if first else None,
+        notes=(*_notes(conflict), *(f"also {each.relation}: {_message(each)}" for each in conflict.also)),
+        hint="\n".join(hint for hint in hints if hint) or None,
         core=conflict.core.name,
         pipe=str(second.pipe),
         bytes=(conflict.place.low, conflict.place.high),
