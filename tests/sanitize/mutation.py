@@ -55,8 +55,8 @@ def renumbered(line: str) -> str | None:
     code, comment, rest = line.partition("//")
     if "EVENT_ID" in code:
         return re.sub(r"EVENT_ID(\d)", lambda found: f"EVENT_ID{(int(found[1]) + 1) % 8}", code) + comment + rest
-    if "_dyn" in code:
-        return re.sub(r"%\w+\]", "%c0]", code) + comment + rest
+    if "_dyn" in code or re.search(r"PIPE_\w+>, %", code):
+        return re.sub(r"%\w+(?=\]|\s*$)", "%c0", code) + comment + rest
     if re.search(r"(get_buf|rls_buf)", code):
         return re.sub(r'("PIPE_\w+"), (\d+)', lambda found: f"{found[1]}, {int(found[2]) + 1}", code) + comment + rest
     if re.search(r">, \d+", code):

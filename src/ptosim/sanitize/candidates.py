@@ -43,12 +43,17 @@ class Candidates:
         return bool(self._ranges)
 
     def add(
-        self, conflict: Conflict, track: Track, stamps: NDArray[np.int64], addresses: Places, where: NDArray[np.bool_]
+        self,
+        conflict: Conflict,
+        site: Site,
+        track: Track,
+        stamps: NDArray[np.int64],
+        addresses: Places,
+        where: NDArray[np.bool_],
     ) -> None:
-        """Bytes that `conflict.second` writes and `conflict.first` loaded before, in no order."""
+        """Bytes that were loaded at `site` and are written now, in no order."""
         assert conflict.first is not None
-        site = conflict.first.site
-        origin = self.origins.number(("race", site, conflict.second.site), lambda: conflict)
+        origin = self.origins.number(("race", conflict.first.site, conflict.second.site), lambda: conflict)
         if self._count >= MOST and origin in self._pairs:
             return
         self._pairs.add(origin)

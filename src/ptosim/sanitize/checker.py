@@ -25,6 +25,7 @@ from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, party
 from ptosim.sanitize.dependence import Dependence
 from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, compatible
+from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
@@ -69,6 +70,7 @@ class Checker(Silent):
         self.gm = GlobalShadow(subject.names, subject.sizes, subject.together)
         self.lints = Lints(self.findings, subject.program)
         self.cells = Cells()
+        self.iterations = Iterations(subject.program)
         self.used_flags: set[tuple[str, str, int]] = set()
         self.used_semaphores: set[int] = set()
         self._memories: dict[tuple[object, Space], Memory] = {}
@@ -103,6 +105,7 @@ class Checker(Silent):
     def start(self, entry: Entry) -> None:
         if entry.kind is not Kind.WORK and entry.kind is not Kind.LOAD:
             return
+        self.iterations.note(entry)
         if entry.pipe is Pipe.V and entry.site.name in SCOPES:
             self._watch = self._enter(entry)
         elif not self.planted:
@@ -368,11 +371,14 @@ class Checker(Silent):
             place = _place(memory, covered, where)
             second = party(entry, site, verb)
             same = verb == first_verb == "writes" and equal is not None and bool(equal[where].all())
+            severity: Severity = "warning" if same else "error"
+            conflict = Conflict("race", severity, second, place, entry.core, _loops(entry), first, same)
+            undefined = bool((covered.of(memory.taint).reshape(-1)[where] == UNDEFINED).all())
+            conflict = self.iterations.meant(conflict, undefined)
             if first_verb == "reads" and first.site in self._by_use:
-                conflict = Conflict("race", "error", second, place, entry.core, _loops(entry), first)
-                self.candidates.add(conflict, track, stamps, covered.addresses(), where)
+                self.candidates.add(conflict, first.site, track, stamps, covered.addresses(), where)
             else:
-                self._conflict("race", "warning" if same else "error", second, place, entry, first, same)
+                self.findings.conflict(conflict)
 
     def _parties(
         self, track: Track, stamps: NDArray[np.int64], hit: Hit, entry: Entry, verb: Verb
@@ -381,7 +387,8 @@ class Checker(Silent):
         for number in np.unique(self.sites.numbers(stamps[hit])):
             where = hit & (self.sites.numbers(stamps) == number)
             for site in self.sites.of(int(number)):
-                yield Party(site, track.pipe, verb, track.role, entry.core.block), where
+                loops = self.iterations.of(track.index, track.entry_number(int(stamps[where].max())))
+                yield Party(site, track.pipe, verb, track.role, entry.core.block, loops), where
 
     def _conflict(
         self,
@@ -418,11 +425,14 @@ class Checker(Silent):
             block = clash.track.block_of(int(clash.stamps[where][0]))
             for earlier in self.sites.of(int(number)):
                 verb = _VERBS.get(clash.track.kind, "updates")
-                first = Party(earlier, clash.track.pipe, verb, clash.track.role, block)
+                loops = self.iterations.of(clash.track.index, clash.track.entry_number(int(clash.stamps[where].max())))
+                first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops)
                 if compatible(kind, clash.track.kind):
                     self.lints.order_matters(entry, second, first, place, kind)
-                else:
-                    self._conflict("race", "warning" if same else "error", second, place, entry, first, same)
+                    continue
+                severity: Severity = "warning" if same else "error"
+                conflict = Conflict("race", severity, second, place, entry.core, _loops(entry), first, same)
+                self.findings.conflict(self.iterations.meant(conflict))
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------
 

@@ -6,7 +6,6 @@ suspicion until the loaded value is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -16,6 +15,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
 
 Verb = Literal["reads", "writes", "updates"]
+Relation = Literal["inside a core", "between cores", "between blocks"]
 Use = Literal["global", "scalar", "mask", "address", "condition", "operand"]
 
 
@@ -29,10 +29,12 @@ class Party:
     role: str
     """The core inside its cluster: aic, aiv0, aiv1."""
     block: int
+    loops: tuple[int, ...] | None = None
+    """The indices of the loops around it, if known; those inside a vector scope may be missing."""
 
 
 def party(entry: Entry, site: Site, verb: Verb) -> Party:
-    return Party(site, entry.pipe, verb, entry.core.role, entry.core.block)
+    return Party(site, entry.pipe, verb, entry.core.role, entry.core.block, entry.loops)
 
 
 @dataclass(frozen=True)
@@ -64,33 +66,34 @@ class Conflict:
     """What made the loaded value count."""
     count: int = 0
     also: list[Conflict] = field(default_factory=list["Conflict"])
-    """The first occurrence of each other relation in which the same two lines race."""
+    """The same two lines in conflict elsewhere: inside a core, between cores or between blocks."""
 
     def used(self, use: Use, site: Site, severity: Severity) -> Conflict:
         """The suspicion, confirmed by a use of the value."""
         return replace(self, use=(use, site), severity=severity, also=[])
 
-    @property
-    def key(self) -> tuple[object, ...]:
-        """The two source lines, the earlier access first."""
-        return (self.kind, self.first and self.first.site.location, self.second.site.location)
+    def turned(self) -> Conflict:
+        """The same accesses the other way round."""
+        assert self.first is not None
+        core = self.core.cluster.member(self.first.role)
+        assert core is not None
+        return replace(self, first=self.second, second=self.first, core=core, loops=self.first.loops or ())
 
     @property
-    def relation(self) -> str:
-        """Where the missing edge is."""
+    def key(self) -> tuple[object, ...]:
+        """The two source lines, the earlier access first, and where the missing edge is."""
+        return (self.kind, self.first and self.first.site.location, self.second.site.location, self.relation)
+
+    @property
+    def relation(self) -> Relation:
         first, second = self.first, self.second
         if first is None or (first.role, first.block) == (second.role, second.block):
             return "inside a core"
         return "between cores" if first.block == second.block else "between blocks"
 
-    def joined(self, other: Conflict) -> Conflict:
-        """This conflict and a later one of the same lines as one: the graver leads, and tells of other relations."""
-        leading, following = (other, self) if other.severity == "error" and self.severity != "error" else (self, other)
-        leading.count = self.count + other.count
-        for each in (following, *following.also):
-            if each.relation not in {known.relation for known in (leading, *leading.also)}:
-                leading.also.append(each)
-        return leading
+    @property
+    def reads_too_early(self) -> bool:
+        return self.second.verb == "reads"
 
 
 @dataclass
@@ -102,14 +105,20 @@ class Findings:
     )
 
     def conflict(self, conflict: Conflict) -> None:
-        """One more occurrence."""
+        """One more occurrence; a graver one replaces a lighter one."""
         conflict.count = conflict.count or 1
         known = self.found.get(conflict.key)
-        self.found[conflict.key] = known.joined(conflict) if isinstance(known, Conflict) else conflict
+        if not isinstance(known, Conflict):
+            self.found[conflict.key] = conflict
+        elif conflict.severity == "error" and known.severity != "error":
+            conflict.count += known.count
+            self.found[conflict.key] = conflict
+        else:
+            known.count += conflict.count
 
     def add(self, others: Findings) -> None:
         """The conflicts of another run."""
-        for conflict in others:
+        for conflict in others.found.values():
             if isinstance(conflict, Conflict):
                 self.conflict(conflict)
 
@@ -123,5 +132,33 @@ class Findings:
         else:
             self.found[key] = diagnostic
 
-    def __iter__(self) -> Iterator[Conflict | Diagnostic]:
-        return iter(self.found.values())
+    def each_once(self) -> list[Conflict | Diagnostic]:
+        """What there is to report: two lines in conflict in several ways are one finding."""
+        groups: dict[object, list[Conflict | Diagnostic]] = {}
+        for key, found in self.found.items():
+            lines = frozenset(key[1:3]) if isinstance(found, Conflict) and found.first else key
+            groups.setdefault((found.kind, lines), []).append(found)
+        kept = {id(found) for group in groups.values() for found in _together(group)}
+        return [found for found in self.found.values() if id(found) in kept]
+
+
+def _together(group: list[Conflict | Diagnostic]) -> list[Conflict | Diagnostic]:
+    """Cores and blocks have no order among them, so one finding speaks for both directions of a pair; inside a core
+    each direction lacks an edge of its own. The gravest leads, then what the author of one core can repair."""
+    conflicts = [found for found in group if isinstance(found, Conflict)]
+    if all(conflict.relation == "inside a core" for conflict in conflicts):
+        return group
+
+    def rank(conflict: Conflict) -> tuple[bool, bool, bool]:
+        return conflict.severity != "error", conflict.relation != "inside a core", not conflict.reads_too_early
+
+    leading, *others = sorted(conflicts, key=rank)
+    apart: list[Conflict | Diagnostic] = []
+    for other in others:
+        if other.relation == leading.relation == "inside a core":
+            apart.append(other)
+            continue
+        leading.count += other.count
+        if other.relation not in {known.relation for known in (leading, *leading.also)}:
+            leading.also.append(other)
+    return [leading, *apart]

@@ -69,6 +69,10 @@ class Track:
     def stamp(self, entry: Entry) -> int:
         return first_stamp(self.floor + entry.n + 1)
 
+    def entry_number(self, stamp: int) -> int:
+        """The number of an entry of the present block on its pipe."""
+        return entry_of(stamp) - self.floor - 1
+
     def block_of(self, stamp: int) -> int:
         return self.blocks[bisect_left(self.floors, entry_of(stamp)) - 1]
 

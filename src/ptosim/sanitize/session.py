@@ -25,7 +25,8 @@ def check(subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: 
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
     repairs = Repairs(subject.program, checker.used_flags, checker.used_semaphores)
-    return [diagnostic(finding, repairs) if isinstance(finding, Conflict) else finding for finding in checker.findings]
+    found = checker.findings.each_once()
+    return [diagnostic(finding, repairs) if isinstance(finding, Conflict) else finding for finding in found]
 
 
 def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> None:

@@ -1,0 +1,291 @@
+"""The edit that orders two cores of a cluster: a semaphore that one sets behind its access and the other waits for.
+
+Each signal needs its wait. Loops that both programs run alike, with the same bounds from the outermost one inwards,
+keep the two in step: the edit goes into these, in front of or behind whatever else surrounds the accesses. On a5 a
+branch that tells the vector cores apart may be entered, because a signal names one of them; on a2a3 signals reach both.
+The vector cores of an a5 cluster cannot signal each other: the cube core passes it on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+
+from ptosim.diagnostics import Location
+from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language.control import For, If
+from ptosim.language.function import Function
+from ptosim.language.operation import PTOOperation, core_of
+from ptosim.language.scope import Section, SectionCube
+from ptosim.sanitize.conflict import Conflict, Party
+from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.program import Program, ancestors, launched
+
+SEMAPHORES = 16
+OFFSET = 16
+"""From the id that means AIV0 to the one that means AIV1, on the cube core of a5."""
+SIGNALLING = frozenset({Pipe.FIX, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V})
+HELPER = {"aic": Pipe.FIX, "aiv0": Pipe.MTE3, "aiv1": Pipe.MTE3}
+"""The pipe that signals for S, which cannot."""
+DEEPEST = 8
+"""How far values of two programs are followed when they are compared."""
+
+FreeEvent = Callable[[Pipe, Pipe], int | None]
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of the two accesses, and what the edit stands next to."""
+
+    party: Party
+    op: Operation
+    loops: tuple[For, ...]
+    """The loops around `op` that the other side runs as well."""
+    alone: bool
+    """A branch that tells the vector cores apart lets only this one come here."""
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """Instructions behind the first access, in front of the second, and on the cube core where it passes signals on."""
+
+    put: tuple[str, ...]
+    take: tuple[str, ...]
+    relay: tuple[str, ...] = ()
+
+
+def loops_alike(program: Program, first: Location | None, second: Location | None) -> int:
+    """How many loops around two instructions of different cores are run alike, from the outermost one on."""
+    ops = program.operation(first), program.operation(second)
+    if ops[0] is None or ops[1] is None:
+        return 0
+    ways = [[op for op in _way(op) if isinstance(op, For)] for op in ops if op is not None]
+    pairs = list(zip(*ways, strict=False))
+    return next((depth for depth, (one, other) in enumerate(pairs) if not _alike(one, other)), len(pairs))
+
+
+class Signals:
+    """Finds edits with ids that neither the text nor the run have used."""
+
+    def __init__(self, program: Program, used: set[int], free_event: FreeEvent) -> None:
+        self.program = program
+        self.direct = program.target != "a2a3"
+        written = {number % OFFSET for number in map(_written, program.operations()) if number is not None}
+        self.free = [number for number in range(SEMAPHORES) if number not in used | written]
+        self.free_event = free_event
+
+    def edit(self, conflict: Conflict) -> str:
+        """The edit, one line each, or in words what cannot be said more exactly."""
+        first, second = conflict.first, conflict.second
+        assert first is not None
+        wish = f"signal from {first.role} {first.pipe} to {second.role} {second.pipe} with a semaphore"
+        if len(self.free) < 2:
+            return f"no semaphore is free: order {first.role} {first.pipe} before {second.role} {second.pipe}"
+        sides = self._sides(first, second)
+        if sides is None or any(side.party.pipe not in SIGNALLING | {Pipe.S} for side in sides):
+            return wish
+        relayed = self.direct and "aic" not in (first.role, second.role)
+        places = self._relay_places(sides) if relayed else ()
+        if relayed and not places:
+            return wish
+        if relayed:
+            first_side, second_side = (replace(side, loops=side.loops[: len(places) - 1]) for side in sides)
+            sides = first_side, second_side
+        exchange = self._exchange(*sides)
+        if exchange is None:
+            return wish
+        return "\n".join(map(str, self._placed(conflict, sides, exchange, places)))
+
+    # --- what to add --------------------------------------------------------------------------------------------------
+
+    def _exchange(self, first: _Side, second: _Side) -> _Exchange | None:
+        one, other = self.free[:2]
+        relay: tuple[str, ...] = ()
+        if self.direct:
+            to_cube, from_cube = _ids(first, one), _ids(second, other)
+            relay = tuple(f"pto.wait_intra_block <PIPE_FIX>, {number}" for number in to_cube)
+            relay += tuple(f"pto.set_intra_block <PIPE_FIX>, {number}" for number in from_cube)
+            cube = "aic" in (first.party.role, second.party.role)
+            puts = _ids(second, one) if first.party.role == "aic" else (one,)
+            takes = _ids(first, one) if second.party.role == "aic" else (one if cube else other,)
+            put = tuple(f"pto.set_intra_block <PIPE_{{}}>, {number}" for number in puts)
+            take = tuple(f"pto.wait_intra_block <PIPE_{{}}>, {number}" for number in takes)
+        elif "aic" in (first.party.role, second.party.role):
+            put, take = (f"pto.set_cross_core <PIPE_{{}}>, {one}",), (f"pto.wait_flag_dev <PIPE_{{}}>, {one}",)
+        else:
+            pair = f"<PIPE_{{}}>, {one} {{{{ffts_mode = 1 : i32}}}}"
+            put, take = (f"pto.sync.set {pair}",), (f"pto.sync.wait {pair}",)
+        begun, ended = self._from(first.party), self._to(second.party)
+        if begun is None or ended is None:
+            return None
+        put = (*begun, *(text.format(_signalling(first.party)) for text in put))
+        take = (*(text.format(_signalling(second.party)) for text in take), *ended)
+        return _Exchange(put, take, relay)
+
+    def _from(self, party: Party) -> tuple[str, ...] | None:
+        """What lets a pipe signal for S: it must know that the stores have ended."""
+        return () if party.pipe is not Pipe.S else self._flag(Pipe.S, HELPER[party.role])
+
+    def _to(self, party: Party) -> tuple[str, ...] | None:
+        """What lets S know of a signal that only holds a pipe."""
+        return () if party.pipe is not Pipe.S or not self.direct else self._flag(HELPER[party.role], Pipe.S)
+
+    def _flag(self, source: Pipe, destination: Pipe) -> tuple[str, ...] | None:
+        event = self.free_event(source, destination)
+        operands = f'["PIPE_{source}", "PIPE_{destination}", "EVENT_ID{event}"]'
+        return None if event is None else (f"pto.set_flag{operands}", f"pto.wait_flag{operands}")
+
+    # --- where --------------------------------------------------------------------------------------------------------
+
+    def _sides(self, first: Party, second: Party) -> tuple[_Side, _Side] | None:
+        ops = self.program.operation(first.site.location), self.program.operation(second.site.location)
+        if ops[0] is None or ops[1] is None:
+            return None
+        ways = _way(ops[0]), _way(ops[1])
+        depth = min(len(self._walk(first, ways[0], ways[1]).loops), len(self._walk(second, ways[1], ways[0]).loops))
+        one, other = self._walk(first, ways[0], ways[1], depth), self._walk(second, ways[1], ways[0], depth)
+        return None if one.op is other.op and not depth else (one, other)
+
+    def _walk(self, party: Party, ours: list[Operation], theirs: list[Operation], most: int = DEEPEST) -> _Side:
+        """Enter the loops that the other side runs as well, and on a5 the branches that choose a vector core."""
+        others = [op for op in theirs if isinstance(op, For)]
+        loops: tuple[For, ...] = ()
+        alone = False
+        for op in ours:
+            if isinstance(op, Section):
+                continue
+            if isinstance(op, If) and self.direct and _chooses_core(op):
+                alone = True
+            elif isinstance(op, For) and len(loops) < min(len(others), most) and _alike(op, others[len(loops)]):
+                loops = (*loops, op)
+            else:
+                return _Side(party, op, loops, alone)
+        return _Side(party, ours[-1], loops, alone)
+
+    def _relay_places(self, sides: tuple[_Side, _Side]) -> tuple[Block, ...]:
+        """The outermost block of the cube core's program, and the bodies of the loops that it runs alike."""
+        block = next((block for op in self.program.operations() if (block := _cube_block(op)) is not None), None)
+        places: list[Block] = []
+        loops = iter(sides[0].loops)
+        while block is not None:
+            places.append(block)
+            loop = next(loops, None)
+            found = next((op for op in block.ops if loop and isinstance(op, For) and _alike(op, loop)), None)
+            block = found.body.block if found is not None else None
+        return tuple(places)
+
+    def _placed(
+        self, conflict: Conflict, sides: tuple[_Side, _Side], exchange: _Exchange, places: tuple[Block, ...]
+    ) -> list[Edit]:
+        program = self.program
+        first, second = sides
+        edits = [before(program, second.op, text) for text in exchange.take]
+        put = [after(program, first.op, text) for text in exchange.put]
+        if not _is_carried(conflict, first, second):
+            edits = [*put, *edits]
+        else:
+            prime = [before(program, first.loops[-1], f"{text}  // prime") for text in exchange.put]
+            drain = [after(program, second.loops[-1], f"{text}  // drain") for text in exchange.take]
+            edits = [*prime, *edits, *put, *drain]
+            if places:
+                edits += [self._at_the_end(places[-2], text) for text in exchange.relay]
+        if places:
+            edits += [self._at_the_end(places[-1], text) for text in exchange.relay]
+        return edits
+
+    def _at_the_end(self, block: Block, text: str) -> Edit:
+        """Behind the last instruction of a block, or behind the line that opens it."""
+        written = [op for op in block.ops if op.name not in ("scf.yield", "func.return")]
+        opening = block.parent_op()
+        assert opening is not None
+        return (
+            after(self.program, written[-1], text) if written else Edit("after", self.program.first_line(opening), text)
+        )
+
+
+def _is_carried(conflict: Conflict, first: _Side, second: _Side) -> bool:
+    """Whether the edge leads into a later iteration. What is read is of the same one, unless the loops are one and the
+    same, whose body has an order; what is overwritten in a later one has been used before."""
+    if not first.loops:
+        return False
+    if first.loops == second.loops:
+        return not _comes_before(first.op, second.op)
+    loops, depth = (conflict.first and conflict.first.loops) or (), len(first.loops)
+    return not conflict.reads_too_early and loops[:depth] != conflict.loops[:depth]
+
+
+def _comes_before(first: Operation, second: Operation) -> bool:
+    block = first.parent_block()
+    if block is None or block is not second.parent_block() or first is second:
+        return False
+    return next(op for op in block.ops if op in (first, second)) is first
+
+
+def _ids(side: _Side, number: int) -> tuple[int, ...]:
+    """What the cube core of a5 calls a semaphore that it shares with the vector cores that come to a place."""
+    both = (number, number + OFFSET)
+    return (both[side.party.role == "aiv1"],) if side.alone else both
+
+
+def _signalling(party: Party) -> Pipe:
+    return HELPER[party.role] if party.pipe is Pipe.S else party.pipe
+
+
+_SEMAPHORE_OPERATIONS = frozenset(
+    f"pto.{name}"
+    for name in (
+        *("sync.set", "sync.wait", "set_intra_block", "wait_intra_block"),
+        *("set_cross_core", "wait_flag_dev", "set_cross_block", "wait_cross_block"),
+    )
+)
+
+
+def _written(op: Operation) -> int | None:
+    """The semaphore that an instruction names by a number."""
+    if isinstance(op, PTOOperation) and op.name in _SEMAPHORE_OPERATIONS:
+        return op.integer("id_literal")
+    return None
+
+
+def _way(op: Operation) -> list[Operation]:
+    """From the outermost block of the program to what the scalar unit issues."""
+    return [step for _, step in reversed(ancestors(launched(op)))]
+
+
+def _cube_block(op: Operation) -> Block | None:
+    if isinstance(op, SectionCube):
+        return op.body.block
+    return op.body.block if isinstance(op, Function) and core_of(op) is CoreKind.AIC else None
+
+
+def _chooses_core(op: If) -> bool:
+    return _comes_from(op.operands[0], "pto.get_subblock_idx", DEEPEST)
+
+
+def _comes_from(value: SSAValue, name: str, depth: int) -> bool:
+    if not isinstance(value, OpResult) or not depth:
+        return False
+    return value.op.name == name or any(_comes_from(operand, name, depth - 1) for operand in value.op.operands)
+
+
+def _alike(loop: For, other: For) -> bool:
+    """Whether two loops run equally often."""
+    bounds = zip((loop.lb, loop.ub, loop.step), (other.lb, other.ub, other.step), strict=True)
+    return loop is other or all(_equal(one, another, DEEPEST) for one, another in bounds)
+
+
+def _equal(one: SSAValue, other: SSAValue, depth: int) -> bool:
+    """Whether two values, perhaps of two functions, are computed alike from the arguments of the kernel."""
+    if one is other:
+        return True
+    if isinstance(one, BlockArgument) and isinstance(other, BlockArgument):
+        owners = one.block.parent_op(), other.block.parent_op()
+        return one.index == other.index and all(isinstance(owner, Function) for owner in owners)
+    if not isinstance(one, OpResult) or not isinstance(other, OpResult) or not depth or one.op.name != other.op.name:
+        return False
+    if one.op.regions or (one.op.properties, one.op.attributes) != (other.op.properties, other.op.attributes):
+        return False
+    pairs = zip(one.op.operands, other.op.operands, strict=True)
+    return all(_equal(ours, theirs, depth - 1) for ours, theirs in pairs)
