@@ -133,31 +133,3 @@ def test_a_carrier_loop_is_a_scope() -> None:
 def test_a_missing_prime_is_not_a_race() -> None:
     report = check(take("V", "MTE2") + READY + put("V", "MTE2") + order("V", "MTE3") + store() + ALL)
     assert [finding.kind for finding in report.findings] == ["deadlock"]
-
-
-SECTIONS = """    pto.section.cube {
-      %l1 = pto.castptr %zero : i64 -> !pto.ptr<f32, l1>
-      %eight = arith.constant 8 : i64
-CUBE    }
-    pto.section.vector {
-      %l1 = pto.castptr %zero : i64 -> !pto.ptr<f32, l1>
-      %eight = arith.constant 8 : i64
-VECTOR    }
-"""
-
-
-def test_between_cores_a_semaphore_is_named() -> None:
-    cube = "      pto.mte_l1_ub %l1, %in, %eight nburst(%one, %zero, %zero)"
-    cube += " : !pto.ptr<f32, l1>, !pto.ptr<f32, ub>, i64, i64, i64, i64\n"
-    vector = (
-        "      %me = pto.get_subblock_idx\n      %first = arith.cmpi eq, %me, %zero : i64\n      scf.if %first {\n"
-        + load()
-        + order("MTE2", "MTE3")
-        + "      pto.mte_ub_l1 %in, %l1, %eight nburst(%one, %zero, %zero)"
-        + " : !pto.ptr<f32, ub>, !pto.ptr<f32, l1>, i64, i64, i64, i64\n"
-        + "      }\n"
-    )
-    report = check(SECTIONS.replace("CUBE", cube).replace("VECTOR", vector))
-    race = next(finding for finding in report.findings if finding.kind == "race")
-    assert "aiv0" in race.message and "aic" in race.message
-    assert "pto.sync.set <PIPE_" in race.hint and "pto.sync.wait <PIPE_" in race.hint

@@ -24,7 +24,7 @@ from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, party
 from ptosim.sanitize.dependence import Dependence
-from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, compatible
+from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, Outcome, compatible
 from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.program import Program
@@ -414,14 +414,14 @@ class Checker(Silent):
             return
         for clash in outcome.clashes:
             same = kind == WRITE == clash.track.kind and outcome.equal(clash, data, before)
-            self._global_race(entry, site, kind, outcome.buffer.name, clash, same)
+            self._global_race(entry, site, kind, outcome, clash, same)
 
-    def _global_race(self, entry: Entry, site: Site, kind: str, name: str, clash: Clash, same: bool) -> None:
+    def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
         second = party(entry, site, _VERBS.get(kind, "updates"))
         numbers = self.sites.numbers(clash.stamps)
         for number in np.unique(numbers):
             where = numbers == number
-            place = Place(f"%{name}", int(clash.places[where].min()), int(clash.places[where].max()) + 1)
+            place = Place(f"%{outcome.buffer.name}", int(clash.places[where].min()), int(clash.places[where].max()) + 1)
             block = clash.track.block_of(int(clash.stamps[where][0]))
             for earlier in self.sites.of(int(number)):
                 verb = _VERBS.get(clash.track.kind, "updates")
@@ -432,7 +432,7 @@ class Checker(Silent):
                     continue
                 severity: Severity = "warning" if same else "error"
                 conflict = Conflict("race", severity, second, place, entry.core, _loops(entry), first, same)
-                self.findings.conflict(self.iterations.meant(conflict))
+                self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------
 

@@ -92,6 +92,8 @@ class Outcome:
 
     buffer: Buffer
     clashes: list[Clash]
+    fresh: bool
+    """Nothing had written any of the bytes before."""
     offsets: Places | int
     width: int
     kept: NDArray[np.bool_] | None
@@ -129,10 +131,11 @@ class Buffer:
         kept = (addresses >= 0) & (addresses < self.size)
         return (addresses[kept], 1, kept) if kept.any() else None
 
-    def access(self, entry: Entry, number: int, kind: str, covered: Cover, room: Room) -> list[Clash]:
-        """Find what the access is in conflict with, and record it."""
+    def access(self, entry: Entry, number: int, kind: str, covered: Cover, room: Room) -> tuple[list[Clash], bool]:
+        """Find what the access is in conflict with, and record it; also says whether the bytes were never written."""
         own = self._track(entry, kind)
         clashes = [clash for track in self.tracks.values() for clash in self._clashes(track, own, entry, covered)]
+        fresh = bool(clashes) and not self._was_written(covered)
         if kind != WRITE and own.floor:
             if own.aside is None:
                 own.aside = Granules(self.size)
@@ -140,7 +143,11 @@ class Buffer:
         stamp = own.stamp(entry) + number
         self.full |= not own.granules.put(covered, stamp, room)
         own.newest = max(own.newest, stamp)
-        return clashes
+        return clashes, fresh
+
+    def _was_written(self, covered: Cover) -> bool:
+        tables = (track.granules for track in self.tracks.values() if track.kind != READ)
+        return any(len(table.hits(covered, lambda stamps: stamps > 0)[0]) for table in tables)
 
     def _track(self, entry: Entry, kind: str) -> Track:
         who = entry.core.index if self.together else entry.core.role
@@ -210,8 +217,8 @@ class GlobalShadow:
         if clipped is None:
             return None
         offsets, width, kept = clipped
-        clashes = buffer.access(entry, number, kind, cover(offsets, width), self._room)
-        return Outcome(buffer, clashes, offsets, width, kept)
+        clashes, fresh = buffer.access(entry, number, kind, cover(offsets, width), self._room)
+        return Outcome(buffer, clashes, fresh, offsets, width, kept)
 
     def _room(self) -> int:
         """Bytes that may still go into splitting granules."""
