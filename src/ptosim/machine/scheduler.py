@@ -88,18 +88,18 @@ class Scheduler:
         """Run all blocks at once: the kernel synchronises across blocks."""
         self._run(range(self.launch.blocks))
 
+    def attend(self, block: int) -> Core:
+        """Join a block with one core that is already running: whatever it has done so far, the words of the block that
+        this scheduler had before tell of it. Whoever runs it drains the core at its end."""
+        self._build([block], new=False)
+        (core,) = self.cores
+        core.started = True
+        return core
+
     # ---- building
 
     def _run(self, blocks: Iterable[int]) -> None:
-        self.cores = []
-        clusters: list[Cluster] = []
-        for position, block in enumerate(blocks):
-            clusters.append(self._cluster(position, block))
-            self.cores += clusters[-1].cores
-        grid = Grid(self.cores, self.target.sync.semaphore_limit)
-        for core in self.cores:
-            core.grid = grid
-        self._failure, self._aborted, self._deadlocked = None, False, False
+        clusters, grid = self._build(blocks)
         self._run_here() if len(self.cores) == 1 else self._run_threads()
         failure, self._failure = self._failure, None
         if failure:
@@ -109,19 +109,34 @@ class Scheduler:
         if self.observer and not self._deadlocked:
             self._report_leftovers(clusters, grid)
 
-    def _cluster(self, position: int, block: int) -> Cluster:
-        """The cores of a block, new; the words behind them stay where they are from block to block."""
-        cluster = self._clusters.setdefault(position, Cluster(self.target))
+    def _build(self, blocks: Iterable[int], new: bool = True) -> tuple[list[Cluster], Grid]:
+        self.cores = []
+        clusters: list[Cluster] = []
+        for position, block in enumerate(blocks):
+            clusters.append(self._cluster(position, block, new))
+            self.cores += clusters[-1].cores
+        grid = Grid(self.cores, self.target.sync.semaphore_limit)
+        for core in self.cores:
+            core.grid = grid
+        self._failure, self._aborted, self._deadlocked = None, False, False
+        return clusters, grid
+
+    def _cluster(self, position: int, block: int, new: bool) -> Cluster:
+        """The cores of a block; the words behind them, cleared for a new one, are the same from block to block."""
+        if position not in self._clusters:
+            self._clusters[position] = Cluster(self.target)
+        cluster = self._clusters[position]
         width = len(SHAPES[self.launch.kind])
         cores: list[Core] = []
         for number, place in enumerate(self.launch.places(block)):
-            words = self._words.get((position, number))
-            if words is None:
-                words = self._words[position, number] = zero_words(CORE_WORDS)
-            clear(words)
-            words[SLOW] = 1 if self.observer or self._queued else 0
+            if (position, number) not in self._words:
+                self._words[position, number] = zero_words(CORE_WORDS)
+            words = self._words[position, number]
+            if new:
+                clear(words)
+                words[SLOW] = 1 if self.observer or self._queued else 0
             cores.append(Core(place, block * width + number, words, cluster, self.schedule, self.observer))
-        cluster.reset(cores)
+        cluster.reset(cores, new)
         return cluster
 
     def _report_leftovers(self, clusters: list[Cluster], grid: Grid) -> None:

@@ -46,8 +46,10 @@ class Cluster:
         self._counters: dict[int, Counter] = {}
         self._pairs: dict[int, Rendezvous] = {}
 
-    def reset(self, cores: list[Core]) -> None:
-        clear(self.words)
+    def reset(self, cores: list[Core], new: bool) -> None:
+        """These cores from now on; in a new block nothing is signalled yet."""
+        if new:
+            clear(self.words)
         self.cores = cores
         self._counters.clear()
         self._pairs.clear()

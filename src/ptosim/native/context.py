@@ -17,6 +17,7 @@ class Status(IntEnum):
     DONE = 0
     FAILED = 1  # the FAULT words say what happened
     STOPPED = 2  # the stop word was set, or the scheduler ended the run
+    PAUSED = 3  # between two blocks: the run time has something to do before the next
 
 
 class Word(IntEnum):
@@ -53,6 +54,12 @@ class Word(IntEnum):
     FAULT_LOOPS = 28  # and their indices, outermost first
     WORKSPACE = 60  # address of memory for the length of one cube instruction
     REGISTERS = 64  # CTRL, configuration and special registers, by `Register`
+    HANDOUT = 96  # address of two words that all threads of a run share: the next block, and the last that may begin
+    PAUSE = 97  # so many blocks from now compiled code pauses
+    ATTENDED = 98  # not 0: the scheduler takes part in this block, and code pauses after it
+    MAX_STEPS = 99  # what STEPS is at the start of a block
+    MEMORIES = 100  # address of two words per on-chip memory, base and bytes
+    MEMORY_NUM = 101
 
 
 class Register(IntEnum):
@@ -91,7 +98,8 @@ class Register(IntEnum):
     FPC = 30
 
 
-WORDS = 128  # the whole context
+REGISTER_ROOM = 32  # words
+WORDS = 104  # the whole context
 
 
 def register_word(register: Register) -> int:
@@ -107,4 +115,4 @@ def _at_reset(register: int) -> int:
     return int(register in {one for one in Register if one.name.endswith("_SIZE")})
 
 
-REGISTERS_AT_RESET = tuple(_at_reset(register) for register in range(WORDS - Word.REGISTERS))
+REGISTERS_AT_RESET = tuple(_at_reset(register) for register in range(REGISTER_ROOM))

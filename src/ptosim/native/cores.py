@@ -17,6 +17,7 @@ from ptosim.machine.launch import KernelKind
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.native.context import (
     LOOPS_RECORDED,
+    REGISTER_ROOM,
     REGISTERS_AT_RESET,
     WORD_BYTES,
     WORDS,
@@ -29,6 +30,7 @@ from ptosim.native.operations import Operation, entry_symbol
 from ptosim.target.profile import Target
 
 _Program = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+Attend = Callable[[int], MachineCore]
 _Entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 _Issue = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_void_p)
 
@@ -92,6 +94,7 @@ class Executable:
     operations: Sequence[Operation] = ()
     entries: Collection[int] = ()  # numbers of the operations whose entries can be queued
     spaces: frozenset[Space] = frozenset({Space.UB})  # the on-chip memories that it uses
+    blocks: str | None = None  # symbol of what runs blocks one after the other, where these have one core and never meet
 
 
 class Tables:
@@ -99,6 +102,7 @@ class Tables:
 
     def __init__(self, invocation: Invocation) -> None:
         self.invocation = invocation
+        self.handout = array("q", [0, invocation.grid - 1])  # the next block, and the last that may begin
         self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
         self._buffers = array("q", [0, 0] + [_signed(word) for pair in invocation.buffers for word in pair])
         self.words = {
@@ -106,8 +110,9 @@ class Tables:
             Word.ARGUMENTS: self._arguments.buffer_info()[0],
             Word.BUFFERS: self._buffers.buffer_info()[0],
             Word.BUFFER_NUM: len(invocation.buffers),
+            Word.HANDOUT: self.handout.buffer_info()[0],
+            Word.MAX_STEPS: min(invocation.max_steps, _LARGEST),
         }
-        self.steps = min(invocation.max_steps, _LARGEST)
 
 
 class Cluster:
@@ -123,29 +128,34 @@ class Cluster:
             self._workspace = Memory(WORKSPACE_BYTES)
             addresses[Word.WORKSPACE] = self._workspace.address
         addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
-        self.cores = {role: Core(executable, stop, self._visible(role, addresses), self) for role in roles}
+        self._table = array("q", [word for memory in self._memories for word in (memory.address, memory.size)])
+        addresses |= {Word.MEMORIES: self._table.buffer_info()[0], Word.MEMORY_NUM: len(self._memories)}
+        self.cores = {role: Core(role, executable, stop, self._visible(role, addresses), self) for role in roles}
 
     def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:
         return {**addresses, Word.UB: self._ub[role].address if role in self._ub else 0}
 
-    def begin(self, tables: Tables) -> None:
+    def clear(self) -> None:
         """Before a block: all memories are zero. (Cores write each other's, so none may be cleared later.)"""
         for memory in self._memories:
             memory.clear()
-        for core in self.cores.values():
-            core.tables = tables
 
 
 class Core:
     """One context, and the compiled scalar code running on it."""
 
-    def __init__(self, executable: Executable, stop: Stop, memories: Mapping[Word, int], cluster: Cluster) -> None:
-        self.tables: Tables
+    def __init__(
+        self, role: str, executable: Executable, stop: Stop, memories: Mapping[Word, int], cluster: Cluster
+    ) -> None:
+        self.role = role
+        self.machine: MachineCore | None = None  # the scheduler's part in the block, if it has one
         self._keep = (stop, cluster)  # compiled code has their addresses
-        self._machine: MachineCore
+        self._tables: Tables
+        self._attend: Attend
         self._executable = executable
         code = executable.code
         self._programs = {kind: _Program(code.address(symbol)) for kind, symbol in executable.programs.items()}
+        self._blocks = _Program(code.address(executable.blocks)) if executable.blocks else None
         self._entries = {number: _Entry(code.address(entry_symbol(number))) for number in executable.entries}
         self._issue = _Issue(self._issued)
         self._problem: BaseException | None = None
@@ -156,20 +166,45 @@ class Core:
             self._words[word] = address
         self.address = self._words.buffer_info()[0]
 
-    def run(self, machine: MachineCore) -> None:
-        """The scalar program of this core, from its beginning; returns when it has returned."""
-        self._machine = machine
+    def take(self, tables: Tables, machine: MachineCore) -> None:
+        """Work for this invocation from now on, in the place and with the sync words of this core of the machine."""
+        self._tables = tables
         words = self._words
-        for word, content in self.tables.words.items():
+        for word, content in tables.words.items():
             words[word] = content
-        words[Word.STEPS] = self.tables.steps
         words[Word.BLOCK] = machine.block
         words[Word.SUBBLOCK] = machine.subblock
         words[Word.SUBBLOCK_NUM] = machine.subblock_num
         words[Word.CORE_SYNC] = machine.words.buffer_info()[0]
         words[Word.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
-        words[Word.REGISTERS :] = _RESET
+
+    @property
+    def block(self) -> int:
+        """The one that is running, or was last handed out."""
+        return self._words[Word.BLOCK]
+
+    def run(self, tables: Tables, machine: MachineCore) -> None:
+        """The scalar program of this core, from its beginning; returns when it has returned."""
+        self.take(tables, machine)
+        self.machine = machine
+        words = self._words
+        words[Word.STEPS] = words[Word.MAX_STEPS]
+        words[Word.REGISTERS : Word.REGISTERS + REGISTER_ROOM] = _RESET
         self._conclude(self._programs[machine.kind](self.address))
+
+    def run_blocks(self, attend: Attend, pause: int) -> int:
+        """Blocks as they are handed out, at most `pause` of them; how many have ended.
+
+        `attend` gives the scheduler's part in a block that turns out to need it. It is the last that ends.
+        """
+        assert self._blocks is not None
+        self._attend, self.machine = attend, None
+        self._words[Word.PAUSE] = pause
+        self._words[Word.ATTENDED] = 0
+        status = self._blocks(self.address)
+        if status != Status.PAUSED:
+            self._conclude(status)
+        return pause - self._words[Word.PAUSE]
 
     def _conclude(self, status: int) -> None:
         """Go on, or raise what ended the run."""
@@ -187,7 +222,8 @@ class Core:
         depth = min(words[Word.FAULT_DEPTH], LOOPS_RECORDED)
         loops = tuple(words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + depth])
         site, value, detail = words[Word.FAULT : Word.FAULT_DETAIL + 1]
-        return Fault(self._machine.name, self._machine.block, site, value, detail, loops, self.tables.invocation)
+        name = f"b{self.block}.{self.role}"
+        return Fault(name, self.block, site, value, detail, loops, self._tables.invocation)
 
     # ---- called by compiled code
 
@@ -203,7 +239,10 @@ class Core:
     def _hand_over(self, number: int, captured: int) -> None:
         operation = self._executable.operations[number]
         words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
-        operation.hand_over(self._machine, words, lambda: self._start(number, words))
+        if self.machine is None:
+            self.machine = self._attend(self.block)
+            self._words[Word.ATTENDED] = 1
+        operation.hand_over(self.machine, words, lambda: self._start(number, words))
 
     def _start(self, number: int, words: "array[int]") -> None:
         """The entry of an operation, which may run on the thread of another core that set it free."""

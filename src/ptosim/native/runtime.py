@@ -4,9 +4,9 @@ Every worker has a scheduler of the machine floor, contexts and memories of its 
 other run together under one scheduler. Nothing here knows an instruction.
 """
 
-import itertools
 import os
 import threading
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -20,6 +20,9 @@ from ptosim.native.crew import crew
 from ptosim.target.profile import Target
 
 WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting
+TOLD_SECONDS = 0.02  # about how often someone who follows the progress of a run hears of it
+
+BlockDone = Callable[[], None]
 
 
 class Runner:
@@ -32,24 +35,26 @@ class Runner:
         self._idle: list[_Worker] = []
 
     def run_apart(
-        self, invocation: Invocation, threads: int | None = None, block_done: Callable[[], None] | None = None
+        self, invocation: Invocation, threads: int | None = None, block_done: BlockDone | None = None
     ) -> None:
         """All blocks, each by itself, handed out in ascending order to so many threads (None: one per processor).
 
         Once a block fails, higher ones are stopped and no more begin; lower ones go on, because one of them may fail
-        too, and the error of the lowest is raised. `block_done` is called after each block, on the thread that ran it.
+        too, and the error of the lowest is raised. `block_done` is called once for each block that has ended, on the
+        thread that ran it, soon after.
         """
         count = max(1, min(threads or os.cpu_count() or 1, invocation.grid))
         workers = [self._worker() for _ in range(count)]
+        tables = Tables(invocation)
         for worker in workers:
-            worker.take(invocation)
-        _Workers(invocation.grid, workers, block_done).run()
+            worker.take(tables)
+        _Workers(tables, workers, block_done).run()
         self._idle += workers  # those of a run that was interrupted are not used again
 
     def run_together(self, invocation: Invocation) -> None:
         """All blocks under one scheduler: the kernel synchronises across them."""
         worker = _Worker(self._executable, self._target, self._reachable)
-        worker.take(invocation)
+        worker.take(Tables(invocation))
         problems: list[BaseException] = []
 
         def run() -> None:
@@ -66,7 +71,8 @@ class Runner:
         try:
             return self._idle.pop()
         except IndexError:
-            return _Worker(self._executable, self._target, self._reachable)
+            kind = _Worker if self._executable.blocks is None else _BlockWorker
+            return kind(self._executable, self._target, self._reachable)
 
 
 class _Worker:
@@ -78,29 +84,44 @@ class _Worker:
         self._roles = [place.role for place in Launch(executable.kind, 1).places(0)]
         self._clusters: dict[int, Cluster] = {}
         self._together = False
+        self._tables: Tables
+        self._block = -1
         self.stop = Stop()
         self._scheduler = Scheduler(
             target, Launch(executable.kind, 1), self._program, reachable=reachable, stop=self.stop
         )
 
-    def take(self, invocation: Invocation) -> None:
+    def take(self, tables: Tables) -> None:
         """Work for this invocation from now on."""
-        self._tables = Tables(invocation)
-        self._scheduler.launch = Launch(self._executable.kind, invocation.grid)
+        self._tables = tables
+        self._scheduler.launch = Launch(self._executable.kind, tables.invocation.grid)
         self.stop.word[0] = 0
 
-    def run_block(self, block: int) -> None:
-        self._cluster(block).begin(self._tables)
-        self._scheduler.run_block(block)
+    @property
+    def block(self) -> int:
+        """The block that was handed out to this worker last."""
+        return self._block
+
+    def run_blocks(self, lock: threading.Lock, most: int) -> int:
+        """The next blocks that are handed out, at most so many; how many have ended, which is 0 if none is left."""
+        handout = self._tables.handout
+        with lock:
+            self._block = handout[0]
+            handout[0] += 1
+            if self._block > handout[1]:
+                return 0
+        self._cluster(self._block).clear()
+        self._scheduler.run_block(self._block)
+        return 1
 
     def run_grid(self) -> None:
         self._together = True
         for block in range(self._scheduler.launch.blocks):
-            self._cluster(block).begin(self._tables)
+            self._cluster(block).clear()
         self._scheduler.run_grid()
 
     def _program(self, machine: MachineCore) -> None:
-        self._cluster(machine.block).cores[machine.role].run(machine)
+        self._cluster(machine.block).cores[machine.role].run(self._tables, machine)
 
     def _cluster(self, block: int) -> Cluster:
         """The cluster that a block runs on: always the same one, unless blocks run together."""
@@ -110,45 +131,65 @@ class _Worker:
         return self._clusters[number]
 
 
+class _BlockWorker(_Worker):
+    """One whose blocks have one core: compiled code goes from block to block by itself, and the scheduler joins those
+    that need it."""
+
+    def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
+        super().__init__(executable, target, reachable)
+        (self._core,) = self._cluster(0).cores.values()
+        self._machine = self._scheduler.attend(0)
+
+    def take(self, tables: Tables) -> None:
+        super().take(tables)
+        self._core.take(tables, self._machine)
+
+    @property
+    def block(self) -> int:
+        return self._core.block
+
+    def run_blocks(self, lock: threading.Lock, most: int) -> int:
+        ended = self._core.run_blocks(self._scheduler.attend, most)
+        if self._core.machine is not None:
+            self._core.machine.drain()
+        return ended
+
+
 class _Workers:
     """Workers that share the blocks of one invocation."""
 
-    def __init__(self, grid: int, workers: list[_Worker], block_done: Callable[[], None] | None) -> None:
-        self._grid = grid
+    def __init__(self, tables: Tables, workers: list[_Worker], block_done: BlockDone | None) -> None:
+        self._tables = tables
         self._workers = workers
         self._block_done = block_done
-        self._running = [-1] * len(workers)  # the block that each is in
-        self._blocks = itertools.count()
         self._lock = threading.Lock()
-        self._over = False
         self._errors: dict[int, BaseException] = {}  # by block
 
     def run(self) -> None:
-        _run_threads([partial(self._work, number) for number in range(len(self._workers))], self._stop)
+        _run_threads([partial(self._work, worker) for worker in self._workers], self._stop)
         if self._errors:
             raise self._errors[min(self._errors)]
 
-    def _work(self, number: int) -> None:
-        while (block := self._begin(number)) is not None:
+    def _work(self, worker: _Worker) -> None:
+        most = 1 if self._block_done else self._tables.invocation.grid
+        ended = 1
+        while ended:
+            began = time.monotonic()
             try:
-                self._workers[number].run_block(block)
-                if self._block_done is not None:
-                    self._block_done()
+                ended = worker.run_blocks(self._lock, most)
+                self._tell(ended)
             except Stopped:
                 return
             except PTOError as error:
-                self._fail(block, error)
+                self._fail(worker.block, error)
             except BaseException as problem:  # a defect of this program: it goes before all else
                 self._fail(-1, problem)
+            most = most * 2 if time.monotonic() - began < TOLD_SECONDS else max(1, most // 2)
 
-    def _begin(self, number: int) -> int | None:
-        """The next block for this worker, or none if the run is over."""
-        with self._lock:
-            block = next(self._blocks)
-            if self._over or block >= self._grid:
-                return None
-            self._running[number] = block
-            return block
+    def _tell(self, blocks: int) -> None:
+        if self._block_done is not None:
+            for _ in range(blocks):
+                self._block_done()
 
     def _fail(self, block: int, error: BaseException) -> None:
         with self._lock:
@@ -156,11 +197,12 @@ class _Workers:
         self._stop(above=block)
 
     def _stop(self, above: int = -1) -> None:
+        """No block above this one begins any more, and those that run are stopped."""
         with self._lock:
-            self._over = True
-            for worker, running in zip(self._workers, self._running, strict=True):
-                if running > above:
-                    worker.stop.request()
+            self._tables.handout[1] = min(self._tables.handout[1], above)
+        for worker in self._workers:
+            if worker.block > above:
+                worker.stop.request()
 
 
 def _run_threads(tasks: list[Callable[[], None]], stop: Callable[[], None]) -> None:
