@@ -93,6 +93,21 @@ def test_copies_to_ub(
     agree(made, image(), some_bytes(2048, 2), np.zeros(SIZE, np.uint8), at, far, length, *rows, *numbers, oob=oob)
 
 
+@pytest.mark.parametrize("length", [1, 255, 256, 257, 511, 512, 1000, 4095, 4096, 4097, 4352, 7000])
+@pytest.mark.parametrize("far, rows", [(0, 1), (16, 1), (33, 1), (5, 2)])
+def test_rows_of_every_length_arrive_whole(length: int, far: int, rows: int) -> None:
+    """Alone, and two without a gap in GM; bytes before and behind stay."""
+    source, step = some_bytes(2 * length + far, 4), -(-length // 32) * 32
+    if 64 + rows * step > SIZE:
+        rows = 1
+    shown = np.zeros(SIZE, np.uint8)
+    load_kernel(0)(image(), source, shown, 64, far, length, rows, length, step, engine="native")
+    expected = image()
+    for row in range(rows):
+        expected[64 + row * step :][:length] = source[far + row * length :][:length]
+    np.testing.assert_array_equal(shown, expected)
+
+
 @given(
     STARTS, OFFSETS, LENGTHS, st.tuples(COUNTS, GM_STRIDES, UB_STRIDES), loops_of(COUNTS, GM_STRIDES, UB_STRIDES),
     st.sampled_from(["value i8", "value f16", "value f32", "sides i8", "sides bf16", "sides f32"]),

@@ -93,3 +93,71 @@ def test_more_iterations_than_allowed() -> None:
     found = fails(kernel, x, x.copy(), 4, 1024, max_steps=4 + 4 * 16 - 1)
     assert (found.kind, found.loops) == ("limit", (3,))
     assert found.message.startswith("more than 67 loop iterations")
+
+
+LATE = """
+func.func @late(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>) attributes {pto.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : i64
+  %c2 = arith.constant 2 : i64
+  %c64 = arith.constant 64 : i64
+  %c0_i64 = arith.constant 0 : i64
+  %c256 = arith.constant 256 : i64
+  %in = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, ub>
+  %out = pto.castptr %c256 : i64 -> !pto.ptr<f32, ub>
+  %block = pto.get_block_idx
+  %odd_i64 = arith.remui %block, %c2 : i64
+  %odd = arith.cmpi eq, %odd_i64, %c1 : i64
+  %first = arith.muli %block, %c64 : i64
+  %at = arith.index_cast %first : i64 to index
+  %from = pto.addptr %x, %at : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+  %to = pto.addptr %y, %at : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+  pto.mte_gm_ub %from, %in, %c0_i64, %c256 nburst(%c1, %c256, %c256)
+    : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+  pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+  scf.if %odd {
+    pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID1"]
+  }
+  pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+  pto.vecscope {
+    %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+    %v = pto.vlds %in[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+    %r = pto.vabs %v, %all : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+    pto.vsts %r, %out[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+  }
+  pto.mte_ub_gm %out, %to, %c256 nburst(%c1, %c256, %c256) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+  pto.vecscope {
+    %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+    %v = pto.vlds %in[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+    %r = pto.vneg %v, %all : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+    pto.vsts %r, %out[%c0], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+  }
+  scf.if %odd {
+    pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID1"]
+  }
+  pto.barrier #pto.pipe<PIPE_ALL>
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("grid", [1, 2, 7, 40])
+def test_the_scheduler_joins_the_blocks_that_need_it(grid: int) -> None:
+    """MTE3 of odd blocks waits for a flag that is set after V has overwritten what it stores: they store -x. In the
+    others nothing is ever stalled, and they store |x|. A flag that was set before the scheduler came counts."""
+    x = np.random.default_rng(3).standard_normal(64 * grid).astype(np.float32)
+    expected = agree(api.load(LATE).kernel(), x, np.zeros_like(x), grid=grid, threads=THREADS)
+    assert isinstance(expected, list)
+    rows, result = x.reshape(grid, 64), np.frombuffer(expected[1], np.float32).reshape(grid, 64)
+    np.testing.assert_array_equal(result[::2], np.abs(rows[::2]))
+    np.testing.assert_array_equal(result[1::2], -rows[1::2])
+
+
+def test_a_wait_that_nothing_satisfies_is_reported_for_its_block() -> None:
+    """The scheduler comes to block 1 with the last instruction; what it finds there is not block 0's."""
+    never = LATE.replace(
+        'pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID1"]', 'pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID2"]'
+    )
+    diagnostic = fails(api.load(never).kernel(), floats(64 * 5), floats(64 * 5), grid=5, threads=THREADS)
+    assert diagnostic.kind in ("deadlock", "unmatched-wait")
+    assert (diagnostic.block, diagnostic.core) == (1, "b1.aiv0")

@@ -62,6 +62,19 @@ def test_a_grid_of_no_blocks_runs_nothing():
     assert out.tolist() == [0]
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("grid", [1, 2, 1000])
+def test_every_block_is_told_of_once(threads: int, grid: int):
+    out = np.zeros(grid, np.int64)
+    told: list[int] = []
+    kernel = Kernel(write_block_numbers)
+    invocation = Invocation(grid, [pointer(0)], [(out.ctypes.data, out.nbytes)])
+    kernel.runner.run_apart(invocation, threads, lambda: told.append(np.count_nonzero(out)))
+    assert len(told) == grid
+    if threads == 1:  # never before it has ended
+        assert all(ended >= number for number, ended in enumerate(told, 1))
+
+
 def test_memory_and_registers_are_as_new_for_every_block():
     def build(kernel: Kernel, function: Function) -> None:
         out = kernel.argument(function, 0)

@@ -29,6 +29,9 @@ _CEILING = 1 << 62
 
 LINE = 64
 """Bytes of a cache line, and of one streaming store."""
+GROUP = 256
+"""Bytes that are moved at a time."""
+PAGE = 4096
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -211,10 +214,18 @@ def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Va
             lambda source, dest: read_inside(place.further(source), target.at(dest), burst.length),
         )
 
+    def whole() -> None:
+        rows = burst.joined()
+        each_row(
+            core.f,
+            rows.loops,
+            lambda source, dest: _read(core, target.at(dest), place.address.at(source), rows.length),
+        )
+
     if core.unit.drop:
-        either(core.f, outside, clipped, lambda: _move(core.f, burst, place.address, target))
+        either(core.f, outside, clipped, whole)
     else:
-        _move(core.f, burst, place.address, target)
+        whole()
 
 
 def fits(core: Core, limit: int, low: int = 0, **operands: Value | None) -> None:
@@ -262,7 +273,43 @@ def _fill(f: Function) -> None:
     dest.at(words << 2).copy_from(room, count & 3)
 
 
-# --- streaming ------------------------------------------------------------------------------------------------------
+# --- reading and streaming ------------------------------------------------------------------------------------------
+
+
+def _read(core: Core, dest: Value, source: Value, count: Value) -> None:
+    """A row from GM."""
+    if count.literal is not None and count.literal < GROUP:
+        dest.copy_from(source, count)
+    else:
+        core.f.call(core.unit.routine("read", [PTR, PTR, I64], _read_groups), dest, source, count)
+
+
+def _read_groups(f: Function) -> None:
+    """Faster than memcpy, which takes an instruction for strings: that one begins slowly and lets nothing overlap with
+    what comes before and after. The processor's own prefetch stops at the end of a page, so a page ahead is asked for;
+    where rows are shorter, the next one is somewhere else."""
+    dest, source, count = f.parameters
+    groups, kind = count.lshr(8), I8.vector(LINE)
+    lines = range(0, GROUP, LINE)
+
+    def group(offset: Value, ahead: Value | None) -> None:
+        if ahead is not None:
+            for line in lines:
+                ahead.at(offset + line).prefetch()
+        loaded = [source.at(offset + line).load(kind) for line in lines]
+        for line, data in zip(lines, loaded, strict=True):
+            dest.at(offset + line).store(data)
+
+    def all_groups(ahead: Value | None) -> None:
+        def body(index: Value, _: list[Value]) -> Sequence[Value]:
+            group(index << 8, ahead)
+            return ()
+
+        f.for_loop(groups.like(0), groups, 1, (), body, polls=False)
+
+    either(f, count >= PAGE, lambda: all_groups(source.at(PAGE)), lambda: all_groups(None))
+    done = groups << 8
+    dest.at(done).copy_from(source.at(done), count & (GROUP - 1))
 
 
 def stream(f: Function, unit: Unit, dest: Value, source: Value, count: Value) -> None:

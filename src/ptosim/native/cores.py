@@ -94,7 +94,9 @@ class Executable:
     operations: Sequence[Operation] = ()
     entries: Collection[int] = ()  # numbers of the operations whose entries can be queued
     spaces: frozenset[Space] = frozenset({Space.UB})  # the on-chip memories that it uses
-    blocks: str | None = None  # symbol of what runs blocks one after the other, where these have one core and never meet
+    blocks: str | None = (
+        None  # symbol of what runs blocks one after the other, where these have one core and never meet
+    )
 
 
 class Tables:
