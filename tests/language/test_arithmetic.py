@@ -129,21 +129,34 @@ def all_but(without: set[str]) -> str:
     return ", ".join(element for element in ORDER if element not in without)
 
 
-LOW_PRECISION = {"f8E4M3FN": "b8", "f8E5M2": "b8", "hif8": "b8", "f4E1M2x2": "b8", "bf16x2": "b32", "hif8x2": "b16"}
+LOW_PRECISION = {
+    **dict.fromkeys(("f8E4M3FN", "f8E5M2", "f8E8M0", "hif8", "f4E1M2x2", "f4E2M1x2"), "b8"),
+    "hif8x2": "b16",
+    "bf16x2": "b32",
+}
+BITWISE = ("vand", "vor", "vxor")
 
 
 @pytest.mark.parametrize("element", LOW_PRECISION)
-@pytest.mark.parametrize("name", ["vabs", "vneg", "vadd", "vmul", "vmax"])
+@pytest.mark.parametrize("name", [name for name in TYPES if name not in (*BITWISE, *WITH_SCALAR, "vshl", "vshr")])
 def test_low_precision_is_not_computed_with(name: str, element: str):
     body = written(name, element, LOW_PRECISION[element]).replace("%v_", "^%v_", 1)
-    rejects(body, f"pto.{name} does not take elements of type {element}; it takes {all_but(set())}")
+    rejects(body, f"pto.{name} does not take elements of type {element}; it takes {all_but(TYPES[name][0])}")
 
 
-@pytest.mark.parametrize("name", ["vand", "vor", "vxor"])
+@pytest.mark.parametrize("element", LOW_PRECISION)
+@pytest.mark.parametrize("name", ["vshl", "vshr"])
+def test_low_precision_is_not_shifted(name: str, element: str):
+    count, mask, v = f"i{ELEMENTS[element].bits}", LOW_PRECISION[element], f"V<{element}>"
+    body = f"%d = pto.{name} ^%v_{element}, %w_{count}, %{mask} : {v}, V<{count}>, M<{mask}> -> {v}"
+    rejects(body, f"pto.{name} does not take elements of type {element}; it takes {all_but(FLOATS)}")
+
+
+@pytest.mark.parametrize("name", BITWISE)
 def test_bitwise_takes_8_bit_payloads_but_not_pairs(name: str):
-    accepts(binary(name, "f8E4M3FN", "b8"))
-    accepts(binary(name, "hif8", "b8"))
-    accepts(binary(name, "f4E2M1x2", "b8"))
+    for element, mask in LOW_PRECISION.items():
+        if mask == "b8":
+            accepts(binary(name, element, "b8"))
     taken = all_but(set()) + ", f8E4M3FN, f8E5M2, f8E8M0, hif8, f4E1M2x2, f4E2M1x2"
     message = f"pto.{name} does not take elements of type {{}}; it takes {taken}"
     rejects(binary(name, "bf16x2", "b32").replace("%v_", "^%v_", 1), message.format("bf16x2"))
@@ -159,6 +172,22 @@ def test_a_unary_result_has_the_type_of_the_input(name: str):
         f"%d = ^pto.{name} %v_f32, %b32 : V<f32>, M<b32> -> V<i32>",
         "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
     )
+
+
+@pytest.mark.parametrize("name", [*BINARY, *WITH_SCALAR, "vnot", "vshls", "vshrs", "vmadd"])
+def test_a_result_has_the_type_of_the_first_register(name: str):
+    element, other = ("i32", "ui32") if name in ("vnot", "vshls", "vshrs") else ("f32", "i32")
+    first = "acc" if name == "vmadd" else "lhs" if name in BINARY else "input"
+    body = written(name, element, "b32").replace("pto.", "^pto.", 1).replace(f"-> V<{element}>", f"-> V<{other}>")
+    rejects(body, f"result has type {register(other)}, but {first} has type {register(element)}")
+
+
+def test_both_other_operands_of_vmadd_have_the_type_of_the_first():
+    text = "%d = pto.vmadd %v_f32, {} : V<f32>, {}, M<b32> -> V<f32>"
+    accepts(text.format("%w_f32, %u_f32, %b32", "V<f32>, V<f32>"))
+    message = f"{{}} has type {register('f16')}, but acc has type {register('f32')}"
+    rejects(text.format("^%w_f16, %u_f32, %b32", "V<f16>, V<f32>"), message.format("lhs"))
+    rejects(text.format("%w_f32, ^%u_f16, %b32", "V<f32>, V<f16>"), message.format("rhs"))
 
 
 @pytest.mark.parametrize("name", BINARY)

@@ -11,7 +11,8 @@ from ptosim.language.operation import PTOOperation
 OPERATIONS = [operation for operation in operations() if operation.__module__ == compare.__name__]
 MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
 TAKEN = "i8 i16 i32 si8 si16 si32 ui8 ui16 ui32 f16 bf16 f32".split()
-REJECTED = ["i64", "ui64", "f8E4M3FN", "hif8"]
+LOW_PRECISION = "f8E4M3FN f8E5M2 f8E8M0 hif8 f4E1M2x2 f4E2M1x2 hif8x2 bf16x2".split()
+REJECTED = ["i64", "si64", "ui64", *LOW_PRECISION]
 
 
 def test_every_instruction_of_the_room_is_there():
@@ -87,14 +88,26 @@ def test_seed_and_result_match_the_width():
     rejects('%m = ^pto.vcmps %v_f16, %s_f16, %b16, "eq" : V<f16>, f16, M<b16> -> M<b32>', mismatch("b32", "f16"))
 
 
-@pytest.mark.parametrize("element, scalar", [("ui8", "i8"), ("ui16", "ui16"), ("si16", "i16"), ("i16", "i16")])
-def test_a_compatible_scalar(element: str, scalar: str):
-    accepts(vcmps(element, scalar))
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_a_compatible_scalar(bits: int):
+    """An integer of the width of the lanes, with their sign or without one."""
+    for sign in ("", "s", "u"):
+        for scalar in ("", "s", "u"):
+            body = vcmps(f"{sign}i{bits}", f"{scalar}i{bits}")
+            if scalar in (sign, ""):
+                accepts(body)
+            else:
+                needed = f"{sign}i{bits} or i{bits}" if sign else f"i{bits}"
+                message = f"scalar has type {scalar}i{bits}, but the elements of input need {needed}"
+                rejects(body.replace("%s_", "^%s_"), message)
 
 
 @pytest.mark.parametrize(
     "element, scalar, needed",
-    [("ui8", "si8", "ui8 or i8"), ("i32", "f32", "i32"), ("i16", "i32", "i16"), ("i16", "si16", "i16")],
+    [
+        *(("i32", "f32", "i32"), ("i16", "i32", "i16"), ("ui16", "i8", "ui16 or i16"), ("i16", "f16", "i16")),
+        *(("f32", "i32", "f32"), ("f16", "f32", "f16"), ("bf16", "f16", "bf16")),
+    ],
 )
 def test_an_incompatible_scalar(element: str, scalar: str, needed: str):
     message = f"scalar has type {scalar}, but the elements of input need {needed}"
@@ -120,10 +133,12 @@ def test_vsel_rejects():
         "result has type !pto.vreg<64xi32>, but on_true has type !pto.vreg<64xf32>",
     )
     rejects("%d = pto.vsel %v_f32, %w_f32, ^%b16 : V<f32>, V<f32>, M<b16> -> V<f32>", mismatch("b16", "f32"))
-    rejects(
-        "%d = pto.vsel ^%v_f8E5M2, %w_f8E5M2, %b8 : V<f8E5M2>, V<f8E5M2>, M<b8> -> V<f8E5M2>",
-        "pto.vsel does not take elements of type f8E5M2; it takes ...",
-    )
+    for element in LOW_PRECISION:
+        mask, v = mask_of(element), f"V<{element}>"
+        rejects(
+            f"%d = pto.vsel ^%v_{element}, %w_{element}, %{mask} : {v}, {v}, M<{mask}> -> {v}",
+            f"pto.vsel does not take elements of type {element}; it takes i8, i16, i32, i64, ...",
+        )
 
 
 # --- lanes by number ------------------------------------------------------------------------------
@@ -133,7 +148,10 @@ def by_number(name: str, element: str, index: str) -> str:
     return f"%d = pto.{name} %v_{element}, %w_{index} : V<{element}>, V<{index}> -> V<{element}>"
 
 
-@pytest.mark.parametrize("element, index", [("f32", "i32"), ("f16", "ui16"), ("ui8", "ui8"), ("bf16", "si16")])
+NUMBERED = [(element, f"{sign}i{ELEMENTS[element].bits}") for element in TAKEN for sign in ("", "s", "u")]
+
+
+@pytest.mark.parametrize("element, index", NUMBERED)
 def test_vselr(element: str, index: str):
     accepts(by_number("vselr", element, index))
     accepts(by_number("vselrv2", element, index), target="a3")

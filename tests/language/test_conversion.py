@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.vector_kernel import accepts, example_kernel, kernel, printed, read, rejects
+from language.vector_kernel import accepts, example_kernel, kernel, printed, read, register, rejects
 from ptosim.language import conversion
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
@@ -111,20 +111,26 @@ def test_the_message_names_what_there_is():
     )
 
 
-def test_signless_integers_convert_as_signed_ones():
-    accepts(vcvt("i32", "i16", {"sat": "SAT", "part": "EVEN"}))
-    accepts(vcvt("i16", "si32", {"part": "ODD"}))
+@pytest.mark.parametrize("source, dest", [pair for pair in PAIRS if any(name.startswith("si") for name in pair)])
+def test_signless_integers_convert_as_signed_ones(source: str, dest: str):
+    words = words_of(PAIRS[source, dest])
+    for one in {source, source.removeprefix("s")}:
+        for other in {dest, dest.removeprefix("s")}:
+            accepts(vcvt(one, other, words))
+
+
+@pytest.mark.parametrize("source, dest", [pair for pair, told in PAIRS.items() if "sat" in told])
+def test_what_may_not_fit_saturates_or_not(source: str, dest: str):
+    for word in ("SAT", "NOSAT", "RS_ENABLE", "RS_DISABLE"):
+        accepts(vcvt(source, dest, words_of(PAIRS[source, dest]) | {"sat": word}))
 
 
 ROUNDINGS = {
-    ("f32", "f16"): "RAFCZO",
-    ("si32", "f32"): "RAFCZO",
-    ("f32", "f8E4M3FN"): "RAHZ",
-    ("f32", "hif8"): "AH",
-    ("f16", "f8E5M2"): "RAFZC",
-    ("f16", "hif8"): "AH",
-    ("bf16", "f8E4M3FN"): "RAFZC",
-    ("bf16", "f4E2M1x2"): "RAFZC",
+    **{pair: "RAFCZO" for pair, told in PAIRS.items() if "rnd" in told},
+    **dict.fromkeys((("f32", "f8E4M3FN"), ("f32", "f8E5M2")), "RAHZ"),
+    **dict.fromkeys((("f32", "hif8"), ("f16", "hif8")), "AH"),
+    **{(source, dest): "RAFZC" for source in ("f16", "bf16") for dest in ("f8E4M3FN", "f8E5M2")},
+    **{("bf16", dest): "RAFZC" for dest in ("f4E1M2x2", "f4E2M1x2")},
 }
 
 
@@ -138,6 +144,18 @@ def test_the_roundings_of_a_pair(source: str, dest: str):
         else:
             message = f"pto.vcvt from {source} to {dest} has no rnd '{rounding}'; known: {', '.join(known)}"
             rejects(body.replace("rnd = ", "rnd = ^"), message)
+
+
+@pytest.mark.parametrize("word", ["ROUND_R", "ROUND_A", "ROUND_F", "ROUND_C", "ROUND_Z", "ROUND_O"])
+def test_every_older_word_of_a_rounding(word: str):
+    text = printed(read(kernel(vcvt("si32", "f32", {"rnd": word}))))
+    assert f'{{rnd = "{word[-1]}"}}' in text
+
+
+@pytest.mark.parametrize("word", ["PART_EVEN", "PART_ODD", "PART_P0", "PART_P1", "PART_P2", "PART_P3"])
+def test_every_older_word_of_a_part(word: str):
+    text = printed(read(kernel(vcvt("ui8", "ui32" if "_P" in word else "ui16", {"part": word}))))
+    assert f'{{part = "{word[5:]}"}}' in text
 
 
 def test_older_words_and_names_are_printed_as_the_current_ones():
@@ -173,19 +191,15 @@ def test_rnd_and_round_mode_exclude_each_other():
     rejects(body, "round_mode is an older name of rnd; give one of them", kind="syntax")
 
 
-@pytest.mark.parametrize("source, dest", [("f16", "f32"), ("f32", "f16"), ("si8", "si32"), ("si64", "f32")])
+@pytest.mark.parametrize("source, dest", PAIRS)
 def test_the_mask_has_the_granularity_of_the_source(source: str, dest: str):
     words, right = words_of(PAIRS[source, dest]), WIDTH_MASK[BITS[source]]
     for mask in ("b8", "b16", "b32"):
         if mask == right:
             accepts(vcvt(source, dest, words, mask))
         else:
-            lanes = 2048 // BITS[source]
-            rejects(
-                vcvt(source, dest, words, mask).replace(f"%{mask}", f"^%{mask}", 1),
-                f"mask type !pto.mask<{mask}> does not match value vector type !pto.vreg<{lanes}x{source}>; "
-                f"expected !pto.mask<{right}>",
-            )
+            body = vcvt(source, dest, words, mask).replace(f"%{mask}", f"^%{mask}", 1)
+            rejects(body, mismatch(mask, source, right))
 
 
 def test_vcvt_converts_registers():
@@ -196,6 +210,12 @@ def test_vcvt_converts_registers():
     rejects(
         '%d = ^pto.vcvt %v_f32, %b32 {part = "EVEN"} : V<f32>, M<b32> -> f16',
         "result must be a vector register, not f16",
+    )
+
+
+def mismatch(mask: str, element: str, right: str) -> str:
+    return (
+        f"mask type !pto.mask<{mask}> does not match value vector type {register(element)}; expected !pto.mask<{right}>"
     )
 
 
@@ -218,24 +238,26 @@ def test_vtrc_has_no_rounding_to_odd(word: str):
 
 
 def test_vtrc_rejects():
-    rejects(
-        vtrc("i32", "b32", '"R"').replace("%v_", "^%v_"),
-        "pto.vtrc does not take elements of type i32; it takes f16, bf16, f32",
-    )
+    for element, mask in (("i32", "b32"), ("ui16", "b16"), ("f8E4M3FN", "b8"), ("hif8", "b8"), ("i64", "b32")):
+        message = f"pto.vtrc does not take elements of type {element}; it takes f16, bf16, f32"
+        rejects(vtrc(element, mask, '"R"').replace("%v_", "^%v_"), message)
+    rejects(vtrc("f16", "b32", '"R"').replace("%b32", "^%b32", 1), mismatch("b32", "f16", "b16"))
     rejects(
         '%d = ^pto.vtrc %v_f32, %b32, "R" : V<f32>, M<b32> -> V<i32>',
         "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
     )
-    rejects(
-        vtrc("f32", "b16", '"R"').replace("%b16", "^%b16", 1),
-        "mask type !pto.mask<b16> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>",
-    )
+    rejects(vtrc("f32", "b16", '"R"').replace("%b16", "^%b16", 1), mismatch("b16", "f32", "b32"))
 
 
 # --- vci, vbitcast, vmulscvt ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("element, base", [("i32", "i32"), ("si8", "i8"), ("ui16", "i16"), ("f16", "f16")])
+RAMPS = [(f"{sign}i{bits}", f"i{bits}") for bits in (8, 16, 32) for sign in ("", "s", "u")]
+RAMPS += [(f"{sign}i{bits}", f"{sign}i{bits}") for bits in (8, 16, 32) for sign in ("s", "u")]
+RAMPS += [("f16", "f16"), ("f32", "f32")]
+
+
+@pytest.mark.parametrize("element, base", RAMPS)
 def test_vci(element: str, base: str):
     accepts(f"%d = pto.vci %s_{base} : {base} -> V<{element}>")
     accepts(f'%d = pto.vci %s_{base} {{order = "DESC"}} : {base} -> V<{element}>')
@@ -243,10 +265,14 @@ def test_vci(element: str, base: str):
 
 def test_vci_rejects():
     taken = "i8, i16, i32, si8, si16, si32, ui8, ui16, ui32, f16, f32"
-    for element in ("i64", "bf16"):
+    for element in ("i64", "si64", "ui64", "bf16"):
         message = f"pto.vci does not take elements of type {element}; it takes {taken}"
         rejects(f"%d = ^pto.vci %s_{element} : {element} -> V<{element}>", message)
     rejects("%d = pto.vci ^%s_f32 : f32 -> V<i32>", "base has type f32, but the elements of result need i32")
+    rejects("%d = pto.vci ^%s_i32 : i32 -> V<f32>", "base has type i32, but the elements of result need f32")
+    rejects("%d = pto.vci ^%s_f32 : f32 -> V<f16>", "base has type f32, but the elements of result need f16")
+    rejects("%d = pto.vci ^%s_ui8 : ui8 -> V<si8>", "base has type ui8, but the elements of result need si8 or i8")
+    rejects("%d = pto.vci ^%s_si8 : si8 -> V<i8>", "base has type si8, but the elements of result need i8")
     rejects("%d = pto.vci ^%s_i16 : i16 -> V<si8>", "base has type i16, but the elements of result need si8 or i8")
     rejects(
         '%d = pto.vci %s_i32 {order = ^"UP"} : i32 -> V<i32>', "unknown order 'UP'; known: ASC, DESC", kind="syntax"
@@ -284,6 +310,8 @@ def vmulscvt(words: str = '"A", "EVEN"') -> str:
 def test_vmulscvt():
     accepts(vmulscvt())
     accepts(vmulscvt('"A", "ODD"'))
+    accepts(vmulscvt('"ROUND_A", "PART_EVEN"'))
+    accepts(vmulscvt("A, ODD"))
     rejects(vmulscvt('^"R", "ODD"'), "unknown rnd 'R'; known: A", kind="syntax")
     rejects(vmulscvt('"A", ^"P0"'), "unknown part 'P0'; known: EVEN, ODD", kind="syntax")
     rejects(
@@ -304,5 +332,5 @@ def test_vmulscvt():
     )
     rejects(
         '%d = pto.vmulscvt %v_f32, %s_f32, ^%b16, "A", "EVEN" : V<f32>, f32, M<b16> -> V<f16>',
-        "mask type !pto.mask<b16> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>",
+        mismatch("b16", "f32", "b32"),
     )

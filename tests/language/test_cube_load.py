@@ -148,16 +148,30 @@ def test_transposition(name: str, pointers: str) -> None:
     rejects(f"pto.{name} {pointers}, {SIX} {{transpose = ^1}}", message)
 
 
-def test_transposed_bytes_need_an_even_number_of_fractals() -> None:
-    def body(element: str, k: int, n: str) -> str:
-        return f"pto.mte_l1_l0b %p_{element}_l1, %p_{element}_l0b, %{k}, {n} {{transpose = true}}"
+@pytest.mark.parametrize("side", ["m", "n"])
+def test_transposed_bytes_need_an_even_number_of_fractals(side: str) -> None:
+    """A transposed tile of bytes has 2 * ceil(x / 32) fractals in a step of k, a product expects ceil(x / 16)."""
 
-    message = "a transposed 8-bit tile with n = 16 and k = 64 is not what pto.mad reads"
-    warns(body("i8", 64, "^%16"), message)
-    accepts(body("i8", 64, "%32"))
+    def body(element: str, k: int, x: str) -> str:
+        sizes = f"{x}, %{k}" if side == "m" else f"%{k}, {x}"
+        space = "l0a" if side == "m" else "l0b"
+        return f"pto.mte_l1_{space} %p_{element}_l1, %p_{element}_{space}, {sizes} {{transpose = true}}"
+
+    for x in (1, 16, 33, 48, 80):
+        message = f"a transposed 8-bit tile with {side} = {x} and k = 64 is not what pto.mad reads"
+        warns(body("i8", 64, f"^%{x}"), message)
+    for element in ("si8", "ui8", "f8E4M3FN", "f8E5M2", "hif8"):
+        warns(
+            body(element, 33, "^%16"), f"a transposed 8-bit tile with {side} = 16 and k = 33 is not what pto.mad reads"
+        )
+    for x in (17, 32, 49, 64):
+        accepts(body("i8", 64, f"%{x}"))
     accepts(body("i8", 32, "%16"))
     accepts(body("f16", 64, "%16"))
+    accepts(body("f4E2M1x2", 64, "%16"))
+    accepts(body("i8", 64, X))
     accepts(body("i8", 64, "%16").replace("true", "false"))
+    accepts(body("i8", 64, "%16").replace(" {transpose = true}", ""))
 
 
 @pytest.mark.parametrize(("name", "pointers", "first", "second"), SCALES)
@@ -192,6 +206,12 @@ def test_packed_elements_have_their_own_raw_load(name: str, space: str) -> None:
     accepts(f"pto.{name}_s4 {fp4}, {SIX}, %1")
     rejects(f"pto.{name}_s4 {fp4}, {SIX}, ^%2", "transpose must be the constant 0 or 1")
     rejects(f"pto.{name}_s4 {fp4}, {SIX}, ^{X}", "transpose must be the constant 0 or 1")
+    narrow = "%zero = arith.constant 0 : i32\n"
+    rejects(f"{narrow}pto.{name}_s4 {fp4}, {SIX}, ^%zero", "transpose must be i64, not i32")
+    for index, role in enumerate(FULL):
+        fields = ["%0" if at != index else "^%n1" for at in range(6)]
+        rejects(f"pto.{name}_s4 {fp4}, {', '.join(fields)}, %0", f"{role} is -1; it must be at least 0")
+    accepts(f"pto.{name}_s4 %p_f4E1M2x2_l1, %p_f4E1M2x2_{space}, {SIX}, %1")
     message = f"pto.{name}_s4 needs one packed 4-bit element type on both sides, not f4E2M1x2 and f4E1M2x2"
     rejects(f"pto.{name}_s4 ^%p_f4E2M1x2_l1, %p_f4E1M2x2_{space}, {SIX}, %0", message)
     message = f"pto.{name}_s4 needs one packed 4-bit element type on both sides, not i8 and i8"
@@ -206,8 +226,51 @@ def test_structured_loads_take_packed_elements(name: str, space: str) -> None:
 @pytest.mark.parametrize(("name", "pointers"), [("load_cbuf_to_ca_mx", A), ("load_cbuf_to_cb_mx", B)])
 def test_raw_scale_loads(name: str, pointers: str) -> None:
     accepts(f"pto.{name} {pointers}, {SIX} : <f16, l1>, {dest(pointers)}, i64 x6")
-    message = "y_start is -1; it must be at least 0"
-    rejects(f"pto.{name} {pointers}, {X}, ^%n1, {X}, {X}, {X}, {X}", message)
+    accepts(f"pto.{name} {pointers}, %0, %0, %0, %0, %0, %100000")
+    for index, role in enumerate(MX_FULL):
+        fields = ["%0" if at != index else "^%n1" for at in range(6)]
+        rejects(f"pto.{name} {pointers}, {', '.join(fields)}", f"{role} is -1; it must be at least 0")
+    message = "dest has elements of f32, but source has f16: their widths differ"
+    rejects(f"pto.{name} %p_f16_l1, ^%p_f32_{pointers[-3:]}, {SIX}", message)
+
+
+@pytest.mark.parametrize(("name", "space"), [("l0a_mx", "l0a"), ("l0b_mx", "l0b")])
+def test_scales_are_named_by_pointers_of_any_byte_type(name: str, space: str) -> None:
+    for source in ("f8E8M0", "f8E4M3FN", "f8E5M2", "f4E2M1x2", "f4E1M2x2", "ui8"):
+        for data in ("f8E4M3FN", "f8E5M2", "f4E2M1x2", "f4E1M2x2", "f8E8M0"):
+            accepts(f"pto.mte_l1_{name} %p_{source}_l1, %p_{data}_{space}, {X}, {X}")
+
+
+# --- memrefs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "operands", "spaces", "elements"),
+    [
+        ("mte_l1_l0a", f"{X}, {X}", ("mat", "left"), ("f16", "f16")),
+        ("mte_l1_l0b", f"{X}, {X}, {X}, {X}", ("l1", "l0b"), ("f16", "f16")),
+        ("mte_l1_l0a_mx", f"{X}, {X}", ("mat", "left"), ("f8E4M3FN", "f8E4M3FN")),
+        ("mte_l1_l0b_mx", SIX, ("mat", "right"), ("f8E4M3FN", "f8E4M3FN")),
+        ("mte_l1_bt", f"{X} nburst({X}, {X}, {X})", ("mat", "bias"), ("f16", "f32")),
+        (
+            "mte_gm_l1_frac",
+            f"nd2nz, shape({X}, {X}), src_layout({X}), dst_group({X}, {X}, {X}, {X}), ctrl({X}, %t)",
+            ("gm", "mat"),
+            ("f16", "f16"),
+        ),
+    ],
+)
+def test_memrefs_are_pointers(name: str, operands: str, spaces: tuple[str, ...], elements: tuple[str, ...]) -> None:
+    def module(*types: str) -> str:
+        parameters = f"%a: {types[0]}, %b: {types[1]}, {X}: i64, %t: i1"
+        types_listed = "" if "frac" in name else f" : {types[0]}, {types[1]}"
+        return f"module {{ func.func @k({parameters}) {{ pto.{name} %a, %b, {operands}{types_listed} return }} }}"
+
+    pairs = list(zip(spaces, elements, strict=True))
+    memrefs = module(*(f"memref<?x{element}, #pto.address_space<{space}>>" for space, element in pairs))
+    assert printed(read(memrefs)) == printed(
+        read(module(*(f"!pto.ptr<{element}, {space}>" for space, element in pairs)))
+    )
 
 
 # --- bias table and fixpipe buffer -----------------------------------------------------------------------------------
@@ -215,19 +278,43 @@ def test_raw_scale_loads(name: str, pointers: str) -> None:
 ROWS = f", {X} nburst({X}, {X}, {X})"
 
 
-@pytest.mark.parametrize(
-    ("source", "table"),
-    [("f32", "f32"), ("f16", "f32"), ("bf16", "f32"), ("i32", "i32"), ("ui32", "si32"), ("si32", "i32")],
-)
-def test_bias_types(source: str, table: str) -> None:
-    accepts(f"pto.mte_l1_bt %p_{source}_l1, %p_{table}_bt{ROWS}")
+WORDS = ("i32", "si32", "ui32")
+BIAS = {("f32", "f32"), ("f16", "f32"), ("bf16", "f32"), *((a, b) for a in WORDS for b in WORDS)}
 
 
-@pytest.mark.parametrize(("source", "table"), [("f16", "f16"), ("f32", "i32"), ("i16", "i32"), ("f16", "i32")])
-def test_other_bias_types(source: str, table: str) -> None:
-    known = "f32 from f32, f16, bf16, i32 from i32"
-    message = f"pto.mte_l1_bt does not fill {table} from {source}; known: {known}"
-    rejects(f"pto.mte_l1_bt ^%p_{source}_l1, %p_{table}_bt{ROWS}", message)
+@pytest.mark.parametrize("source", [*WORDS, "f32", "f16", "bf16", "i16", "i8", "f8E4M3FN", "i64"])
+def test_bias_types(source: str) -> None:
+    for table in (*WORDS, "f32", "f16", "bf16", "i16"):
+        body = f"pto.mte_l1_bt ^%p_{source}_l1, %p_{table}_bt{ROWS}"
+        if (source, table) in BIAS:
+            accepts(body.replace("^", ""))
+        else:
+            known = "f32 from f32, f16, bf16, i32 from i32"
+            rejects(body, f"pto.mte_l1_bt does not fill {table} from {source}; known: {known}")
+
+
+SIZES = ("len_burst", "n_burst", "source_gap", "dest_gap")
+
+
+def rows(name: str, **given: str) -> str:
+    """A copy of rows into the bias table or the fixpipe buffer, in either spelling."""
+    length, count, *gaps = (given.get(role, X) for role in SIZES)
+    space = "bt" if name.endswith("bt") else "fb"
+    sizes = f"{length} nburst({count}, {', '.join(gaps)})"
+    if name.startswith("copy"):
+        sizes = ", ".join((*(("%s_i1",) if space == "bt" else ()), count, length, *gaps))
+    return f"pto.{name} %p_f32_l1, %p_f32_{space}, {sizes}"
+
+
+@pytest.mark.parametrize("name", ["mte_l1_bt", "mte_l1_fb", "copy_cbuf_to_bt", "copy_cbuf_to_fbuf"])
+def test_rows_fit_their_fields(name: str) -> None:
+    accepts(rows(name, len_burst="%1", n_burst="%1", source_gap="%0", dest_gap="%0"))
+    accepts(rows(name, **dict.fromkeys(SIZES, "%65535")))
+    for role in SIZES:
+        rejects(rows(name, **{role: "^%n1"}), f"{role} is -1; it must be 0..65535")
+        rejects(rows(name, **{role: "^%65536"}), f"{role} is 65536; it must be 0..65535")
+    for role in ("len_burst", "n_burst"):
+        warns(rows(name, **{role: "^%0"}), f"{role} is 0: the copy does nothing")
 
 
 def test_parameter_rows_have_free_types() -> None:

@@ -153,6 +153,8 @@ def test_the_destination_mode_is_needed() -> None:
     accepts(store("ub", mode="%0"))
     accepts(store("ub", mode="%1"))
     rejects(store("ub", mode="^%2"), "sub_block is 2; it must be 0..1")
+    rejects(store("ub", mode="^%n1"), "sub_block is -1; it must be 0..1")
+    rejects(store("ub", mode="^%s_i32"), "sub_block must be i64, not i32")
 
 
 def test_splits_need_even_halves() -> None:
@@ -259,16 +261,26 @@ def test_accumulators(mode: str) -> None:
         rejects(store("gm", f"pre_quant({payload}, mode = ^{mode})", wrong, dest), message)
 
 
+def gives(dest: str) -> str:
+    """What a message calls the destinations of a mode, by one of them."""
+    if dest in ("f16", "bf16", "f32"):
+        return dest
+    kind = "float" if dest in ("hif8", "f8E4M3FN") else "integer"
+    return {"8": f"an 8-bit {kind}", "4": "a 4-bit integer", "16": "a 16-bit integer", "32": "a 32-bit integer"}[
+        "8" if kind == "float" else dest.lstrip("siu")
+    ]
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_destinations(mode: str) -> None:
     _, source, destinations = MODES[mode]
     payload = "%p_f32_fb" if mode.endswith("_vec") else "%s_f32"
-    for wrong in {"f16", "bf16", "f32", "hif8", "i8", "i16", "ui16", "i32"}:
+    for wrong in {"f16", "bf16", "f32", "hif8", "i4", "i8", "i16", "ui16", "i32"}:
         eight_bit_float = wrong == "hif8" and ("fp8" in mode or "hif8" in mode)
         if wrong in destinations or eight_bit_float:
             continue
         body = store("gm", f"pre_quant({payload}, mode = ^{mode})", source, wrong)
-        rejects(body, f"{mode} gives...")
+        rejects(body, f"{mode} gives {gives(destinations[0])}, but the destination is {wrong}")
 
 
 def test_messages_name_the_destination() -> None:
@@ -309,6 +321,13 @@ def test_relu_needs_its_payload(mode: str) -> None:
 def test_relu_payloads() -> None:
     message = "scalar_relu needs an f16, bf16 or f32 scalar, not i32"
     rejects(store("gm", "pre_relu(^%s_i32, mode = scalar_relu)"), message)
+    message = "scalar_relu needs an f16, bf16 or f32 scalar, not !pto.ptr<f32, fb>"
+    rejects(store("gm", "pre_relu(^%p_f32_fb, mode = scalar_relu)"), message)
+    for payload in ("f16", "bf16", "f32"):
+        accepts(store("gm", f"pre_relu(%s_{payload}, mode = scalar_relu)"))
+        accepts(store("gm", f"pre_relu(%p_{payload}_fb, mode = vector_relu)"))
+    message = "vector_relu needs a pointer into fb, not !pto.ptr<f32, l1>"
+    rejects(store("gm", "pre_relu(^%p_f32_l1, mode = vector_relu)"), message)
     message = "vector_relu needs a pointer into fb, not f32"
     rejects(store("gm", "pre_relu(^%s_f32, mode = vector_relu)"), message)
     message = "vector_relu needs an fb pointer to f16, bf16 or f32, not to ui32"
@@ -338,12 +357,20 @@ def test_clip_values(dest: str, clips: tuple[str, ...]) -> None:
     for clip in clips:
         accepts(clipped(dest, f"%s_{clip}"))
     for wrong in {"f32", "i32", "f16", "i8"} - set(clips):
-        rejects(clipped(dest, f"^%s_{wrong}"), f"the clip value for a destination of {dest} must be...")
+        message = f"the clip value for a destination of {dest} must be {' or '.join(clips)}, not {wrong}"
+        rejects(clipped(dest, f"^%s_{wrong}"), message)
 
 
 def test_clip_needs_a_narrow_destination() -> None:
-    message = "clip does not apply to a destination of f32; known: f16, ui8, i4, si4, i8, si8, i16, si16"
-    rejects(store("gm", "pre_relu(mode = normal_relu, clip = ^%s_f32)"), message)
+    message = "clip does not apply to a destination of {}; known: f16, ui8, i4, si4, i8, si8, i16, si16"
+    for source, dest, quant in (
+        ("f32", "f32", ""),
+        ("i32", "i32", ""),
+        ("f32", "bf16", "pre_quant(%s_f32, mode = f32_bf16), "),
+        ("f32", "f8E4M3FN", "pre_quant(%s_f32, mode = qf322fp8_pre_scalar), "),
+    ):
+        body = store("gm", f"{quant}pre_relu(mode = normal_relu, clip = ^%s_f16)", source, dest)
+        rejects(body, message.format(dest))
 
 
 def test_clip_belongs_to_relu() -> None:
@@ -373,6 +400,7 @@ class TestLayout:
         accepts(store(name, f"nz2nz({X})"))
         body = store(name, "pre_quant(%s_f32, mode = f32_f16), ^nz2nz", dest="f16")
         rejects(body, "nz2nz needs a destination of f32, not of f16")
+        rejects(store(name, "^nz2nz", "i32", "i32"), "nz2nz needs a destination of f32, not of i32")
 
     def test_operands_of_other_layouts(self, name: str) -> None:
         rejects(store(name, f"nz2nd^({X})"), "expected ':' and the types of the operands", kind="syntax")
@@ -386,27 +414,52 @@ class TestLayout:
     def test_loop3_needs_three_operands(self, name: str) -> None:
         message = "Expected ',' before loop3_dest_stride"
         rejects(store(name, f"nz2nd, loop3({X}, {X}^)"), message, kind="syntax")
+        rejects(store(name, f"nz2nd, loop3({X}^)"), "Expected ',' before loop3_source_stride", kind="syntax")
 
 
 # --- 14: order of clauses --------------------------------------------------------------------------------------------
+
+
+ORDER = (
+    ("unit_flag(check_only)",),
+    ("pre_quant(%s_f32, mode = no_convert)",),
+    ("pre_relu(mode = no_relu)",),
+    ("nz2nd", "nz2dn(%1)", "nz2nz"),
+    (f"loop3({X}, {X}, {X})",),
+    ("sat", "sat(preserve_nan)", "nosat"),
+    ("atomic(type = f32, op = add)",),
+)
+PLACES = [(clause, place) for place, slot in enumerate(ORDER) for clause in slot]
+
+
+@pytest.mark.parametrize(("first", "before"), PLACES)
+def test_the_order_of_clauses(first: str, before: int) -> None:
+    """Any two clauses: in their order, the other way round, twice, or one instead of the other."""
+    for second, place in PLACES:
+        one, other = first.partition("(")[0], second.partition("(")[0]
+        for name in STORES if "atomic" not in (one, other) else ("gm",):
+            body = store(name, f"{first}, ^{second}")
+            if before == place:
+                message = f"clause '{other}' after '{one}': only one of them may be given"
+                rejects(body, message, kind="syntax")
+            elif before > place:
+                rejects(body, f"clause '{other}' must come before '{one}'", kind="syntax")
+            elif other == "loop3" and one not in ("nz2nd", "nz2dn"):
+                rejects(body, "loop3 needs nz2nd or nz2dn, written out")
+            elif one != "loop3":
+                accepts(body.replace("^", ""))
 
 
 @pytest.mark.parametrize("name", STORES)
 @pytest.mark.parametrize(
     ("clauses", "message"),
     [
-        ("sat, ^nosat", "clause 'nosat' after 'sat': only one of them may be given"),
-        ("nosat, ^sat(preserve_nan)", "clause 'sat' after 'nosat': only one of them may be given"),
-        ("nz2nd, ^nz2nz", "clause 'nz2nz' after 'nz2nd': only one of them may be given"),
-        ("sat, ^nz2nd", "clause 'nz2nd' must come before 'sat'"),
-        ("nz2nd, ^unit_flag(check_only)", "clause 'unit_flag' must come before 'nz2nd'"),
-        ("pre_relu(mode = no_relu), ^pre_relu(mode = no_relu)", "clause 'pre_relu' after 'pre_relu': only one of..."),
         ("unit_flag(^check_and_set)", "unknown unit_flag 'check_and_set'; known: check_only, check_and_clear"),
         ("sat(^keep_nan)", "Expected 'preserve_nan' in sat(...)"),
         ("^disable_gemv", "unknown clause 'disable_gemv'; known, in this order..."),
     ],
 )
-def test_order(name: str, clauses: str, message: str) -> None:
+def test_unknown_words(name: str, clauses: str, message: str) -> None:
     rejects(store(name, clauses), message, kind="syntax")
 
 
@@ -435,6 +488,9 @@ def test_atomic_words(clause: str, message: str) -> None:
 
 def test_stream_and_cache_hint() -> None:
     accepts(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %3, %15")
+    accepts(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, %0")
+    rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, ^%n1, %0", "sid is -1; it must be 0..3")
+    rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, ^%n1", "l2_cache_ctl is -1; it must be 0..15")
     rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, ^%4, %0", "sid is 4; it must be 0..3")
     rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, ^%16", "l2_cache_ctl is 16; it must be 0..15")
 

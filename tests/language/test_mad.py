@@ -21,14 +21,17 @@ STRUCTURED = ("mad", "mad_acc", "mad_bias", "mad_mx", "mad_mx_acc", "mad_mx_bias
 RAW = ("mad_raw", "mad_bias_raw", "mad_mx_raw", "mad_mx_bias_raw")
 
 
+def written(name: str, a: str, b: str, c: str = "f32", sizes: str = f"{X}, {X}, {X}") -> str:
+    bias = f", %p_{c}_bt" if "bias" in name else ""
+    return f"pto.{name} %p_{a}_l0a, %p_{b}_l0b, %p_{c}_l0c{bias}, {X if name.endswith('raw') else sizes}"
+
+
 def product(
     name: str, a: str = "f16", b: str = "f16", c: str = "f32", clauses: str = "", sizes: str = f"{X}, {X}, {X}"
 ) -> str:
     if "_mx" in name and a == "f16":
         a, b = "f8E4M3FN", "f8E4M3FN"
-    bias = f", %p_{c}_bt" if "bias" in name else ""
-    scalars = X if name.endswith("raw") else sizes
-    return f"pto.{name} %p_{a}_l0a, %p_{b}_l0b, %p_{c}_l0c{bias}, {scalars} {clauses}"
+    return f"{written(name, a, b, c, sizes)} {clauses}"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
@@ -72,20 +75,39 @@ def test_tf32(mode: str) -> None:
         body = product(name, "f32", "f32", "f32", f"sat tf32_mode({mode}) n_dir")
         accepts(body)
         assert f" sat tf32_mode({mode}) n_dir : " in text_of(body)
-        body = product(name, clauses=f"tf32_mode(^{mode})")
-        rejects(body, "tf32_mode needs f32 x f32, not f16 x f16")
 
 
 KNOWN = "unit_flag, disable_gemv, sat, nosat, tf32_mode, n_dir"
 
 
+ORDER = (
+    ("unit_flag(check_only)",),
+    ("disable_gemv",),
+    ("sat", "nosat"),
+    ("tf32_mode(round_even)",),
+    ("n_dir",),
+)
+PLACES = [(clause, place) for place, slot in enumerate(ORDER) for clause in slot]
+
+
+@pytest.mark.parametrize(("first", "before"), PLACES)
+def test_the_order_of_clauses(first: str, before: int) -> None:
+    """Any two clauses: in their order, the other way round, twice, or one instead of the other."""
+    for second, place in PLACES:
+        body = product("mad", "f32", "f32", "f32", f"{first} ^{second}")
+        one, other = first.partition("(")[0], second.partition("(")[0]
+        if before < place:
+            accepts(body.replace("^", ""))
+        elif before == place:
+            message = f"clause '{other}' after '{one}': only one of them may be given"
+            rejects(body, message, kind="syntax")
+        else:
+            rejects(body, f"clause '{other}' must come before '{one}'", kind="syntax")
+
+
 @pytest.mark.parametrize(
     ("clauses", "message"),
     [
-        ("disable_gemv ^unit_flag(check_only)", "clause 'unit_flag' must come before 'disable_gemv'"),
-        ("n_dir ^sat", "clause 'sat' must come before 'n_dir'"),
-        ("sat ^nosat", "clause 'nosat' after 'sat': only one of them may be given"),
-        ("n_dir ^n_dir", "clause 'n_dir' after 'n_dir': only one of them may be given"),
         ("^nz2nd", f"unknown clause 'nz2nd'; known, in this order: {KNOWN}"),
         ("unit_flag(^check_and_clear)", "unknown unit_flag 'check_and_clear'; known: check_only, check_and_set"),
         ("tf32_mode(^even)", "unknown tf32_mode 'even'; known: round_even, round_away"),
@@ -116,11 +138,22 @@ def test_clauses_are_not_separated_by_commas() -> None:
     rejects(product("mad", sizes=f"{X}, {X}, {X}^, {X}"), message, kind="syntax")
 
 
-def test_saturation_is_for_floats() -> None:
-    accepts(product("mad", "f16", "f16", "f32", "sat"))
-    rejects(product("mad", "i8", "i8", "i32", "^sat"), "sat needs floats, not i8 x i8")
-    rejects(product("mad_acc", "i8", "i8", "i32", "^nosat"), "nosat needs floats, not i8 x i8")
-    accepts(product("mad", "hif8", "hif8", "f32", "nosat"))
+@pytest.mark.parametrize("clause", ["sat", "nosat"])
+def test_saturation_is_for_floats(clause: str) -> None:
+    for a, b, c in PLAIN:
+        for name in ("mad", "mad_acc", "mad_bias"):
+            if a.endswith("i8"):
+                rejects(product(name, a, b, c, f"^{clause}"), f"{clause} needs floats, not {a} x {b}")
+            else:
+                accepts(product(name, a, b, c, clause))
+    for a, b, c in SCALED:
+        accepts(product("mad_mx", a, b, c, clause))
+
+
+@pytest.mark.parametrize(("a", "b", "c"), [types for types in PLAIN if types[0] != "f32"])
+def test_tf32_is_for_f32(a: str, b: str, c: str) -> None:
+    body = product("mad", a, b, c, "tf32_mode(^round_even)")
+    rejects(body, f"tf32_mode needs f32 x f32, not {a} x {b}")
 
 
 # --- types -----------------------------------------------------------------------------------------------------------
@@ -138,23 +171,27 @@ def test_scaled_products(name: str) -> None:
         accepts(product(name, a, b, c))
 
 
-@pytest.mark.parametrize(
-    ("a", "b"), [("f16", "bf16"), ("f16", "f32"), ("ui8", "ui8"), ("i8", "f16"), ("hif8", "f8E5M2"), ("i32", "i32")]
-)
-def test_other_products(a: str, b: str) -> None:
-    body = product("mad", a, b).replace(f"%p_{b}_l0b", f"^%p_{b}_l0b")
-    rejects(body, f"pto.mad does not multiply {a} by {b}; known: ...")
-    body = product("mad_mx", "f8E4M3FN", "i8").replace("%p_i8_l0b", "^%p_i8_l0b")
-    rejects(body, "pto.mad_mx does not multiply f8E4M3FN by i8; known: ...")
-    body = product("mad", *(FP4[0], FP4[0])).replace(f"%p_{FP4[0]}_l0b", f"^%p_{FP4[0]}_l0b")
-    rejects(body, f"pto.mad does not multiply {FP4[0]} by {FP4[0]}; known: ...")
+ELEMENTS = "i8 si8 ui8 i16 i32 f16 bf16 f32 f8E4M3FN f8E5M2 f8E8M0 hif8 f4E2M1x2 f4E1M2x2".split()
 
 
-def test_accumulators() -> None:
-    body = product("mad", c="f16").replace("%p_f16_l0c", "^%p_f16_l0c")
-    rejects(body, "f16 x f16 accumulates in f32, not in f16")
-    body = product("mad", "i8", "i8", "f32").replace("%p_f32_l0c", "^%p_f32_l0c")
-    rejects(body, "i8 x i8 accumulates in i32, not in f32")
+@pytest.mark.parametrize("name", [*STRUCTURED, *RAW])
+def test_other_products(name: str) -> None:
+    table = SCALED if "_mx" in name else [("i8", "i8", "i32"), ("si8", "si8", "si32"), *PLAIN]
+    known = {(a, b) for a, b, _ in table}
+    for a in ELEMENTS if name in ("mad", "mad_mx") else ("f16", "hif8"):
+        for b in ELEMENTS:
+            if (a, b) not in known:
+                body = written(name, a, b).replace(f"%p_{b}_l0b", f"^%p_{b}_l0b")
+                rejects(body, f"pto.{name} does not multiply {a} by {b}; known: ...")
+
+
+@pytest.mark.parametrize(("a", "b", "right"), [*PLAIN, ("f8E4M3FN", "f4E2M1x2", "f32")])
+def test_accumulators(a: str, b: str, right: str) -> None:
+    name = "mad_mx" if b in FP4 else "mad"
+    for c in ("f16", "bf16", "ui32", "i16", "f32", "i32"):
+        if c[-3:] != right[-3:]:
+            body = written(name, a, b, c).replace(f"%p_{c}_l0c", f"^%p_{c}_l0c")
+            rejects(body, f"{a} x {b} accumulates in {right.removeprefix('s')}, not in {c}")
 
 
 def test_the_bias_has_the_type_of_the_accumulator() -> None:
@@ -175,19 +212,24 @@ def test_spaces() -> None:
 # --- extents ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["mad", "mad_acc", "mad_bias"])
-def test_extents_have_twelve_bits(name: str) -> None:
-    accepts(product(name, sizes="%1, %4095, %1"))
-    rejects(product(name, sizes=f"^%0, {X}, {X}"), "m is 0; it must be 1..4095")
-    rejects(product(name, sizes=f"{X}, ^%4096, {X}"), "n is 4096; it must be 1..4095")
-    rejects(product(name, sizes=f"{X}, {X}, ^%n1"), "k is -1; it must be 1..4095")
-    rejects(product(name, sizes=f"^%s_i32, {X}, {X}"), "m must be i64, not i32")
+@pytest.mark.parametrize("name", STRUCTURED)
+@pytest.mark.parametrize(("index", "role"), list(enumerate("mnk")))
+def test_extents_have_twelve_bits(name: str, index: int, role: str) -> None:
+    def sizes(value: str) -> str:
+        return product(name, sizes=", ".join(value if at == index else X for at in range(3)))
+
+    low, high = ("%64", "%4032") if role == "k" and "_mx" in name else ("%1", "%4095")
+    accepts(sizes(low))
+    accepts(sizes(high))
+    for value, text in ((0, "^%0"), (-1, "^%n1"), (4096, "^%4096")):
+        rejects(sizes(text), f"{role} is {value}; it must be 1..4095")
 
 
 def test_scaled_products_go_in_steps_of_64() -> None:
     accepts(product("mad_mx", sizes=f"{X}, {X}, %128"))
     message = "k is 32; the hardware multiplies scaled operands in steps of 64"
-    warns(product("mad_mx", sizes=f"{X}, {X}, ^%32"), message)
+    for name in ("mad_mx", "mad_mx_acc", "mad_mx_bias"):
+        warns(product(name, sizes=f"{X}, {X}, ^%32"), message)
 
 
 def test_the_raw_word() -> None:

@@ -31,7 +31,8 @@ def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
 MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
 FIRST = "i8, i16, i32, si8, si16, si32, ui8, ui16, ui32, f16, f32"
 TAKEN = FIRST.split(", ")
-OTHERS = ["bf16", "i64", "si64", "ui64", "f8E4M3FN", "hif8"]
+LOW_PRECISION = "f8E4M3FN f8E5M2 f8E8M0 hif8 f4E1M2x2 f4E2M1x2 hif8x2 bf16x2".split()
+OTHERS = ["bf16", "i64", "si64", "ui64", *LOW_PRECISION]
 
 
 def reduce(name: str, element: str, result: str | None = None, mask: str | None = None) -> str:
@@ -98,15 +99,15 @@ def test_extrema_of_other_types_are_warned_of(name: str, element: str):
 
 @pytest.mark.parametrize("name", ["vcmax", "vcmin"])
 def test_extrema_of_low_precision_are_rejected(name: str):
-    rejects(
-        reduce(name, "hif8").replace("%v_", "^%v_"), f"pto.{name} does not take elements of type hif8; it takes ..."
-    )
+    for element in LOW_PRECISION:
+        message = f"pto.{name} does not take elements of type {element}; it takes i8, i16, i32, i64, ..."
+        rejects(reduce(name, element).replace("%v_", "^%v_"), message)
 
 
 def test_pairwise_sums_are_for_f16_and_f32():
     accepts(reduce("vcpadd", "f16"))
     accepts(reduce("vcpadd", "f32"))
-    for element in ("i32", "bf16", "i64"):
+    for element in ("i8", "i16", "ui32", "i32", "bf16", "i64", *LOW_PRECISION):
         rejects(
             reduce("vcpadd", element).replace("%v_", "^%v_"),
             f"pto.vcpadd does not take elements of type {element}; it takes f16, f32",
@@ -117,13 +118,20 @@ def test_pairwise_sums_are_for_f16_and_f32():
     )
 
 
-@pytest.mark.parametrize("name", "vcadd vcmax vcmin vcgadd vcgmax vcgmin vcpadd".split())
-def test_the_mask_matches_the_width(name: str):
-    accepts(reduce(name, "f16"))
-    rejects(
-        reduce(name, "f16", mask="b32").replace("%b32", "^%b32", 1),
-        "mask type !pto.mask<b32> does not match value vector type !pto.vreg<128xf16>; expected !pto.mask<b16>",
-    )
+MASKED = [(name, element) for name in "vcadd vcmax vcmin vcgadd vcgmax vcgmin".split() for element in TAKEN]
+
+
+@pytest.mark.parametrize("name, element", [*MASKED, ("vcpadd", "f16"), ("vcpadd", "f32")])
+def test_the_mask_matches_the_width(name: str, element: str):
+    right = MASKS[ELEMENTS[element].bits]
+    result = SUMS[element] if name == "vcadd" else element
+    for mask in ("b8", "b16", "b32"):
+        if mask == right:
+            accepts(reduce(name, element, result, mask))
+        else:
+            message = f"mask type !pto.mask<{mask}> does not match value vector type {register(element)}; "
+            body = reduce(name, element, result, mask).replace(f"%{mask}", f"^%{mask}", 1)
+            rejects(body, f"{message}expected !pto.mask<{right}>")
 
 
 @pytest.mark.parametrize("name", "vcadd vcmax vcgadd vcpadd".split())
