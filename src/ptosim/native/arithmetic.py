@@ -16,7 +16,7 @@ from ptosim.native.ir import F32, F64, I1, I32, Value
 from ptosim.native.lanes import chosen
 from ptosim.native.lowering import define, lowering
 from ptosim.native.numbers import bits_of, canonical, lane_type, narrow, numeric, widen
-from ptosim.native.registers import Mask, shuffle, splat, zeroed
+from ptosim.native.registers import Mask, extract, splat, zeroed
 
 Function1 = Callable[[Function, Value], Value]
 Function2 = Callable[[Function, Value, Value], Value]
@@ -35,7 +35,7 @@ def vdup(f: Function, core: Core, input: Value, position: str | None, result_ele
     lanes = input.kind.lanes
     if not lanes:
         return core.splat(input, result_element)
-    return shuffle(f, [lanes - 1 if position == "HIGHEST" else 0] * lanes, bits_of(input))
+    return splat(f, extract(bits_of(input), lanes - 1 if position == "HIGHEST" else 0), lanes)
 
 
 # --- unary ----------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _bind(choose: Callable[[Element], Any]) -> Callable[[Static], dict[str, Any]
 
 
 for _name, _choose in _UNARY.items():
-    define(f"pto.{_name}", _unary, _bind(_choose))
+    define(f"pto.{_name}", _unary, _bind(_choose), lanewise=True)
 
 
 # --- binary ---------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def _binary(f: Function, lhs: Value, rhs: Value, mask: Mask, function: Masked2) 
 
 
 for _name, _choose_binary in _BINARY.items():
-    define(f"pto.{_name}", _binary, _bind(_choose_binary))
+    define(f"pto.{_name}", _binary, _bind(_choose_binary), lanewise=True)
 
 
 # --- vector and scalar ----------------------------------------------------------------------------------------------

@@ -78,9 +78,10 @@ class Emitter(Protocol):
 
 class Value:
     """The result of an instruction, a parameter or a constant; `literal` is the number of a constant integer scalar,
-    `uncanonical` another value of which this is the canonical form."""
+    `uncanonical` another value of which this is the canonical form, `uniform` the scalar that all lanes are known to
+    hold."""
 
-    __slots__ = ("emitter", "kind", "literal", "text", "uncanonical")
+    __slots__ = ("emitter", "kind", "literal", "text", "uncanonical", "uniform")
 
     def __init__(self, emitter: Emitter, kind: Type, text: str, literal: int | None = None) -> None:
         self.emitter = emitter
@@ -88,6 +89,7 @@ class Value:
         self.text = text
         self.literal = literal
         self.uncanonical: Value | None = None
+        self.uniform: Value | None = None
 
     def __str__(self) -> str:
         """The value as an operand with its type."""

@@ -31,6 +31,9 @@ How values look
 Integer operands may be constants (`Value.literal`). A function returns what its results are: a value, a tuple, or None.
 An instruction with a role `mask` whose function asks for neither `mask` nor `active` is zeroing: inactive lanes of its
 register results are cleared afterwards, by the driver.
+
+A function that is `lanewise` computes each lane from the same lane of its registers, and takes scalars as well: the
+driver gives it those where every register holds one number in all its lanes, and no lane is masked off.
 """
 
 from __future__ import annotations
@@ -55,24 +58,25 @@ class Lowering:
     function: Callable[..., Any]
     parameters: tuple[str, ...]
     bind: Bind | None = None
+    lanewise: bool = False
 
 
 LOWERINGS: dict[str, Lowering] = {}
 """By operation name. Filled when the rooms are imported (native/catalogue.py), never changed afterwards."""
 
 
-def define(name: str, function: Callable[..., Any], bind: Bind | None = None) -> None:
+def define(name: str, function: Callable[..., Any], bind: Bind | None = None, lanewise: bool = False) -> None:
     """Enter a function, for rooms that are tables."""
     assert name not in LOWERINGS, f"{name} is lowered twice"
-    LOWERINGS[name] = Lowering(function, tuple(inspect.signature(function).parameters), bind)
+    LOWERINGS[name] = Lowering(function, tuple(inspect.signature(function).parameters), bind, lanewise)
 
 
-def lowering(*operations: Any, bind: Bind | None = None) -> Callable[[Function], Function]:
+def lowering(*operations: Any, bind: Bind | None = None, lanewise: bool = False) -> Callable[[Function], Function]:
     """Say that a function lowers these operation classes."""
 
     def enter(function: Function) -> Function:
         for operation in operations:
-            define(operation.name, function, bind)
+            define(operation.name, function, bind, lanewise)
         return function
 
     return enter

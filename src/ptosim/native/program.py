@@ -35,7 +35,7 @@ from ptosim.native.ir import I64, PTR, Type, Value
 from ptosim.native.issue import begin_entry, from_word, issue, run_entry
 from ptosim.native.lowering import Lowering
 from ptosim.native.numbers import lane_type
-from ptosim.native.registers import Mask, full_mask, view, zeroed
+from ptosim.native.registers import Mask, full_mask, splat, view, zeroed
 from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
 
 _FLAGS = frozenset({"pto.set_flag", "pto.set_flag_dyn", "pto.wait_flag", "pto.wait_flag_dyn"})
@@ -211,6 +211,8 @@ class Body:
         static = static_of(op, self.unit.target.name)
         bound: Mapping[str, Any] = lowering.bind(static) if lowering.bind is not None else {}
         arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
+        if lowering.lanewise and self._is_uniform(op):
+            arguments = [_scalar(argument) for argument in arguments]
         results = _results(lowering.function(*arguments))
         mask = self._zeroing_mask(op, lowering)
         for result, value in zip(op.results, results, strict=True):
@@ -220,8 +222,23 @@ class Body:
         if not isinstance(type_, VregType):
             return value
         assert isinstance(value, Value)
-        register = view(self.f, value, lane_type(element_of(type_)))
+        kind = lane_type(element_of(type_))
+        if not value.kind.lanes:
+            return splat(self.f, value.bitcast(kind), element_of(type_).lanes)
+        register = view(self.f, value, kind)
         return zeroed(register, mask) if mask is not None else register
+
+    def _is_uniform(self, op: Operation) -> bool:
+        """Whether an instruction computes the same in every lane, and in lanes of one width."""
+        values = [self[value] for value in op.operands]
+        masks = [value for value in values if isinstance(value, Mask)]
+        registers = [value for value in values if isinstance(value, Value) and value.kind.lanes]
+        widths = {element_of(value.type).bits for value in (*op.operands, *op.results) if _is_register(value)}
+        return (
+            len(widths) == 1
+            and all(mask.is_full and 8 * mask.width <= min(widths) for mask in masks)
+            and all(register.uniform is not None for register in registers)
+        )
 
     def _zeroing_mask(self, op: Operation, lowering: Lowering) -> Mask | None:
         if not isinstance(op, PTOOperation) or "mask" not in op.operand_roles:
@@ -269,11 +286,11 @@ class Body:
     # --- joins ------------------------------------------------------------------------------------------------------
 
     def joined(self, op: Operation, shapes: Sequence[Shape], attempt: Callable[[list[Shape]], None]) -> None:
-        """Build what joins control flow; where a mask comes with more lanes than there is room for, build it again."""
+        """Build what joins control flow; where a value comes that there is no room for, build it again."""
         shapes = self.builder.shapes.get(op) or list(shapes)
-        has_masks = any(isinstance(value.type, MaskType) for value in (*op.operands, *op.results))
+        crossing = any(isinstance(value.type, MaskType | VregType) for value in (*op.operands, *op.results))
         while True:
-            mark = self.f.mark() if has_masks else None
+            mark = self.f.mark() if crossing else None
             try:
                 attempt(shapes)
                 return
@@ -322,6 +339,15 @@ def _results(outcome: Any) -> tuple[Native, ...]:
     if outcome is None:
         return ()
     return cast("tuple[Native, ...]", outcome) if isinstance(outcome, tuple) else (outcome,)
+
+
+def _is_register(value: SSAValue) -> bool:
+    return isinstance(value.type, VregType)
+
+
+def _scalar(argument: Any) -> Any:
+    """What all lanes of a register hold; other arguments as they are."""
+    return argument.uniform if isinstance(argument, Value) and argument.uniform is not None else argument
 
 
 def _is_role(op: Operation, name: str) -> bool:

@@ -34,6 +34,8 @@ def view(function: Function, register: Value, element: Type) -> Value:
     kind = register_type(element)
     if kind == register.kind:
         return register
+    if register.uniform is not None and kind.lanes == register.kind.lanes:
+        return splat(function, register.uniform.bitcast(element), kind.lanes)
     viewed = function.once(("view", str(register), kind), lambda: register.bitcast(kind))
     function.once(("view", str(viewed), register.kind), lambda: register)
     return viewed
@@ -42,8 +44,11 @@ def view(function: Function, register: Value, element: Type) -> Value:
 def splat(function: Function, scalar: Value, lanes: int) -> Value:
     """The scalar in every lane."""
     if scalar.literal is not None:
-        return function.constant(scalar.kind.vector(lanes), scalar.literal)
-    return function.once(("splat", scalar.text, lanes), lambda: _splat(function, scalar, lanes))
+        vector = function.constant(scalar.kind.vector(lanes), scalar.literal)
+    else:
+        vector = function.once(("splat", scalar.text, lanes), lambda: _splat(function, scalar, lanes))
+    vector.uniform = scalar
+    return vector
 
 
 def _splat(function: Function, scalar: Value, lanes: int) -> Value:

@@ -47,7 +47,7 @@ def vprelu(input: Value, alpha: Value, element: Element) -> Value:
 _F32 = element("f32")
 
 
-@lowering(op.VExpdif)
+@lowering(op.VExpdif, lanewise=True)
 def vexpdif(f: Function, input: Value, max: Value, mask: Mask, part: str, element: Element) -> Value:
     """exp(x - m) in f32; of f16 lanes the even or the odd ones, f32 lanes all, whatever the part says."""
     active = mask.lanes(element.bytes)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ptosim.native.flow import Function
 from ptosim.native.ir import F16, I1, I8, I16, I64, Type, Value
-from ptosim.native.registers import REGISTER_BYTES, Mask
+from ptosim.native.registers import REGISTER_BYTES, Mask, splat
 
 ALIGN_BYTES = 32
 
@@ -30,17 +30,19 @@ Native = Value | Mask | Align
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The form in which a value crosses: a type, and for a mask the register bytes per lane."""
+    """The form in which a value crosses: a type, for a mask the register bytes per lane, and whether it is the scalar
+    that all lanes of a register hold."""
 
     kind: Type
     width: int = 0
+    uniform: bool = False
 
 
 ALIGN = Shape(I8.vector(ALIGN_BYTES), -1)
 
 
 class Narrower(Exception):
-    """A mask has more lanes than the place has room for that it is carried to."""
+    """A mask has more lanes, or a register more numbers, than the place has room for that it is carried to."""
 
 
 def shape_of(value: Native) -> Shape:
@@ -49,6 +51,8 @@ def shape_of(value: Native) -> Shape:
             return Shape(I1.vector(REGISTER_BYTES // width), width)
         case Align():
             return ALIGN
+        case Value(kind=kind, uniform=Value(kind=scalar)):
+            return Shape(I16 if scalar == F16 else scalar, uniform=True)
         case Value(kind=kind):
             # LLVM moves halves one by one where the processor does not have them
             return Shape(I16.vector(kind.lanes) if kind.lanes and kind.element == F16 else kind)
@@ -68,7 +72,10 @@ def taken_apart(value: Native, shape: Shape) -> Sequence[Value]:
         case Align():
             return value.start, value.pending, value.data
         case Value():
-            return (value.bitcast(shape.kind),)
+            carried = value.uniform if shape.uniform else value
+            if carried is None:
+                raise Narrower
+            return (carried.bitcast(shape.kind),)
 
 
 def put_together(function: Function, shape: Shape, parts: Iterator[Value], like: Native) -> Native:
@@ -78,6 +85,8 @@ def put_together(function: Function, shape: Shape, parts: Iterator[Value], like:
     if shape.width:
         return Mask(function, next(parts), shape.width)
     assert isinstance(like, Value)
+    if shape.uniform:
+        return splat(function, next(parts).bitcast(like.kind.element), like.kind.lanes)
     return next(parts).bitcast(like.kind)
 
 
@@ -94,4 +103,4 @@ def all_together(
 
 def narrowest(first: Shape, second: Shape) -> Shape:
     """The shape that holds both."""
-    return second if 0 < second.width < first.width else first
+    return second if 0 < second.width < first.width or first.uniform > second.uniform else first
