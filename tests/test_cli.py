@@ -7,6 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -377,10 +380,18 @@ MIXED = """    pto.section.cube {
     }"""
 
 
-def started(path: Path, body: str, steps: int, *options: str, **streams: Any) -> "subprocess.Popen[bytes]":
+@contextmanager
+def started(path: Path, body: str, steps: int, *options: str, **streams: Any) -> "Generator[subprocess.Popen[bytes]]":
+    """A run that ends with the test, whatever happens."""
     path.write_text(SPIN.replace("BODY", body))
     command = [sys.executable, "-u", "-m", "ptosim", "run", str(path), str(steps), *options]
-    return subprocess.Popen(command, **streams)
+    # Tests that run in the background pass on that interrupts are ignored; a run in a terminal does not ignore them.
+    listening = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, preexec_fn=listening, **streams) as process:  # noqa: PLW1509
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize("engine", ["reference", "native"])
@@ -388,35 +399,31 @@ def started(path: Path, body: str, steps: int, *options: str, **streams: Any) ->
 def test_an_interrupt_ends_a_run_within_a_second(tmp_path: Path, body: str, engine: str) -> None:
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     options = ["--engine", engine, "--max-steps", str(10**15)]
-    process = started(tmp_path / "spin.pto", body, 10**15 - 1, *options, **streams)
-    assert process.stdout is not None
-    assert b"spinning" in process.stdout.readline()
-    time.sleep(0.5)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    sent = time.monotonic()
-    out, err = process.communicate(timeout=30)
-    assert time.monotonic() - sent < 1
+    with started(tmp_path / "spin.pto", body, 10**15 - 1, *options, **streams) as process:
+        assert process.stdout is not None
+        assert b"spinning" in process.stdout.readline()
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        out, err = process.communicate(timeout=30)
+        assert time.monotonic() - sent < 1
     assert (process.returncode, err) == (130, b"")
     assert b"spinning" in out or not out  # the other cores of a cluster may have said so too
 
 
 def test_a_long_run_on_a_terminal_shows_a_bar(tmp_path: Path) -> None:
     terminal, side = pty.openpty()
-    process = started(tmp_path / "spin.pto", LOOP, 10**7, "--grid", "3", "--engine", "reference", stderr=side)
-    os.close(side)
     seen = b""
-    try:
+    with started(tmp_path / "spin.pto", LOOP, 10**7, "--grid", "3", "--engine", "reference", stderr=side):
+        os.close(side)
         while b"0/3" not in seen and b"1/3" not in seen:
             seen += os.read(terminal, 4096)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(terminal)
+    os.close(terminal)
     assert b"running" in seen and b"blocks" in seen
 
 
 def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
-    process = started(tmp_path / "spin.pto", LOOP, 10, stderr=subprocess.PIPE)
-    assert process.communicate(timeout=60)[1] == b""
+    with started(tmp_path / "spin.pto", LOOP, 10, stderr=subprocess.PIPE) as process:
+        assert process.communicate(timeout=60)[1] == b""
     assert process.returncode == 0
