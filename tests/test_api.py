@@ -255,7 +255,7 @@ def test_bfloat16_arrays() -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        (np.zeros(16, np.float64), "elements of float64 have 8 bytes, the pointer's have 4"),
+        (np.zeros(16, np.float64), "elements of float64 have 8 bytes, but f32 has 4; convert the array first"),
         (np.zeros(64, np.uint8), "elements of uint8 have 1 bytes"),
         (np.zeros(32, np.float32)[::2], "not C-contiguous"),
         (np.zeros((4, 4), np.float32).T, "not C-contiguous"),

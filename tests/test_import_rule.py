@@ -24,9 +24,10 @@ HEIGHT = {
     "api": 8,
     "words": 9,
     "expectation": 10,
-    "cli": 11,
-    "__init__": 12,
-    "__main__": 12,
+    "command": 11,
+    "cli": 12,
+    "__init__": 13,
+    "__main__": 13,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(

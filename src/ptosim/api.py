@@ -37,8 +37,10 @@ ENGINES = ("native", "reference")
 def load(source: str | os.PathLike[str], target: str | None = None) -> Module:
     """Read a kernel file (or the text itself, when it holds a newline) and verify it.
 
-    Raises PTOError with the first syntax error, or with all errors of the verifier in source order. `target` overrides
-    the module's `pto.target_arch`.
+    Raises PTOError with the first syntax error, or with all errors of the verifier in source order. `target` ("a5",
+    "a2", "a3") overrides the module's `pto.target_arch`.
+
+        kernel = ptosim.load("softmax.pto").kernel()
     """
     from ptosim.native.library import find_module
 
@@ -160,7 +162,19 @@ class Kernel:
         schedule: str = "program",
         max_steps: int = 10**9,
     ) -> None:
-        """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place."""
+        """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place.
+
+        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array whose elements have its
+        width (NumPy, the buffer protocol, or DLPack on the CPU, such as a torch tensor), for a scalar a number.
+        Arguments that share memory are one buffer.
+
+        `engine`: "native" compiles and caches, "reference" is the executable definition. `oob`: "error" stops at an
+        access to GM outside an argument, "drop" reads zeros there and drops writes. `threads`: workers of the native
+        engine, by default all cores. `schedule`: "program", or on the reference engine "random:SEED" and "delay:PIPE".
+        `max_steps`: the most loop iterations of a block.
+
+        Raises PTOError with `.diagnostics`; what the arguments hold is then not specified.
+        """
         arguments = bind(self.signature, args)
         launch = Launch(arguments, _count("grid", grid), oob, schedule, _count("max_steps", max_steps))
         self.execute(launch, engine, threads)
@@ -302,11 +316,14 @@ def check(
     unwritten: bool = False,
     max_steps: int = 10**9,
 ) -> CheckReport:
-    """Run a kernel under the sanitizer, on copies of its arguments.
+    """Run a kernel under the sanitizer, on copies of its arguments, and report what is wrong with it.
+
+    The report has `.ok` (no finding of severity error), `.findings`, `str()`, `.to_json()` and `.to_sarif()`. Whatever
+    the kernel does is a finding; PTOError is raised only for arguments that do not fit.
 
     `mem_bar`: how unfenced accesses inside a vector scope count (relaxed, strict or off). `blocks`: run only these, by
-    number or "last". `unwritten`: also name the bytes of outputs that no block wrote. `max_steps`: as for a run; to
-    exceed it is a finding.
+    number or "last". `max_findings`: keep so many, errors first. `unwritten`: also name the bytes of outputs that no
+    block wrote. `max_steps`: as for a run; to exceed it is a finding.
     """
     launch = Launch(bind(kernel.signature, args), _count("grid", grid), max_steps=_count("max_steps", max_steps))
     return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten)
@@ -364,7 +381,12 @@ def _choice(name: str, value: str, choices: Sequence[str]) -> Any:
 
 
 def profile(kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Target | None = None) -> Profile:
-    """Time a kernel on copies of its arguments. `target`: a name, a .toml file; by default the module's own."""
+    """Time a kernel on copies of its arguments.
+
+    The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `str()`, `.to_json()`,
+    `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
+    own.
+    """
     from ptosim.report.profile import Profile
     from ptosim.target import Target, load_target
     from ptosim.timing.pipes import PipeTimer

@@ -97,14 +97,13 @@ def _bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
     if not array.flags.writeable:
         raise _wrong(index, parameter, "the array is read-only; kernels work in place, pass a writable copy")
     if array.dtype.hasobject:
-        raise _wrong(index, parameter, "the array holds Python objects")
+        raise _wrong(index, parameter, "the array holds Python objects, not numbers")
     if not array.dtype.isnative:
         raise _wrong(index, parameter, f"the elements ({array.dtype}) are not in this computer's byte order")
     if array.dtype.itemsize != parameter.element.bytes:
-        width = parameter.element.bytes
-        raise _wrong(
-            index, parameter, f"elements of {array.dtype} have {array.dtype.itemsize} bytes, the pointer's have {width}"
-        )
+        found, wanted = array.dtype.itemsize, parameter.element
+        message = f"elements of {array.dtype} have {found} bytes, but {wanted.name} has {wanted.bytes}"
+        raise _wrong(index, parameter, f"{message}; convert the array first (x.astype)")
     return array.reshape(-1).view(np.uint8)
 
 

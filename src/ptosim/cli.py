@@ -1,133 +1,67 @@
-"""The command line. Exit codes: 0 ok, 1 not ok, 2 usage. Bad input is a diagnostic, never a traceback."""
+"""The commands of `ptosim`; how commands behave is in command.py. Bad input is a diagnostic, never a traceback."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
-from functools import wraps
 from typing import Any, NoReturn
 
 import click
 
+from ptosim.command import (
+    ARGUMENTS,
+    EXAMPLES,
+    KERNEL_FILE,
+    MAX_STEPS,
+    STRICT,
+    TARGET,
+    Commands,
+    Differs,
+    Launching,
+    Tolerance,
+    launches,
+    reports,
+    show,
+)
 from ptosim.diagnostics import Diagnostic, PTOError, error
 
-_JSON_STREAM = "ptosim.json"
-INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
 
-_KERNEL_FILE = click.argument("file", type=click.Path())
-_WORDS = click.argument("words", nargs=-1, metavar="[ARGUMENT]...")
-_MAX_STEPS = click.option(
-    "--max-steps", type=click.IntRange(1), default=10**9, metavar="N", help="Most loop iterations per block."
-)
-
-
-class _Tolerance(click.FloatRange):
-    """NaN is above and below nothing, so a range alone lets it in."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = super().convert(value, param, ctx)
-        return number if number == number else self.fail("nan is no tolerance", param, ctx)
-
-
-def _launch_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(
-        (
-            click.option("--kernel", metavar="NAME", help="Which kernel of the module, where it has several."),
-            click.option("--grid", type=click.IntRange(1), default=1, show_default=True, help="How many blocks."),
-            click.option("--target", metavar="NAME", help="Machine, instead of the module's pto.target_arch."),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-class _Differs(PTOError):
-    """A result is not what --expect says: the kernel is wrong, not the command line."""
-
-
-def _reports(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds --json, and turns a PTOError into its diagnostics and an exit code."""
-
-    @click.option("--json", "as_json", is_flag=True, help="Diagnostics and findings as one JSON array.")
-    @wraps(command)
-    def reporting(as_json: bool, **options: Any) -> None:
-        click.get_current_context().meta[_JSON_STREAM] = sys.stdout
-        try:
-            with redirect_stdout(sys.stderr) if as_json else nullcontext():  # a kernel may print
-                found = command(as_json=as_json, **options)
-        except PTOError as problem:
-            _show(problem.diagnostics, as_json)
-            sys.exit(_exit_code(problem))
-        if as_json:
-            _show(found or (), as_json)
-        sys.exit(0)
-
-    return reporting
-
-
-def _exit_code(problem: PTOError) -> int:
-    misused = all(diagnostic.kind == "argument" for diagnostic in problem.diagnostics)
-    return 2 if misused and not isinstance(problem, _Differs) else 1
-
-
-def _show(diagnostics: Sequence[Any], as_json: bool) -> None:
-    if as_json:
-        stream = click.get_current_context().meta[_JSON_STREAM]
-        click.echo(json.dumps([diagnostic.to_json() for diagnostic in diagnostics], indent=2), file=stream)
-        return
-    for diagnostic in diagnostics:
-        click.echo(_coloured(str(diagnostic)) if sys.stderr.isatty() else str(diagnostic), err=True)
-
-
-def _coloured(text: str) -> str:
-    first, *rest = text.split("\n")
-    colour = "red" if ": error: " in first else "yellow"
-    return "\n".join([click.style(first, fg=colour, bold=True), *rest])
-
-
-class _Commands(click.Group):
-    def invoke(self, ctx: click.Context) -> Any:
-        """Ctrl-C ends any command, without a word, as it ends other programs."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            sys.exit(INTERRUPTED)
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="ptosim", message="%(version)s")
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
+@click.version_option(package_name="ptosim", prog_name="ptosim", message="%(prog)s %(version)s")
 def main() -> None:
     """Run, check, time and see Ascend PTO micro-instruction kernels on any computer."""
 
 
 @main.command()
-@_KERNEL_FILE
-@click.option("--target", metavar="NAME", help="Machine, instead of the module's pto.target_arch.")
-@click.option("--strict", is_flag=True, help="Warnings count as errors.")
-@_reports
+@KERNEL_FILE
+@TARGET
+@STRICT
+@reports
 def verify(file: str, target: str | None, strict: bool, as_json: bool) -> Sequence[Diagnostic]:
-    """Parse and verify a kernel file."""
+    """Parse and verify a kernel file, without running it."""
     from ptosim.api import load
 
     module = load(file, target)
     if strict and module.warnings:
         raise PTOError(*module.warnings)
     if not as_json:
-        _show(module.warnings, as_json)
+        show(module.warnings, as_json)
         names = ", ".join(module.kernels) or "none"
         click.echo(f"{file}: ok for {module.target}; kernels: {names}")
     return module.warnings
 
 
 @main.command("print")
-@_KERNEL_FILE
-@click.option("--target", metavar="NAME", help="Machine, instead of the module's pto.target_arch.")
-@_reports
+@KERNEL_FILE
+@TARGET
+@reports
 def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]:
-    """Print a kernel file in canonical text: current spellings, types worked out, no comments."""
+    """Print a kernel file in canonical text.
+
+    Older spellings become current ones, types that were left out are written; comments are not kept.
+    """
     from ptosim.api import load
 
     module = load(file, target)
@@ -136,21 +70,42 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
     return module.warnings
 
 
-@main.command()
-@_KERNEL_FILE
-@_WORDS
-@_launch_options
-@click.option("--save", "saves", multiple=True, metavar="N=FILE", help="Write argument N afterwards (.npy, or raw).")
+@main.command(cls=Launching, epilog=ARGUMENTS)
+@launches
+@TARGET
+@click.option("--save", "saves", multiple=True, metavar="N=FILE", help="Write argument N, from 0: .npy, or raw bytes.")
 @click.option("--expect", "expects", multiple=True, metavar="N=FILE", help="Compare argument N with a file.")
-@click.option("--atol", type=_Tolerance(0), default=0.0, help="Absolute tolerance of --expect.")
-@click.option("--rtol", type=_Tolerance(0), default=0.0, help="Relative tolerance of --expect.")
-@click.option("--show", "shows", multiple=True, metavar="LINE[:N]", help="Show what a line does, the first N times.")
-@click.option("--engine", type=click.Choice(["native", "reference"]), help="Which engine runs it.")
-@click.option("--oob", type=click.Choice(["error", "drop"]), default="error", help="GM accesses outside an argument.")
+@click.option("--atol", type=Tolerance(0), default=0.0, show_default=True, help="Absolute tolerance of --expect.")
+@click.option("--rtol", type=Tolerance(0), default=0.0, show_default=True, help="Relative tolerance of --expect.")
+@click.option(
+    "--show",
+    "shows",
+    multiple=True,
+    metavar="LINE[:N]",
+    help="Print what a line of the kernel reads, computes and writes, the first N times.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(["native", "reference"]),
+    help="By default native; reference for --show and for other schedules.",
+)
+@click.option(
+    "--oob",
+    type=click.Choice(["error", "drop"]),
+    default="error",
+    show_default=True,
+    help="GM accesses outside an argument: stop, or read zeros and drop writes.",
+)
 @click.option("--threads", type=click.IntRange(1), help="Worker threads of the native engine; all cores by default.")
-@click.option("--schedule", default="program", show_default=True, metavar="S", help="program, random:SEED, delay:PIPE.")
-@_MAX_STEPS
-@_reports
+@click.option(
+    "--schedule",
+    default="program",
+    show_default=True,
+    metavar="ORDER",
+    help="Order in which pipes go on: program, random:SEED or delay:PIPE.",
+)
+@MAX_STEPS
+@reports
 def run(
     file: str,
     words: Sequence[str],
@@ -169,10 +124,7 @@ def run(
     max_steps: int,
     as_json: bool,
 ) -> Sequence[Diagnostic]:
-    """Run a kernel.
-
-    An argument is file.npy, file.bin, zeros:SHAPE, ones:SHAPE, rand:SHAPE[:SEED], arange:SHAPE, or a number.
-    """
+    """Run a kernel and show its arrays."""
     from ptosim.api import Launch, load
     from ptosim.arguments import bind
     from ptosim.expectation import compare, expectation
@@ -197,7 +149,7 @@ def run(
     if before is not None:
         differences = compare(chosen, before, values, wanted, atol, rtol)
         if differences:
-            raise _Differs(*differences)
+            raise Differs(*differences)
     if not as_json:
         _summary(chosen, values)
     return module.warnings
@@ -209,9 +161,8 @@ def _values(kernel: Any, words: Sequence[str]) -> list[Any]:
     signature = kernel.signature
     if len(words) != len(signature):
         names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
-        raise error(
-            "argument", f"{kernel.name} takes {len(signature)} arguments ({names}), but {len(words)} were given"
-        )
+        message = f"{kernel.name} takes {len(signature)} arguments ({names}), but {len(words)} were given"
+        raise error("argument", message, hint="ptosim run --help says how arguments are written")
     return [value_of(word, parameter) for word, parameter in zip(words, signature, strict=True)]
 
 
@@ -223,8 +174,9 @@ def _numbered(text: str, values: list[Any]) -> tuple[int, str]:
     number, equals, path = text.partition("=")
     if not equals or not number.isascii() or not number.isdecimal() or len(number) > 4 or not path:
         _usage(f"'{text}' is not of the form N=FILE")
-    if int(number) >= len(values) or not hasattr(values[int(number)], "dtype"):
-        _usage(f"argument {number} is not an array of this kernel")
+    arrays = [index for index, value in enumerate(values) if hasattr(value, "dtype")]
+    if int(number) not in arrays:
+        _usage(f"argument {number} is no array; arrays of this kernel are {', '.join(map(str, arrays)) or 'none'}")
     return int(number), path
 
 
@@ -270,25 +222,26 @@ def _summary(kernel: Any, values: list[Any]) -> None:
             click.echo(f"{parameter.name:>12}  {value.dtype} {shape}  [{shown}{', ...' if value.size > 6 else ''}]")
 
 
-@main.command()
-@_KERNEL_FILE
-@_WORDS
-@_launch_options
-@click.option("--strict", is_flag=True, help="Warnings count as errors.")
+@main.command(cls=Launching, epilog=ARGUMENTS)
+@launches
+@TARGET
+@STRICT
 @click.option(
     "--sarif", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the findings as SARIF 2.1.0."
 )
 @click.option("--max-findings", type=click.IntRange(1), metavar="N", help="Show at most N findings, errors first.")
-@click.option("--blocks", metavar="LIST", help="Run only these blocks, such as 0,last.")
+@click.option("--blocks", metavar="LIST", help="Check only these blocks, such as 0,last.")
 @click.option(
     "--mem-bar",
     type=click.Choice(["relaxed", "strict", "off"]),
     default="relaxed",
-    help="How accesses of a vector scope that alias without a mem_bar count.",
+    show_default=True,
+    help="Accesses of a vector scope that alias without a mem_bar: errors where a load may read old bytes, all errors, "
+    "or not looked at.",
 )
 @click.option("--unwritten", is_flag=True, help="Also name output bytes that no block writes.")
-@_MAX_STEPS
-@_reports
+@MAX_STEPS
+@reports
 def check(
     file: str,
     words: Sequence[str],
@@ -302,9 +255,10 @@ def check(
     as_json: bool,
     **options: Any,
 ) -> NoReturn:
-    """Run a kernel under the sanitizer: memory, races, initialisation, synchronisation.
+    """Find races, deadlocks and bad accesses.
 
-    Arguments are written as for run; arrays in files are not changed.
+    Runs the kernel under the sanitizer, on copies of its arrays. One run without a finding covers every schedule of
+    these arguments.
     """
     from ptosim.api import Launch, examine, load
     from ptosim.arguments import bind
@@ -320,7 +274,7 @@ def check(
     if sarif is not None:
         _write_sarif(sarif, found)
     if as_json:
-        _show(found, as_json)
+        show(found, as_json)
     else:
         from ptosim.report.terminal import print_report
 
@@ -344,9 +298,12 @@ def _write_sarif(path: str, found: Sequence[Diagnostic]) -> None:
 
 @main.command()
 @click.argument("kind", required=False)
-@_reports
+@reports
 def explain(kind: str | None, as_json: bool) -> Sequence[Diagnostic]:
-    """Say what a kind of finding means, with a minimal kernel and its repair; without a kind list them all."""
+    """Say what a kind of finding means.
+
+    With a minimal kernel and its repair; without a KIND list them all.
+    """
     from ptosim.report.explanation import listing, terminal
     from ptosim.sanitize.explain import explanation
 
@@ -358,9 +315,12 @@ def explain(kind: str | None, as_json: bool) -> Sequence[Diagnostic]:
 
 @main.command()
 @click.argument("name", required=False)
-@_reports
+@reports
 def isa(name: str | None, as_json: bool) -> Sequence[Diagnostic]:
-    """Say what an instruction does, its syntax, types, pipe and cost; without a name list them all."""
+    """Say what an instruction does.
+
+    Its meaning, syntax, words, pipe and cost; without a NAME list them all.
+    """
     from ptosim.report.instruction import describe, listing
 
     text = describe(name) if name else listing()
@@ -372,16 +332,21 @@ def isa(name: str | None, as_json: bool) -> Sequence[Diagnostic]:
 # --- profile --------------------------------------------------------------------------------------------------------
 
 
-@main.command()
-@_KERNEL_FILE
-@_WORDS
-@_launch_options
+@main.command(cls=Launching, epilog=ARGUMENTS)
+@launches
+@click.option("--target", metavar="NAME", help="Machine: a5, a2, a3 or a .toml file; by default the module's own.")
 @click.option("--html", metavar="FILE", help="Write a report with timeline, source and tables.")
 @click.option("--trace", metavar="FILE", help="Write a trace that Perfetto opens.")
 @click.option("--compare", metavar="OTHER.pto", help="Profile another kernel on the same arguments, side by side.")
-@click.option("--what-if", "what_ifs", multiple=True, metavar="FIGURE=VALUE", help="Change a figure: vexp.latency=8.")
+@click.option(
+    "--what-if",
+    "what_ifs",
+    multiple=True,
+    metavar="FIGURE=VALUE",
+    help="Change a figure of the machine: vexp.latency=8.",
+)
 @click.option("--check", "checked", is_flag=True, help="Also run the sanitizer; findings go into the report.")
-@_reports
+@reports
 def profile(
     file: str,
     words: Sequence[str],
@@ -395,9 +360,10 @@ def profile(
     checked: bool,
     as_json: bool,
 ) -> Sequence[Any]:
-    """Time a kernel: cycles, pipes, waits, critical path. --target takes a name or a .toml file of your own.
+    """Time a kernel: cycles, pipes, waits.
 
-    An argument is file.npy, file.bin, zeros:SHAPE, ones:SHAPE, rand:SHAPE[:SEED], arange:SHAPE, or a number.
+    Shows where the cycles go: per pipe, per line, along the critical path. They rank variants of a kernel; they do not
+    predict wall time.
     """
     from ptosim import api
     from ptosim.target import load_target
@@ -423,10 +389,10 @@ def profile(
     result = [*chosen.module.warnings, *findings, first, *others, *comparisons]
     if not as_json:
         click.echo("\n\n".join(map(str, comparisons or [first])))
-        _show(findings, as_json)
+        show(findings, as_json)
     if report and not report.ok:
         if as_json:
-            _show(result, as_json)
+            show(result, as_json)
         sys.exit(1)
     return result
 
@@ -458,11 +424,11 @@ def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
 
 @main.command("cache")
 @click.option("--clear", is_flag=True, help="Remove all of them.")
-@_reports
+@reports
 def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
-    """Show where compiled kernels are kept, and how many.
+    """Show where compiled kernels are kept.
 
-    XDG_CACHE_HOME moves the place; with PTOSIM_CACHE=off nothing is kept.
+    And how many there are. XDG_CACHE_HOME moves the place; with PTOSIM_CACHE=off nothing is kept.
     """
     from ptosim.native.library import kernel_cache
 

@@ -209,11 +209,22 @@ def render(diagnostic: Diagnostic) -> str:
         lines += _quote(diagnostic.location, diagnostic.location.source, "^", diagnostic.label or "")
     for other in diagnostic.related:
         lines += _related(other, diagnostic.location)
-    for note in diagnostic.notes:
+    for note in (*_circumstances(diagnostic), *diagnostic.notes):
         lines += _remark("note: ", note)
     if diagnostic.hint:
         lines += _remark("hint: ", diagnostic.hint)
     return "\n".join(lines).translate(UNPRINTABLE)
+
+
+DEPENDS_ON_VALUES = ("out-of-bounds", "misaligned", "arithmetic", "trap")
+"""Kinds of which the same line may be right in another block or another turn of its loops."""
+
+
+def _circumstances(diagnostic: Diagnostic) -> Iterator[str]:
+    if diagnostic.kind in DEPENDS_ON_VALUES and (diagnostic.block or diagnostic.loops):
+        indices = ", ".join(map(str, diagnostic.loops))
+        loops = f" at loop {'index' if len(diagnostic.loops) == 1 else 'indices'} {indices}" if indices else ""
+        yield f"on {diagnostic.core}{loops}"
 
 
 def _related(other: Related, primary: Location | None) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,9 @@ def value_of(word: str, parameter: Parameter) -> Any:
     kind, colon, rest = word.partition(":")
     if not colon or kind not in _MAKERS:
         known = "file.npy, file.bin, zeros:SHAPE, ones:SHAPE, rand:SHAPE[:SEED], arange:SHAPE"
-        raise _wrong(word, parameter, f"expected one of {known}")
+        near = get_close_matches(kind, _MAKERS, 1) if colon else []
+        meant = f"; did you mean {near[0]}:{rest[:40]}?" if near else ""
+        raise _wrong(word, parameter, f"expected an array, one of {known}{meant}")
     shape, _, seed = rest.partition(":")
     if seed and kind != "rand":
         raise _wrong(word, parameter, f"{kind} takes no seed")
@@ -120,7 +123,8 @@ def _number(word: str, parameter: Parameter) -> int | float:
     try:
         return float(word) if parameter.element.is_float else int(word, 0)
     except ValueError:
-        raise _wrong(word, parameter, "expected a number") from None
+        expected = "a number" if parameter.element.is_float else "a whole number"
+        raise _wrong(word, parameter, f"expected {expected}") from None
 
 
 def _read(path: Path, dtype: np.dtype[Any], parameter: Parameter) -> Array:

@@ -81,7 +81,8 @@ def target_of(parsed: ParsedModule, override: str | None) -> str:
     name = override or (word_in(declaring.attributes[TARGET_ARCH]) if declaring is not None else "a5")
     if name not in TARGETS:
         place = parsed.location(declaring, TARGET_ARCH) if declaring is not None and override is None else None
-        raise error("invalid", f"unknown target '{name}'; known: {', '.join(TARGETS)}", place)
+        kind = "argument" if override else "invalid"
+        raise error(kind, f"unknown target '{name}'; known: {', '.join(TARGETS)}", place)
     return TARGETS[name]
 
 

@@ -109,7 +109,9 @@ def parse(source: Source) -> ParsedModule:
     except Unsupported as problem:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
     except ParseError as problem:
-        raise _at(source, "syntax", problem.msg, problem.span) from None
+        first = source.text[problem.span.start : problem.span.start + 1]
+        message = problem.msg.replace("{first_char}", f"'{first}'")  # xDSL forgets to fill this in
+        raise _at(source, "syntax", message, problem.span) from None
     return ParsedModule(source, module, parser.positions, parser.definitions, parser.reports, parser.hints)
 
 

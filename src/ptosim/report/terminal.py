@@ -24,6 +24,13 @@ def print_report(report: CheckReport, warnings: Sequence[Finding] = ()) -> None:
     console.print(Text(report.summary, style="bold red" if not report.ok else "bold green"))
 
 
+def print_diagnostics(diagnostics: Sequence[Finding]) -> None:
+    """On stderr: what keeps a command from doing its work."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    for diagnostic in diagnostics:
+        console.print(painted(diagnostic))
+
+
 def painted(finding: Finding) -> Text:
     """A finding as it prints, with its parts told apart by colour."""
     colour = _COLOURS[finding.severity]
