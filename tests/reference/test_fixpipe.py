@@ -1,121 +1,29 @@
 """Fixpipe stores: layouts against their index formulas, the numeric steps against numbers worked out by hand."""
 
-from collections.abc import Sequence
-
 import ml_dtypes
 import numpy as np
 import pytest
 
-from cube_programs import KIB, Text, observed, pointer_type, round_up, storage
-from ptosim import PTOError
+import ptosim
+from cube_programs import KIB, Text, observed, pointer_type
+from fixpipe_programs import (
+    kind_of,
+    layout_text,
+    matrix_in_l0c,
+    padded,
+    quant,
+    row_in_l0c,
+    slope,
+    stored,
+    tile,
+    word,
+)
 from ptosim.effects.names import Space
 
 INF, NAN = float("inf"), float("nan")
-BUFFER, BIAS, IDENTITY = 64 * KIB, 96 * KIB, 128 * KIB
-"""Where parameter words, the bias row and the identity lie in L1."""
-
-
-# --- accumulators with known contents ---------------------------------------------------------------------------------
-
-
-def matrix_in_l0c(text: Text, m: int, n: int, at: int = 0) -> None:
-    """%x, an f32 matrix [m, n], as accumulators: its product with the identity."""
-    depth = round_up(n, 16)
-    text.fractals("%x", 0, "f32", m, n, round_up(m, 16))
-    text.fractals("%one", IDENTITY, "f32", n, n, depth)
-    text.load("mte_l1_l0a", 0, 0, "f32", m, n)
-    text.load("mte_l1_l0b", IDENTITY, 0, "f32", n, n, transpose=True)
-    text.mad("mad", ("f32", "f32", "f32"), m, n, n, at=(0, 0, at))
-
-
-def row_in_l0c(text: Text, n: int, source: str, m: int = 1) -> None:
-    """%x, a row of n numbers, in every one of m rows of accumulators: the bias of a product of zeros."""
-    element = "f32" if source == "f32" else "i8"
-    text.plain("%x", BIAS, source, round_up(n * 4, 64))
-    pointers = [text.pointer(BIAS, source, "l1"), text.pointer(0, source, "bt")]
-    types = [pointer_type(source, "l1"), pointer_type(source, "bt"), *["i64"] * 4]
-    nburst = f" nburst({', '.join(text.integers(1, 0, 0))})"
-    text.op("mte_l1_bt", [*pointers, text.number(round_up(n * 4, 64) // 32)], types, nburst)
-    text.mad("mad_bias", (element, element, source), m, n, 8, bias=0)
-
-
-def padded(values: Sequence[float], dtype: type) -> np.ndarray:
-    row = np.zeros(round_up(len(values), 16), dtype)
-    row[: len(values)] = values
-    return row
-
-
-def stored(
-    values: Sequence[float],
-    dest: str,
-    clauses: str,
-    operands: tuple[tuple[float, str], ...] = (),
-    source: str = "f32",
-    words: Sequence[int] = (),
-    slopes: Sequence[int] = (),
-    ctrl: int | None = None,
-) -> np.ndarray:
-    """A row through the fixpipe. `{}` in the clauses stand for the operands; words and slopes fill the buffer."""
-    n = len(values)
-    text = Text(
-        x=pointer_type(source, "gm"), w=pointer_type("ui64", "gm"), s=pointer_type("ui32", "gm"),
-        y=pointer_type(dest, "gm"),
-    )  # fmt: skip
-    row_in_l0c(text, n, source)
-    pointers: list[str] = []
-    types: list[str] = []
-    for given, address, element, width in ((words, 0x80, "ui64", 8), (slopes, 0x10040, "ui32", 4)):
-        if len(given):
-            size = round_up(n * width, 64)
-            text.plain("%w" if width == 8 else "%s", BUFFER, element, size)
-            ends = [text.pointer(BUFFER, element, "l1"), text.pointer(address, "f32", "fb"), text.number(size // 64)]
-            nburst = f" nburst({', '.join(text.integers(1, 0, 0))})"
-            listed = [pointer_type(element, "l1"), pointer_type("f32", "fb"), *["i64"] * 4]
-            text.op("mte_l1_fb", ends, listed, nburst)
-            pointers.append(text.pointer(address, "f32", "fb"))
-            types.append(pointer_type("f32", "fb"))
-    scalars = [text.number(value, type_) for value, type_ in operands]
-    if ctrl is not None:
-        text.line(f"pto.set_ctrl {text.number(ctrl)} : i64")
-    names = iter([*pointers, *scalars])
-    filled = "".join(part if part != "{}" else next(names) for part in _split(clauses))
-    text.store("%y", dest, 1, n, n, filled, source, types=(*types, *(type_ for _, type_ in operands)))
-    y = np.zeros((n + 1) // 2 if dest.endswith("i4") else n, storage(dest))
-    x = padded(values, storage(source))
-    text.kernel()(x, padded(words, np.uint64), padded(slopes, np.uint32), y)
-    return y
-
-
-def _split(clauses: str) -> list[str]:
-    parts = clauses.split("{}")
-    return [piece for part in parts[:-1] for piece in (part, "{}")] + [parts[-1]]
-
-
-def quant(mode: str) -> str:
-    return f"pre_quant({{}}, mode = {mode})"
-
-
-def word(scale: float, shift: int = 0, offset: int = 0, signed: bool = False) -> int:
-    """A quantisation word: scale in bits 31:13, shift in 36:32, offset in 45:37, sign in 46."""
-    bits = int(np.float32(scale).view(np.uint32)) & 0xFFFFE000
-    return bits | shift << 32 | (offset & 0x1FF) << 37 | int(signed) << 46
-
-
-def slope(value: float) -> int:
-    return int(np.float32(value).view(np.uint32))
 
 
 # --- addresses --------------------------------------------------------------------------------------------------------
-
-
-def tile(m: int, n: int) -> np.ndarray:
-    return np.random.default_rng(m * n).integers(-1000, 1000, (m, n)).astype(np.float32)
-
-
-def layout_text(m: int, n: int) -> Text:
-    text = Text(x=pointer_type("f32", "gm"), one=pointer_type("f32", "gm"), y=pointer_type("f32", "gm"))
-    matrix_in_l0c(text, m, n)
-    return text
 
 
 @pytest.mark.parametrize(("m", "n", "stride"), [(16, 16, 16), (40, 60, 64), (3, 17, 20), (33, 5, 5)])
@@ -451,152 +359,7 @@ def test_atomic_in_the_narrow_type() -> None:
     np.testing.assert_array_equal(y, np.array([2048, 22], np.float16))
 
 
-# --- the raw words ----------------------------------------------------------------------------------------------------
-
-
-def signed64(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
-
-
-def raw_store(
-    text: Text, dest: str, element: str, config0: int, config1: int, name: str = "gm", source: str = "f32"
-) -> None:
-    space = {"gm": "gm", "cbuf": "l1", "ub": "ub"}[name]
-    types = [pointer_type(source, "l0c"), pointer_type(element, space), "i64", "i64"]
-    words = text.integers(signed64(config0), signed64(config1))
-    text.op(f"copy_matrix_cc_to_{name}", [text.pointer(0, source, "l0c"), dest, *words], types)
-
-
-def sizes(m: int, n: int, stride: int) -> int:
-    return n << 4 | m << 16 | stride << 32
-
-
-def test_raw_row_major() -> None:
-    x, y = tile(20, 30), np.full((20, 40), 7.5, np.float32)
-    text = layout_text(20, 30)
-    raw_store(text, "%y", "f32", sizes(20, 30, 40), 32 | 1 << 43)
-    text.kernel()(x, np.eye(30, dtype=np.float32), y)
-    np.testing.assert_array_equal(y[:, :30], x)
-    assert (y[:, 30:] == 7.5).all()
-
-
-def test_raw_column_major_takes_its_row_step_from_the_channel_register() -> None:
-    x, y = tile(16, 20), np.zeros((20, 8), np.float32)
-    text = layout_text(16, 20)
-    text.op("set_channel_para", text.integers(0, 2 << 8), ["i64", "i64"])  # bits 63:48 of the word
-    raw_store(text, "%y", "f32", sizes(8, 20, 8), 16 | 1 << 62)
-    text.kernel()(x, np.eye(20, dtype=np.float32), y)
-    np.testing.assert_array_equal(y, x[::2].T)
-
-
-@pytest.mark.parametrize(("split", "columns"), [(0, 16), (1, 8)])
-def test_raw_fractals(split: int, columns: int) -> None:
-    x, y = tile(16, 32), np.zeros(512, np.float32)
-    text = layout_text(16, 32)
-    raw_store(text, "%y", "f32", sizes(16, 32, 16 * columns), 16 | split << 42)
-    text.kernel()(x, np.eye(32, dtype=np.float32), y)
-    np.testing.assert_array_equal(y.reshape(-1, 16, columns), x.reshape(16, -1, columns).transpose(1, 0, 2))
-
-
-def test_raw_narrow_fractals_are_32_bytes_wide() -> None:
-    x, y = tile(16, 32), np.zeros(512, np.float16)
-    text = Text(x=pointer_type("f32", "gm"), one=pointer_type("f32", "gm"), y=pointer_type("f16", "gm"))
-    matrix_in_l0c(text, 16, 32)
-    raw_store(text, "%y", "f16", sizes(16, 32, 256), 16 | 1 << 34)  # code 1: f32_f16
-    text.kernel()(x, np.eye(32, dtype=np.float32), y)
-    np.testing.assert_array_equal(y.reshape(2, 16, 16), x.reshape(16, 2, 16).transpose(1, 0, 2).astype(np.float16))
-
-
-def test_raw_repeats() -> None:
-    x, y = tile(16, 6), np.zeros((3, 40), np.float32)
-    text = layout_text(16, 6)
-    loop3 = 3 | 5 << 16 | 40 << 32
-    text.op("set_loop3_para", text.integers(loop3 & ((1 << 40) - 1), loop3 >> 40), ["i64", "i64"])
-    raw_store(text, "%y", "f32", sizes(4, 6, 8), 16 | 1 << 43)
-    text.kernel()(x, np.eye(6, dtype=np.float32), y)
-    for repeat in range(3):
-        np.testing.assert_array_equal(y[repeat, :32].reshape(4, 8)[:, :6], x[5 * repeat : 5 * repeat + 4])
-
-
-def test_raw_parameters_come_from_registers() -> None:
-    """qf322f16_pre_scalar is code 32: its sixth bit stands apart. Slope, clip and scale are sticky."""
-    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f16", "gm"))
-    row_in_l0c(text, 3, "f32")
-    for register, value in (("quant_pre", word(2)), ("relu_alpha", slope(0.5)), ("fix_clip_relu", 0x4800)):
-        text.op(f"set_{register}", text.integers(value), ["i64"])
-    raw_store(text, "%y", "f16", sizes(1, 3, 3), 16 | 1 << 43 | 1 << 29 | 2 << 39 | 1 << 30)
-    y = np.zeros(3, np.float16)
-    text.kernel()(padded([-3, 3, 30], np.float32), y)
-    np.testing.assert_array_equal(y, [-3, 6, 8])  # 0x4800 is 8.0
-
-
-def test_raw_rows_of_the_buffer() -> None:
-    """req8_vec is code 8; set_fpc names row 1 of the quantisation words (128 bytes) and row 2 of the relu words."""
-    text = Text(
-        x=pointer_type("i32", "gm"),
-        w=pointer_type("ui64", "gm"),
-        s=pointer_type("ui32", "gm"),
-        y=pointer_type("i8", "gm"),
-    )
-    row_in_l0c(text, 3, "i32")
-    for name, element, address in (("%w", "ui64", 128), ("%s", "ui32", 0x10080)):
-        text.plain(name, BUFFER, element, 64)
-        ends = [text.pointer(BUFFER, element, "l1"), text.pointer(address, "f32", "fb"), text.number(1)]
-        nburst = f" nburst({', '.join(text.integers(1, 0, 0))})"
-        text.op("mte_l1_fb", ends, [pointer_type(element, "l1"), pointer_type("f32", "fb"), *["i64"] * 4], nburst)
-    text.op("set_fpc", text.integers(1 << 8 | 2), ["i64"])
-    raw_store(text, "%y", "i8", sizes(1, 3, 3), 16 | 1 << 43 | 8 << 34 | 3 << 39, source="i32")
-    y = np.zeros(3, np.int8)
-    words = [word(1, signed=True), word(2, signed=True), word(3, signed=True)]
-    text.kernel()(padded([10, -10, 5], np.int32), padded(words, np.uint64)[:8], padded([slope(0.5)] * 3, np.uint32), y)
-    np.testing.assert_array_equal(y, [10, -10, 15])
-
-
-def test_clauses_leave_the_registers_alone() -> None:
-    """The same store with clauses, while the registers hold other values."""
-    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f32", "gm"))
-    row_in_l0c(text, 3, "f32")
-    text.op("set_quant_pre", text.integers(word(5)), ["i64"])
-    text.op("set_loop3_para", text.integers(9, 0), ["i64", "i64"])
-    text.store(
-        "%y", "f32", 1, 3, 3, f"pre_quant({text.number(2.0, 'f32')}, mode = qf322f32_pre_scalar)", types=("f32",)
-    )
-    raw_store(text, "%y", "f32", sizes(1, 1, 1), 16 | 1 << 43 | 15 << 34)
-    y = np.zeros(3, np.float32)
-    text.kernel()(padded([1, 2, 3], np.float32), y)
-    np.testing.assert_array_equal(y, [5, 4, 6])  # the raw store repeated 9 times at no distance
-
-
-@pytest.mark.parametrize(
-    ("config1", "said"),
-    [
-        (8 << 34, "req8_vec does not lead from f32 to f16"),
-        (1 << 29 | 31 << 34, "there is no quantisation mode 63"),
-        (1 << 34 | 5 << 39, "there is no relu mode 5"),
-        (0, "no_convert does not lead from f32 to f16"),
-    ],
-)
-def test_raw_words_must_fit_the_types(config1: int, said: str) -> None:
-    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f16", "gm"))
-    raw_store(text, "%y", "f16", sizes(1, 3, 3), 16 | 1 << 43 | config1)
-    with pytest.raises(PTOError, match=said) as raised:
-        text.kernel()(padded([1], np.float32), np.zeros(3, np.float16))
-    assert raised.value.diagnostics[0].kind == "invalid"
-
-
-def test_raw_clip_needs_a_narrow_destination() -> None:
-    text = Text(x=pointer_type("f32", "gm"), y=pointer_type("f32", "gm"))
-    raw_store(text, "%y", "f32", sizes(1, 3, 3), 16 | 1 << 43 | 1 << 30)
-    assert kind_of(text, padded([1], np.float32), np.zeros(3, np.float32)) == "invalid"
-
-
 # --- what cannot be stored --------------------------------------------------------------------------------------------
-
-
-def kind_of(text: Text, *arguments: object) -> str:
-    with pytest.raises(PTOError) as raised:
-        text.kernel()(*arguments)
-    return raised.value.diagnostics[0].kind
 
 
 def test_without_quantisation_the_types_agree() -> None:
@@ -631,3 +394,39 @@ def test_words_outside_the_buffer() -> None:
     clauses = f"pre_quant({text.pointer(0xF80, 'f32', 'fb')}, mode = qf322f16_pre_vec)"
     text.store("%y", "f16", 1, 17, 17, clauses, types=(pointer_type("f32", "fb"),))
     assert kind_of(text, np.zeros(1, np.float32), np.zeros(17, np.float16)) == "out-of-bounds"
+
+
+def test_repeats_reach_no_other_argument() -> None:
+    """As integers, pointers of two arguments are 2^48 apart; a store that goes so far is still outside of its own."""
+    text = Text(x=pointer_type("f32", "gm"), z=pointer_type("f32", "gm"))
+    row_in_l0c(text, 1, "f32")
+    loop3 = f"loop3({', '.join(text.integers(32769, 0, 1 << 31))})"  # the last repeat lies 2^15 * 2^31 * 4 bytes away
+    text.store("%x", "f32", 1, 1, 1, f"nz2nd, {loop3}", types=("i64",) * 3)
+    kernel = text.kernel()
+    x, z = np.full(16, 3, np.float32), np.full(16, 5, np.float32)
+    kernel(x, z, oob="drop")
+    assert (x == 3).all() and (z == 5).all()
+    said = "writes bytes 0 to 281474976710659 of argument 0"
+    with pytest.raises(ptosim.PTOError, match=said):
+        kernel(x, z)
+    (outside,) = (found for found in ptosim.check(kernel.kernel, x, z).findings if found.kind == "out-of-bounds")
+    assert outside.message.startswith(said) and outside.count == 1
+
+
+def test_values_outside_are_dropped_and_the_others_stored() -> None:
+    """Rows of 4 values, 6 apart, from 2 rows before the array on: what lies inside of it is stored, byte by byte."""
+    text = Text(y=pointer_type("f32", "gm"), x=pointer_type("f32", "gm"))
+    row_in_l0c(text, 4, "f32", m=4)
+    text.line(f"%before = pto.addptr %y, %back : {pointer_type('f32', 'gm')} -> {pointer_type('f32', 'gm')}")
+    text.lines.insert(0, "%back = arith.constant -8 : index")
+    text.store("%before", "f32", 4, 4, 6)
+    y = np.full(7, 9, np.float32)
+    text.kernel()(y, padded([1, 2, 3, 4], np.float32), oob="drop")
+    np.testing.assert_array_equal(y, [3, 4, 9, 9, 1, 2, 3])
+
+
+def test_a_store_of_more_values_than_can_be_held() -> None:
+    text = Text(y=pointer_type("f32", "gm"))
+    loop3 = f"loop3({', '.join(text.integers(65535, 0, 0))})"
+    text.store("%y", "f32", 64, 1024, 1024, f"nz2nd, {loop3}", types=("i64",) * 3)
+    assert kind_of(text, np.zeros(1, np.float32)) == "limit"

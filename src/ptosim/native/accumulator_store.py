@@ -29,7 +29,7 @@ from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
 from ptosim.effects.names import Space
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
-from ptosim.native.burst import Loop, each_row, either, fits
+from ptosim.native.burst import MOST_BYTES, Loop, each_row, either, fits
 from ptosim.native.context import Word
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
@@ -116,6 +116,8 @@ def check_shape(core: Core, shape: Shape) -> None:
     held = core.target.memory[Space.L0C] // ACCUMULATOR
     message = f"reads {{}} x {{}} accumulators of l0c, which holds {held}"
     core.fail(shape.m * shape.n > held, "out-of-bounds", message, shape.m, shape.n)
+    values, most = shape.count * shape.m * shape.n, MOST_BYTES // ACCUMULATOR
+    core.fail(values > most, "limit", f"a store of {{}} values; at most {most} can be stored at once", values)
     core.f.settle()
 
 

@@ -7,24 +7,27 @@ from numpy.typing import NDArray
 
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.names import Space
-from ptosim.reference.core import Core
+from ptosim.reference.core import Core, Starts
 from ptosim.reference.places import places
 
 Words = NDArray[np.uint32]
 
 
-def read_accumulators(core: Core, base: int, m: int, n: int, group_rows: int, row_step: int = 1) -> Words:
-    """m x n accumulators as bits; a group of columns has `group_rows` rows, of which every `row_step`-th is read."""
-    words = np.empty((m, n), np.uint32)
+def read_accumulators(core: Core, bases: Starts, m: int, n: int, group_rows: int, row_step: int = 1) -> Words:
+    """m x n accumulators from each base on, as bits; a group of columns has `group_rows` rows, of which every
+    `row_step`-th is read."""
+    words = np.empty((len(bases), m, n), np.uint32)
     rows = (m, row_step * ACCUMULATOR_ROW)
     full, rest = divmod(n, FRACTAL_ROWS)
     if full:
-        starts = places(base, (full, group_rows * ACCUMULATOR_ROW), rows)
-        data = core.read_pieces(Space.L0C, starts, ACCUMULATOR_ROW).view(np.uint32)
-        words[:, : full * FRACTAL_ROWS] = data.reshape(full, m, FRACTAL_ROWS).transpose(1, 0, 2).reshape(m, -1)
+        starts = places(0, (full, group_rows * ACCUMULATOR_ROW), rows) + bases[:, np.newaxis]
+        data = core.read_pieces(Space.L0C, starts.reshape(-1), ACCUMULATOR_ROW).view(np.uint32)
+        groups = data.reshape(len(bases), full, m, FRACTAL_ROWS).transpose(0, 2, 1, 3)
+        words[..., : full * FRACTAL_ROWS] = groups.reshape(len(bases), m, -1)
     if rest:
-        starts = places(base + full * group_rows * ACCUMULATOR_ROW, rows)
-        words[:, full * FRACTAL_ROWS :] = core.read_pieces(Space.L0C, starts, rest * ACCUMULATOR).view(np.uint32)
+        starts = places(full * group_rows * ACCUMULATOR_ROW, rows) + bases[:, np.newaxis]
+        data = core.read_pieces(Space.L0C, starts.reshape(-1), rest * ACCUMULATOR).view(np.uint32)
+        words[..., full * FRACTAL_ROWS :] = data.reshape(len(bases), m, rest)
     return words
 
 

@@ -27,7 +27,7 @@ from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW
 from ptosim.effects.names import Space
 from ptosim.reference.accumulator import read_accumulators
 from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import fits
+from ptosim.reference.burst import MOST_BYTES, fits
 from ptosim.reference.core import Bytes, Core, Starts
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import places
@@ -99,33 +99,36 @@ def check_shape(core: Core, store: Store) -> None:
     held = len(core.memories[Space.L0C]) // ACCUMULATOR
     if shape.m * shape.n > held:
         raise Fault("out-of-bounds", f"reads {shape.m} x {shape.n} accumulators of l0c, which holds {held}")
+    values, most = shape.count * shape.m * shape.n, MOST_BYTES // ACCUMULATOR
+    if values > most:
+        raise Fault("limit", f"a store of {values} values; at most {most} can be stored at once")
 
 
 def perform(core: Core, store: Store, steps: Steps) -> None:
-    """The whole store, repeat by repeat."""
+    """The whole store; so many repeats at once as there are accumulators in L0C."""
     shape = store.shape
     targets = _targets(store)
     if not _holds(core, store, targets, steps.dest) or not shape.m or not shape.n:
         return
-    for repeat in range(shape.count):
-        base = store.source + repeat * shape.repeat_source * ACCUMULATOR_ROW
-        words = read_accumulators(core, base, shape.m, shape.n, shape.source_stride, shape.row_step)
+    together = max(1, len(core.memories[Space.L0C]) // ACCUMULATOR // (shape.m * shape.n))
+    for first in range(0, shape.count, together):
+        repeats = np.arange(first, min(first + together, shape.count), dtype=np.int64)
+        bases = store.source + repeats * shape.repeat_source * ACCUMULATOR_ROW
+        words = read_accumulators(core, bases, shape.m, shape.n, shape.source_stride, shape.row_step)
         bits = quantised(words, steps)
         for at, part in _parts(bits, targets, store.cores):
-            for runs, values in _laid_out(part, store, steps.dest, repeat * shape.repeat_dest):
-                starts, data = _as_bytes(runs, values, value_bits(steps.dest))
-                _write(core, store, at, store.dest + starts, data)
+            for runs, values in _laid_out(part, store, steps.dest, first * shape.repeat_dest):
+                _write(core, store, at, *_as_bytes(runs, values, value_bits(steps.dest)))
 
 
 def _holds(core: Core, store: Store, targets: tuple[str | None, ...], dest: Element) -> bool:
-    """Whether all accumulators, and on the chip all of the destination, lie inside."""
+    """Whether there is anything to do: accumulators outside, or on the chip a destination outside, leave nothing."""
     if not core.holds("reads", Space.L0C, store.source, source_extent(store.shape)[1], ACCUMULATOR_ROW):
         return False
     half = halved(store.shape, store.cores if isinstance(store.cores, str) else None)
     _, size = dest_extent(half, store.layout, dest, store.split)
     if store.space is Space.GM:
-        if not core.wants_lint:  # an observed run goes on, and tells of the runs of values that lie outside
-            core.holds("writes", Space.GM, store.dest, size)
+        core.holds("writes", Space.GM, store.dest, size)  # where the run goes on, values outside are dropped
         return True
     alignment = ALIGNMENT[store.space]
     return all(core.holds("writes", store.space, store.dest, size, alignment, target) for target in targets)
@@ -148,25 +151,25 @@ def _parts(bits: Bits, targets: tuple[str | None, ...], cores: str | int) -> Ite
     if len(targets) == 1:
         yield targets[0], bits
         return
-    yield from zip(targets, np.split(bits, 2, axis=0 if cores == "split_m" else 1), strict=True)
+    yield from zip(targets, np.split(bits, 2, axis=1 if cores == "split_m" else 2), strict=True)
 
 
 def _laid_out(part: Bits, store: Store, dest: Element, first: int) -> Iterator[tuple[Starts, Bits]]:
     """Runs of values that lie one behind the other: their places, counted in elements, and the values."""
-    m, n = part.shape
-    stride = store.shape.dest_stride
+    count, m, n = part.shape
+    stride, repeats = store.shape.dest_stride, (count, store.shape.repeat_dest)
     if store.layout == "nz2nd":
-        yield places(first, (m, stride)), part
+        yield places(first, repeats, (m, stride)), part.reshape(-1, n)
     elif store.layout == "nz2dn":
-        yield places(first, (n, stride)), part.T
+        yield places(first, repeats, (n, stride)), part.transpose(0, 2, 1).reshape(-1, m)
     else:
         columns = group_columns(dest, store.split)
         full, rest = divmod(n, columns)
         if full:
-            groups = part[:, : full * columns].reshape(m, full, columns).transpose(1, 0, 2)
-            yield places(first, (full, stride), (m, columns)), groups.reshape(-1, columns)
+            groups = part[..., : full * columns].reshape(count, m, full, columns).transpose(0, 2, 1, 3)
+            yield places(first, repeats, (full, stride), (m, columns)), groups.reshape(-1, columns)
         if rest:
-            yield places(first + full * stride, (m, columns)), part[:, full * columns :]
+            yield places(first + full * stride, repeats, (m, columns)), part[..., full * columns :].reshape(-1, rest)
 
 
 def _as_bytes(starts: Starts, rows: Bits, bits: int) -> tuple[Starts, Bytes]:
@@ -180,7 +183,13 @@ def _as_bytes(starts: Starts, rows: Bits, bits: int) -> tuple[Starts, Bytes]:
     return starts // 2, pairs[:, ::2] | pairs[:, 1::2] << np.uint8(4)
 
 
-def _write(core: Core, store: Store, at: str | None, starts: Starts, data: Bytes) -> None:
+def _write(core: Core, store: Store, at: str | None, offsets: Starts, data: Bytes) -> None:
+    """Runs of bytes at offsets from the destination."""
+    if store.space is Space.GM:
+        touched = core.touched(store.dest, offsets, data.shape[1])
+        if not touched.all():
+            offsets, data = offsets[touched], data[touched]
+    starts = store.dest + offsets
     atomic = atomic_combine(store.atomic) if store.space is Space.GM else None
     if atomic is None:
         core.write_pieces(store.space, starts, data, at=at)

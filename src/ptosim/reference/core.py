@@ -293,6 +293,13 @@ class Core:
         """Whether all that an instruction is about to touch lies inside; if not, an observed run leaves it out."""
         return not width or self._window(verb, space, start, width, alignment, at)[2]
 
+    def touched(self, pointer: int, offsets: Starts, width: int) -> NDArray[np.bool_]:
+        """Which pieces behind a GM pointer have a byte in its argument; offsets may exceed what a pointer can say."""
+        argument, first = decode(pointer)
+        buffers = self.global_memory.buffers
+        size = len(buffers[argument]) if 0 <= argument < len(buffers) else 0
+        return (offsets + (first + width) > 0) & (offsets + first < size)
+
     def _window(
         self, verb: str, space: Space, start: int, width: int, alignment: int, at: str | None
     ) -> tuple[Bytes, int, bool]:

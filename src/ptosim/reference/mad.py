@@ -219,7 +219,8 @@ def _accesses(product: Product, a: int, b: int, c: int, bias: int | None) -> Ite
 def _start(core: Core, product: Product, c: int, bias: int | None) -> Words | None:
     """What the products are added to: the accumulators, a row of the bias table, or nothing."""
     if product.start == "accumulators":
-        return read_accumulators(core, c, product.m, product.n, -(-product.m // FRACTAL_ROWS) * FRACTAL_ROWS)
+        rows = -(-product.m // FRACTAL_ROWS) * FRACTAL_ROWS
+        return read_accumulators(core, np.array([c]), product.m, product.n, rows)[0]
     if product.start == "bias":
         assert bias is not None
         return core.read(Space.BT, bias, product.n * ACCUMULATOR).copy().view(np.uint32)
