@@ -356,7 +356,9 @@ def examine(
     def execute(observer: Observer) -> Run:
         return kernel.reference(replace(launch, arguments=arguments.copied()), observer)
 
-    return report(kernel.name, observe(subject, execute, chosen, unwritten), most)
+    said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.warnings}
+    found = observe(subject, execute, chosen, unwritten)
+    return report(kernel.name, [one for one in found if (one.kind, one.message, one.line) not in said], most)
 
 
 def _blocks(blocks: Sequence[int | str] | None, grid: int, together: bool, unwritten: bool) -> Sequence[int]:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import ptosim
 from cube_programs import KIB, Text, observed, pointer_type, round_up, storage
 from ptosim import PTOError
 from ptosim.effects.names import Space
@@ -306,3 +307,40 @@ def test_a_segment_has_four_kib() -> None:
     rows(text, "mte_l1_fb", (0, "ui32"), (0xFC0, "f32", "fb"), 2, 1, 0, 0)
     with pytest.raises(PTOError, match="of fb, which has 4096 bytes"):
         text.kernel()(np.zeros(1, np.uint32))
+
+
+# --- remarks ----------------------------------------------------------------------------------------------------------
+
+
+def remarks(text: Text, *arguments: object) -> list[str]:
+    """What check remarks on loads and products, besides what they touch."""
+    report = ptosim.check(text.kernel().kernel, *arguments)
+    return [finding.message for finding in report.findings if finding.kind == "lint"]
+
+
+@pytest.mark.parametrize(("n", "k", "doubtful"), [(16, 64, True), (48, 33, True), (32, 64, False), (16, 32, False)])
+def test_transposed_bytes_are_doubted_when_their_shape_is_known(n: int, k: int, doubtful: bool) -> None:
+    """Where ceil(n / 16) is odd and k > 32, load and product step differently."""
+    text = Text(x=pointer_type("i8", "gm"), k="i64", n="i64")
+    text.plain("%x", 0, "i8", 4096)
+    text.line('pto.set_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]')
+    text.line('pto.wait_flag["PIPE_MTE2", "PIPE_MTE1", "EVENT_ID0"]')
+    text.load("mte_l1_l0b", 0, 0, "i8", "%k", "%n", transpose=True)
+    said = [f"a transposed 8-bit tile with n = {n} and k = {k} is not what pto.mad reads"] if doubtful else []
+    assert remarks(text, np.zeros(4096, np.int8), k, n) == said
+
+
+@pytest.mark.parametrize(("start", "said"), [(0, []), (1, ["start_row counts fractals, not rows or columns"])])
+@pytest.mark.parametrize("name", ["mte_l1_l0a", "mte_l1_l0a_mx"])
+def test_starts_are_doubted_when_they_are_known(name: str, start: int, said: list[str]) -> None:
+    text = Text(x=pointer_type("f8E8M0", "gm"), start="i64")
+    text.plain("%x", 0, "f8E8M0", 4096)
+    text.load(name, 0, 0, "f8E8M0", 16, 64, "%start", 0)
+    assert remarks(text, np.zeros(4096, np.uint8), start) == said
+
+
+def test_what_load_has_warned_of_is_not_said_again() -> None:
+    text = Text(x=pointer_type("f16", "gm"))
+    text.load("mte_l1_l0a", 0, 0, "f16", 16, 16, 1, 0)
+    assert [warning.kind for warning in text.kernel().kernel.module.warnings] == ["lint"]
+    assert remarks(text, np.zeros(1, np.float16)) == []

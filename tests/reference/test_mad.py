@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import ptosim
 from cube_programs import KIB, Both, Text, pointer_type, round_up, storage
 from ptosim import PTOError
 
@@ -501,6 +502,18 @@ def test_mx_groups_beyond_k_are_absent() -> None:
     c = np.zeros((m, n), np.float32)
     text.kernel()(left, right, in_fragments(sa), in_fragments(sb), c)
     np.testing.assert_array_equal(c, 2 * (x[:, :40] @ y[:, :40].T))
+
+
+@pytest.mark.parametrize(
+    ("k", "said"), [(64, []), (40, ["k is 40; the hardware multiplies scaled operands in steps of 64"])]
+)
+def test_a_rest_of_k_is_doubted_when_it_is_known(k: int, said: list[str]) -> None:
+    text = mx_text("f8E4M3FN", "f8E4M3FN", 16, 16, 64)
+    text.parameters["k"] = "i64"
+    text.mad("mad_mx", ("f8E4M3FN", "f8E4M3FN", "f32"), 16, 16, "%k")
+    tiles, scales = np.zeros((16, 64), np.uint8), np.full((16, 2), 127, np.uint8)
+    report = ptosim.check(text.kernel().kernel, tiles, tiles, scales, scales, np.zeros(1, np.float32), k)
+    assert [finding.message for finding in report.findings if finding.kind == "lint"] == said
 
 
 def test_the_scale_255_is_nan() -> None:

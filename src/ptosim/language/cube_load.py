@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.cube_load import STEP_LIMIT
-from ptosim.effects.element import element
+from ptosim.effects.element import Element, element
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import SHORT_LIMIT, BlockCopy
 from ptosim.language.clauses import (
@@ -126,14 +126,30 @@ class _Load(CubeOperation):
         for role in STARTS:
             for place, known in constants(self, role):
                 if known > 0:
-                    message = f"{role} counts fractals, not rows or columns"
-                    yield Problem(message, at=place, kind="lint", severity="warning")
+                    yield Problem(counts_fractals(role), at=place, kind="lint", severity="warning")
 
     def complete(self) -> Iterator[Problem]:
         """One of the groups of fields is there, whole."""
         given = {role for role in (*self.shape, *STARTS, *self.full) if self.segment(role)}
         if given not in (set(self.shape), {*self.shape, *STARTS}, set(self.full)):
             yield Problem(f"{self.name} needs {', '.join(self.shape)} or {', '.join(self.full)}")
+
+
+def counts_fractals(role: str) -> str:
+    """What deserves a remark where a start is not 0."""
+    return f"{role} counts fractals, not rows or columns"
+
+
+def misses_its_place(side: str, columns: int, depth: int) -> str | None:
+    """What deserves a remark about a transposed tile of bytes: with an odd number of fractals side by side the product
+    looks for all but the first 32 values of k elsewhere."""
+    if (columns + 15) // 16 % 2 == 0 or depth <= 32:
+        return None
+    return f"a transposed 8-bit tile with {side} = {columns} and k = {depth} is not what pto.mad reads"
+
+
+def holds_bytes(kind: Element) -> bool:
+    return kind.name not in FP4 and kind.bytes == 1
 
 
 def _field(role: str) -> str:
@@ -179,13 +195,12 @@ class _Tile(_Load):
         columns, depth = (next((known for _, known in constants(self, role)), None) for role in (side, "k"))
         if not self.integer("transpose") or columns is None or depth is None or not self._holds_bytes():
             return
-        if (columns + 15) // 16 % 2 == 1 and depth > 32:
-            message = f"a transposed 8-bit tile with {side} = {columns} and k = {depth} is not what pto.mad reads"
+        if (message := misses_its_place(side, columns, depth)) is not None:
             yield Problem(message, at=side, kind="lint", severity="warning", hint=f"make {side} a multiple of 32")
 
     def _holds_bytes(self) -> bool:
         name = pointed(self, "source")
-        return name is not None and name not in FP4 and element(name).bytes == 1
+        return name is not None and holds_bytes(element(name))
 
 
 class MteL1L0a(_Tile):

@@ -199,6 +199,11 @@ class MadBias(_Clauses):
 # --- MX ---------------------------------------------------------------------------------------------------------------
 
 
+def leaves_a_rest(k: int) -> str | None:
+    """What deserves a remark about the depth of a scaled product."""
+    return f"k is {k}; the hardware multiplies scaled operands in steps of 64" if k % 64 else None
+
+
 class _Scaled(_Clauses):
     products = _MX_PRODUCTS
     slots = (("unit_flag",), ("disable_gemv",), ("sat", "nosat"), ("n_dir",))
@@ -206,8 +211,7 @@ class _Scaled(_Clauses):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         for place, known in constants(self, "k"):
-            if known > 0 and known % 64:
-                message = f"k is {known}; the hardware multiplies scaled operands in steps of 64"
+            if known > 0 and (message := leaves_a_rest(known)) is not None:
                 yield Problem(message, at=place, kind="lint", severity="warning")
 
 

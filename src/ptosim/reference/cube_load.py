@@ -44,7 +44,22 @@ def mte_l1_l0(
     strides = {"source_stride": source_stride, "dest_stride": dest_stride}
     written = SimpleNamespace(m=m, k=k, n=n, start_row=start_row, start_col=start_col, **fields, **strides)
     control = tile_control(written, static, side, bool(transpose))
+    columns = m if side == "m" else n
+    if transpose and columns is not None and k is not None and op.holds_bytes(static.elements["source"]):
+        _remark(core, op.misses_its_place(side, columns, k))
+    _remark_on_starts(core, start_row=start_row, start_col=start_col)
     yield from load_tile(core, space, source, dest, control, static.elements["source"], bool(transpose))
+
+
+def _remark(core: Core, message: str | None) -> None:
+    if message is not None:
+        core.lint(message)
+
+
+def _remark_on_starts(core: Core, **starts: int | None) -> None:
+    for role, start in starts.items():
+        if start:
+            core.lint(op.counts_fractals(role))
 
 
 _SCALE_A = {"space": Space.SCALE_A, "side": "m", "n": None}
@@ -75,6 +90,7 @@ def mte_l1_l0_mx(
     fields = {"x_start": x_start, "y_start": y_start, "x_step": x_step, "y_step": y_step}
     strides = {"source_stride": source_stride, "dest_stride": dest_stride}
     written = SimpleNamespace(m=m, k=k, n=n, start_row=start_row, start_col=start_col, **fields, **strides)
+    _remark_on_starts(core, start_row=start_row, start_col=start_col)
     yield from load_scales(core, space, source, dest, scale_control(written, static, side))
 
 

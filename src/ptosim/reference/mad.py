@@ -178,6 +178,8 @@ def _rounded(sums: Matrix, saturate: bool) -> Words:
 
 def multiply(core: Core, product: Product, a: int, b: int, c: int, bias: int | None) -> None:
     fits(EXTENT_LIMIT, low=1, m=product.m, n=product.n, k=product.k)
+    if product.scaled and (message := op.leaves_a_rest(product.k)) is not None:
+        core.lint(message)
     if not all(core.holds(*access) for access in _accesses(product, a, b, c, bias)):
         return
     left, right = _operands(core, product, a, b)
