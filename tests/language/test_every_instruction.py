@@ -106,6 +106,13 @@ def test_sizes_and_words_have_64_bits(operation: type[PTOOperation]):
             rejects_module(with_another_type(operation, name, "i32"), f"{role} must be i64, not i32")
 
 
+@pytest.mark.parametrize("operation", ON_REGISTERS, ids=name_of)
+def test_a_granularity_that_is_left_open_follows_from_the_registers(operation: type[PTOOperation]):
+    text = vector_module(operation)
+    left_open = re.sub(r"!pto\.mask<b\d+>", "!pto.mask<G>", text)
+    assert printed(read(left_open)) == printed(read(text))
+
+
 @pytest.mark.parametrize("operation", [*ON_REGISTERS, *OUTSIDE], ids=name_of)
 def test_attributes_of_other_tools_are_kept(operation: type[PTOOperation]):
     text, written = module(operation), example(operation)

@@ -107,6 +107,7 @@ def test_commas(name: str) -> None:
 def test_clauses_as_attributes() -> None:
     as_attributes = store("gm") + ' {layout = "nz2nd", sat = "sat_preserve_nan"}'
     same(store("gm", "nz2nd, sat(preserve_nan)"), as_attributes)
+    rejects(store("l1", "nz2nd") + ' {layout = ^"nz2nd"}', "layout is given twice", kind="syntax")
     rejects(store("l1") + ' {layout = ^"nd"}', "unknown layout 'nd'; known: nz2nd, nz2dn, nz2nz", kind="syntax")
 
 

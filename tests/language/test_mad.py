@@ -121,6 +121,7 @@ def test_clauses_as_attributes() -> None:
     body = product("mad", clauses='{sat = "nosat", unit_flag = "check_only", n_dir}')
     assert " unit_flag(check_only) nosat n_dir : " in text_of(body)
     rejects(product("mad", clauses='{sat = ^"always"}'), "unknown sat 'always'; known: sat, nosat", kind="syntax")
+    rejects(product("mad", clauses='sat {sat = ^"sat"}'), "sat is given twice", kind="syntax")
     message = "disable_gemv has no value, but false is given"
     rejects(product("mad", clauses="{disable_gemv = ^false}"), message)
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Self
+
+from xdsl.ir import Attribute
+
 from ptosim.effects.names import CoreKind
+from ptosim.language.clauses import Written, by_role, parse_clause_types
+from ptosim.language.located import LocatedParser
 from ptosim.language.operation import PTOOperation
+from ptosim.language.syntax import given_twice
 
 
 class CubeOperation(PTOOperation):
@@ -11,3 +19,13 @@ class CubeOperation(PTOOperation):
 
     placement = "outside"
     cores = (CoreKind.AIC,)
+
+    @classmethod
+    def parse_end(cls, parser: LocatedParser, written: Written, clauses: Mapping[str, Attribute]) -> Self:
+        """The attribute dictionary and the type list, behind the operands and clauses."""
+        attributes, properties = cls.parse_dictionary(parser)
+        for name in properties:
+            if name in clauses:
+                given_twice(parser, name, parser.place_of(name))
+        parse_clause_types(parser, written)
+        return cls.make(by_role(written), (), {**properties, **clauses}, attributes)

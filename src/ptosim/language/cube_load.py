@@ -19,8 +19,6 @@ from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import SHORT_LIMIT, BlockCopy
 from ptosim.language.clauses import (
     Written,
-    by_role,
-    parse_clause_types,
     parse_leading,
     parse_operand_list,
     print_clause_types,
@@ -61,9 +59,7 @@ class _Load(CubeOperation):
             cls._parse_named(parser, written)
         else:
             cls._parse_positional(parser, written)
-        attributes, properties = cls.parse_dictionary(parser)
-        parse_clause_types(parser, written)
-        return cls.make(by_role(written), (), properties, attributes)
+        return cls.parse_end(parser, written, {})
 
     @classmethod
     def _parse_positional(cls, parser: LocatedParser, written: Written) -> None:

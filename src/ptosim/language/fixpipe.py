@@ -19,8 +19,6 @@ from ptosim.effects.names import Space
 from ptosim.language.clauses import (
     ClauseOrder,
     Written,
-    by_role,
-    parse_clause_types,
     parse_group,
     parse_leading,
 )
@@ -93,9 +91,7 @@ class _Store(CubeOperation):
                 break
         if comma:
             parser.raise_error("expected a clause after ','")
-        attributes, properties = cls.parse_dictionary(parser)
-        parse_clause_types(parser, written)
-        return cls.make(by_role(written), (), {**properties, **words}, attributes)
+        return cls.parse_end(parser, written, words)
 
     @classmethod
     def parse_mode(cls, parser: LocatedParser, written: Written, words: dict[str, Attribute], comma: bool) -> bool:

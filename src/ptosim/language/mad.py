@@ -16,8 +16,6 @@ from ptosim.effects.names import Space
 from ptosim.language.clauses import (
     ClauseOrder,
     Written,
-    by_role,
-    parse_clause_types,
     parse_leading,
     print_clause_types,
 )
@@ -107,9 +105,7 @@ class _Clauses(_Product):
                 clauses[word] = UnitAttr()
             else:
                 clauses[word] = StringAttr(cls._parse_argument(parser, word))
-        attributes, properties = cls.parse_dictionary(parser)
-        parse_clause_types(parser, written)
-        return cls.make(by_role(written), (), {**properties, **clauses}, attributes)
+        return cls.parse_end(parser, written, clauses)
 
     @classmethod
     def _parse_argument(cls, parser: LocatedParser, word: str) -> str:

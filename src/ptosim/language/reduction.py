@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import IntegerType, i32
 
 from ptosim.language.operands import are_type, constant_of, in_range
 from ptosim.language.operation import Operand, Problem, Result
-from ptosim.language.types import VregType, element_of
+from ptosim.language.types import MaskType, VregType, element_of, mask_for
 from ptosim.language.vector import (
     F16_F32,
     Unary,
@@ -202,6 +202,10 @@ class Histogram(VectorOperation):
     mask = Operand()
     bin = Operand()
     result = Result()
+
+    def mask_type(self) -> MaskType | None:
+        """The mask governs the bytes that are counted."""
+        return mask_for(self.input.type) if isinstance(self.input.type, VregType) else None
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_types(self, "acc", "result")
