@@ -2,11 +2,10 @@
 
 import pytest
 
-from language.vector_kernel import accepts, example_kernel, kernel, printed, read, register, rejects, warns
+from language.vector_kernel import accepts, example_kernel, kernel, mismatch, printed, read, register, rejects, warns
 from ptosim.effects.element import ELEMENTS
 from ptosim.language import arithmetic, arithmetic_integer
 from ptosim.language.catalogue import operations
-from ptosim.language.operation import PTOOperation
 
 ROOM = (arithmetic.__name__, arithmetic_integer.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
@@ -35,15 +34,6 @@ def test_every_instruction_of_the_room_is_there():
     expected = {*UNARY, *BINARY, *WITH_SCALAR, *"vbr vdup vnot vshl vshr vshls vshrs vmadd".split()}
     assert names == expected | {"vaddc", "vsubc", "vaddcs", "vsubcs"}
     assert names - set(TYPES) == {"vbr", "vdup", "vaddc", "vsubc", "vaddcs", "vsubcs"}, "TYPES says what each takes"
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
-    module = read(example_kernel(operation))
-    once = printed(module)
-    assert operation.name in once
-    assert printed(read(once)) == once
-    assert module.warnings == []
 
 
 # --- element types --------------------------------------------------------------------------------
@@ -220,7 +210,7 @@ def test_the_mask_matches_the_width(name: str):
     accepts(written(name, "f32", "b32"))
     rejects(
         written(name, "f32", "b16").replace("%b16", "^%b16", 1),
-        "mask type !pto.mask<b16> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>",
+        mismatch("b16", "f32"),
     )
 
 
@@ -229,7 +219,7 @@ def test_some_masks_are_only_warned_of(name: str):
     accepts(written(name, "i16", "b16"))
     warns(
         written(name, "i16", "b32").replace("%b32", "^%b32", 1),
-        "mask type !pto.mask<b32> does not match value vector type !pto.vreg<128xi16>; expected !pto.mask<b16>",
+        mismatch("b32", "i16"),
     )
 
 
@@ -237,7 +227,7 @@ def test_masks_of_64_bit_lanes_are_only_warned_of():
     accepts("%d = pto.vand %v_i64, %w_i64, %b32 : V<i64>, V<i64>, M<b32> -> V<i64>")
     warns(
         "%d = pto.vand %v_i64, %w_i64, ^%b8 : V<i64>, V<i64>, M<b8> -> V<i64>",
-        "mask type !pto.mask<b8> does not match value vector type !pto.vreg<32xi64>; expected !pto.mask<b32>",
+        mismatch("b8", "i64"),
     )
 
 
@@ -326,7 +316,7 @@ def test_vdup_rejects():
     )
     rejects(
         "%d = pto.vdup %s_f32, ^%b8 : f32, M<b8> -> V<f32>",
-        "mask type !pto.mask<b8> does not match value vector type !pto.vreg<64xf32>; expected !pto.mask<b32>",
+        mismatch("b8", "f32"),
     )
     rejects(
         "%d = ^pto.vdup %s_i64, %b32 : i64, M<b32> -> V<i64>",
@@ -380,7 +370,7 @@ def test_carry(name: str, element: str):
     accepts(f"%d, %c = pto.{name} %v_{element}, %w_{element}, %b32 : {v}, {v}, M<b32> -> {v}, M<b32>")
     rejects(
         f"%d, %c = ^pto.{name} %v_{element}, %w_{element}, %b32 : {v}, {v}, M<b32> -> {v}, M<b8>",
-        f"mask type !pto.mask<b8> does not match value vector type {register(element)}; expected !pto.mask<b32>",
+        mismatch("b8", element),
     )
 
 
@@ -400,13 +390,12 @@ def test_carry_is_for_32_bit_integers_alone(name: str):
 def test_carry_in(name: str):
     text = "%d, %c = pto.{} %v_ui32, %w_ui32, %{}, %{} : V<ui32>, V<ui32>, M<{}>, M<{}> -> V<ui32>, M<{}>"
     accepts(text.format(name, "b32_in", "b32", "b32", "b32", "b32"))
-    message = "mask type !pto.mask<{}> does not match value vector type !pto.vreg<64xui32>; expected !pto.mask<b32>"
     body = text.format(name, "b16", "b32", "b16", "b32", "b32").replace("%b16", "^%b16", 1)
-    rejects(body, message.format("b16"))
+    rejects(body, mismatch("b16", "ui32"))
     body = text.format(name, "b32", "b8", "b32", "b8", "b32").replace("%b8", "^%b8", 1)
-    rejects(body, message.format("b8"))
+    rejects(body, mismatch("b8", "ui32"))
     body = text.format(name, "b32_in", "b32", "b32", "b32", "b16").replace("pto.", "^pto.", 1)
-    rejects(body, message.format("b16"))
+    rejects(body, mismatch("b16", "ui32"))
     body = text.format(name, "b32_in", "b32", "b32", "b32", "b32").replace("ui32", "f32").replace("%v_", "^%v_", 1)
     rejects(body, f"pto.{name} does not take elements of type f32; it takes i32, si32, ui32")
 

@@ -2,33 +2,19 @@
 
 import pytest
 
-from language.vector_kernel import accepts, example_kernel, printed, read, register, rejects, warns
+from language.vector_kernel import LOW_PRECISION, accepts, mask_of, mismatch, rejects, warns
 from ptosim.effects.element import ELEMENTS
 from ptosim.language import compare
 from ptosim.language.catalogue import operations
-from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == compare.__name__]
-MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
 TAKEN = "i8 i16 i32 si8 si16 si32 ui8 ui16 ui32 f16 bf16 f32".split()
-LOW_PRECISION = "f8E4M3FN f8E5M2 f8E8M0 hif8 f4E1M2x2 f4E2M1x2 hif8x2 bf16x2".split()
 REJECTED = ["i64", "si64", "ui64", *LOW_PRECISION]
 
 
 def test_every_instruction_of_the_room_is_there():
     names = {operation.name for operation in OPERATIONS}
     assert names == {f"pto.{name}" for name in "vcmp vcmps vsel vselr vselrv2".split()}
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
-    once = printed(read(example_kernel(operation)))
-    assert operation.name in once
-    assert printed(read(once)) == once
-
-
-def mask_of(element: str) -> str:
-    return MASKS[ELEMENTS[element].bits]
 
 
 def vcmp(element: str, word: str = '"lt"', seed: str | None = None, result: str | None = None) -> str:
@@ -39,11 +25,6 @@ def vcmp(element: str, word: str = '"lt"', seed: str | None = None, result: str 
 def vcmps(element: str, scalar: str, word: str = '"lt"') -> str:
     mask = mask_of(element)
     return f"%m = pto.vcmps %v_{element}, %s_{scalar}, %{mask}, {word} : V<{element}>, {scalar}, M<{mask}> -> M<{mask}>"
-
-
-def mismatch(mask: str, element: str) -> str:
-    found, expected = f"!pto.mask<{mask}>", f"!pto.mask<{mask_of(element)}>"
-    return f"mask type {found} does not match value vector type {register(element)}; expected {expected}"
 
 
 # --- comparisons ----------------------------------------------------------------------------------

@@ -2,11 +2,10 @@
 
 import pytest
 
-from language.scalar_kernel import accepts, example_module, rejects, same, text_of, warns
+from language.scalar_kernel import accepts, rejects, same, text_of, warns
 from language.vector_kernel import printed, read
 from ptosim.language import cube_load, cube_load_raw
 from ptosim.language.catalogue import operations
-from ptosim.language.operation import PTOOperation
 
 ROOM = (cube_load.__name__, cube_load_raw.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOM]
@@ -19,14 +18,6 @@ TILES = [("mte_l1_l0a", A, "m", "k"), ("mte_l1_l0b", B, "k", "n")]
 SCALES = [("mte_l1_l0a_mx", A, "m", "k"), ("mte_l1_l0b_mx", B, "k", "n")]
 FULL = ("m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
 MX_FULL = ("x_start", "y_start", "x_step", "y_step", "source_stride", "dest_stride")
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
-    loaded = read(example_module(operation))
-    assert loaded.warnings == []
-    once = printed(loaded)
-    assert printed(read(once)) == once
 
 
 def test_the_room_is_complete() -> None:

@@ -41,6 +41,18 @@ def marked(text: str, operation: type[PTOOperation]) -> str:
     return text.replace(f"{operation.name} ", f"^{operation.name} ", 1)
 
 
+NOT_ON_A5 = ("pto.vselrv2", "pto.vintlvv2", "pto.vdintlvv2")
+
+
+@pytest.mark.parametrize("operation", [*ON_REGISTERS, *OUTSIDE], ids=name_of)
+def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
+    loaded = read(module(operation), "a2a3" if operation.name in NOT_ON_A5 else "a5")
+    assert loaded.warnings == []
+    once = printed(loaded)
+    assert operation.name in once
+    assert printed(read(once)) == once
+
+
 # --- where it may stand -----------------------------------------------------------------------------------------------
 
 

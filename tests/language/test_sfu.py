@@ -2,38 +2,17 @@
 
 import pytest
 
-from language.vector_kernel import accepts, example_kernel, printed, read, register, rejects, warns
-from ptosim.effects.element import ELEMENTS
+from language.vector_kernel import accepts, mask_of, mismatch, rejects, warns
 from ptosim.language import sfu
 from ptosim.language.catalogue import operations
-from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == sfu.__name__]
 SORTING = ("pto.vbitsort", "pto.vmrgsort4")
-MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
 
 
 def test_every_instruction_of_the_room_is_there():
     names = {operation.name.removeprefix("pto.") for operation in OPERATIONS}
     assert names == set("vlrelu vprelu vexpdif vaxpy vmula vmull vbitsort vmrgsort4".split())
-
-
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
-    module = read(example_kernel(operation, scope=operation.name not in SORTING))
-    once = printed(module)
-    assert operation.name in once
-    assert printed(read(once)) == once
-    assert module.warnings == []
-
-
-def mask_of(element: str) -> str:
-    return MASKS[ELEMENTS[element].bits]
-
-
-def mismatch(mask: str, element: str) -> str:
-    found, expected = f"!pto.mask<{mask}>", f"!pto.mask<{mask_of(element)}>"
-    return f"mask type {found} does not match value vector type {register(element)}; expected {expected}"
 
 
 # --- activations ----------------------------------------------------------------------------------

@@ -33,6 +33,21 @@ def register(name: str) -> str:
     return f"!pto.vreg<{ELEMENTS[name].lanes}x{_element(name)}>"
 
 
+LOW_PRECISION = "f8E4M3FN f8E5M2 f8E8M0 hif8 f4E1M2x2 f4E2M1x2 hif8x2 bf16x2".split()
+_MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
+
+
+def mask_of(element: str) -> str:
+    """The granularity of masks that govern lanes of an element type."""
+    return _MASKS[ELEMENTS[element].bits]
+
+
+def mismatch(mask: str, element: str) -> str:
+    """What is said of a mask of another granularity."""
+    found, expected = f"!pto.mask<{mask}>", f"!pto.mask<{mask_of(element)}>"
+    return f"mask type {found} does not match value vector type {register(element)}; expected {expected}"
+
+
 def _expand(body: str) -> str:
     body = re.sub(r"\bV<(\w+)>", lambda match: register(match[1]), body)
     return re.sub(r"\bM<(\w+)>", r"!pto.mask<\1>", body)
