@@ -296,7 +296,13 @@ def test_what_is_not_part_of_the_surface(name: str):
     "generic, printed",
     [
         ('"arith.constant"() {value = 4 : i32} : () -> i32', "arith.constant 4 : i32"),
+        ('"arith.constant"() {value = 0 : i32} : () -> i32', "arith.constant 0 : i32"),
+        ('"arith.constant"() {value = 0.0 : f32} : () -> f32', "arith.constant 0.0e+00 : f32"),
+        ('"arith.constant"() {value = false} : () -> i1', "arith.constant false"),
+        ('"arith.constant"() <{value = 0 : index}> : () -> index', "arith.constant 0 : index"),
         ('"arith.constant"() <{value = 1.5 : f32}> : () -> f32', "arith.constant 1.5e+00 : f32"),
+        ('"arith.cmpi"(%n, %n) {predicate = 0 : i64} : (i32, i32) -> i1', "arith.cmpi eq, %n, %n : i32"),
+        ('"arith.cmpf"(%f, %f) <{predicate = 0 : i64}> : (f32, f32) -> i1', "arith.cmpf false, %f, %f : f32"),
         ('"arith.addi"(%n, %n) <{overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32', "arith.addi %n, %n"),
         ('"arith.cmpi"(%n, %n) <{predicate = 2 : i64}> : (i32, i32) -> i1', "arith.cmpi slt, %n, %n : i32"),
         ('"arith.select"(%c, %n, %n) : (i1, i32, i32) -> i32', "arith.select %c, %n, %n : i32"),

@@ -73,7 +73,7 @@ def test_special_registers(body: str):
         ),
         (
             '%p = ~pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<f32, ub>',
-            "pto.sprsts requires updated base result to match base type !pto.ptr<i32, ub>",
+            "pto.sprsts requires updated base result to match base type !pto.ptr<i32, ub>, not !pto.ptr<f32, ub>",
         ),
     ],
 )

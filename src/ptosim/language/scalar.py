@@ -81,7 +81,9 @@ class Constant(PTOOperation):
         return cls.make({}, [type_], {"bits": IntAttr(_literal_bits(parser, literal, number, type_, span))}, attributes)
 
     def settle(self, parser: LocatedParser) -> None:
-        value = self.attributes.pop("value", None) or self.properties.pop("value", None)
+        value = self.attribute("value")
+        self.attributes.pop("value", None)
+        self.properties.pop("value", None)
         if isinstance(value, IntegerAttr | FloatAttr) and len(self.results) == 1:
             number = cast("IntegerAttr[Any] | FloatAttr[Any]", value).value.data
             bits = _literal_bits(parser, str(number), number, self.results[0].type, parser.place_of(""))

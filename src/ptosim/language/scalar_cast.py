@@ -40,7 +40,7 @@ class _Compare(ScalarOperation):
         return [i1]
 
     def settle(self, parser: LocatedParser) -> None:
-        number = self.attributes.get("predicate") or self.properties.get("predicate")
+        number = self.attribute("predicate")
         words = self.words["predicate"].words
         if isinstance(number, IntegerAttr):
             value = cast("IntegerAttr[Any]", number).value.data

@@ -55,9 +55,13 @@ EVENT_IDS = 8
 BUFFER_IDS = 32
 
 PIPES = Vocabulary(_REAL_PIPES, bare="PIPE_ALL", illegal=("PIPE_ALL", *_ABSENT_PIPES))
-PIPES_OR_EVENT_TYPES = Vocabulary(_REAL_PIPES, EVENT_TYPES, illegal=("PIPE_ALL", *_ABSENT_PIPES))
+PIPES_OR_EVENT_TYPES = Vocabulary(
+    _REAL_PIPES, EVENT_TYPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=tuple(EVENT_TYPES)
+)
 BARRIER_PIPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), bare="PIPE_ALL", printed="#pto.pipe<{}>", illegal=_ABSENT_PIPES)
-BARRIER_EVENT_TYPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), EVENT_TYPES, illegal=_ABSENT_PIPES)
+BARRIER_EVENT_TYPES = Vocabulary(
+    (*_REAL_PIPES, "PIPE_ALL"), EVENT_TYPES, illegal=_ABSENT_PIPES, also=tuple(EVENT_TYPES)
+)
 EVENTS = Vocabulary(
     tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS)), illegal=tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS, 64))
 )

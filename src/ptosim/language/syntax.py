@@ -41,6 +41,13 @@ class Vocabulary:
     """The word meant by a kind without a parameter, such as `#pto.pipe`."""
     illegal: tuple[str, ...] = ()
     """Words that parse although no instruction takes them: a rule reports them, with a kind of its own."""
+    also: tuple[str, ...] = ()
+    """Aliases that are no older than the words they stand for: messages name them, too."""
+
+    @property
+    def known(self) -> str:
+        """What messages name."""
+        return ", ".join((*self.words, *self.also))
 
 
 @dataclass(frozen=True)
@@ -197,7 +204,7 @@ def parse_word(parser: LocatedParser, name: str, vocabulary: Vocabulary) -> str:
 
 
 def expected_word(parser: LocatedParser, name: str, vocabulary: Vocabulary, at: Span | int | None = None) -> NoReturn:
-    parser.raise_error(f"expected {name}: one of {_list(vocabulary.words)}", at)
+    parser.raise_error(f"expected {name}: one of {vocabulary.known}", at)
 
 
 def given_twice(parser: LocatedParser, name: str, span: Span) -> NoReturn:
@@ -222,7 +229,7 @@ def _parse_kind(parser: LocatedParser, vocabulary: Vocabulary) -> str | None:
 def check_word(parser: LocatedParser, name: str, word: str, vocabulary: Vocabulary, span: Span) -> str:
     word = vocabulary.aliases.get(word, word)
     if word not in vocabulary.words and word not in vocabulary.illegal:
-        parser.raise_error(f"unknown {name} '{word}'; known: {_list(vocabulary.words)}", span)
+        parser.raise_error(f"unknown {name} '{word}'; known: {vocabulary.known}", span)
     return word
 
 
@@ -233,10 +240,6 @@ def word_in(attribute: Attribute) -> str:
     if isinstance(attribute, AddressSpaceAttr):
         return attribute.space.data
     return attribute.value.data.strip() if isinstance(attribute, UnregisteredAttr) else str(attribute)
-
-
-def _list(words: tuple[str, ...]) -> str:
-    return ", ".join(words)
 
 
 def parse_types(parser: LocatedParser) -> list[tuple[Attribute, Span]]:

@@ -13,7 +13,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, are_type, constant_of, in_range
+from ptosim.language.operands import are_i64, are_type, constant_of, in_range, updated_base
 from ptosim.language.operation import (
     Operand,
     OptionalProperty,
@@ -232,8 +232,7 @@ class SpecialRegisterStore(SpecialRegister):
         if isinstance(pointer, PtrType) and element_name(pointer.element) not in ("i32", "ui32"):
             yield Problem(f"{self.name} stores to a pointer of i32 or ui32, not {pointer.element}", at="dest")
         yield from are_type(self, i32, "offset")
-        if self.next is not None and self.next.type != pointer:
-            yield Problem(f"{self.name} requires updated base result to match base type {pointer}")
+        yield from updated_base(self, "dest")
 
 
 class SprSti(SpecialRegisterStore):

@@ -1,0 +1,258 @@
+"""The rules of copies, one by one: a kernel that breaks each, and its twin."""
+
+import pytest
+
+from language.twins import Rule, holds
+
+_X = "%s_i64"
+_TO_UB = "!pto.ptr<f32, gm>, !pto.ptr<f32, ub>"
+_COUNT, _LONG, _GM, _UB = 2097151, 65535, (1 << 40) - 1, (1 << 21) - 1
+
+
+def gm_ub(length: str = _X, rows: str = f"{_X}, {_X}, {_X}", rest: str = "", l2: str = _X) -> str:
+    return f"pto.mte_gm_ub %p_f32_gm, %p_f32_ub, {l2}, {length} nburst({rows}){rest}"
+
+
+def ub_gm(length: str = _X, rows: str = f"{_X}, {_X}, {_X}", rest: str = "") -> str:
+    return f"pto.mte_ub_gm %p_f32_ub, %p_f32_gm, {length} nburst({rows}){rest}"
+
+
+def copy(name: str, source: str, dest: str, *scalars: str) -> str:
+    return f"pto.{name} {source}, {dest}, " + ", ".join(scalars)
+
+
+def gm_to_ubuf(**given: str) -> str:
+    roles = ("sid", "n", "length", "left", "right", "select", "l2", "source", "dest")
+    scalars = {**dict.fromkeys(roles, _X), "select": "%s_i1", **given}
+    return copy("copy_gm_to_ubuf", "%p_f32_gm", "%p_f32_ub", *scalars.values())
+
+
+def ubuf_to_gm(**given: str) -> str:
+    scalars = {**dict.fromkeys(("sid", "n", "length", "reserved", "dest", "source"), _X), **given}
+    return copy("copy_ubuf_to_gm", "%p_f32_ub", "%p_f32_gm", *scalars.values())
+
+
+REGISTERS = [
+    Rule("pto.set_loop_size_outtoub ~%«0|1», %1 : i64, i64", f"loop1 is 0; it must be 1..{_COUNT}"),
+    Rule(f"pto.set_loop_size_ubtoout %1, ~%«2097152|{_COUNT}» : i64, i64", f"loop2 is 2097152; it must be 1..{_COUNT}"),
+    Rule("pto.set_loop_size_outtoub ~%«s_i32|s_i64», %1", "loop1 must be i64, not i32"),
+    Rule(f"pto.set_loop1_stride_outtoub ~%«{_GM + 1}|{_GM}», %0", f"source_stride is {_GM + 1}; it must be 0..{_GM}"),
+    Rule(f"pto.set_loop2_stride_outtoub %0, ~%«{_UB + 1}|{_UB}»", f"dest_stride is {_UB + 1}; it must be 0..{_UB}"),
+    Rule(f"pto.set_loop1_stride_ubtoout ~%«{_UB + 1}|{_UB}», %0", f"source_stride is {_UB + 1}; it must be 0..{_UB}"),
+    Rule(f"pto.set_loop2_stride_ubtoout %0, ~%«{_GM + 1}|{_GM}»", f"dest_stride is {_GM + 1}; it must be 0..{_GM}"),
+    Rule("pto.set_loop1_stride_outtoub ~%«n1|0», %0", f"source_stride is -1; it must be 0..{_GM}"),
+    Rule("pto.set_loop1_stride_outtoub %0, ~%«s_index|s_i64»", "dest_stride must be i64, not index"),
+    Rule("pto.set_loop_size_outtol1 ~%«s_i32|s_i64»", "packed must be i64, not i32"),
+    Rule("pto.set_loop2_stride_outtol1 ~%«s_index|s_i64»", "packed must be i64, not index"),
+    Rule("pto.set_mov_pad_val ~%s_«i64|i32»", "a pad value must be one of i8, i16, i32, f16, bf16, f32, not i64"),
+    Rule("pto.set_mov_pad_val ~%s_«ui8|i8»", "a pad value must be one of i8, i16, i32, f16, bf16, f32, not ui8"),
+    Rule("pto.set_pad_val_outtol1 ~%s_«f64|f16»", "a pad value must be one of i8, i16, i32, f16, bf16, f32, not f64"),
+]
+
+POSITIONAL = [
+    Rule(
+        f"pto.copy_gm_to_ubuf %p_f32_gm, %p_f32_ub, {', '.join([_X] * 5)}, %s_i1, {_X}, {_X}«, {_X}, ~{_X}|, {_X}»",
+        "pto.copy_gm_to_ubuf takes 11 operands: source, dest, sid, n_burst, len_burst, left_padding, right_padding, "
+        "data_select, l2_cache_ctl, source_stride, dest_stride; found 12",
+        "syntax",
+    ),
+    Rule(
+        f"pto.copy_ubuf_to_gm %p_f32_ub, %p_f32_gm, {_X}, {_X}, {_X}, {_X}, ~{_X}«|, {_X}»",
+        "pto.copy_ubuf_to_gm takes 8 operands: source, dest, sid, n_burst, len_burst, reserved, dest_stride, "
+        "source_stride; found 7",
+        "syntax",
+    ),
+    Rule(gm_to_ubuf(select="~%s_«i64|i1»"), "data_select must be i1, not i64"),
+    Rule(gm_to_ubuf(length="~%s_«index|i64»"), "len_burst must be i64, not index"),
+    Rule(ubuf_to_gm(source="~%s_«i32|i64»"), "source_stride must be i64, not i32"),
+    Rule(gm_to_ubuf(n=f"~%«{_COUNT + 1}|{_LONG}»"), f"n_burst is {_COUNT + 1}; it must be 0..{_COUNT}"),
+    Rule(gm_to_ubuf(length="~%«n32|32»"), f"len_burst is -32; it must be 0..{_COUNT}"),
+    Rule(ubuf_to_gm(length=f"~%«{_COUNT + 1}|{_LONG}»"), f"len_burst is {_COUNT + 1}; it must be 0..{_COUNT}"),
+    Rule(
+        gm_to_ubuf(length=f"~%«{_LONG + 1}|{_LONG}»"),
+        f"len_burst is {_LONG + 1}; some machines have 16 bits for it",
+        "lint",
+        severity="warning",
+    ),
+    Rule(ubuf_to_gm(n="~%«0|1»"), "n_burst is 0: the copy does nothing", "lint", severity="warning"),
+    Rule(gm_to_ubuf(source=f"~%«{_GM + 1}|{_GM}»"), f"source_stride is {_GM + 1}; it must be 0..{_GM}"),
+    Rule(gm_to_ubuf(dest=f"~%«{_UB + 1}|{_UB}»"), f"dest_stride is {_UB + 1}; it must be 0..{_UB}"),
+    Rule(ubuf_to_gm(dest=f"~%«{_GM + 1}|{_GM}»"), f"dest_stride is {_GM + 1}; it must be 0..{_GM}"),
+    Rule(ubuf_to_gm(source="~%«n1|0»"), f"source_stride is -1; it must be 0..{_UB}"),
+    Rule(gm_to_ubuf(left="~%«256|8»"), "left_padding is 256; it must be 0..255"),
+    Rule(gm_to_ubuf(l2="~%«16|15»"), "l2_cache_ctl is 16; it must be 0..15"),
+    Rule(gm_to_ubuf(sid="~%«16|15»"), "sid is 16; it must be 0..15"),
+    Rule(
+        copy("copy_ubuf_to_gm", "%p_f32_ub", "~%p_«f16|i32»_gm", *[_X] * 6),
+        "dest has elements of f16, but source has f32: their widths differ",
+    ),
+    Rule(copy("copy_ubuf_to_gm", "~%p_f32_«gm|ub»", "%p_f32_gm", *[_X] * 6), "source must point to ub, not gm"),
+    Rule(copy("copy_ubuf_to_ubuf", "%p_f32_ub", "~%p_f32_«l1|ub»", *[_X] * 5), "dest must point to ub, not l1"),
+    Rule(
+        copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", _X, _X, f"~%«{_LONG + 1}|{_LONG}»", _X, _X),
+        f"len_burst is {_LONG + 1}; it must be 0..{_LONG}",
+    ),
+    Rule(
+        copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", _X, _X, _X, "~%«n1|0»", _X),
+        f"source_gap is -1; it must be 0..{_LONG}",
+    ),
+    Rule(
+        copy("copy_ubuf_to_cbuf", "%p_f32_ub", "%p_f32_l1", _X, "~%«4096|4095»", _X, _X, _X),
+        "n_burst is 4096; it must be 0..4095",
+    ),
+    Rule(copy("copy_cbuf_to_ubuf", "%p_f32_l1", "%p_f32_ub", "~%«2|1»", _X, _X, _X, _X), "sid is 2; it must be 0..1"),
+    Rule(copy("copy_gm_to_cbuf", "%p_f32_gm", "~%p_f32_«ub|l1»", *[_X] * 4), "dest must point to l1, not ub"),
+    Rule(
+        "%small = arith.constant true\n"
+        + copy("copy_gm_to_cbuf_multi_nd2nz", "%p_f16_gm", "%p_f16_l1", *[_X] * 4, "~%«5|4»", _X, "%small"),
+        "d is 5; with small_c0 it must be at most 4",
+    ),
+    Rule(
+        "%off = arith.constant false\n" + gm_to_ubuf(select="%off", length="~%«100|96»"),
+        "len_burst is 100; without padding it must be a multiple of 32 on a2a3",
+        "misaligned",
+        "a2a3",
+    ),
+    Rule(
+        ubuf_to_gm(n="%2", length="%64", dest="~%«100|96»"),
+        "dest_stride is 100; without padding it must be a multiple of 32 on a2a3",
+        "misaligned",
+        "a3",
+    ),
+]
+
+GROUPED = [
+    Rule(
+        f"pto.mte_gm_ub %p_f32_gm, %p_f32_ub, {_X}, {_X} «~|nburst({_X}, {_X}, {_X}) »: {_TO_UB}",
+        "expected 'nburst(n_burst, source_stride, dest_stride)' of pto.mte_gm_ub",
+        "syntax",
+    ),
+    Rule(
+        gm_ub(rest=f" ~«nburst|loop»({_X}, {_X}, {_X})"),
+        "clause 'nburst' after 'nburst': only one of them may be given",
+        "syntax",
+    ),
+    Rule(
+        gm_ub(rest=f" «pad(%s_f32) ~loop({_X}, {_X}, {_X})|loop({_X}, {_X}, {_X}) pad(%s_f32)»"),
+        "clause 'loop' must come before 'pad'",
+        "syntax",
+    ),
+    Rule(
+        gm_ub(rest=" pad(%s_f32) «~pad(%s_f32)|»"), "clause 'pad' after 'pad': only one of them may be given", "syntax"
+    ),
+    Rule(
+        gm_ub(rest=f" ~«loop3|loop2»({_X}, {_X}, {_X})"),
+        "unknown clause 'loop3'; known, in this order: nburst, loop, loop1, loop2, pad",
+        "syntax",
+    ),
+    Rule(
+        ub_gm(rest=f" «loop({_X}, {_X}, {_X}) ~l2_cache_ctl({_X})|l2_cache_ctl({_X}) loop({_X}, {_X}, {_X})»"),
+        "clause 'l2_cache_ctl' must come before 'loop'",
+        "syntax",
+    ),
+    Rule(
+        ub_gm(rest=f" ~«pad(%s_f32)|loop({_X}, {_X}, {_X})»"),
+        "unknown clause 'pad'; known, in this order: nburst, l2_cache_ctl, loop, loop1, loop2",
+        "syntax",
+    ),
+    Rule(
+        f"pto.mte_ub_ub %p_f32_ub, %p_f32_ub, {_X} nburst({_X}, {_X}, {_X})« ~loop({_X}, {_X}, {_X})|»",
+        "unknown clause 'loop'; known, in this order: nburst",
+        "syntax",
+    ),
+    Rule(
+        gm_ub(rest=f" pad(%s_f32, {_X}~«|, {_X}»)"), "Expected ',': left and right padding are given together", "syntax"
+    ),
+    Rule(gm_ub(rest=" pad(~%s_«i64|i32»)"), "a pad value must be one of i8, i16, i32, f16, bf16, f32, not i64"),
+    Rule(gm_ub(rest=" pad(~%s_«f16|f32»)"), "pad_value has elements of f16, but dest has f32: their widths differ"),
+    Rule(gm_ub(rest=f" pad(%s_f32, ~%s_«i32|i64», {_X})"), "left_padding must be i64, not i32"),
+    Rule(gm_ub(length="~%s_«index|i64»"), "len_burst must be i64, not index"),
+    Rule(gm_ub(l2="~%«16|15»"), "l2_cache_ctl is 16; it must be 0..15"),
+    Rule(ub_gm(rest=" l2_cache_ctl(~%«n1|0»)"), "l2_cache_ctl is -1; it must be 0..15"),
+    Rule(gm_ub(length=f"~%«{_COUNT + 1}|{_LONG}»"), f"len_burst is {_COUNT + 1}; it must be 0..{_COUNT}"),
+    Rule(gm_ub(rows=f"~%«n1|1», {_X}, {_X}"), f"n_burst is -1; it must be 0..{_COUNT}"),
+    Rule(gm_ub(rows=f"%2, ~%«{_GM + 1}|{_GM}», {_X}"), f"source_stride is {_GM + 1}; it must be 0..{_GM}"),
+    Rule(ub_gm(rows=f"%2, ~%«{_UB + 1}|{_UB}», {_X}"), f"source_stride is {_UB + 1}; it must be 0..{_UB}"),
+    Rule(gm_ub(rest=f" loop(~%«n1|1», {_X}, {_X})"), f"loop_counts[0] is -1; it must be 0..{_COUNT}"),
+    Rule(gm_ub(rest=f" loop(%2, ~%«n1|0», {_X})"), f"loop_source_strides[0] is -1; it must be 0..{_GM}"),
+    Rule(gm_ub(rest=f" loop({_X}, {_X}~«|, {_X}»)"), "Expected ',' before loop_dest_strides[0]", "syntax"),
+    Rule(
+        gm_ub(length="~%«100|96»"),
+        "len_burst is 100; without padding it must be a multiple of 32 on a2a3",
+        "misaligned",
+        "a2a3",
+    ),
+    Rule(gm_ub() + f" : {_TO_UB}, ~«i32|i64», i64 x4", "l2_cache_ctl has type i64, but the type list says i32"),
+    Rule(
+        gm_ub() + f" : {_TO_UB}, i64 x5«, ~i64|»",
+        "the type list has more types than the instruction has operands (7)",
+    ),
+    Rule(
+        f"pto.mte_gm_ub ~%p_f32_«ub|gm», %p_f32_ub, {_X}, {_X} nburst({_X}, {_X}, {_X})",
+        "source must point to gm, not ub",
+    ),
+    Rule(
+        f"pto.mte_ub_gm %p_f32_ub, ~%p_«i8|i32»_gm, {_X} nburst({_X}, {_X}, {_X})",
+        "dest has elements of i8, but source has f32: their widths differ",
+    ),
+    Rule(f"pto.mte_ub_ub %p_f32_ub, ~%p_f32_«gm|ub», {_X} nburst({_X}, {_X}, {_X})", "dest must point to ub, not gm"),
+    Rule(
+        f"pto.mte_ub_ub %p_f32_ub, %p_f32_ub, ~%«{_LONG + 1}|{_LONG}» nburst({_X}, {_X}, {_X})",
+        f"len_burst is {_LONG + 1}; it must be 0..{_LONG}",
+    ),
+    Rule(
+        f"~pto.«mte_ub_l1|mte_ub_ub» %p_f32_ub, %p_f32_«l1|ub», {_X} nburst({_X}, {_X}, {_X})",
+        "pto.mte_ub_l1 does not exist on a2a3",
+        "wrong-target",
+        "a2a3",
+    ),
+    Rule(f"pto.mte_l1_ub %p_f16_l1, ~%p_f16_«gm|ub», {_X} nburst({_X}, {_X}, {_X})", "dest must point to ub, not gm"),
+    Rule(f"pto.mte_gm_l1 %p_f16_gm, ~%p_f16_«ub|l1», {_X} nburst({_X}, {_X}, {_X})", "dest must point to l1, not ub"),
+]
+
+_FILL = "pto.raw_fill_l1 {}, {}, %s_i32, {}, {}, {} {{fill_word_bits = {} : i64}}"
+
+FILLS = [
+    Rule(_FILL.format("~%p_f32_«ub|l1»", _X, _X, _X, _X, 32), "dest must point to l1, not ub"),
+    Rule(_FILL.format("%p_f32_l1", "~%«48|64»", _X, _X, _X, 32), "byte_offset is 48; it must be a multiple of 32"),
+    Rule(_FILL.format("%p_f32_l1", _X, _X, "~%«32768|32767»", _X, 32), "blocks is 32768; it must be 0..32767"),
+    Rule(_FILL.format("%p_f32_l1", _X, _X, _X, "~%«32768|32767»", 16), "gap is 32768; it must be 0..32767"),
+    Rule(_FILL.format("%p_f32_l1", _X, _X, _X, _X, "~«8|16»"), "fill_word_bits must be 16 or 32, not 8 : i64"),
+    Rule(
+        f"~pto.raw_fill_l1 %p_f32_l1, {_X}, %s_i32, {_X}, {_X}, {_X} {{«|fill_word_bits = 32 : i64»}}",
+        "pto.raw_fill_l1 needs {fill_word_bits = 16} or {fill_word_bits = 32}",
+    ),
+    Rule(
+        f"pto.create_cbuf_matrix ~%p_«ui32|ui16»_l1, %s_i32, {_X}, {_X}, {_X} {{fill_word_bits = 16 : i64}}",
+        "dest has elements of 32 bits, but fill_word_bits is 16",
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", [*REGISTERS, *POSITIONAL, *GROUPED, *FILLS], ids=lambda rule: rule.message[:60])
+def test_copies(rule: Rule):
+    holds(rule)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        gm_ub(),
+        ub_gm(),
+        gm_to_ubuf(),
+        ubuf_to_gm(),
+        f"pto.mte_ub_ub %p_f32_ub, %p_f32_ub, {_X} nburst({_X}, {_X}, {_X})",
+        copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", *[_X] * 5),
+        copy("copy_ubuf_to_cbuf", "%p_f32_ub", "%p_f32_l1", *[_X] * 5),
+        f"pto.set_loop_size_outtoub {_X}, {_X}",
+        f"pto.set_loop1_stride_ubtoout {_X}, {_X}",
+        "pto.set_mov_pad_val %s_f32",
+        "pto.set_atomic_add",
+        "pto.set_atomic_f32",
+        "pto.set_atomic_none",
+    ],
+    ids=lambda instruction: instruction.partition(" ")[0],
+)
+def test_copies_stand_outside_a_scope(instruction: str):
+    name = instruction.partition(" ")[0]
+    holds(Rule(f"«pto.vecscope {{|»\n~{instruction}\n«}}|»", f"{name} must be outside 'pto.vecscope'"))

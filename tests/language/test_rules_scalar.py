@@ -1,0 +1,187 @@
+"""The rules of scalar code and control flow, one by one: a kernel that breaks each, and its twin."""
+
+import pytest
+
+from language.twins import Rule, holds
+
+_I = "%s_index"
+_LOOP = f"scf.for %i = {_I} to {_I} step {_I}"
+
+CONSTANTS = [
+    Rule(
+        "%x = arith.constant ~1 : «si32|i32»", "arith.constant cannot be of type si32; constants are signless", "syntax"
+    ),
+    Rule("%x = arith.constant ~1 : «ui8|i8»", "arith.constant cannot be of type ui8; constants are signless", "syntax"),
+    Rule("%x = arith.constant ~1.0 : «f8E4M3FN|f16»", "arith.constant cannot be of type f8E4M3FN", "syntax"),
+    Rule("%x = arith.constant ~1.0 : «!pto.hif8|bf16»", "arith.constant cannot be of type !pto.hif8", "syntax"),
+    Rule("%x = arith.constant ~«256|255» : i8", "256 does not fit in i8", "syntax"),
+    Rule("%x = arith.constant ~«-129|-128» : i8", "-129 does not fit in i8", "syntax"),
+    Rule("%x = arith.constant ~«0x1FFFFFFFF|0xFFFFFFFF» : f32", "0x1FFFFFFFF does not fit in f32", "syntax"),
+    Rule("%x = arith.constant ~«1.5|1» : i32", "1.5 is not an integer, but the type is i32", "syntax"),
+    Rule("%x = arith.constant ~1«|.0» : f32", "a constant of type f32 is written with a point, as 1.0", "syntax"),
+    Rule("%x = arith.constant ~true : «i32|i1»", "true and false are of type i1", "syntax"),
+    Rule("%x = arith.constant ~«dense<1>|1» : i32", "expected a number, true or false", "syntax"),
+    Rule("%x = arith.constant 1~«| : i32»", "Expected ':' and the type of the constant", "syntax"),
+]
+
+ARITHMETIC = [
+    Rule("%x = arith.addi %s_i32, ~%s_«i64|i32» : i32", "rhs has type i64, but i32 is written"),
+    Rule("%x = arith.addi ~%s_«ui32|i32», %s_i32 : i32", "lhs has type ui32, but i32 is written"),
+    Rule("%x = arith.negf ~%s_«i32|f32» : «i32|f32»", "arith.negf takes floats, not i32"),
+    Rule("%x = math.absi ~%s_«f32|i32» : «f32|i32»", "math.absi takes integers and index, not f32"),
+    Rule(
+        "%x = arith.cmpi ~«lt|slt», %s_i32, %s_i32 : i32",
+        "unknown predicate 'lt'; known: eq, ne, slt, sle, sgt, sge, ult, ule, ugt, uge",
+        "syntax",
+    ),
+    Rule(
+        "%x = arith.cmpf ~«lt|olt», %s_f32, %s_f32 : f32",
+        "unknown predicate 'lt'; known: false, oeq, ogt, oge, olt, ole, one, ord, ueq, ugt, uge, ult, ule, une, uno, "
+        "true",
+        "syntax",
+    ),
+    Rule("%x = arith.cmpi eq, %s_i32, ~%s_«i64|i32» : i32", "rhs has type i64, but i32 is written"),
+    Rule(
+        '%x = "arith.cmpi"(%s_i32, %s_i32) {predicate = ~«10|9» : i64} : (i32, i32) -> i1',
+        "predicates are numbered 0 to 9",
+        "syntax",
+    ),
+    Rule(
+        '%x = ~"arith.cmpi"(%s_i32, %s_i32) {predicate = 0 : i64} : (i32, i32) -> «i32|i1»',
+        "the result of arith.cmpi has type i1, not i32",
+    ),
+    Rule("%x = arith.select ~%s_«i32|i1», %s_f32, %s_f32 : f32", "the condition has type i1, not i32"),
+    Rule("%x = arith.select %s_i1, %s_f32, ~%s_«f16|f32» : f32", "if_false has type f16, but f32 is written"),
+    Rule(
+        "%x = ~arith.index_cast %s_i64 : i64 to «i32|index»",
+        "arith.index_cast from i64 to i32: exactly one of the two must be index",
+    ),
+    Rule("%x = ~arith.extsi %s_i32 : i32 to «i16|i64»", "arith.extsi from i32 to i16: the result must be wider"),
+    Rule("%x = ~arith.extui %s_i32 : i32 to «i32|i64»", "arith.extui from i32 to i32: the result must be wider"),
+    Rule("%x = ~arith.trunci %s_i32 : i32 to «i64|i16»", "arith.trunci from i32 to i64: the result must be narrower"),
+    Rule("%x = ~arith.truncf %s_f32 : f32 to «f64|f16»", "arith.truncf from f32 to f64: the result must be narrower"),
+    Rule("%x = ~arith.extf %s_f16 : f16 to «bf16|f32»", "arith.extf from f16 to bf16: the result must be wider"),
+    Rule(
+        "%x = ~arith.bitcast %s_f32 : f32 to «i64|i32»", "arith.bitcast from f32 to i64: both must have the same width"
+    ),
+    Rule("%x = arith.sitofp ~%s_«f32|i32» : «f32|i32» to f32", "arith.sitofp takes integers, not f32"),
+    Rule("%x = ~arith.fptosi %s_f32 : f32 to «f16|i32»", "arith.fptosi gives integers, not f16"),
+    Rule(
+        "%x = ~builtin.unrealized_conversion_cast %s_i32 : i32 to «ui64|ui32»",
+        "builtin.unrealized_conversion_cast from i32 to ui64: both must have the same width",
+    ),
+    Rule("%x, %y = ~arith.addui_extended %s_i32, %s_i32 : i32, «i32|i1»", "the carry has type i1, not i32"),
+    Rule(
+        '%x, %y = ~"arith.addui_extended"(%s_i32, %s_i32) : (i32, i32) -> («i64|i32», i1)',
+        "low has type i64, but lhs has type i32",
+    ),
+    Rule(
+        "%x = arith.addi %s_i32, %s_i32 ~«wrap|overflow<nsw>» : i32", "unknown flag 'wrap'; known: exact, ...", "syntax"
+    ),
+    Rule(
+        "%x = ~math.«tanh|exp» %s_f32 : f32", "'math.tanh' is not part of the micro-instruction surface", "unsupported"
+    ),
+    Rule(
+        "%x = ~arith.«addx|addi» %s_i32, %s_i32 : i32",
+        "'arith.addx' is not part of the micro-instruction surface; ...",
+        "unsupported",
+    ),
+]
+
+CONTROL = [
+    Rule(
+        f"scf.for %i = ~%s_«i32|index» to {_I} step {_I} {{ }}",
+        "lb has type i32, but the loop counts index; write ': i32' before the body",
+    ),
+    Rule("scf.for %i = %s_i32 to ~%s_«i64|i32» step %s_i32 : i32 { }", "ub has type i64, but the loop counts i32"),
+    Rule(
+        "scf.for %i = ~%s_«f32|i32» to %s_«f32|i32» step %s_«f32|i32» : «f32|i32» { }",
+        "a loop counts index or signless integers, not f32",
+    ),
+    Rule(
+        f"%c = arith.constant «0|1» : index\nscf.for %i = {_I} to {_I} step ~%c {{ }}",
+        "the step of scf.for must be positive, not 0",
+    ),
+    Rule(
+        f"%c = arith.constant «-1|1» : index\nscf.for %i = {_I} to {_I} step ~%c {{ }}",
+        "the step of scf.for must be positive, not -1",
+    ),
+    Rule(
+        f"%r = {_LOOP} iter_args(%a = %s_i32) -> (i32) {{ scf.yield ~%«s_i64|a» : «i64|i32» }}",
+        "value 0 of scf.yield has type i64, but scf.for takes i32",
+    ),
+    Rule(
+        f"%r = {_LOOP} iter_args(%a = %s_i32) -> (i32) {{ ~scf.yield %a«, %a|» : i32«, i32|» }}",
+        "scf.yield gives 2 values, but scf.for takes 1 value",
+    ),
+    Rule(
+        f"%r = ~{_LOOP} iter_args(%a = %s_i32) -> (i32) {{ «|scf.yield %a : i32» }}",
+        "scf.yield gives 0 values, but scf.for takes 1 value",
+    ),
+    Rule(
+        f"%r«|:2» = ~{_LOOP} iter_args(%a = %s_i32«|, %b = %s_i64») -> (i32, i64) {{\n"
+        "scf.yield %a, %«s_i64|b» : i32, i64 }",
+        "1 values, but 2 types",
+        "syntax",
+    ),
+    Rule(
+        f"%r = {_LOOP} iter_args(%a = %s_i32) «~|-> (i32) »{{ scf.yield %a : i32 }}",
+        "Expected '->' and the types of the carried values",
+        "syntax",
+    ),
+    Rule(f"{_LOOP} {{\n~scf.«condition(%s_i1)|yield» }}", "scf.condition does not belong in scf.for"),
+    Rule("scf.if ~%s_«i32|i1» { }", "the condition has type i1, not i32"),
+    Rule(
+        "%r = ~scf.if %s_i1 -> (i32) { scf.yield %s_i32 : i32 }« | else { scf.yield %s_i32 : i32 }»",
+        "scf.if with results needs an else",
+        "syntax",
+    ),
+    Rule(
+        "%r = scf.if %s_i1 -> (i32) { scf.yield %s_i32 : i32 } else { scf.yield ~%s_«i64|i32» : «i64|i32» }",
+        "value 0 of scf.yield has type i64, but scf.if takes i32",
+    ),
+    Rule(
+        "%r = scf.while (%a = %s_i32) : (i32) -> i32 { scf.condition(~%«a|s_i1») %a : i32 } "
+        "do {\n^bb0(%b: i32):\nscf.yield %b : i32 }",
+        "the condition has type i1, not i32",
+    ),
+    Rule(
+        "%r = scf.while (%a = %s_i32) : (i32) -> i32 { scf.condition(%s_i1) ~%«s_i64|a» : «i64|i32» } "
+        "do {\n^bb0(%b: i32):\nscf.yield %b : i32 }",
+        "value 0 of scf.condition has type i64, but scf.while takes i32",
+    ),
+    Rule(
+        "%r = ~scf.while (%a = %s_i32) : (i32) -> i32 { scf.condition(%s_i1) %a : i32 } "
+        "do {\n«|^bb0(%b: i32):»\nscf.yield %s_i32 : i32 }",
+        "the body of scf.while takes what scf.condition passes: (i32)",
+    ),
+    Rule(
+        "~scf.while : () -> () { «|scf.condition(%s_i1)» } do { scf.yield }",
+        "this region of scf.while must end with scf.condition",
+    ),
+    Rule(
+        "~scf.while : () -> () { scf.condition(%s_i1) } do { «|scf.yield» }",
+        "this region of scf.while must end with scf.yield",
+    ),
+    Rule(
+        '%r = ~"scf.while"(%s_i32) ({\n^bb0(%a: «i64|i32»):\nscf.condition(%s_i1) %s_i32 : i32\n}, {\n^bb0(%b: i32):\n'
+        "scf.yield %b : i32\n}) : (i32) -> i32",
+        "the first region of scf.while does not take what the loop starts with",
+    ),
+    *(
+        Rule(
+            f"~scf.«{name}|if %s_i1 {{ }}»",
+            f"'scf.{name}' is not part of the micro-instruction surface...",
+            "unsupported",
+        )
+        for name in ("execute_region", "forall", "parallel", "index_switch")
+    ),
+    Rule("~«cf.br|pto.trap»", "'cf.br' is not part of the micro-instruction surface", "unsupported"),
+    Rule("~«affine.for|pto.trap»", "'affine.for' is not part of the micro-instruction surface", "unsupported"),
+    Rule("~«llvm.trap|pto.trap»", "'llvm.trap' is not part of the micro-instruction surface", "unsupported"),
+]
+
+
+@pytest.mark.parametrize("rule", [*CONSTANTS, *ARITHMETIC, *CONTROL], ids=lambda rule: rule.text[:60])
+def test_scalar_code(rule: Rule):
+    holds(rule)

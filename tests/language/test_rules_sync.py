@@ -1,0 +1,286 @@
+"""The rules of synchronisation, one by one: a kernel that breaks each, and its twin."""
+
+import pytest
+
+from language.twins import Rule, holds
+
+_EVENTS = ", ".join(f"EVENT_ID{number}" for number in range(8))
+_PIPES = "PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX"
+_SEMAPHORE_PIPES = "PIPE_FIX, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_V"
+_ORDERS = (
+    "VV_ALL, VST_VLD, VLD_VST, VST_VST, VS_ALL, VST_LD, VLD_ST, VST_ST, "
+    "SV_ALL, ST_VLD, LD_VST, ST_VST, SS_ALL, ST_LD, LD_ST, ST_ST"
+)
+
+
+def on(kind: str, instruction: str) -> str:
+    attribute = f"attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}}"
+    return f"module {attribute} {{\n  func.func @kernel() {{\n    {instruction}\n    return\n  }}\n}}\n"
+
+
+FLAGS = [
+    Rule(
+        'pto.set_flag["PIPE_V", ~"«PIPE_ALL|PIPE_MTE3»", "EVENT_ID0"]',
+        f"pto.set_flag needs one pipe, not PIPE_ALL; known: {_PIPES}",
+        "wrong-pipe",
+    ),
+    Rule(
+        'pto.wait_flag[~"«PIPE_MTE4|PIPE_MTE3»", "PIPE_V", "EVENT_ID0"]',
+        f"pto.wait_flag needs one pipe, not PIPE_MTE4; known: {_PIPES}",
+        "wrong-pipe",
+    ),
+    Rule(
+        "pto.set_flag[~«#pto.pipe|#pto.pipe<PIPE_V>», <PIPE_MTE3>, <EVENT_ID0>]",
+        f"pto.set_flag needs one pipe, not PIPE_ALL; known: {_PIPES}",
+        "wrong-pipe",
+    ),
+    Rule(
+        'pto.set_flag["PIPE_V", ~"«PIPE_V|PIPE_MTE3»", "EVENT_ID0"]',
+        "pto.set_flag joins PIPE_V with itself",
+        "wrong-pipe",
+    ),
+    Rule(
+        'pto.set_flag["PIPE_V", ~"«MTE3|PIPE_MTE3»", "EVENT_ID0"]',
+        f"unknown destination 'MTE3'; known: {_PIPES}",
+        "syntax",
+    ),
+    Rule(
+        'pto.set_flag["PIPE_V", "PIPE_MTE3", ~"«EVENT_ID8|EVENT_ID7»"]',
+        f"EVENT_ID8 does not exist; known: {_EVENTS}",
+        "id-range",
+    ),
+    Rule(
+        'pto.wait_flag["PIPE_V", "PIPE_MTE3", ~"«EVT_IN_REV_0|EVENT_ID0»"]',
+        f"unknown event 'EVT_IN_REV_0'; known: {_EVENTS}",
+        "syntax",
+    ),
+    Rule(
+        'pto.set_flag["PIPE_V", "PIPE_MTE3", ~«0|"EVENT_ID0"»]',
+        f"expected event: one of {_EVENTS}",
+        "syntax",
+    ),
+    Rule('pto.set_flag ~«"PIPE_V"|["PIPE_V"», "PIPE_MTE3", "EVENT_ID0"«|]»', "Expected '[' before source", "syntax"),
+    Rule('pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", ~%s_«i64|index»]', "event must be index, not i64"),
+    Rule(
+        '%id = arith.constant «8|7» : index\npto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", ~%id]',
+        "event is 8; it must be 0..7",
+        "id-range",
+    ),
+    Rule(
+        '%id = arith.constant «-1|0» : index\npto.set_flag_dyn["PIPE_V", "PIPE_MTE3", ~%id]',
+        "event is -1; it must be 0..7",
+        "id-range",
+    ),
+    Rule(
+        "pto.record_event[<TLOAD>, ~<«TMOV|TVEC»>, <EVENT_ID0>]",
+        f"unknown destination 'TMOV'; known: {_PIPES}, TLOAD, ...",
+        "syntax",
+    ),
+    Rule(
+        "pto.wait_event[<TVEC>, ~<«TMOV_M2V|TLOAD»>, <EVENT_ID0>]",
+        "pto.wait_event joins PIPE_V with itself",
+        "wrong-pipe",
+    ),
+    Rule(
+        on("vector", 'pto.set_flag[~"«PIPE_M|PIPE_MTE2»", "PIPE_S", "EVENT_ID0"]'),
+        "the aiv core has no pipe M; it has S, MTE2, V, MTE3",
+        "wrong-pipe",
+    ),
+    Rule(
+        on("cube", 'pto.wait_flag["PIPE_MTE2", ~"«PIPE_V|PIPE_MTE1»", "EVENT_ID0"]'),
+        "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX",
+        "wrong-pipe",
+    ),
+]
+
+BARRIERS = [
+    Rule(
+        'pto.barrier ~"«PIPE_MTE5|PIPE_MTE3»"',
+        f"pto.barrier cannot drain PIPE_MTE5; known: {_PIPES}, PIPE_ALL",
+        "wrong-pipe",
+    ),
+    Rule('pto.pipe_barrier ~"«MTE3|PIPE_MTE3»"', f"unknown pipe 'MTE3'; known: {_PIPES}, PIPE_ALL", "syntax"),
+    Rule(
+        on("cube", "pto.barrier ~#pto.pipe<«PIPE_V|PIPE_FIX»>"),
+        "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX",
+        "wrong-pipe",
+    ),
+    Rule(
+        on("vector", "pto.barrier_sync[~<«TMATMUL|TVEC»>]"),
+        "the aiv core has no pipe M; it has S, MTE2, V, MTE3",
+        "wrong-pipe",
+    ),
+    Rule(
+        "pto.barrier_sync[~<«TVECTOR|TVEC»>]",
+        f"unknown pipe 'TVECTOR'; known: {_PIPES}, PIPE_ALL, TLOAD, ...",
+        "syntax",
+    ),
+]
+
+BUFFERS = [
+    Rule('pto.get_buf "PIPE_V", ~«32|31», 0', "id is 32; it must be 0..31", "id-range"),
+    Rule('pto.rls_buf "PIPE_V", ~«-1|0», 0', "id is -1; it must be 0..31", "id-range"),
+    Rule('pto.get_buf "PIPE_V", ~%«32|31», %0 : i64, i64', "id is 32; it must be 0..31", "id-range"),
+    Rule('pto.get_buf ~%«32|31», "PIPE_V"', "id is 32; it must be 0..31", "id-range"),
+    Rule('pto.rls_buf "PIPE_V", 0, ~«-1|1»', "mode is -1; it must be at least 0"),
+    Rule('pto.get_buf "PIPE_V", ~%s_«i32|i64», %0', "id must be index or i64, not i32"),
+    Rule('pto.get_buf "PIPE_V", 0, ~%s_«index|i64»', "mode must be i64, not index"),
+    Rule(
+        'pto.get_buf ~"«PIPE_ALL|PIPE_V»", 0',
+        f"pto.get_buf needs one pipe, not PIPE_ALL; known: {_PIPES}",
+        "wrong-pipe",
+    ),
+    Rule(
+        'pto.rls_buf ~"«PIPE_UNASSIGNED|PIPE_V»", 0',
+        f"pto.rls_buf needs one pipe, not PIPE_UNASSIGNED; known: {_PIPES}",
+        "wrong-pipe",
+    ),
+    Rule(
+        on("cube", 'pto.get_buf ~"«PIPE_V|PIPE_MTE1»", 0'),
+        "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX",
+        "wrong-pipe",
+    ),
+    Rule('pto.get_buf %s_i64~«[%s_index]|», "PIPE_V"', "Expected ','", "syntax"),
+]
+
+SEMAPHORES = [
+    Rule("pto.sync.set ~<«PIPE_M|PIPE_FIX»>, 0", f"pto.sync.set takes {_SEMAPHORE_PIPES}, not PIPE_M", "wrong-pipe"),
+    Rule(
+        "pto.wait_intra_block ~<«PIPE_S|PIPE_V»>, 0",
+        f"pto.wait_intra_block takes {_SEMAPHORE_PIPES}, not PIPE_S",
+        "wrong-pipe",
+    ),
+    Rule(
+        "pto.set_cross_block ~<«PIPE_ALL|PIPE_V»>, 0",
+        f"pto.set_cross_block takes {_SEMAPHORE_PIPES}, not PIPE_ALL",
+        "wrong-pipe",
+    ),
+    Rule("pto.sync.wait <PIPE_V>, ~«32|31»", "id is 32; it must be 0..31", "id-range"),
+    Rule("pto.sync.wait <PIPE_V>, ~«16|15»", "id is 16; it must be 0..15", "id-range", "a2a3"),
+    Rule("pto.set_intra_block <PIPE_V>, ~«32|17»", "id is 32; it must be 0..31", "id-range"),
+    Rule("pto.set_cross_block <PIPE_V>, ~«16|15»", "id is 16; it must be 0..15", "id-range"),
+    Rule("pto.set_cross_core <PIPE_V>, ~«16|15»", "id is 16; it must be 0..15", "id-range", "a2a3"),
+    Rule("pto.wait_flag_dev ~%«16|15» : i64", "id is 16; it must be 0..15", "id-range", "a2a3"),
+    Rule("pto.sync.set <PIPE_V>, ~%s_«i64|index»", "id must be index, not i64"),
+    Rule("pto.wait_intra_core <PIPE_V>, ~%s_«i32|i64»", "id must be index or i64, not i32"),
+    Rule("pto.set_intra_block <PIPE_V>~«|, 0»", "Expected ',' before the semaphore id", "syntax"),
+    Rule(
+        "pto.sync.set <PIPE_V>, 0 {ffts_mode = ~«3|2» : i32}", "ffts_mode of pto.sync.set must be 0, 1, 2, not 3 : i32"
+    ),
+    Rule(
+        "pto.wait_cross_block <PIPE_V>, 0 {ffts_mode = ~«1|0» : i32}",
+        "ffts_mode of pto.wait_cross_block must be 0, not 1 : i32",
+    ),
+    Rule(
+        "~pto.set_«cross_core|intra_block» <PIPE_V>, 0", "pto.set_cross_core does not exist on a5", "wrong-target", "a5"
+    ),
+    Rule(
+        "~pto.«wait_intra_core|wait_flag_dev» <PIPE_V>, 0",
+        "pto.wait_intra_core does not exist on a2a3",
+        "wrong-target",
+        "a3",
+    ),
+    Rule(
+        "pto.syncall(«|%p_i32_gm») mode = ~#pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
+        "soft pto.syncall needs a workspace in GM",
+    ),
+    Rule(
+        "pto.syncall(~%p_i32_«ub|gm») mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
+        "workspace must point to gm, not ub",
+    ),
+    Rule(
+        "pto.syncall(~%p_«f32|i32»_gm) mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<mix>",
+        "workspace must point to i32, not f32",
+    ),
+    Rule(
+        "pto.syncall() mode = ~#pto.sync_all_mode<«firm|hard»>, core_type = #pto.sync_core_type<mix>",
+        "unknown mode 'firm'; known: hard, soft",
+        "syntax",
+    ),
+    Rule(
+        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = ~#pto.sync_core_type<«both|mix»>",
+        "unknown core_type 'both'; known: aic, aiv, mix",
+        "syntax",
+    ),
+]
+
+FENCES = [
+    Rule('pto.dsb ~"«L1|UB»"', "unknown memory 'L1'; known: ALL, DDR, UB, SEQ", "syntax"),
+    Rule('pto.dcci ~%p_f32_«l1|gm» "ENTIRE_DATA_CACHE"', "address must point to gm or ub, not l1"),
+    Rule(
+        'pto.dcci %p_f32_gm ~"«LINE|SINGLE_CACHE_LINE»"',
+        "unknown lines 'LINE'; known: SINGLE_CACHE_LINE, ENTIRE_DATA_CACHE",
+        "syntax",
+    ),
+    Rule(
+        'pto.dcci %p_f32_gm "SINGLE_CACHE_LINE", ~"«CACHELINE|CACHELINE_OUT»"',
+        "unknown side 'CACHELINE'; known: CACHELINE_ALL, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC",
+        "syntax",
+    ),
+    Rule("pto.cmo.cacheinvalid ~%p_f32_«ub|gm» single_cache_line", "address must point to gm, not ub"),
+    Rule("pto.cmo.cacheinvalid all ~#pto.address_space<«ub|gm»>", "unknown memory 'ub'; known: gm", "syntax"),
+    Rule("pto.fence.barrier_all ~<«ub|gm»>", "unknown scope 'ub'; known: local_memory, gm, all", "syntax"),
+]
+
+
+@pytest.mark.parametrize(
+    "rule", [*FLAGS, *BARRIERS, *BUFFERS, *SEMAPHORES, *FENCES], ids=lambda rule: rule.message[:60]
+)
+def test_synchronisation(rule: Rule):
+    holds(rule)
+
+
+def test_a_memory_barrier():
+    holds(Rule('pto.mem_bar ~"«VLD_VLD|VLD_VST»"', f"unknown order 'VLD_VLD'; known: {_ORDERS}", "syntax"), scope=True)
+    holds(
+        Rule(
+            'func.func @f() {\n«~pto.mem_bar "VST_VLD"|pto.vecscope { pto.mem_bar "VST_VLD" }»\nreturn\n}',
+            "pto.mem_bar has no effect outside a vector scope",
+            "lint",
+            severity="warning",
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        'set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+        'wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+        'set_flag_dyn["PIPE_MTE2", "PIPE_V", %i]',
+        'wait_flag_dyn["PIPE_MTE2", "PIPE_V", %i]',
+        "record_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
+        "wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
+        "barrier_sync[<TVEC>]",
+        'pipe_barrier "PIPE_V"',
+        "barrier <PIPE_V>",
+        'get_buf "PIPE_V", 0',
+        'rls_buf "PIPE_V", 0',
+        'get_buf_dyn "PIPE_V", %i',
+        'rls_buf_dyn "PIPE_V", %i',
+        "sync.set <PIPE_V>, 0",
+        "sync.wait <PIPE_V>, 0",
+        "set_intra_block <PIPE_V>, 0",
+        "wait_intra_block <PIPE_V>, 0",
+        "wait_intra_core <PIPE_V>, 0",
+        "set_cross_block <PIPE_V>, 0",
+        "wait_cross_block <PIPE_V>, 0",
+        "syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>",
+        'dsb "ALL"',
+        'dcci %p "ENTIRE_DATA_CACHE"',
+        "cmo.cacheinvalid all <gm>",
+        "fence.barrier_all <all>",
+    ],
+)
+def test_synchronisation_stands_outside_every_kind_of_scope(instruction: str):
+    name = instruction.partition(" ")[0].partition("[")[0].partition("(")[0]
+    pointer = "!pto.ptr<i32, gm>"
+    values = f"%i: index, %p: {pointer}"
+    strict = f"pto.strict_vecscope(%j, %q) {{ ^bb0({values}):"
+    for scope, arguments, begin, end in (
+        ("pto.vecscope", values, "pto.vecscope {", "}"),
+        ("scf.for", values, "scf.for %j = %i to %i step %i {", "} {llvm.loop.aivector_scope}"),
+        ("pto.strict_vecscope", f"%j: index, %q: {pointer}", strict, f"}} : (index, {pointer}) -> ()"),
+    ):
+        text = f"func.func @f(«{arguments}|{values}») {{\n«{begin}|»\n~pto.{instruction}\n«{end}|»\nreturn\n}}"
+        holds(Rule(text, f"pto.{name} must be outside '{scope}'"))

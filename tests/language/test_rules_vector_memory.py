@@ -1,0 +1,351 @@
+"""The rules of vector loads and stores, gathers and streams, one by one: a kernel that breaks each, and its twin."""
+
+import pytest
+
+from language.twins import Rule, holds
+
+_P = "!pto.ptr<f32, ub>"
+_A = "!pto.align"
+_LOADS = (
+    "NORM, BRC_B8, BRC_B16, BRC_B32, US_B8, US_B16, DS_B8, DS_B16, UNPK_B8, UNPK_B16, UNPK_B32, BRC_BLK, E2B_B16, "
+    "E2B_B32, UNPK4, SPLT4CHN, SPLT2CHN_B8, SPLT2CHN_B16, DINTLV_B32"
+)
+_STORES = (
+    "NORM_B8, NORM_B16, NORM_B32, 1PT_B8, 1PT_B16, 1PT_B32, PK_B16, PK_B32, PK_B64, PK4_B32, MRG4CHN_B8, MRG2CHN_B8, "
+    "MRG2CHN_B16"
+)
+_UPDATED = "pto.{} requires updated base result to match base type !pto.ptr<f32, ub>, not !pto.ptr<i32, ub>"
+_OTHER = "!pto.ptr<«i32|f32», ub>"
+
+
+def mask(granularity: str, element: str, lanes: int, expected: str) -> str:
+    """The message about a mask of another granularity."""
+    vector = f"!pto.vreg<{lanes}x{element}>"
+    return (
+        f"mask type !pto.mask<{granularity}> does not match value vector type {vector}; expected !pto.mask<{expected}>"
+    )
+
+
+def sts(element: str, granularity: str, dist: str | None = None) -> str:
+    words = f' {{dist = "{dist}"}}' if dist else ""
+    return f"pto.vsts %v_{element}, %p_{element}_ub[%s_index], ~%{granularity}{words}"
+
+
+TYPES = [
+    Rule(
+        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~«32|64»xf32>",
+        "!pto.vreg<32xf32> is 128 bytes; a vector register is exactly 256 bytes",
+        "syntax",
+    ),
+    Rule(
+        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~«0|64»xf32>",
+        "!pto.vreg<0xf32> is 0 bytes; a vector register is exactly 256 bytes",
+        "syntax",
+    ),
+    Rule(
+        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> !pto.vreg<~32x«f64|i64»>",
+        "a vector register cannot hold f64",
+        "syntax",
+    ),
+    Rule(
+        '%x = pto.pset_b32 "PAT_ALL" : !pto.mask<~«b64|b32»>',
+        "unknown mask granularity 'b64'; known: b8, b16, b32",
+        "syntax",
+    ),
+    Rule(
+        "%x = pto.castptr %s_i64 : i64 -> !pto.ptr<~«f64|f32», ub>", "a pointer cannot have element type f64", "syntax"
+    ),
+    Rule(
+        "%x = pto.castptr %s_i64 : i64 -> !pto.ptr<f32, ~«ubuf|ub»>",
+        "unknown memory space 'ubuf'; known: gm, l1, mat, l0a, left, l0b, right, l0c, acc, ub, vec, bt, bias, fb, "
+        "scaling",
+        "syntax",
+    ),
+    Rule(
+        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> ~!pto.«vrag|vreg»<64xf32>",
+        "unknown type '!pto.vrag'; did you mean '!pto.vreg'?",
+        "syntax",
+    ),
+]
+
+LOADS = [
+    Rule(
+        "%x = pto.vlds ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32>", "source must point to ub, not gm"
+    ),
+    Rule(f"%x = pto.vlds %p_f32_ub[~%s_«i64|index»] : {_P} -> V<f32>", "offset must be index, not i64"),
+    Rule(f"%x = ~pto.vlds %p_f32_ub[%s_index] : {_P} -> «f32|V<f32>»", "result must be a vector register, not f32"),
+    Rule(f"%x = pto.vlds %p_f32_ub «~|[%s_index] »: {_P} -> V<f32>", "Expected '[' before offset", "syntax"),
+    Rule(f"%x, %n = ~pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>, {_OTHER}", _UPDATED.format("vlds")),
+    Rule(
+        f'%x = pto.vlds %p_f32_ub[%s_index] {{dist = ~"«BDINTLV|BRC_BLK»"}} : {_P} -> V<f32>',
+        f"unknown dist 'BDINTLV'; known: {_LOADS}",
+        "syntax",
+    ),
+    Rule(
+        '%x = pto.vlds %p_i64_ub[%s_index], ~"«BRC_B32|NORM»" : !pto.ptr<i64, ub> -> V<i64>',
+        "registers of 64-bit elements are loaded with dist NORM only, not BRC_B32",
+    ),
+    Rule(
+        f'%x = pto.vlds %p_f32_ub[%s_index], ~"«SPLT4CHN|UNPK4»" : {_P} -> V<f32>',
+        "dist SPLT4CHN is unsupported on current hardware; it is simulated as the instruction set words it",
+        "lint",
+        severity="warning",
+    ),
+    Rule(
+        f'%x, %y = pto.vldsx2 %p_f32_ub[%s_index], ~"«NORM|BDINTLV»" : {_P}, index -> V<f32>, V<f32>',
+        "unknown dist 'NORM'; known: BDINTLV, DINTLV_B8, DINTLV_B16, DINTLV_B32",
+        "syntax",
+    ),
+    Rule(
+        f'%x, %y = ~pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<«f16|f32»>',
+        "high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>",
+    ),
+    Rule(
+        f'%x, %y, %n = ~pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<f32>, {_OTHER}',
+        _UPDATED.format("vldsx2"),
+    ),
+    Rule(
+        '%x, %y = pto.vldsx2 %p_«i64|i32»_ub[%s_index], ~"DINTLV_B32" : '
+        "!pto.ptr<«i64|i32», ub>, index -> V<«i64|i32»>, V<«i64|i32»>",
+        "registers of 64-bit elements are loaded with dist NORM only, not DINTLV_B32",
+    ),
+    Rule(
+        f"%x = pto.vsldb %p_f32_ub, ~%s_«i32|i16», %s_i16, %b32 : {_P}, «i32|i16», i16, M<b32> -> V<f32>",
+        "block_stride must be i16, not i32",
+    ),
+    Rule(
+        f"%x = pto.vsldb %p_f32_ub, ~%s_«i16|i32», %b32 : {_P}, «i16|i32», M<b32> -> V<f32>",
+        "control must be i32, not i16",
+    ),
+    Rule(
+        f"%x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, ~%«b16|b32» : {_P}, i16, i16, M<«b16|b32»> -> V<f32>",
+        mask("b16", "f32", 64, "b32"),
+    ),
+    Rule(
+        f"%x, %n = ~pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> V<f32>, {_OTHER}",
+        _UPDATED.format("vsldb"),
+    ),
+]
+
+STORES = [
+    Rule("pto.vsts %v_f32, ~%p_f32_«gm|ub»[%s_index], %b32", "dest must point to ub, not gm"),
+    Rule("pto.vsts %v_f32, %p_f32_ub[~%s_«i32|index»], %b32", "offset must be index, not i32"),
+    Rule("pto.vsts ~%«s|v»_f32, %p_f32_ub[%s_index]", "value must be a vector register, not f32"),
+    Rule("pto.vsts %v_f32, %p_f32_ub[%s_index], ~%«s_i32|b32»", "mask must be a mask, not i32"),
+    Rule(sts("f32", "«b16|b32»"), mask("b16", "f32", 64, "b32")),
+    Rule(sts("f16", "«b32|b16»"), mask("b32", "f16", 128, "b16")),
+    Rule(sts("ui8", "«b16|b8»"), mask("b16", "ui8", 256, "b8")),
+    Rule(sts("f32", "«b32|b16»", "PK_B16"), mask("b32", "f32", 64, "b16")),
+    Rule(sts("f16", "«b16|b32»", "PK_B32"), mask("b16", "f16", 128, "b32")),
+    Rule(sts("f32", "«b16|b32»", "PK_B64"), mask("b16", "f32", 64, "b32")),
+    Rule(sts("ui8", "«b8|b32»", "PK4_B32"), mask("b8", "ui8", 256, "b32")),
+    Rule(sts("f16", "«b8|b16»", "1PT_B16"), mask("b8", "f16", 128, "b16")),
+    Rule(sts("i64", "«b16|b32»"), mask("b16", "i64", 32, "b32"), "lint", severity="warning"),
+    Rule(
+        'pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {dist = ~"«INTLV_B32|NORM_B32»"}',
+        f"unknown dist 'INTLV_B32'; known: {_STORES}",
+        "syntax",
+    ),
+    Rule(
+        'pto.vsts %v_ui8, %p_ui8_ub[%s_index], %b32 {dist = ~"«MRG4CHN_B8|PK4_B32»"}',
+        "dist MRG4CHN_B8 is unsupported on current hardware; it is simulated as the instruction set words it",
+        "lint",
+        severity="warning",
+    ),
+    Rule(
+        'pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 {dist = ~"«NORM_B16|NORM_B32»"}',
+        "dist NORM_B16 looks at mask bits between those of f32 lanes, which are not set",
+        "lint",
+        severity="warning",
+    ),
+    Rule(
+        f"%n = ~pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {_P}, M<b32> -> {_OTHER}", _UPDATED.format("vsts")
+    ),
+    Rule(
+        'pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], ~"«PK_B32|INTLV_B32»", %b32',
+        "unknown dist 'PK_B32'; known: INTLV_B8, INTLV_B16, INTLV_B32",
+        "syntax",
+    ),
+    Rule(
+        'pto.vstsx2 %v_f32, ~%w_«f16|f32», %p_f32_ub[%s_index], "INTLV_B32", %b32',
+        "high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>",
+    ),
+    Rule('pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", ~%«b8|b32»', mask("b8", "f32", 64, "b32")),
+    Rule("pto.vsstb %v_f32, %p_f32_ub, %s_i16, ~%s_«index|i16», %b32", "repeat_stride must be i16, not index"),
+    Rule("pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, ~%«b8|b32»", mask("b8", "f32", 64, "b32")),
+    Rule(
+        "pto.vsstb %v_f32, %p_f32_ub, %s_i32, «%s_i32, %s_i32, ~|»%b32",
+        "pto.vsstb takes 5 operands (value, dest, block_stride, repeat_stride, mask), not 6",
+        "syntax",
+    ),
+    Rule(
+        f"%n = ~pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {_P}, i16, i16, M<b32> -> {_OTHER}",
+        _UPDATED.format("vsstb"),
+    ),
+]
+
+
+def gather(source: str, offsets: str, granularity: str, result: str) -> str:
+    """vgather2 of elements by offsets into lanes; the type list follows from the words."""
+    types = f"!pto.ptr<{source}, ub>, V<{offsets}>, M<{granularity}> -> V<{result}>"
+    return f"%x = pto.vgather2 %p_{source}_ub, %v_{offsets}, %{granularity} : {types}"
+
+
+GATHERS = [
+    Rule(
+        gather("f32", "«si32|i32»", "b32", "f32").replace("%v", "~%v"),
+        "offsets for elements of type f32 must be i32, ui32, not si32",
+    ),
+    Rule(
+        gather("f16", "«i32|ui16»", "«b32|b16»", "f16").replace("%v", "~%v"),
+        "offsets for elements of type f16 must be i16, ui16, not i32",
+    ),
+    Rule(gather("f32", "i32", "«b16|b32»", "f32").replace("%«", "~%«"), mask("b16", "i32", 64, "b32")),
+    Rule(
+        gather("i32", "i32", "b32", "«ui32|i32»").replace("pto.v", "~pto.v"),
+        "result must have lanes of i32 or si32 for elements of type i32, not ui32",
+    ),
+    Rule(
+        gather("f16", "i16", "b16", "«bf16|f16»").replace("pto.v", "~pto.v"),
+        "result must have lanes of f16 for elements of type f16, not bf16",
+    ),
+    Rule(
+        gather("ui8", "i16", "b16", "«ui8|ui16»").replace("pto.v", "~pto.v"),
+        "result must have lanes of ui16 for elements of type ui8, not ui8",
+    ),
+    Rule(
+        gather("«i64|i32»", "i32", "b32", "i32").replace("%p", "~%p"),
+        "pto.vgather2 does not gather elements of type i64; it gathers ...",
+    ),
+    Rule(
+        "%x = pto.vgather2 ~%p_f32_«gm|ub», %v_i32, %b32 : !pto.ptr<f32, «gm|ub»>, V<i32>, M<b32> -> V<f32>",
+        "source must point to ub, not gm",
+    ),
+    Rule(
+        f"%x = pto.vgather2_bc %p_f32_ub, %v_i32, ~%«b8|b32» : {_P}, V<i32>, M<«b8|b32»> -> V<f32>",
+        mask("b8", "f32", 64, "b32"),
+    ),
+    Rule(
+        f"%x = ~pto.vgather2_bc %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> V<«i32|f32»>",
+        "result has elements of type i32, but source has f32",
+    ),
+    Rule(
+        f"%x = pto.vgatherb %p_f32_ub, ~%v_«i16|i32», %b32 : {_P}, V<«i16|i32»>, M<b32> -> V<f32>",
+        "pto.vgatherb does not take elements of type i16; it takes i32, si32, ui32...",
+    ),
+    Rule(
+        "%x = pto.vgatherb %p_f16_ub, %v_i32, ~%«b16|b32» : !pto.ptr<f16, ub>, V<i32>, M<«b16|b32»> -> V<f16>",
+        mask("b16", "i32", 64, "b32"),
+    ),
+    Rule("pto.vscatter %v_f32, ~%p_«i32|f32»_ub, %v_i32, %b32", "dest has elements of type i32, but value has f32"),
+    Rule(
+        "pto.vscatter ~%v_«i64|i32», %p_«i64|i32»_ub, %w_i32, %b32",
+        "pto.vscatter stores elements of 8, 16 or 32 bits, not i64",
+    ),
+    Rule(
+        "pto.vscatter %v_f16, %p_f16_ub, ~%v_«i32|i16», %«b32|b16»",
+        "offsets for elements of type f16 must be i16, si16, ui16, not i32",
+    ),
+    Rule("pto.vscatter %v_i8, %p_i8_ub, %w_i16, ~%«b8|b16»", mask("b8", "i16", 128, "b16")),
+    Rule("pto.vscatter %v_f32, ~%p_f32_«gm|ub», %v_i32, %b32", "dest must point to ub, not gm"),
+]
+
+_INIT = f"%a = pto.init_align : {_A}\n"
+_VLDAS = f"%a = pto.vldas %p_f32_ub : {_P} -> {_A}\n"
+_VLDUS = f"%x{{0}}, %a{{0}} = pto.vldus %p_f32_ub, {{1}} : {_P}, {_A} -> V<f32>, {_A}\n"
+_VSTUS = f"%a{{0}} = pto.vstus {{1}}, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}\n"
+_FLUSH = "pto.vstas {}, %p_f32_ub, %s_i32\n"
+_ROOT = "align must be produced by pto.{} or a prior {}-state operation"
+_ONCE = "align is consumed more than once; each align value has one consumer"
+_THREADED = "align is defined outside a loop and must be threaded through scf.for iter_args"
+_LOOP = "scf.for %i = %s_index to %s_index step %s_index"
+
+STREAMS = [
+    Rule("%x = ~pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> «i32|!pto.align»", "result must be !pto.align, not i32"),
+    Rule(f"%a = pto.vldas ~%p_f32_«gm|ub» : !pto.ptr<f32, «gm|ub»> -> {_A}", "source must point to ub, not gm"),
+    Rule(f"«{_INIT}|{_VLDAS}»" + _VLDUS.format(1, "~%a"), _ROOT.format("vldas", "load")),
+    Rule(f"«{_VLDAS}|{_INIT}»" + _VSTUS.format(1, "~%a") + _FLUSH.format("%a1"), _ROOT.format("init_align", "store")),
+    Rule(f"«{_VLDAS}|{_INIT}»" + _FLUSH.format("~%a"), _ROOT.format("init_align", "store")),
+    Rule(_VLDAS + _VLDUS.format(1, "%a") + _VLDUS.format(2, "~%«a|a1»"), _ONCE),
+    Rule(_INIT + _VSTUS.format(1, "%a") + _FLUSH.format("%a1") + "«" + _FLUSH.format("~%a1") + "|»", _ONCE),
+    Rule(
+        f"«{_VLDAS}|»{_LOOP} {{\n«|{_VLDAS}»" + _VLDUS.format(1, "~%a") + "}",
+        _THREADED,
+    ),
+    Rule(
+        _INIT
+        + f"«|%c = »{_LOOP}« {{\n| iter_args(%b = %a) -> ({_A}) {{\n»"
+        + f"%a1 = pto.vstus ~%«a|b», %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}\n"
+        + f"«|scf.yield %a1 : {_A}»\n}}\n«|pto.vstas %c, %p_f32_ub, %s_i32»",
+        _THREADED,
+    ),
+    Rule(
+        _INIT
+        + f"«%b = pto.init_align : {_A}|»\n%c = scf.if %s_i1 -> {_A} {{ scf.yield %a : {_A} }} "
+        + f"else {{ scf.yield %«b|a» : {_A} }}\n"
+        + _FLUSH.format("~%c"),
+        "align belongs to different streams in the two branches of an scf.if",
+    ),
+    Rule(
+        _VLDAS + f"%x, %b, %n = ~pto.vldus %p_f32_ub, %a, %s_index : {_P}, {_A}, index -> V<f32>, {_A}, {_OTHER}",
+        _UPDATED.format("vldus"),
+    ),
+    Rule(
+        _VLDAS + f"%x, %b«|, %n» = pto.vldus %p_f32_ub, %a, ~%s_index : {_P}, {_A}, index -> V<f32>, {_A}«|, {_P}»",
+        "an increment needs a third result, the advanced pointer",
+    ),
+    Rule(
+        _VLDAS
+        + f"%x, %b, %n = pto.vldus %p_f32_ub, %a, ~%s_«i32|index» : {_P}, {_A}, «i32|index» -> V<f32>, {_A}, {_P}",
+        "increment must be index, not i32",
+    ),
+    Rule(
+        _INIT
+        + f"%b = pto.vstus %a, ~%s_«index|i32», %v_f32, %p_f32_ub : {_A}, «index|i32», V<f32>, {_P} -> {_A}\n"
+        + _FLUSH.format("%b"),
+        "offset must be i32, not index",
+    ),
+    Rule(
+        _INIT
+        + f"%b, %n = ~pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}, {_OTHER}\n"
+        + "pto.vstas %b, %n, %s_i32",
+        _UPDATED.format("vstus"),
+    ),
+    Rule(
+        _INIT
+        + f'%b = pto.vstur %a, %v_f32, %p_f32_ub, ~"«UPDATE|POST_UPDATE»" : {_A}, V<f32>, {_P} -> {_A}\n'
+        + "pto.vstar %b, %p_f32_ub",
+        "unknown mode 'UPDATE'; known: POST_UPDATE, NO_POST_UPDATE",
+        "syntax",
+    ),
+    Rule(_INIT + "pto.vstas %a, %p_f32_ub, ~%s_«index|i32»", "offset must be i32, not index"),
+    Rule(_INIT + f"%n = ~pto.vstas %a, %p_f32_ub, %s_i32 : {_A}, {_P}, i32 -> {_OTHER}", _UPDATED.format("vstas")),
+    Rule(_INIT + "pto.vsta %a, %p_f32_ub[~%s_«i32|index»]", "offset must be index, not i32"),
+    Rule(_INIT + "pto.vstar %a, ~%p_f32_«gm|ub»", "dest must point to ub, not gm"),
+    Rule(
+        "%x = pto.uvld ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32>", "source must point to ub, not gm"
+    ),
+]
+
+
+@pytest.mark.parametrize("rule", [*TYPES, *LOADS, *STORES, *GATHERS, *STREAMS], ids=lambda rule: f"{rule.message[:60]}")
+def test_vector_memory(rule: Rule):
+    holds(rule, scope=True)
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        f"%x = ~pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>",
+        "~pto.vsts %v_f32, %p_f32_ub[%s_index], %b32",
+        f"%x = ~pto.vgather2 %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> V<f32>",
+        "~pto.vscatter %v_f32, %p_f32_ub, %v_i32, %b32",
+        f"%x = ~pto.vldas %p_f32_ub : {_P} -> {_A}",
+        f"%x = ~pto.init_align : {_A}",
+        '%x = ~pto.pset_b32 "PAT_ALL" : M<b32>',
+        f'%x = ~pto.plds %p_f32_ub[%s_index], "NORM" : {_P}, index -> M<b32>',
+    ],
+)
+def test_vector_instructions_stand_inside_a_scope(instruction: str):
+    name = instruction.partition("~")[2].partition(" ")[0]
+    holds(Rule(f"«|pto.vecscope {{»\n{instruction}\n«|}}»", f"{name} must be inside a vector scope"))

@@ -1,0 +1,69 @@
+"""One text for two kernels: one that breaks a rule, and its twin, which differs from it only where the text says so.
+
+`«wrong|right»` stands for `wrong` in the rejected kernel and for `right` in the accepted one; `~` stands before the
+token that the diagnostic points at. A text without a function is the body of one, in which names say types and `%33`
+and `%n1` are constants (vector_kernel, scalar_kernel).
+"""
+
+import re
+from typing import NamedTuple
+
+import pytest
+
+from language import vector_kernel
+from language.scalar_kernel import with_constants
+from language.vector_kernel import printed, read
+from ptosim.diagnostics import PTOError
+
+_CHOICE = re.compile(r"«([^«|»]*)\|([^«|»]*)»")
+
+
+class Rule(NamedTuple):
+    """What is written, wrong and right, and what is said of the wrong; a message may end in `...`."""
+
+    text: str
+    message: str
+    kind: str = "invalid"
+    target: str | None = None
+    severity: str = "error"
+
+
+def holds(rule: Rule, scope: bool = False) -> None:
+    """The wrong text has exactly this diagnostic at its marker, the right one none; it prints stably."""
+    assert _CHOICE.search(rule.text), "the text does not say how its twin differs"
+    wrong, right = (_CHOICE.sub(rf"\{choice}", rule.text) for choice in (1, 2))
+    before, marker, after = _module(wrong, scope).partition("~")
+    assert marker, "the text does not say where the diagnostic belongs"
+    place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
+    found = _diagnostics(before + after, rule)
+    message = rule.message.removesuffix("...")
+    seen = [(said[: len(message)] if rule.message.endswith("...") else said, at) for said, at in found]
+    assert seen == [(message, place)]
+    _accepts(_module(right, scope).replace("~", ""), rule.target)
+
+
+def _module(text: str, scope: bool) -> str:
+    return text if "func.func" in text else vector_kernel.kernel(with_constants(text), scope)
+
+
+def _diagnostics(text: str, rule: Rule) -> list[tuple[str, tuple[int, int] | None]]:
+    """The messages and places, all of the kind and severity of the rule."""
+    if rule.severity == "warning":
+        found = tuple(read(text, rule.target).warnings)
+    else:
+        with pytest.raises(PTOError) as raised:
+            read(text, rule.target)
+        found = raised.value.diagnostics
+    assert {(diagnostic.kind, diagnostic.severity) for diagnostic in found} == {(rule.kind, rule.severity)}
+    places = [diagnostic.location for diagnostic in found]
+    return [
+        (diagnostic.message, (place.line, place.column) if place else None)
+        for diagnostic, place in zip(found, places, strict=True)
+    ]
+
+
+def _accepts(text: str, target: str | None) -> None:
+    loaded = read(text, target)
+    assert loaded.warnings == []
+    once = printed(loaded)
+    assert printed(read(once, target)) == once
