@@ -69,8 +69,14 @@ After the first race, later findings describe one possible execution. A test com
 under random schedules.
 
 **What it costs.** Two to three times the reference engine on the examples, and a second run where loads are
-suspected. Memory does not grow with the number of steps; the shadow of GM takes at most twice the arguments and 64
-MB.
+suspected. Memory does not grow with the number of steps.
+
+**Bytes of GM.** Memory on the chip has a record per byte. An argument has one per pipe, direction and 32 bytes; where
+the bytes of such a piece were last touched by different instructions, blocks or cores it is split into one per byte,
+so that neighbours are told apart. All of these together take at most twice the size of the arguments and 64 MB. An
+access for which there is no room left is not recorded: no race is made up, one may be missed, and the report says so
+(`lint`: the check of the argument is not complete). A report without that remark is exact to the byte. It takes
+arguments of more than some 10 MB, nearly all of whose 32-byte pieces are shared.
 
 **What it cannot see.** A kernel that is in perfect order and computes something else than was meant: an address that
 is off by 32 bytes and overwrites a neighbour at a time when nobody minds the order.

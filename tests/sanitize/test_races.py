@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ptosim.sanitize import global_shadow
 from sanitize.kernels import (
     ALL,
     COPY,
@@ -291,6 +292,20 @@ def test_bytes_inside_one_granule_are_told_apart() -> None:
     assert kinds(report) == ["race!"]
     assert report.findings[0].bytes == (0, 4)
     assert report.findings[0].count == 3
+
+
+def test_a_check_that_lacks_the_memory_to_be_exact_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven blocks store words side by side: seven owners in one granule. Without room to tell them apart, no race is
+    made up, and the report does not look clean."""
+    word = "    %four = arith.constant 4 : i64\n"
+    own = "    %spot = pto.addptr %y, %block : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>\n"
+    body = word + own + load("%x_mine") + order("MTE2", "MTE3") + store("%in", "%spot", "%four") + ALL
+    monkeypatch.setattr(global_shadow, "ROOM", 1500 - 2 * (2 * 7 * 256))  # a stamp per granule fits, no more
+    report = blocks(body, 7)
+    assert kinds(report) == ["lint"]
+    assert "the check of %y is not complete" in report.findings[0].message
+    monkeypatch.undo()
+    assert kinds(blocks(body, 7)) == []
 
 
 def test_chosen_blocks_only() -> None:

@@ -1,6 +1,7 @@
 """Windows and granules against the plainest thing that does the same: a number per byte."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,8 +94,32 @@ def test_stamps_of_earlier_blocks_are_kept_aside(
             assert found[place] == kept[place]
 
 
-def test_no_room_to_split_is_said() -> None:
-    table = Granules(1 << 16)
-    starts = np.arange(0, 1 << 16, 32, dtype=np.int64)
-    assert not table.put(cover(starts, 4), 1, room=lambda: 100)
-    assert table.put(cover(starts, 32), 1, room=lambda: 0)
+PIECES = 2048
+TABLE, SPLIT = PIECES * 8, PIECES * 32 * 8
+"""Bytes of one stamp per granule, and of one per byte."""
+
+
+@pytest.mark.parametrize("lacking, said", [(0, True), (1, False)], ids=["just enough", "one byte less"])
+def test_no_room_to_split_is_said(lacking: int, said: bool) -> None:
+    table = Granules(PIECES * 32)
+    starts = np.arange(0, PIECES * 32, 32, dtype=np.int64)
+    most = TABLE + SPLIT - lacking
+    assert table.put(cover(starts, 4), 1, room=lambda: most - table.nbytes) is said
+    assert table.nbytes <= most
+    assert table.put(cover(starts, 32), 2, room=lambda: most - table.nbytes)  # whole granules need no splitting
+
+
+def test_split_granules_grow_as_far_as_there_is_room() -> None:
+    """One granule after the other: the table doubles while it can, and then takes what is left."""
+    table = Granules(PIECES * 32)
+    most = TABLE + 600 * 32 * 8
+    recorded = [table.put(cover(32 * place, 4), 1, room=lambda: most - table.nbytes) for place in range(PIECES)]
+    assert recorded == [place < 600 for place in range(PIECES)]
+    assert table.nbytes == most
+
+
+def test_only_what_is_touched_takes_room() -> None:
+    table = Granules(1 << 30)
+    assert table.put(cover(1 << 29, 4096), 1, room=lambda: 1 << 17)
+    assert table.nbytes <= 1 << 16
+    assert not table.put(cover(0, 4096), 2, room=lambda: 1 << 17)

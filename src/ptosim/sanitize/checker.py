@@ -131,8 +131,9 @@ class Checker(Silent):
 
     def conclude(self, unwritten: bool) -> None:
         """After the last block: what can only be said about the whole run."""
-        if self.gm.full:
-            self.lints.remark_on_run("too many blocks share 32-byte pieces of GM: races in some may be missed")
+        for buffer in self.gm.buffers:
+            if buffer.full:
+                self.lints.incomplete(buffer.name, self.gm.allowed)
         for buffer in self.gm.buffers if unwritten else ():
             places = buffer.unwritten()
             if places is not None and len(places):

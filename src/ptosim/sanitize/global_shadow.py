@@ -28,7 +28,7 @@ READ, WRITE = "read", "write"
 """Kinds of access; an atomic update has its operation and type as its kind ("add f32")."""
 
 ROOM = 64 << 20
-"""Bytes that split granules may take beyond twice the arguments."""
+"""Bytes that the shadow may take beyond twice the arguments."""
 
 
 def compatible(kind: str, other: str) -> bool:
@@ -115,7 +115,7 @@ class Buffer:
         self.size = size
         self.together = together  # all blocks run at once, each with tracks of its own
         self.tracks: dict[tuple[object, int, str], Track] = {}
-        self.full = False  # no room to split more granules
+        self.full = False  # there was no room to record some access
 
     def clip(self, starts: Places | int, width: int) -> tuple[Places | int, int, NDArray[np.bool_] | None] | None:
         """The pieces as far as they lie inside; where some do not, single bytes and which of all bytes they are."""
@@ -185,9 +185,9 @@ class Buffer:
         return track.newest + 1, track.newest + 1  # the present block has not used this track
 
     @property
-    def split_bytes(self) -> int:
+    def nbytes(self) -> int:
         tables = [table for track in self.tracks.values() for table in (track.granules, track.aside) if table]
-        return sum(table.split_bytes for table in tables)
+        return sum(table.nbytes for table in tables)
 
     def unwritten(self) -> Places | None:
         """The offsets that no block wrote; None when nothing was written at all."""
@@ -202,7 +202,7 @@ class GlobalShadow:
 
     def __init__(self, names: tuple[str, ...], sizes: tuple[int, ...], together: bool) -> None:
         self.buffers = [Buffer(name, size, together) for name, size in zip(names, sizes, strict=True)]
-        self._allowed = 2 * sum(sizes) + ROOM
+        self.allowed = 2 * sum(sizes) + ROOM
 
     def access(self, entry: Entry, number: int, kind: str, starts: Places | int, width: int) -> Outcome | None:
         """Check and record an access at GM addresses. None when it lies in no argument."""
@@ -221,9 +221,5 @@ class GlobalShadow:
         return Outcome(buffer, clashes, fresh, offsets, width, kept)
 
     def _room(self) -> int:
-        """Bytes that may still go into splitting granules."""
-        return self._allowed - sum(buffer.split_bytes for buffer in self.buffers)
-
-    @property
-    def full(self) -> bool:
-        return any(buffer.full for buffer in self.buffers)
+        """Bytes that the shadow may still take."""
+        return self.allowed - sum(buffer.nbytes for buffer in self.buffers)

@@ -16,7 +16,9 @@ GRANULE = 1 << GRANULE_BITS
 Stamps = NDArray[np.int64]
 Test = Callable[[Stamps], NDArray[np.bool_]]
 Room = Callable[[], int]
-"""How many bytes may still go into splitting granules."""
+"""How many bytes the shadow of GM may still take."""
+STEP = 8192
+"""Granules by which the reach of a table grows: what lies beyond it has never been touched and takes no memory."""
 
 _PLACES: Places = np.arange(GRANULE, dtype=np.int64)
 _NOWHERE: Places = np.zeros(0, np.int64)
@@ -30,6 +32,17 @@ class Cover(NamedTuple):
     edges: Places
     masks: NDArray[np.bool_]
     """Per edge, which bytes."""
+
+    def reach(self) -> tuple[int, int]:
+        """The lowest granule, and one past the highest."""
+        ends: list[tuple[int, int]] = []
+        if isinstance(self.whole, slice):
+            ends += [(self.whole.start, self.whole.stop)] if self.whole.start < self.whole.stop else []
+        elif len(self.whole):
+            ends.append((int(self.whole.min()), int(self.whole.max()) + 1))
+        if len(self.edges):
+            ends.append((int(self.edges.min()), int(self.edges.max()) + 1))
+        return min(low for low, _ in ends), max(high for _, high in ends)
 
     def of_whole(self, numbers: Places) -> Places:
         """The granules behind positions among the whole ones."""
@@ -88,18 +101,32 @@ def _joined(edges: Places, masks: NDArray[np.bool_]) -> tuple[Places, NDArray[np
 class Granules:
     """One stamp per byte of a buffer; 0 where there is none."""
 
-    __slots__ = ("_free", "_rows", "_used", "stamps")
+    __slots__ = ("_free", "_high", "_low", "_rows", "_used", "stamps")
 
     def __init__(self, size: int) -> None:
         self.stamps: Stamps = np.zeros((size + GRANULE - 1) >> GRANULE_BITS, np.int64)  # negative: row -stamp - 1
         self._rows: Stamps = np.zeros((0, GRANULE), np.int64)
         self._used = 0
         self._free: list[int] = []
+        self._low = self._high = 0
 
     @property
-    def split_bytes(self) -> int:
-        """What the split granules take up."""
-        return self._rows.nbytes
+    def nbytes(self) -> int:
+        """The memory it takes: the stamps between the lowest and the highest touched granule, and split granules."""
+        return (self._high - self._low) * self.stamps.itemsize + self._rows.nbytes
+
+    def _reaches(self, cover: Cover, room: Room) -> bool:
+        """Whether there is room for the granules of an access."""
+        first, last = cover.reach()
+        if self._low <= first and last <= self._high:
+            return True
+        first, last = first // STEP * STEP, min(-(-last // STEP) * STEP, len(self.stamps))
+        if self._high:
+            first, last = min(first, self._low), max(last, self._high)
+        if (last - first - self._high + self._low) * self.stamps.itemsize > room():
+            return False
+        self._low, self._high = first, last
+        return True
 
     def hits(self, cover: Cover, test: Test) -> tuple[Places, Stamps]:
         """The offsets of the bytes whose stamps pass the test, and these stamps."""
@@ -148,7 +175,9 @@ class Granules:
         return rows
 
     def put(self, cover: Cover, stamp: int, room: Room) -> bool:
-        """Set the stamps of an access. False when there is no room to split granules: then edges are left."""
+        """Set the stamps of an access. False when there is no room for all of them: some are not set then."""
+        if not self._reaches(cover, room):
+            return False
         if self._used:
             self._release(self.stamps[cover.whole])
         self.stamps[cover.whole] = stamp
@@ -163,7 +192,9 @@ class Granules:
         return True
 
     def keep(self, other: Granules, cover: Cover, below: int, room: Room) -> bool:
-        """Take over the stamps of another table below a limit, where this one has none."""
+        """Take over the stamps of another table below a limit, where this one has none. False when there is no room."""
+        if not self._reaches(cover, room):
+            return False
         found, own = other.stamps[cover.whole], self.stamps[cover.whole]
         moved = (found > 0) & (found < below) & (own == 0)
         own[moved] = found[moved]
@@ -187,10 +218,11 @@ class Granules:
             return True
         needed = self._used + len(granules) - len(self._free)
         if needed > len(self._rows):
-            capacity = max(needed, 2 * len(self._rows), 16)
-            if (capacity - len(self._rows)) * GRANULE * 8 > room():
+            most = len(self._rows) + room() // (GRANULE * self._rows.itemsize)
+            if needed > most:
                 return False
-            self._rows = np.concatenate((self._rows, np.zeros((capacity - len(self._rows), GRANULE), np.int64)))
+            more = min(max(needed, 2 * len(self._rows), 16), most) - len(self._rows)
+            self._rows = np.concatenate((self._rows, np.zeros((more, GRANULE), np.int64)))
         rows = np.array([self._row() for _ in granules], np.int64)
         self._rows[rows] = self.stamps[granules][:, np.newaxis]
         self.stamps[granules] = -rows - 1

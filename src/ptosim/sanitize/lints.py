@@ -85,8 +85,14 @@ class Lints:
             return None
         return f"before line {self.program.first_line(last)} add pto.barrier #pto.pipe<PIPE_ALL>"
 
-    def remark_on_run(self, message: str) -> None:
-        self.findings.diagnostic(Diagnostic("lint", "warning", message))
+    def incomplete(self, name: str, allowed: int) -> None:
+        """Without this remark every access to an argument has been recorded."""
+        message = (
+            f"the check of %{name} is not complete: to tell its bytes apart would take more than {allowed >> 20} MB "
+            "(twice the arguments, and 64 MB), so races on it may have been missed"
+        )
+        hint = "check a smaller array, or fewer blocks at a time (--blocks)"
+        self.findings.diagnostic(Diagnostic("lint", "warning", message, hint=hint))
 
     def unwritten(self, name: str, size: int, places: Places) -> None:
         """Bytes of an argument that the kernel writes elsewhere."""
