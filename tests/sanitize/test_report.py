@@ -1,13 +1,20 @@
 """The report and its forms: text, plain data, SARIF; and what `ptosim.check` accepts."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ptosim
+from ptosim.diagnostics import Location
+from ptosim.report.sarif import sarif as sarif_log
+from ptosim.sanitize.explain import explanation
+from ptosim.sanitize.explain import kinds as kinds_of_findings
 from sanitize.kernels import ALL, COPY, check, kinds, load, order, store, text
+from sanitize.sarif_schema import violations
+from sanitize.test_explain import findings
 
 RACY = load() + COPY + store() + ALL
 """Two races: nothing orders anything."""
@@ -60,27 +67,61 @@ def sarif(report: Any) -> Any:
     return json.loads(json.dumps(report.to_sarif()))
 
 
-def test_sarif_has_what_the_schema_requires() -> None:
+def test_sarif_of_races() -> None:
     log = sarif(check(RACY))
-    assert log["version"] == "2.1.0"
-    assert log["$schema"].endswith("sarif-2.1.0.json")
+    assert violations(log) == []
     (run,) = log["runs"]
-    driver = run["tool"]["driver"]
-    assert driver["name"] == "ptosim"
-    assert [rule["id"] for rule in driver["rules"]] == ["race"]
-    assert len(run["results"]) == 2
-    for result in run["results"]:
-        assert result["message"]["text"]
-        assert result["level"] in ("none", "note", "warning", "error")
-        assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
-        assert result["occurrenceCount"] >= 1
-        for place in (*result["locations"], *result["relatedLocations"]):
-            region = place["physicalLocation"]["region"]
-            assert region["startLine"] >= 1
-            assert region["startColumn"] >= 1
-            assert region["endColumn"] > region["startColumn"]
-            assert " " not in place["physicalLocation"]["artifactLocation"]["uri"]
-            assert "<" not in place["physicalLocation"]["artifactLocation"]["uri"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["race"]
+    assert [(result["ruleId"], result["level"]) for result in run["results"]] == [("race", "error")] * 2
+    regions = [result["locations"][0]["physicalLocation"]["region"] for result in run["results"]]
+    # line 19: "    pto.mte_ub_gm", line 16: "      %v = pto.vlds"
+    assert {"startLine": 19, "startColumn": 5, "endLine": 19, "endColumn": 18} in regions
+    assert {"startLine": 16, "startColumn": 12, "endLine": 16, "endColumn": 20} in regions
+
+
+@pytest.mark.parametrize("kind", kinds_of_findings())
+def test_sarif_of_every_kind_is_valid(kind: str) -> None:
+    each = explanation(kind)
+    log = json.loads(json.dumps(sarif_log(findings(each.kernel, each.arguments))))
+    assert violations(log) == []
+    assert kind in {result["ruleId"] for result in log["runs"][0]["results"]}
+
+
+@pytest.mark.parametrize(
+    "file, uri",
+    [
+        ("kernel.pto", "kernel.pto"),
+        ("my kernels/größe 100%.pto", "my%20kernels/gr%C3%B6%C3%9Fe%20100%25.pto"),
+        ("/a b/k#1.pto", "file:///a%20b/k%231.pto"),
+        ("<text>", "%3Ctext%3E"),
+    ],
+)
+def test_sarif_names_files_by_uri(file: str, uri: str) -> None:
+    finding = ptosim.Finding("race", "error", "message", Location(file, 1, 1, 4))
+    log = sarif_log([finding])
+    assert violations(log) == []
+    (place,) = log["runs"][0]["results"][0]["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == uri
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda log: log.pop("version"),
+        lambda log: log["runs"][0]["tool"].pop("driver"),
+        lambda log: log["runs"][0]["results"][0].pop("message"),
+        lambda log: log["runs"][0]["results"][0].update(level="fatal"),
+        lambda log: log["runs"][0]["results"][0].update(ruleIndex="0"),
+        lambda log: log["runs"][0]["results"][0].update(severity="error"),
+        lambda log: log["runs"][0]["results"][0].update(locations={}),
+        lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"].update(startLine=0),
+        lambda log: log["runs"][0]["results"][0]["locations"][0]["physicalLocation"].pop("artifactLocation"),
+    ],
+)
+def test_the_check_of_sarif_finds_what_is_wrong(change: Callable[[Any], Any]) -> None:
+    log = sarif(check(RACY))
+    change(log)
+    assert len(violations(log)) == 1
 
 
 def test_sarif_carries_the_repair() -> None:
@@ -90,6 +131,7 @@ def test_sarif_carries_the_repair() -> None:
 
 def test_sarif_of_a_clean_kernel() -> None:
     clean = load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL
+    assert violations(sarif(check(clean))) == []
     (run,) = sarif(check(clean))["runs"]
     assert run["results"] == []
     assert run["tool"]["driver"]["rules"] == []
@@ -200,6 +242,31 @@ def test_after_an_access_outside_the_check_goes_on() -> None:
     assert outside.bytes == (0, 512)
     assert "argument 0 (%x), which has 256 bytes: the first byte outside is 256" in outside.message
     assert race.bytes == (0, 256)
+
+
+def test_both_sides_of_a_copy_are_told_of() -> None:
+    """Rows of 64 bytes that start every 32 bytes on both sides; and one that leaves both memories."""
+    rows = """    %two = arith.constant 2 : i64
+    %row = arith.constant 64 : i64
+    %step = arith.constant 32 : i64
+    %last = arith.constant 262112 : i64
+    %end = pto.castptr %last : i64 -> !pto.ptr<f32, ub>
+    %none = pto.addptr %x, %c64 : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+"""
+    types = ": !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64\n"
+    overlapping = f"    pto.mte_gm_ub %x, %in, %zero, %row nburst(%two, %step, %step) {types}"
+    report = check(rows + overlapping + ALL)
+    assert [finding.message for finding in report.findings] == [
+        "rows of 64 bytes overlap in gm: they start every 32 bytes",
+        "rows of 64 bytes overlap in ub: they start every 32 bytes",
+    ]
+    assert kinds(report) == ["overlap", "overlap"]
+    outside = f"    pto.mte_gm_ub %none, %end, %zero, %row nburst(%one, %row, %row) {types}"
+    twice = f"    scf.for %i = %c0 to %c2 step %c1 {{\n{outside}    pto.barrier #pto.pipe<PIPE_MTE2>\n    }}\n"
+    report = check("    %c2 = arith.constant 2 : index\n" + rows + twice + ALL)
+    assert kinds(report) == ["out-of-bounds!", "out-of-bounds!"]
+    assert [finding.count for finding in report.findings] == [2, 2]
+    assert "%x" in report.findings[0].message and "ub" in report.findings[1].message
 
 
 def test_an_access_outside_names_the_loop_indices() -> None:

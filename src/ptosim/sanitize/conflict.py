@@ -6,6 +6,7 @@ suspicion until the loaded value is used.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -14,6 +15,7 @@ from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
 
+_NUMBER = re.compile(r"\d+")
 Verb = Literal["reads", "writes", "updates"]
 Relation = Literal["inside a core", "between cores", "between blocks"]
 Use = Literal["global", "scalar", "mask", "address", "condition", "operand"]
@@ -123,9 +125,10 @@ class Findings:
                 self.conflict(conflict)
 
     def diagnostic(self, diagnostic: Diagnostic) -> None:
-        """One more occurrence of something that is already in words."""
+        """One more occurrence of something that is already in words; another round differs in its numbers alone."""
         others = tuple(other.location for other in diagnostic.related)
-        key = (diagnostic.kind, diagnostic.location, others, diagnostic.message if not diagnostic.location else "")
+        message = _NUMBER.sub("", diagnostic.message) if diagnostic.location else diagnostic.message
+        key = (diagnostic.kind, diagnostic.location, others, message)
         known = self.found.get(key)
         if isinstance(known, Diagnostic):
             self.found[key] = replace(known, count=known.count + diagnostic.count)
