@@ -263,7 +263,8 @@ class Checker(Silent):
                 def conflict(first: Party = first, where: Hit = where) -> Conflict:
                     place = _place(memory, covered, where)
                     second = party(entry, site, "reads")
-                    return Conflict("race", "error", second, place, entry.core, _loops(entry), first)
+                    conflict = Conflict("race", "error", second, place, entry.core, _loops(entry), first)
+                    return self.iterations.meant(conflict)
 
                 image[where] = self.origins.number(("race", first.site, site), conflict)
         return image
