@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -244,3 +245,18 @@ def test_an_error_survives_the_way_between_processes():
     copy = pickle.loads(pickle.dumps(raised))
     assert copy.diagnostics == raised.diagnostics
     assert str(copy) == str(raised)
+
+
+@pytest.mark.parametrize(
+    "details, note",
+    [
+        ({}, None),
+        ({"core": "b0.aiv0"}, None),
+        ({"core": "b0.aiv0", "loops": (3,)}, "on b0.aiv0 at loop index 3"),
+        ({"core": "b2.aic", "count": 4}, "4 times, first on b2.aic"),
+        ({"loops": (1, 0), "count": 2}, "2 times, first at loop indices 1, 0"),
+    ],
+)
+def test_how_often_and_when_first(details: dict[str, Any], note: str | None) -> None:
+    lines = str(Diagnostic("race", "error", "what", hint="do", **details)).split("\n")
+    assert lines == ["error: race: what", *([f"   note: {note}"] if note else []), "   hint: do"]

@@ -217,14 +217,21 @@ def render(diagnostic: Diagnostic) -> str:
 
 
 DEPENDS_ON_VALUES = ("out-of-bounds", "misaligned", "arithmetic", "trap")
-"""Kinds of which the same line may be right in another block or another turn of its loops."""
+"""Kinds of which the same line may be right in another block."""
 
 
 def _circumstances(diagnostic: Diagnostic) -> Iterator[str]:
-    if diagnostic.kind in DEPENDS_ON_VALUES and (diagnostic.block or diagnostic.loops):
-        indices = ", ".join(map(str, diagnostic.loops))
-        loops = f" at loop {'index' if len(diagnostic.loops) == 1 else 'indices'} {indices}" if indices else ""
-        yield f"on {diagnostic.core}{loops}"
+    """How often, and when first: said where blocks or the turns of a loop leave a choice."""
+    decided = diagnostic.block and diagnostic.kind in DEPENDS_ON_VALUES
+    if not diagnostic.loops and diagnostic.count == 1 and not decided:
+        return
+    parts = [f"{diagnostic.count} times, first"] if diagnostic.count > 1 else []
+    if diagnostic.core:
+        parts.append(f"on {diagnostic.core}")
+    if diagnostic.loops:
+        noun = "index" if len(diagnostic.loops) == 1 else "indices"
+        parts.append(f"at loop {noun} {', '.join(map(str, diagnostic.loops))}")
+    yield " ".join(parts)
 
 
 def _related(other: Related, primary: Location | None) -> Iterator[str]:

@@ -209,10 +209,14 @@ def body_of(lines: dict[int, str], start: int) -> set[int]:
 
 
 def users_of(lines: dict[int, str], mutant: Mutant) -> set[int]:
-    """The lines that name a pointer of the mutated line, or one that is derived from it."""
+    """The lines that name a pointer of the mutated line, or one that is derived from it or from the same buffer."""
     known = set(re.findall(r"%\w+", mutant.what.partition("nburst")[0]))
     if mutant.mutation == "shift address":
         known = {mutant.what.split()[0]}
+    for line in lines.values():
+        result, _, rest = line.partition(" = pto.addptr ")
+        if result.strip() in known:
+            known.add(rest.partition(",")[0])
     for _ in range(2):
         for line in lines.values():
             result, equals, rest = line.partition(" = ")

@@ -199,14 +199,15 @@ class Checker(Silent):
             for track, hit in self._out_of_order(memory, entry, covered, "read"):
                 self._races(entry, site, "reads", memory, track, covered, hit)
             memory.record(entry, "read", self.sites.number(site), covered)
-        taint = covered.of(memory.taint).reshape(-1)
+        taint = covered.of(memory.taint).reshape(-1).copy()
         if not taint.any():
             return None
-        place = _place(memory, covered, taint != CLEAN)
-        entry.data = place
+        undefined = taint == UNDEFINED
+        if undefined.any():
+            taint[undefined] = self._undefined(entry, site, memory, covered, undefined)
         if entry.pipe is Pipe.S:
-            self._used(entry, site, "scalar", taint, place)
-        return taint.copy()
+            self._used(entry, site, "scalar", taint)
+        return taint
 
     def _vector_load(self, watch: Watch, site: Site, covered: Window, by_use: bool) -> Image | None:
         entry, memory = watch.entry, watch.memory
@@ -229,7 +230,7 @@ class Checker(Silent):
         if image is None or not image.any():
             return None
         if is_scalar(site):
-            self._used(entry, site, "scalar", image, _place(memory, covered, image != CLEAN))
+            self._used(entry, site, "scalar", image)
         return image
 
     def _vector_number(self, watch: Watch, site: Site, by_use: bool) -> int:
@@ -287,7 +288,7 @@ class Checker(Silent):
         if space is Space.GM:
             self._global(entry, site, atomic or WRITE, starts, width, data, before)
             if taint is not None:
-                self._used(entry, site, "global", taint, entry.data)
+                self._used(entry, site, "global", taint)
             return
         if watch is not None and watch.entry is entry:
             if taint is None and type(starts) is int and watch.store(site, starts, width):
@@ -462,9 +463,9 @@ class Checker(Silent):
     # --- use of doubtful values ---------------------------------------------------------------------------------------
 
     def tainted(self, entry: Entry, site: Site, use: MachineUse, taint: Any) -> None:
-        self._used(entry, site, use, taint, entry.data)
+        self._used(entry, site, use, taint)
 
-    def _used(self, entry: Entry, site: Site, use: Use, taint: Image, place: Any) -> None:
+    def _used(self, entry: Entry, site: Site, use: Use, taint: Image) -> None:
         """A doubtful value decides something or leaves the core: what made it doubtful is a finding."""
         for mixed in np.unique(taint):
             number = int(mixed) & ~DECIDED
@@ -472,17 +473,9 @@ class Checker(Silent):
                 continue
             use = "mask" if mixed & DECIDED and use in ("global", "operand") else use
             grave = use in ("scalar", "mask", "address", "condition")
-            if number == UNDEFINED:
-                severity: Severity = "error" if grave else "warning"
-                where = place if isinstance(place, Place) else Place("memory", 0, 0)
-                conflict = Conflict(
-                    "uninitialized", severity, party(entry, site, "reads"), where, entry.core, _loops(entry)
-                )
-            else:
-                origin = self.origins[number]
-                severity = "error" if grave or origin.kind == "race" else "warning"
-                conflict = origin.used(use, site, severity)
-            self.findings.conflict(conflict)
+            origin = self.origins[number]
+            severity: Severity = "error" if grave or origin.kind == "race" else "warning"
+            self.findings.conflict(origin.used(use, site, severity))
 
 
 _VERBS: dict[str, Verb] = {READ: "reads", WRITE: "writes"}

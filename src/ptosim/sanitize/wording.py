@@ -93,11 +93,11 @@ def _undefined(conflict: Conflict) -> str:
             f"{second.pipe} leaves anything in {conflict.place}, up to the end of the 32-byte block behind a row that "
             f"is not padded, and {_LEADS[use]}"
         )
-    if conflict.use is None:
-        doing = _DOING.get(second.pipe, "copies")
-        return f"{second.pipe} {doing} {conflict.place}, which nothing has written"
-    use, _ = conflict.use
-    return f"{second.pipe} loads {conflict.place}, which nothing has written, and {_LEADS[use]}"
+    doing = _DOING.get(second.pipe, "copies")
+    said = f"{second.pipe} {doing} {conflict.place}, which nothing has written"
+    if conflict.use is None or conflict.use[1] is second.site:
+        return said
+    return f"{said}, and {_LEADS[conflict.use[0]]}"
 
 
 def _label(conflict: Conflict, side: Party) -> str:
