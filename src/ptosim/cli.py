@@ -365,6 +365,8 @@ def profile(
     Shows where the cycles go: per pipe, per line, along the critical path. They rank variants of a kernel; they do not
     predict wall time.
     """
+    from shutil import get_terminal_size
+
     from ptosim import api
     from ptosim.target import load_target
 
@@ -388,7 +390,8 @@ def profile(
     comparisons = [first.compare(other) for other in others]
     result = [*chosen.module.warnings, *findings, first, *others, *comparisons]
     if not as_json:
-        click.echo("\n\n".join(map(str, comparisons or [first])))
+        width = max(60, get_terminal_size((100, 24)).columns)
+        click.echo("\n\n".join(shown.text(width) for shown in comparisons or [first]))
         show(findings, as_json)
     if report and not report.ok:
         if as_json:

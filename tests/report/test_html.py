@@ -94,7 +94,9 @@ def test_load(page: Path, chromium: Browser, pingpong: Profile):
     assert [url for url in chromium.requests if not url.startswith("file:")] == []
     heading = chromium.run("document.getElementById('facts').innerText")
     assert f"{pingpong.cycles:,}" in heading and pingpong.bound in heading
-    assert chromium.run("document.querySelectorAll('#listing tr').length") == len(pingpong.source.text.split("\n"))
+    shown = chromium.run("[...document.querySelectorAll('#listing tbody tr')].map(row => row.dataset.line).join()")
+    assert shown == ",".join(str(n + 1) for n in range(len(pingpong.source.text.split("\n"))))
+    assert chromium.run("document.querySelector('#listing thead').innerText").split() == ["critical", "busy", "waiting"]
     assert "they do not predict wall time" in chromium.run("document.getElementById('footer').innerText")
     # The hottest line of the listing has the cycles of the profile.
     hottest = pingpong.lines[0]
@@ -238,4 +240,22 @@ def test_cores_and_findings(chromium: Browser, tmp_path: Path):
     tall = chromium.run("document.getElementById('spacer').clientHeight")
     chromium.run("(s => { s.value = '1'; s.dispatchEvent(new Event('change')); })(document.getElementById('core'))")
     chromium.wait(f"document.getElementById('spacer').clientHeight < {tall}")
+    assert chromium.complaints == []
+
+
+@needs_browser
+def test_signals_between_cores_are_drawn_where_all_would_be_too_many(chromium: Browser, tmp_path: Path):
+    kernel = ptosim.load(EXAMPLES / "producer_consumer_a2a3.pto").kernel()
+    profile = ptosim.profile(kernel, *(np.ones(2560, np.float32) for _ in range(3)), 10)
+    profile.save_html(tmp_path / "cores.html")
+    chromium.open(tmp_path / "cores.html")
+    # In each of ten turns both vector cores signal the cube core, which signals both.
+    said = f"40 of {len(profile.recording.signals)}"
+    assert chromium.wait("document.getElementById('signals-shown').textContent") == said
+    # The pipe that signals has a track although it does nothing else.
+    assert "FIX" in chromium.run("document.getElementById('legend').innerText")
+    chromium.run("(box => box.click())(document.getElementById('show-arrows'))")
+    chromium.wait("document.getElementById('signals-shown').textContent === ''")
+    chromium.open(tmp_path / "cores.html", "#from=0&to=60")
+    chromium.wait("document.getElementById('signals-shown').textContent === ''")
     assert chromium.complaints == []

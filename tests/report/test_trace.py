@@ -17,6 +17,7 @@ from report.long_runs import long_run
 from timing.kernels import COPY_IN, COPY_OUT, SCOPE, profile, set_flag, wait_flag
 
 SKELETON = Path(__file__).parents[1] / "skeleton"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 LINES = [COPY_IN, set_flag("MTE2", "V"), wait_flag("MTE2", "V"), SCOPE]
 LINES += [set_flag("V", "MTE3"), wait_flag("V", "MTE3"), COPY_OUT]
 
@@ -56,17 +57,49 @@ def test_slices_and_their_arguments(tmp_path: Path):
     assert [(e["ts"], e["dur"]) for e in of(events, "X", cat="scalar")] == [(0, 9)]
 
 
-def test_arrows_leave_a_slice_and_reach_the_next(tmp_path: Path):
+def around(events: Events, moment: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The slice that an end of an arrow lies in, which is what it belongs to in the viewer."""
+    track = of(events, "X", pid=moment["pid"], tid=moment["tid"])
+    (found,) = [e for e in track if e["ts"] < moment["ts"] < e["ts"] + e["dur"]]
+    return found
+
+
+def test_arrows_leave_the_work_and_reach_the_wait(tmp_path: Path):
     events = trace(profile(*LINES), tmp_path)
-    starts, ends = of(events, "s"), of(events, "f")
-    assert [start["id"] for start in starts] == [end["id"] for end in ends] and len(starts) == 2
-    slices = of(events, "X")
+    starts, ends = of(events, "s"), of(events, "f", bp="e")
+    assert [start["id"] for start in starts] == [end["id"] for end in ends]
+    joined = [[around(events, end)["name"] for end in pair] for pair in zip(starts, ends, strict=True)]
+    assert joined == [["pto.mte_gm_ub", "pto.wait_flag"], ["pto.vecscope", "pto.wait_flag"]]
+
+
+def test_an_arrow_to_a_wait_that_held_nothing_reaches_what_follows(tmp_path: Path):
+    late = [COPY_IN, set_flag("MTE2", "MTE3"), COPY_IN, set_flag("MTE2", "V"), wait_flag("MTE2", "V"), SCOPE]
+    late += [set_flag("V", "MTE3", 1), wait_flag("V", "MTE3", 1), wait_flag("MTE2", "MTE3")]
+    events = trace(profile(*late, COPY_OUT), tmp_path)
+    ends = [around(events, end)["name"] for end in of(events, "f")]
+    assert ends == ["pto.wait_flag", "pto.wait_flag", "pto.mte_ub_gm"]
+    # V does nothing: the wait gets a slice of its own.
+    idle = [COPY_IN, set_flag("MTE2", "V"), COPY_IN, set_flag("MTE2", "S"), wait_flag("MTE2", "S")]
+    events = trace(profile(*idle, wait_flag("MTE2", "V")), tmp_path)
+    names = {event["tid"]: event["args"]["name"] for event in of(events, "M", name="thread_name")}
+    ends = [around(events, end) for end in of(events, "f")]
+    assert {(names[end["tid"]], end["cat"], end["name"]) for end in ends} == {
+        ("S", "wait", "pto.wait_flag"),
+        ("V", "signal", "pto.wait_flag"),
+    }
+
+
+@pytest.mark.parametrize("target, arrays", [("a5", 2), ("a2a3", 3)])
+def test_every_arrow_between_cores_is_bound(tmp_path: Path, target: str, arrays: int):
+    kernel = ptosim.load(EXAMPLES / f"producer_consumer_{target}.pto").kernel()
+    found = ptosim.profile(kernel, *(np.ones(1280, np.float32) for _ in range(arrays)), 5)
+    events = trace(found, tmp_path)
+    starts, ends = of(events, "s"), of(events, "f", bp="e")
+    assert [start["id"] for start in starts] == [end["id"] for end in ends]
+    assert len(starts) == len(found.recording.signals) > 20
     for start, end in zip(starts, ends, strict=True):
-        assert any(
-            s["tid"] == start["tid"] and s["ts"] < start["ts"] < s["ts"] + s["dur"] and s["cat"] == "work"
-            for s in slices
-        )
-        assert any(s["tid"] == end["tid"] and s["ts"] >= end["ts"] for s in slices)
+        assert around(events, start)["cat"] in ("work", "scalar", "signal") and around(events, end)["name"]
+        assert end["ts"] >= start["ts"]
 
 
 def test_arrows_between_cores(tmp_path: Path):

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ptosim.report.accounts import LineTime, PipeTime
-from ptosim.report.profile_text import MOST, caveat, count, excerpt, line_number, origins, table
+from ptosim.report.profile_text import MOST, caveat, count, line_number, origins, table
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -69,7 +69,11 @@ class Comparison:
                 yield _difference(back.get(line), line, self.second.source.line(line), None, entry)
 
     def __str__(self) -> str:
-        return _text(self)
+        return self.text()
+
+    def text(self, width: int = 100) -> str:
+        """For a terminal of so many columns."""
+        return _text(self, width)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -117,7 +121,10 @@ def _difference(
 # --- for the terminal -------------------------------------------------------------------------------------------------
 
 
-def _text(comparison: Comparison) -> str:
+_LINE_HEADS = ("line", "other", "critical", "", "difference", "busy", "", "waiting", "", "")
+
+
+def _text(comparison: Comparison, width: int) -> str:
     first, second = comparison.first, comparison.second
     names = (first.source.name, second.source.name)
     if names[0] == names[1]:
@@ -128,12 +135,12 @@ def _text(comparison: Comparison) -> str:
         ("bound by", first.bound, second.bound, ""),
     ]
     parts = [
-        table(("", *names, "difference"), rows),
+        table(("", *names, "difference"), rows, width),
         _verdict(comparison),
-        table(("pipe", "busy", "", "difference", "waiting", "", "difference"), list(_pipe_rows(comparison))),
-        table(("line", "other", "critical", "", "difference", "busy", "", ""), list(_line_rows(comparison))),
-        origins(first),
-        caveat(),
+        table(("pipe", "busy", "", "difference", "waiting", "", "difference"), list(_pipe_rows(comparison)), width),
+        table(_LINE_HEADS, list(_line_rows(comparison)), width),
+        origins((first, second), width),
+        caveat(width),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -156,7 +163,7 @@ def _line_rows(comparison: Comparison) -> Iterator[Sequence[str]]:
     for entry in comparison.lines[: 2 * MOST]:
         places = line_number(entry.line), line_number(entry.other_line)
         critical = (*map(count, entry.critical), _signed(entry.critical))
-        yield *places, *critical, *map(count, entry.busy), excerpt(entry.text)
+        yield *places, *critical, *map(count, (*entry.busy, *entry.waiting)), " ".join(entry.text.split())
 
 
 def _signed(pair: tuple[int, int]) -> str:

@@ -214,9 +214,13 @@ class Profile:
     # --- forms --------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, width: int = 100) -> str:
+        """For a terminal of so many columns."""
         from ptosim.report.profile_text import text
 
-        return text(self)
+        return text(self, width)
 
     def __repr__(self) -> str:
         return f"<profile of {self.kernel} on {self.target.name}: {self.cycles} cycles, bound by {self.bound}>"

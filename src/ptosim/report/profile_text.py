@@ -6,33 +6,35 @@ from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ptosim.report.accounts import LineTime, PathStep
+from ptosim.diagnostics import Source
+from ptosim.report.accounts import PathStep
 from ptosim.report.figures_used import WEAK, by_origin
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
 
 WIDTH = 100
+"""Characters of a line, unless the terminal says otherwise."""
 MOST = 10
 """Rows of a table."""
-BAR = 24
 
 
-def text(profile: Profile) -> str:
+def text(profile: Profile, width: int) -> str:
+    bar = 24 if width >= WIDTH else 12
     parts = [
-        _answer(profile),
-        table(("pipe", "busy", "", "waiting", "", "idle", "", ""), list(_pipes(profile))),
-        table(("copies", "bytes", "copies", "B/cycle", "while busy", "limit"), list(_transfers(profile))),
-        table(("waits", "for", "line", "cycles", "times", "released at"), list(_waits(profile))),
-        table(("critical path", "", "line", "cycles", "times"), list(_path(profile.critical_path))),
-        table(("line", "critical", "busy", "waiting", "times", ""), list(_lines(profile))),
-        origins(profile),
-        caveat(),
+        _answer(profile, width),
+        table(("pipe", "busy", "", "waiting", "", "idle", "", ""), list(_pipes(profile, bar)), width),
+        table(("copies", "bytes", "copies", "B/cycle", "while busy", "limit"), list(_transfers(profile)), width),
+        table(("waits", "for", "line", "cycles", "times", "released at"), list(_waits(profile)), width),
+        table(("critical path", "", "line", "cycles", "times"), list(_path(profile.critical_path)), width),
+        table(("line", "critical", "busy", "waiting", "times", ""), list(_lines(profile)), width),
+        origins((profile,), width),
+        caveat(width),
     ]
     return "\n\n".join(part for part in parts if part)
 
 
-def _answer(profile: Profile) -> str:
+def _answer(profile: Profile, width: int) -> str:
     recording = profile.recording
     blocks = f"{profile.grid} block{'s' * (profile.grid != 1)}"
     waves = -(-profile.grid // max(1, recording.hardware_cores))
@@ -46,18 +48,18 @@ def _answer(profile: Profile) -> str:
             f"the busiest pipe works {count(profile.least)} cycles: "
             f"perfect overlap would be {ratio:.1f} times faster at most"
         )
-    return "\n".join(lines)
+    return "\n".join(wrapped for line in lines for wrapped in wrap(line, width))
 
 
-def _pipes(profile: Profile) -> Iterator[Sequence[str]]:
+def _pipes(profile: Profile, bar: int) -> Iterator[Sequence[str]]:
     for name, time in profile.pipes.items():
         whole = max(1, time.total)
-        busy = round(BAR * time.busy / whole)
-        waiting = min(BAR - busy, round(BAR * time.waiting / whole))
+        busy = round(bar * time.busy / whole)
+        waiting = min(bar - busy, round(bar * time.waiting / whole))
         yield (
             name,
             *(count(time.busy), share(time.busy, whole), count(time.waiting), share(time.waiting, whole)),
-            *(count(time.idle), share(time.idle, whole), "█" * busy + "░" * waiting + "·" * (BAR - busy - waiting)),
+            *(count(time.idle), share(time.idle, whole), "█" * busy + "░" * waiting + "·" * (bar - busy - waiting)),
         )
 
 
@@ -100,32 +102,32 @@ def times(step: PathStep) -> str:
 
 def _lines(profile: Profile) -> Iterator[Sequence[str]]:
     for entry in profile.lines[:MOST]:
-        yield line_row(entry, profile.source.line(entry.line))
+        cycles = map(count, (entry.critical, entry.busy, entry.waiting))
+        yield str(entry.line), *cycles, count(entry.count) if entry.count else "", one_line(profile.source, entry.line)
 
 
-def line_row(entry: LineTime, source: str) -> Sequence[str]:
-    counts = (count(number) for number in (entry.critical, entry.busy, entry.waiting, entry.count))
-    return str(entry.line), *counts, excerpt(source)
+def one_line(source: Source, line: int) -> str:
+    """A line of the source without its indentation."""
+    return " ".join(source.line(line).split())
 
 
-def excerpt(source: str) -> str:
-    stripped = " ".join(source.split())
-    return stripped if len(stripped) <= 48 else stripped[:45] + "..."
-
-
-def caveat() -> str:
+def caveat(width: int) -> str:
     from ptosim.report.profile import CAVEAT
 
-    return "\n".join(wrap(CAVEAT, WIDTH))
+    return "\n".join(wrap(CAVEAT, width))
 
 
-def origins(profile: Profile) -> str:
-    grouped = by_origin(profile.rests_on, profile.target)
+def origins(profiles: Sequence[Profile], width: int) -> str:
+    """What the profiles rest on, together."""
+    grouped: dict[str, dict[str, None]] = {}
+    for profile in profiles:
+        for origin, names in by_origin(profile.rests_on, profile.target).items():
+            grouped.setdefault(origin, {}).update(dict.fromkeys(names))
     lines: list[str] = []
     for origin, names in sorted(grouped.items()):
         lines += wrap(
             f"rests on {origin} ({WEAK[origin]}): {', '.join(names)}",
-            WIDTH,
+            width,
             subsequent_indent="    ",
             break_long_words=False,
         )
@@ -135,21 +137,33 @@ def origins(profile: Profile) -> str:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns as wide as they need to be; those of numbers stand right. Nothing where there are no rows."""
+_LEAST = 16
+"""Characters that a column of text keeps."""
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    """Columns as wide as they need to be; those of numbers stand right. Nothing where there are no rows.
+
+    A last column of text is cut where it would go beyond the width.
+    """
     if not rows:
         return ""
     columns = list(zip(*rows, strict=True))
     right = [all(_numeric(cell) for cell in column) for column in columns]
     widths = [max(map(len, (head, *column))) for head, column in zip(heads, columns, strict=True)]
-    lines = [heads, *rows]
+    if not right[-1]:
+        widths[-1] = min(widths[-1], max(_LEAST, width - sum(widths[:-1]) - 2 * len(widths[:-1])))
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if at_right else cell.ljust(width)
-            for cell, width, at_right in zip(line, widths, right, strict=True)
+            cell.rjust(room) if at_right else _cut(cell, room).ljust(room)
+            for cell, room, at_right in zip(line, widths, right, strict=True)
         ).rstrip()
-        for line in lines
+        for line in (heads, *rows)
     )
+
+
+def _cut(cell: str, room: int) -> str:
+    return cell if len(cell) <= room else cell[: room - 3] + "..."
 
 
 def _numeric(cell: str) -> bool:

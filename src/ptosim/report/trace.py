@@ -10,19 +10,20 @@ from __future__ import annotations
 import json
 import os
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.timing.occupancy import in_use
-from ptosim.timing.recording import NOTHING, PIPES, Cause, Kind, Recording
+from ptosim.timing.recording import PIPES, Cause, Kind, Recording
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
 
 _CHUNK = 10_000
 _INSIDE = 0.5
-"""An arrow that leaves a slice must begin inside it: half a cycle before its end."""
+"""An arrow belongs to the slices that its ends lie inside: half a cycle from their edges."""
 
 
 def write_trace(profile: Profile, path: str | os.PathLike[str]) -> None:
@@ -159,17 +160,65 @@ def _field(name: str, value: str | int) -> str:
 
 
 def _arrows(recording: Recording) -> Iterator[str]:
-    """From the slice that a set followed to the one that its wait let through."""
-    rows, s = recording.rows, recording.signals
+    """From every set to its wait. An arrow is bound to the slices that its ends lie in; where a pipe did nothing at the
+    time, the set or the wait gets a slice of its own, a cycle long."""
+    s = recording.signals
+    heads = [f'"name":{json.dumps(site.name)},"args":{{"line":{site.line or 0}}}' for site in recording.sites]
     names = [json.dumps(site.name) for site in recording.sites]
-    columns = (s.row, s.set_core, s.set_pipe, s.set_site, s.set_time, s.wait_core, s.wait_pipe, s.wait_time)
-    for number, (row, core, pipe, site, time, to_core, to_pipe, over) in enumerate(_together(columns)):
-        if pipe != 0 and (row == NOTHING or rows.core[row] != core or rows.pipe[row] != pipe):
-            continue  # nothing was there before it that an arrow could leave from
-        moment = rows.end[row] if pipe != 0 else time
+    tracks = _Tracks(recording)
+    marked: set[tuple[int, int, int]] = set()
+    columns = (s.set_core, s.set_pipe, s.set_site, s.set_time, s.wait_core, s.wait_pipe, s.wait_site, s.wait_time)
+    for number, (core, pipe, site, time, to_core, to_pipe, wait, over) in enumerate(_together(columns)):
+        reached = tracks.reached(to_core, to_pipe, wait, over)
+        bare = [] if tracks.covered(core, pipe, time) else [((core, pipe, time), site)]
+        bare += [((to_core, to_pipe, over), wait)] if reached is None else []
+        for place, at in bare:
+            if place not in marked:
+                marked.add(place)
+                yield _mark(*place, heads[at])
         about = f'"id":{number},"cat":"sync","name":{names[site]}'
-        yield f'{{"ph":"s","pid":{core},"tid":{pipe},"ts":{moment - _INSIDE},{about}}}'
-        yield f'{{"ph":"f","pid":{to_core},"tid":{to_pipe},"ts":{over},{about}}}'
+        yield f'{{"ph":"s","pid":{core},"tid":{pipe},"ts":{time - _INSIDE},{about}}}'
+        end = over - _INSIDE if reached is None else reached
+        yield f'{{"ph":"f","bp":"e","pid":{to_core},"tid":{to_pipe},"ts":{end},{about}}}'
+
+
+def _mark(core: int, pipe: int, time: int, head: str) -> str:
+    return f'{{"ph":"X","pid":{core},"tid":{pipe},"ts":{time - 1},"dur":1,"cat":"signal",{head}}}'
+
+
+class _Tracks:
+    """The slices of each pipe, to find the one that an arrow belongs to. A scalar unit has one at any time."""
+
+    def __init__(self, recording: Recording) -> None:
+        rows = recording.rows
+        self.slices: dict[tuple[int, int], tuple[list[int], list[int], list[int]]] = {}
+        for core, pipe, start, end, site in _together((rows.core, rows.pipe, rows.start, rows.end, rows.site)):
+            if end > start:
+                starts, ends, sites = self.slices.setdefault((core, pipe), ([], [], []))
+                starts.append(start)
+                ends.append(end)
+                sites.append(site)
+
+    def covered(self, core: int, pipe: int, time: int) -> bool:
+        """Whether something was going on in the cycle before this moment."""
+        if pipe == 0:
+            return True
+        starts, ends, _ = self.slices.get((core, pipe), ([], [], []))
+        place = bisect_left(starts, time)
+        return place > 0 and ends[place - 1] >= time
+
+    def reached(self, core: int, pipe: int, site: int, over: int) -> float | None:
+        """A moment inside the wait that was over then, or of what the pipe did next; None where there is neither.
+
+        Of several waits in a row that nothing follows, only one may have held the pipe: then that is reached by all.
+        """
+        if pipe == 0:
+            return over - _INSIDE
+        starts, ends, sites = self.slices.get((core, pipe), ([], [], []))
+        place = bisect_left(starts, over)
+        if place and ends[place - 1] == over and (sites[place - 1] == site or place == len(starts)):
+            return over - _INSIDE
+        return starts[place] + _INSIDE if place < len(starts) else None
 
 
 def _counters(profile: Profile) -> Iterator[str]:

@@ -27,8 +27,8 @@ for (let i = 0; i < D.scalar.length; i += 3) {
 }
 
 // A signal that a pipe stood waiting for ends with that wait.
-const waitsEnd = new Set();
-for (let i = 0; i < rows.length; i++) if (rows.wait[i]) waitsEnd.add(`${trackAt(rows.core[i], rows.pipe[i])} ${rows.end[i]}`);
+const waitsEnd = new Map();
+for (let i = 0; i < rows.length; i++) if (rows.wait[i]) waitsEnd.set(`${trackAt(rows.core[i], rows.pipe[i])} ${rows.end[i]}`, i);
 
 const signals = [];
 for (let i = 0, time = 0; i < D.signals.length; i += 8) {
@@ -41,7 +41,9 @@ for (let i = 0, time = 0; i < D.signals.length; i += 8) {
 }
 for (const g of signals) {
   const hop = D.hops[tracks[g.source].core === tracks[g.sink].core ? 0 : 1];
-  g.awaited = g.to - g.from === hop && waitsEnd.has(`${g.sink} ${g.to}`);
+  const wait = waitsEnd.get(`${g.sink} ${g.to}`);
+  g.awaited = g.to - g.from === hop && wait !== undefined;
+  g.critical = g.awaited && rows.critical[wait] === 1;
 }
 
 const path = [];

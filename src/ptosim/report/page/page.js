@@ -202,7 +202,7 @@ const readAddress = () => {
 fillHeader();
 fillBounds();
 byId("legend").append(
-  ...D.pipes.filter((name) => name in D.totals).map((name) => element("span", {}, swatch(`--${name}`), name)),
+  ...D.pipes.filter((_, pipe) => used.some((i) => tracks[i].pipe === pipe)).map((name) => element("span", {}, swatch(`--${name}`), name)),
   element("span", {}, swatch("--wait"), "waiting"));
 if (withMemory.length) byId("memory-legend").append("solid: written, pale: read, ", swatch("--held"), "held until it is read");
 fillFindings();

@@ -2,11 +2,12 @@
 
 const COLOUR_OF_BOUND = {
   "memory in": "--MTE2", "memory out": "--MTE3", "vector issue": "--V", SFU: "--SFU", "reduction port": "--reduction",
-  launch: "--faint", sync: "--critical", scalar: "--S", cube: "--M", "on-chip copies": "--moves",
+  launch: "--launch", sync: "--critical", scalar: "--S", cube: "--M", "on-chip copies": "--moves",
 };
 
 const byId = (id) => document.getElementById(id);
 const swatch = (variable) => element("span", { class: "swatch", style: `background:var(${variable})` });
+const pipeCell = (name) => element("td", { class: "pipe" }, swatch(`--${name}`), name);
 const number = (text) => element("td", { class: "number" }, text);
 const head = (...names) => element("tr", {}, ...names.map((name) => element("th", { class: name.endsWith("*") ? "number" : "" }, name.replace("*", ""))));
 const lineButton = (line) => (line ? element("button", { class: "line", type: "button", onclick: () => chooseLine(line, true) }, String(line)) : "");
@@ -41,7 +42,7 @@ const fillPipes = () => {
   for (const [name, [busy, waiting, idle]] of Object.entries(D.totals)) {
     const whole = busy + waiting + idle;
     const bar = stack([[busy, `background:var(--${name})`, "busy"], [waiting, "background:var(--wait)", "waiting"]], whole);
-    table.append(element("tr", {}, element("td", {}, swatch(`--${name}`), name), number(count(busy)), number(count(waiting)), number(count(idle)),
+    table.append(element("tr", {}, pipeCell(name), number(count(busy)), number(count(waiting)), number(count(idle)),
       element("td", { style: "width:32%" }, bar)));
   }
   panel("Pipes", wide(table));
@@ -61,7 +62,7 @@ const fillWaits = () => {
   if (!D.waiting.length) return;
   const table = element("table", {}, head("pipe", "waited for", "line*", "cycles*", "times*", "released*"));
   for (const [pipe, line, , cause, setLine, cycles, times] of D.waiting) {
-    table.append(element("tr", {}, element("td", {}, swatch(`--${pipe}`), pipe), element("td", {}, cause.replace("->", "→")),
+    table.append(element("tr", {}, pipeCell(pipe), element("td", {}, cause.replace("->", "→")),
       element("td", { class: "number" }, lineButton(line)), number(count(cycles)), number(count(times)),
       element("td", { class: "number" }, lineButton(setLine))));
   }
@@ -71,7 +72,7 @@ const fillWaits = () => {
 const fillPath = () => {
   const table = element("table", {}, head("core", "pipe", "instruction", "line*", "cycles*", "times*"));
   for (const [line, name, core, pipe, activity, cycles, times] of D.steps) {
-    table.append(element("tr", {}, element("td", {}, core), element("td", {}, swatch(`--${pipe}`), pipe),
+    table.append(element("tr", {}, element("td", {}, core), pipeCell(pipe),
       element("td", {}, activity === "work" ? name : `${name} (${activity})`), element("td", { class: "number" }, lineButton(line)),
       number(count(cycles)), number(times > 1 ? `× ${count(times)}` : "")));
   }
@@ -109,7 +110,10 @@ const lineRows = new Map();
 const fillSource = () => {
   const most = Math.max(1, ...D.lines.map(([, , critical]) => critical));
   const found = new Map((D.findings || []).filter((f) => f.location).map((f) => [f.location.line, f.severity]));
-  const table = element("table");
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...["", "", "critical", "busy", "waiting", ""]
+    .map((name) => element("th", { class: "number" }, name)))));
+  const body = element("tbody");
+  table.append(body);
   sourceLines.forEach((text, i) => {
     const line = i + 1, time = lineTimes.get(line);
     const cell = (value, kind) => element("td", { class: `cycles ${kind}` }, time && value ? count(value) : "");
@@ -126,7 +130,7 @@ const fillSource = () => {
       });
     }
     lineRows.set(line, row);
-    table.append(row);
+    body.append(row);
   });
   byId("listing").append(table);
 };

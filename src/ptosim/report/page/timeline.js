@@ -5,7 +5,8 @@ const timeline = document.getElementById("timeline"), scroll = document.getEleme
 const spacer = document.getElementById("spacer");
 
 // Tracks on which nothing ever happens are left out.
-const used = tracks.map((_, i) => i).filter((i) => tracks[i].rows.length || tracks[i].scalar.length);
+const signalled = new Set(signals.flatMap((g) => [g.source, g.sink]));
+const used = tracks.map((_, i) => i).filter((i) => tracks[i].rows.length || tracks[i].scalar.length || signalled.has(i));
 const shownTracks = () => used.filter((i) => state.core < 0 || tracks[i].core === state.core);
 
 // Where each track lies, below the axis and scrolled with the panel.
@@ -154,7 +155,19 @@ const arrow = (context, x1, y1, x2, y2) => {
   context.fill();
 };
 
-// Signals that were waited for if there is room, all of them if they are few, always those of the event looked at.
+// All signals if they are few, else those that a pipe waited for, between cores, or on the critical path: the first kind
+// that there is room for. Those of the event looked at are always there.
+const signalsFor = (seen, room) => {
+  if (!state.arrows) return [];
+  if (seen.length <= room / 60) return seen;
+  const kinds = [(g) => g.awaited, (g) => g.awaited && tracks[g.source].core !== tracks[g.sink].core, (g) => g.critical];
+  for (const kind of kinds) {
+    const chosen = seen.filter(kind);
+    if (chosen.length && chosen.length <= room / 20) return chosen;
+  }
+  return [];
+};
+
 const drawSignals = (context, s, lay) => {
   const seen = signals.filter((g) => g.to >= state.from && g.from <= state.to && lay.places.has(g.source) && lay.places.has(g.sink));
   const focus = state.hover >= 0 ? state.hover : state.selected;
@@ -167,8 +180,9 @@ const drawSignals = (context, s, lay) => {
     }
     context.globalAlpha = 1;
   };
-  const chosen = seen.length <= s.room / 60 ? seen : seen.filter((g) => g.awaited);
-  if (state.arrows && chosen.length <= s.room / 20) draw(chosen, palette.ink, mine.length ? 0.2 : 0.55);
+  const chosen = signalsFor(seen, s.room);
+  byId("signals-shown").textContent = state.arrows && chosen.length < seen.length ? `${count(chosen.length)} of ${count(seen.length)}` : "";
+  draw(chosen, palette.ink, mine.length ? 0.2 : 0.55);
   draw(mine, palette.ink, 1);
 };
 
