@@ -23,7 +23,7 @@ def main() -> None:
     tables = {
         "throughput": throughput.table(quick),
         "starting": starting.table(),
-        "observing": observing.table(),
+        "observing": observing.table(quick),
         "growth": growth.table(quick),
     }
     facts = {

@@ -60,59 +60,6 @@ def test_members_of_the_family(name: str):
     assert load_target(name).name == load_target(name).architecture == "a2a3"
 
 
-@pytest.mark.parametrize(
-    "name, latency, interval, port",
-    [
-        ("abs", (5, 5), (1, 1), "any"),
-        ("add", (7, 7), (1, 1), "any"),
-        ("multiply", (8, 8), (1, 1), "any"),
-        ("minmax", (6, 6), (1, 1), "any"),
-        ("exp", (16, 21), (4, 8), "any"),
-        ("log", (18, 23), (4, 8), "any"),
-        ("sqrt", (17, 22), (4, 8), "any"),
-        ("divide", (17, 22), (4, 8), "any"),
-        ("convert_int", (8, 8), (2, 2), "any"),
-        ("reduce_minmax", (16, 17), (1, 2), "exu0"),
-        ("reduce_add", (22, 24), (1, 1), "exu0"),
-        ("group_minmax", (13, 14), (1, 2), "any"),
-        ("broadcast_lane", (6, 6), (1, 1), "exu0"),
-        ("load", (9, 9), (1, 1), "load"),
-        ("store_interleave", (12, 12), (1, 1), "store"),
-        ("gather_block", (21, 21), (4, 4), "both-loads"),
-        ("scatter", (17, 17), (4, 4), "store"),
-        ("other", (7, 7), (1, 1), "any"),
-        ("exp_difference", (20, 25), (4, 8), "any"),
-        ("multiply_add", (9, 9), (1, 1), "any"),
-    ],
-)
-def test_a5_classes(name: str, latency: tuple[int, int], interval: tuple[int, int], port: str):
-    row = issue_unit(load_target("a5")).classes[name]
-    assert (row.latency, row.interval, row.port) == (latency, interval, port)
-
-
-@pytest.mark.parametrize(
-    "producer, alu, special, store",
-    [
-        ("add", 3, 4, 5),
-        ("multiply", 4, 5, 6),
-        ("minmax", 2, 3, 4),
-        ("abs", 2, 2, 3),
-        ("logic", 2, 3, 4),
-        ("exp", 13, 13, 14),
-        ("divide", 14, 14, 15),
-        ("reduce_minmax", 13, 13, 14),
-        ("reduce_add", 19, 19, 20),
-        ("group_minmax", 10, 10, 11),
-        ("broadcast_lane", 8, 8, 4),
-        ("convert_float", 3, 4, 5),
-        ("convert_int", 4, 5, 6),
-    ],
-)
-def test_a5_forwarding_of_wide_elements(producer: str, alu: int, special: int, store: int):
-    row = issue_unit(load_target("a5")).forward[producer]
-    assert (row["alu"][0], row["special"][0], row["store"][0]) == (alu, special, store)
-
-
 def test_a5_forwarding_to_named_consumers():
     forward = issue_unit(load_target("a5")).forward
     assert forward["load"]["alu"] == (6, 6) and forward["load"]["broadcast_lane"] == (2, 2)
@@ -122,59 +69,10 @@ def test_a5_forwarding_to_named_consumers():
     assert forward["exp"]["alu"] == (13, 18)
 
 
-def test_a5_vector_function():
-    unit = issue_unit(load_target("a5"))
-    assert (unit.startup, unit.drain, unit.decode, unit.issue) == (23, 12, 6, 5)
-    assert (unit.shared_queue, unit.execute_queue, unit.registers, unit.register_release) == (58, 26, 68, 4)
-    assert (unit.load_slots, unit.load_slots_beside_store, unit.store_slots) == (2, 1, 1)
-
-
 @pytest.mark.parametrize("producer", ["exp", "divide", "add", "multiply", "minmax", "convert_float", "reduce_add"])
 def test_a_store_may_start_two_cycles_before_the_result_is_complete(producer: str):
     unit = issue_unit(load_target("a5"))
     assert unit.forward[producer]["store"] == tuple(cycles - 2 for cycles in unit.classes[producer].latency)
-
-
-@pytest.mark.parametrize(
-    "name, head, slope, tail",
-    [
-        ("add", 10, 2, 14),
-        ("multiply", 10, 2, 15),
-        ("divide", 11, 4, 19),
-        ("logic", 8, 2, 12),
-        ("log", 13, 2, 20),
-        ("multiply_scalar", 11, 1, 15),
-        ("leaky_relu", 11, 1, 15),
-        ("max_scalar", 10, 1, 13),
-        ("min_scalar", 14, 1, 16),
-        ("add_scalar", 13, 1, 18),
-        ("reduce_add", 14, 7, 32),
-        ("group_add", 14, 1, 24),
-        ("compare", 14, 2, 22),
-        ("gather", 24, 2, 0),
-        ("convert_float", 14, 2, 18),
-        ("other", 6, 2, 0),
-    ],
-)
-def test_a2a3_classes(name: str, head: int, slope: int, tail: int):
-    assert repeat_unit(load_target("a2a3")).classes[name] == (head, slope, tail)
-
-
-@pytest.mark.parametrize(
-    "name, slope, constant",
-    [
-        ("add", 2.11, 24),
-        ("multiply", 2.3, 25),
-        ("divide", 4.03, 31),
-        ("exp", 2.0, 31),
-        ("log", 2.0, 33),
-        ("minmax", 2.01, 23),
-        ("multiply_scalar", 1, 26),
-    ],
-)
-def test_board_fits(name: str, slope: float, constant: int):
-    row = repeat_unit(load_target("a2a3-board")).classes[name]
-    assert (row.slope, row.head + row.tail) == (slope, constant)
 
 
 def test_copies():
@@ -236,6 +134,9 @@ def test_override_by_path_by_class_and_by_instruction():
     assert issue_unit(a5).startup == 23
     named = a5.with_overrides({"vexp.interval": 1}, instructions={"vexp": "exp"})
     assert issue_unit(named).classes["exp"].interval == (1, 1)
+    copies = a5.with_overrides({"mte_gm_ub.startup": 7, "ub_gm.startup": 9}, instructions={"mte_gm_ub": "gm_ub"})
+    assert (copies.dma["gm_ub"].startup, copies.dma["ub_gm"].startup) == (7, 9)
+    assert a5.with_overrides({"mad.startup": 1}).operation["mad"].startup == 1
 
 
 def test_overriding_a_latency_moves_the_forwarding_distances():
@@ -255,6 +156,10 @@ def test_overriding_a_latency_moves_the_forwarding_distances():
         ("vector.startup", "many", "a whole number"),
         ("exp.latency", [1, 2, 3], "[wide, narrow]"),
         ("exp.port", "exu7", "exu0"),
+        ("vexp", 8, "it has latency, interval, port, consumer"),
+        ("dma.gm_ub", 8, "it has bytes_per_cycle, startup, ramp_bytes"),
+        ("class", 8, "there is no figure 'class'"),
+        ("", 8, "there is no figure ''"),
     ],
 )
 def test_bad_overrides(path: str, value: object, message: str):

@@ -40,6 +40,19 @@ def test_a_file_that_inherits(tmp_path: Path):
     assert target.vector.forward["exp"]["log"] == (9, 9)
 
 
+def test_a_latency_of_ones_own_moves_the_forwarding_distances_that_the_file_does_not_state(tmp_path: Path):
+    text = 'inherits = "a5"\n[class]\nexp = { latency = 10, origin = "DEV" }\n[forward]\nexp = { alu = 4 }'
+    target = load_target(write(tmp_path, text))
+    assert isinstance(target.vector, IssueUnit)
+    # 16 / 21 before; a store of the result may start two cycles before it is complete
+    assert target.vector.forward["exp"]["store"] == (8, 8) and target.origin("forward.exp.store") == "DEV"
+    assert target.vector.forward["exp"]["alu"] == (4, 4) and target.origin("forward.exp.alu") == "user"
+    assert target.vector.forward["divide"]["store"] == (15, 20)
+    asked = load_target("a5").with_overrides({"exp.latency": 10})
+    assert isinstance(asked.vector, IssueUnit)
+    assert asked.vector.forward["exp"]["store"] == target.vector.forward["exp"]["store"]
+
+
 def test_a_rate_replaces_an_inherited_one(tmp_path: Path):
     path = write(tmp_path, 'inherits = "a2a3-flat"\n[dma]\ngm_ub = { bytes_per_cycle = 64, origin = "DEV" }')
     assert load_target(path).dma["gm_ub"].cycles(4096) == 64

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ptosim.diagnostics import error
 from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, TIMING_CLASSES
-from ptosim.target.figures import Figure, Figures, Value, built_in_names, checked, near, read_figures
+from ptosim.target.figures import Figure, Figures, built_in_names, change, checked, near, read_figures
 
 Pair = tuple[int, int]
 
@@ -148,15 +148,13 @@ class Target(NamedTuple):
     def with_overrides(self, overrides: Mapping[str, Any], instructions: Mapping[str, str] | None = None) -> "Target":
         """The target with other figures, for questions of the form "what if".
 
-        A path is dotted, `vector.startup`; `class.` may be left out, `exp.latency`; and where `instructions` maps
-        instruction names to timing classes, `vexp.latency` means the same: figures belong to classes.
+        A path is dotted, `vector.startup`; before a row its table may be left out, `exp.latency`, `gm_ub.startup`; and
+        where `instructions` maps names to timing classes, `vexp.latency` means the same: figures belong to classes.
         """
         table = dict(self.figures)
         for path, value in overrides.items():
             known = _known(table, path, instructions or {})
-            before = table[known].value
-            table[known] = Figure(checked(self.architecture, known, value, "override"), "user")
-            _move_forwarding(table, known, before)
+            change(table, {known: Figure(checked(self.architecture, known, value, "override"), "user")})
         return _target(Figures(self.name, self.architecture, table))
 
 
@@ -172,29 +170,24 @@ def _built_in(name: str) -> Target:
     return _target(read_figures(name))
 
 
+_TABLES_OF_CLASSES = ("class", "dma", "operation")
+
+
 def _known(table: Mapping[str, Figure], path: str, instructions: Mapping[str, str]) -> str:
     """The full path of a figure."""
     first, dot, rest = path.partition(".")
-    short = f"class.{instructions.get(first, first)}{dot}{rest}"
-    for candidate in (path, short):
+    group = instructions.get(first, first)
+    meant = [path, *(f"{name}.{group}{dot}{rest}" for name in _TABLES_OF_CLASSES)]
+    for candidate in meant:
         if candidate in table:
             return candidate
-    choices = [*table, *(name.removeprefix("class.") for name in table if name.startswith("class."))]
+    for row in meant:
+        figures = [key for name in table for key in [name.removeprefix(f"{row}.")] if key != name and "." not in key]
+        if figures:
+            raise error("argument", f"'{path}' is not one figure", hint=f"it has {', '.join(figures)}")
+    choices = [*table, *(name.partition(".")[2] for name in table if name.startswith(_TABLES_OF_CLASSES))]
     choices += [f"{name}.{rest}" for name, group in instructions.items() if f"class.{group}.{rest}" in table]
     raise error("argument", f"there is no figure '{path}'", hint=near(path, choices))
-
-
-def _move_forwarding(table: dict[str, Figure], path: str, before: Value) -> None:
-    """A result that is complete sooner can be forwarded sooner: its distances move with the latency."""
-    if not (path.startswith("class.") and path.endswith(".latency")):
-        return
-    after = table[path].value
-    row = path.removesuffix("latency").replace("class.", "forward.", 1)
-    for key in [key for key in table if key.startswith(row)]:
-        distance = table[key].value
-        assert isinstance(before, tuple) and isinstance(after, tuple) and isinstance(distance, tuple)
-        wide, narrow = (max(1, distance[i] + after[i] - before[i]) for i in (0, 1))
-        table[key] = Figure((wide, narrow), "user")
 
 
 def _target(figures: Figures) -> Target:

@@ -21,6 +21,7 @@ from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.state import signature
 
 _OF_CONTROL = ("iteration", "loop_entry", "post_update", "branch")
+_PATIENCE = 200  # instructions that are followed in the time it takes to look at the state of the machine some times
 _ENDING = 2  # queue depths, in cycles: after these nothing of what was in the queues is left
 
 
@@ -101,6 +102,7 @@ class _Run:
         body = control.blocks[-1]
         begun = machine.cycle
         seen: dict[object, tuple[int, int]] = {}
+        before = len(machine.started)
         iteration = 0
         while iteration < turns.count:
             if iteration == 1 and control.post_update:
@@ -108,7 +110,8 @@ class _Run:
             if iteration:
                 self.control_figures.add("iteration")
                 begun = machine.turn(begun, node.line)
-                iteration += self.repeat(seen, iteration, turns)
+                if _is_long(len(machine.started) - before, iteration, turns):
+                    iteration += self.repeat(seen, iteration, turns)
                 if iteration == turns.count:
                     break
             way = turns.way(iteration)
@@ -190,6 +193,11 @@ class _Run:
     def forget(self, values: Values) -> None:
         for value in values:
             self.drop(self.values.pop(value, None))
+
+
+def _is_long(instructions: int, iteration: int, turns: Turns) -> bool:
+    """Whether a loop has so much behind it and before it that looking for its period pays."""
+    return min(instructions, instructions * (turns.count - iteration) // iteration) >= _PATIENCE
 
 
 def _summary(run: _Run, unit: IssueUnit) -> VectorFunctionTiming:
