@@ -23,7 +23,7 @@ def table(quick: bool) -> list[dict[str, Any]]:
 
 
 def _trace(events: int) -> dict[str, Any]:
-    """The processor time that a trace takes, for a million events; the recording is made up, so that no run stands before it."""
+    """The processor seconds that the trace of a million events takes; the recording is made up."""
     sys.path.insert(0, str(ROOT / "tests"))
     from report.long_runs import long_run
 
