@@ -123,3 +123,27 @@ def mixed_kernel(common: str, cube: str, vector: str, parameters: str, target: s
 def matrices(m: int, n: int, k: int, kind: str = "f2", seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(seed)
     return random.uniform(-1, 1, (m, k)).astype(kind), random.uniform(-1, 1, (k, n)).astype(kind)
+
+
+M, N, K = 40, 64, 50
+
+
+def fixed(
+    store: str, element: str, extra: str = "", source: str = "f16", accumulator: str = "f32", before: str = ""
+) -> str:
+    body = (
+        buffers(source, accumulator)
+        + before
+        + loads(M, N, K, source)
+        + mad(M, N, K, source, accumulator)
+        + flag("M", "FIX")
+        + store
+    )
+    return cube_kernel(body, f"%a: {gm(source)}, %b: {gm(source)}, %c: {gm(element)}{extra}")
+
+
+def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    total = np.zeros((a.shape[0], b.shape[1]))
+    for i in range(a.shape[1]):
+        total += a[:, i : i + 1].astype("f8") * b[i : i + 1].astype("f8")
+    return total.astype("f4")

@@ -288,242 +288,6 @@ def test_raw_product_and_store_words() -> None:
     close(outcome(text, a, b, np.zeros((m, n), "f4"))[2], a.astype("f8") @ b.astype("f8"), 1e-5)
 
 
-# ---- FIXPIPE --------------------------------------------------------------------------------------------------------
-
-M, N, K = 40, 64, 50
-
-
-def fixed(
-    store: str, element: str, extra: str = "", source: str = "f16", accumulator: str = "f32", before: str = ""
-) -> str:
-    body = (
-        buffers(source, accumulator)
-        + before
-        + loads(M, N, K, source)
-        + mad(M, N, K, source, accumulator)
-        + flag("M", "FIX")
-        + store
-    )
-    return cube_kernel(body, f"%a: {gm(source)}, %b: {gm(source)}, %c: {gm(element)}{extra}")
-
-
-def exact(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    total = np.zeros((a.shape[0], b.shape[1]))
-    for i in range(a.shape[1]):
-        total += a[:, i : i + 1].astype("f8") * b[i : i + 1].astype("f8")
-    return total.astype("f4")
-
-
-def test_column_major_store_keeps_gaps() -> None:
-    for ds in (48, 64):
-        text = fixed(to_gm("%c", M, N, "f32", "f32", ", nz2dn(%c1_i64)", ", i64", ds=ds), "f32")
-        a, b = matrices(M, N, K)
-        c = np.full((N, ds), 7, "f4")
-        out = outcome(text, a, b, c)[2].reshape(N, ds)
-        equal(out[:, :M].copy(), exact(a, b).T.copy())
-        assert (out[:, M:] == 7).all()
-
-
-@pytest.mark.parametrize("split, width", [("", 16), ("(%c1_i64)", 8)])
-def test_fractal_store(split: str, width: int) -> None:
-    types = ", i64" if split else ""
-    text = fixed(to_gm("%c", M, N, "f32", "f32", f", nz2nz{split}", types, ds=48 * width), "f32")
-    a, b = matrices(M, N, K)
-    out = outcome(text, a, b, np.full(48 * N, 7, "f4"))[2].reshape(N // width, 48, width)
-    equal(out[:, :M].copy(), exact(a, b).reshape(M, N // width, width).transpose(1, 0, 2).copy())
-    assert (out[:, M:] == 7).all()
-
-
-def test_scale_then_relu_then_narrow_then_clip() -> None:
-    clauses = ", unit_flag(check_only), pre_quant(%scale, mode = qf322f16_pre_scalar), pre_relu(%alpha, mode = scalar_relu, clip = %limit), nz2nd, sat"
-    before = """      %scale = arith.constant 3.0 : f32
-      %alpha = arith.constant 0.25 : f32
-      %limit = arith.constant 4.0 : f16
-"""
-    text = fixed(to_gm("%c", M, N, "f32", "f16", clauses, ", f32, f32, f16"), "f16", before=before)
-    a, b = matrices(M, N, K)
-    out = outcome(text, a, b, np.zeros((M, N), "f2"))[2]
-    x = exact(a, b) * np.float32(3)
-    x = np.where(x >= 0, x, x * np.float32(0.25))
-    close(out, np.minimum(x.astype("f2"), np.float16(4)), 1e-3)
-    assert out.max() == 4
-
-
-def test_relu_alone_and_clip_alone() -> None:
-    a, b = matrices(M, N, K)
-    text = fixed(to_gm("%c", M, N, "f32", "f32", ", pre_relu(mode = normal_relu), nz2nd"), "f32")
-    equal(outcome(text, a, b, np.zeros((M, N), "f4"))[2], np.maximum(exact(a, b), 0))
-    before = "      %one = arith.constant 1.0 : f32\n      %limit = arith.constant 1.5 : f16\n"
-    clauses = ", pre_quant(%one, mode = f32_f16), pre_relu(mode = no_relu, clip = %limit), nz2nd"
-    text = fixed(to_gm("%c", M, N, "f32", "f16", clauses, ", f32, f16"), "f16", before=before)
-    equal(outcome(text, a, b, np.zeros((M, N), "f2"))[2], np.minimum(exact(a, b).astype("f2"), np.float16(1.5)))
-
-
-def parameters(quant: np.ndarray | None, relu: np.ndarray | None) -> tuple[str, str, list[np.ndarray]]:
-    """Loads of packed parameter words into FB through L1: text, extra parameters, arrays."""
-    text, extra, arrays = "", "", []
-    if quant is not None:
-        text += f"""      %l1q = pto.castptr %c262144_i64 : i64 -> !pto.ptr<ui64, l1>
-      %fbq = pto.castptr %c0_i64 : i64 -> !pto.ptr<ui64, fb>
-      %fq = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, fb>
-      pto.mte_gm_l1 %q, %l1q, %c512_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm("ui64")}, !pto.ptr<ui64, l1>, i64, i64, i64, i64
-"""
-        extra += f", %q: {gm('ui64')}"
-        arrays.append(quant)
-    if relu is not None:
-        text += f"""      %l1r = pto.castptr %c270336_i64 : i64 -> !pto.ptr<f32, l1>
-      %fbr = pto.castptr %c65600_i64 : i64 -> !pto.ptr<f32, fb>
-      pto.mte_gm_l1 %r, %l1r, %c256_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm("f32")}, !pto.ptr<f32, l1>, i64, i64, i64, i64
-"""
-        extra += f", %r: {gm('f32')}"
-        arrays.append(relu)
-    text += flag("MTE2", "FIX", 3)
-    if quant is not None:
-        text += "      pto.mte_l1_fb %l1q, %fbq, %c8_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : !pto.ptr<ui64, l1>, !pto.ptr<ui64, fb>, i64, i64, i64, i64\n"
-    if relu is not None:
-        text += "      pto.mte_l1_fb %l1r, %fbr, %c4_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : !pto.ptr<f32, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64\n"
-    return text, extra, arrays
-
-
-def test_scales_and_slopes_per_channel() -> None:
-    scales = np.resize(np.array([1, 2, 3, 4], "f4"), N)
-    slopes = np.resize(np.array([0.25, 0.5], "f4"), N)
-    before, extra, arrays = parameters(scales.view("u4").astype("u8"), slopes)
-    clauses = ", pre_quant(%fq, mode = qf322f16_pre_vec), pre_relu(%fbr, mode = vector_relu), nz2nd"
-    text = fixed(
-        to_gm("%c", M, N, "f32", "f16", clauses, ", !pto.ptr<f32, fb>, !pto.ptr<f32, fb>"), "f16", extra, before=before
-    )
-    a, b = matrices(M, N, K)
-    out = outcome(text, a, b, np.zeros((M, N), "f2"), *arrays)[2]
-    x = exact(a, b) * scales
-    close(out, np.where(x >= 0, x, x * slopes).astype("f2"), 1e-3)
-
-
-def quantised(
-    mode: str, words: np.ndarray, element: str, accumulator: str, source: str
-) -> tuple[np.ndarray, np.ndarray]:
-    before, extra, arrays = parameters(words, None)
-    number = {"si8": "i1", "ui8": "u1", "si16": "i2", "f16": "f2", "i32": "i4"}[element]
-    clauses = f", pre_quant(%fq, mode = {mode}), nz2nd"
-    text = fixed(
-        to_gm("%c", M, N, accumulator, element, clauses, ", !pto.ptr<f32, fb>"),
-        element,
-        extra,
-        source,
-        accumulator,
-        before,
-    )
-    random = np.random.default_rng(1)
-    if source == "si8":
-        a, b = random.integers(-9, 9, (M, K)).astype("i1"), random.integers(-9, 9, (K, N)).astype("i1")
-        x = (a.astype("i4") @ b.astype("i4")).astype("f8")
-    else:
-        a, b = matrices(M, N, K)
-        x = exact(a, b).astype("f8")
-    return outcome(text, a, b, np.zeros((M, N), number), *arrays)[2], x
-
-
-def words(scale: np.ndarray, offset: int = 0, sign: int = 1) -> np.ndarray:
-    return scale.astype("f4").view("u4").astype("u8") | np.uint64((offset & 0x1FF) << 37 | sign << 46)
-
-
-SCALE = np.resize(np.array([0.5, 0.25, 2, 0.125], "f4"), N)
-
-
-@pytest.mark.parametrize("sign, low, high, element", [(1, -128, 127, "si8"), (0, 0, 255, "ui8")])
-def test_requantised_bytes(sign: int, low: int, high: int, element: str) -> None:
-    out, x = quantised("req8_vec", words(SCALE, 3, sign), element, "i32", "si8")
-    equal(out, np.rint(x * SCALE + 3).clip(low, high).astype(out.dtype))
-    out, x = quantised("qf322b8_pre_vec", words(SCALE * 64, -5, sign), element, "f32", "f16")
-    equal(out, np.rint(x * (SCALE * 64) - 5).clip(low, high).astype(out.dtype))
-
-
-def test_dequantised_halves_and_shifted_words() -> None:
-    out, x = quantised("deqf16_vec", words(SCALE * 4000), "f16", "i32", "si8")
-    equal(out, (x * (SCALE * 4000).astype("f8")).clip(-65504, 65504).astype("f2"))
-    out, x = quantised("deqs16_vec", np.full(N, 2 << 32, "u8"), "si16", "i32", "si8")
-    equal(out, (x.astype("i8") >> 3).astype("i2"))
-
-
-def test_scalar_requantisation_follows_the_destination_type() -> None:
-    for element, low, high in (("si8", -128, 127), ("ui8", 0, 255)):
-        before = "      %scale = arith.constant 0.25 : f32\n"
-        clauses = ", pre_quant(%scale, mode = req8_scalar), nz2nd"
-        text = fixed(
-            to_gm("%c", M, N, "i32", element, clauses, ", f32"), element, source="si8", accumulator="i32", before=before
-        )
-        random = np.random.default_rng(1)
-        a, b = random.integers(-30, 30, (M, K)).astype("i1"), random.integers(-9, 9, (K, N)).astype("i1")
-        out = outcome(text, a, b, np.zeros((M, N), "i1"))[2].view("i1" if low else "u1")
-        equal(out, np.rint((a.astype("i4") @ b.astype("i4")) * 0.25).clip(low, high).astype(out.dtype))
-
-
-def specials() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A product that holds infinities, NaN and values beyond the largest half."""
-    a, b = np.zeros((M, K), "f2"), np.zeros((K, N), "f2")
-    a[:, 0] = np.resize(np.array([1, np.inf, -np.inf, np.nan, 60000, -60000], "f2"), M)
-    b[0] = np.resize(np.array([1, 2, 0.5, -1], "f2"), N)
-    with np.errstate(invalid="ignore"):
-        return a, b, a[:, :1].astype("f4") * b[:1].astype("f4")
-
-
-@pytest.mark.parametrize("clause", ["sat", "sat(preserve_nan)", "nosat", "none"])
-def test_saturation_of_halves(clause: str) -> None:
-    before = "      %one = arith.constant 1.0 : f32\n"
-    clauses = ", pre_quant(%one, mode = f32_f16), nz2nd" + (f", {clause}" if clause != "none" else "")
-    text = fixed(to_gm("%c", M, N, "f32", "f16", clauses, ", f32"), "f16", before=before)
-    a, b, x = specials()
-    a[:, 0] = np.where(np.isnan(a[:, 0]), np.float16(np.nan), a[:, 0])
-    out = outcome(text, a, b, np.zeros((M, N), "f2"))[2]
-    with np.errstate(over="ignore", invalid="ignore"):
-        plain = x.astype("f2")
-    clamped = np.clip(x, -65504, 65504)
-    expected = {
-        "sat": np.where(np.isnan(x), 0, clamped),
-        "sat(preserve_nan)": clamped,
-        "nosat": plain,
-        "none": plain,
-    }[clause]
-    close(out, expected, 0)
-
-
-def test_control_register_decides_where_no_clause_does() -> None:
-    before = """      %one = arith.constant 1.0 : f32
-      %ctrl = pto.get_ctrl : i64
-      %clear = pto.sbitset0 %ctrl, %c48_i64 : i64, i64 -> i64
-"""
-    store = to_gm("%c", M, N, "f32", "f16", ", pre_quant(%one, mode = f32_f16), nz2nd", ", f32")
-    store = "      pto.set_ctrl %clear : i64\n" + store + "      pto.set_ctrl %ctrl : i64\n"
-    store += to_gm("%d", M, N, "f32", "f16", ", pre_quant(%one, mode = f32_f16), nz2nd", ", f32")
-    text = fixed(store, "f16", f", %d: {gm('f16')}", before=before)
-    a, b, x = specials()
-    out = outcome(text, a, b, np.zeros((M, N), "f2"), np.zeros((M, N), "f2"))
-    close(out[2], np.where(np.isnan(x), 0, np.clip(x, -65504, 65504)), 0)
-    with np.errstate(over="ignore", invalid="ignore"):
-        close(out[3], x.astype("f2"), 0)
-
-
-@pytest.mark.parametrize("op", ["add", "max", "min"])
-def test_atomic_store(op: str) -> None:
-    text = fixed(to_gm("%c", M, N, "f32", "f32", f", nz2nd, atomic(type = f32, op = {op})"), "f32")
-    a, b = matrices(M, N, K)
-    c = np.random.default_rng(8).uniform(-1, 1, (M, N)).astype("f4")
-    x = exact(a, b)
-    expected = {"add": c + x, "max": np.maximum(c, x), "min": np.minimum(c, x)}[op]
-    close(outcome(text, a, b, c)[2], expected, 1e-6)
-
-
-def test_repeated_store() -> None:
-    """loop3 repeats the whole pattern: the source moves by rows of 64 bytes, the destination by elements."""
-    store = to_gm("%c", 16, 16, "f32", "f32", ", nz2nd, loop3(%c2_i64, %c16_i64, %c512_i64)", ", i64, i64, i64", ss=48)
-    text = fixed(store, "f32")
-    a, b = matrices(M, N, K)
-    out = outcome(text, a, b, np.zeros(1024, "f4"))[2]
-    x = exact(a, b)
-    equal(out[:256].reshape(16, 16), x[:16, :16].copy())
-    equal(out[512:768].reshape(16, 16), x[16:32, :16].copy())
-
-
 def test_fill_of_l1() -> None:
     """A tile of ones made by a fill, multiplied with a loaded one."""
     body = buffers("f16", "f32")
@@ -535,3 +299,60 @@ def test_fill_of_l1() -> None:
     text = cube_kernel(body, f"%b: {gm('f16')}, %c: {gm('f32')}")
     _, b = matrices(16, 16, 32)
     close(outcome(text, b, np.zeros((16, 16), "f4"))[1], np.broadcast_to(b.astype("f8").sum(0), (16, 16)), 1e-5)
+
+
+E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+E1M2 = np.arange(8) / 4
+
+
+@pytest.mark.parametrize("kinds", [("f4E2M1x2", "f4E2M1x2"), ("f4E1M2x2", "f4E2M1x2")], ids=str)
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_of_four_bit_floats(kinds: tuple[str, str], turned: bool) -> None:
+    """Two values to a byte, the even one in the low half; shapes of copies count bytes, those of loads values.
+
+    B is stored [n, k] and loaded as it is, or [k, n] and transposed nibble by nibble.
+    """
+    m, n, k = 32, 64, 128
+    e = "!pto.f8E8M0"
+    ta, tb = (f"!pto.{kind}" for kind in kinds)
+    body = f"""      %false = arith.constant false
+      %l1a = pto.castptr %c0_i64 : i64 -> !pto.ptr<{ta}, l1>
+      %l1b = pto.castptr %c131072_i64 : i64 -> !pto.ptr<{tb}, l1>
+      %l1sa = pto.castptr %c262144_i64 : i64 -> !pto.ptr<{e}, l1>
+      %l1sb = pto.castptr %c266240_i64 : i64 -> !pto.ptr<{e}, l1>
+      %l0a = pto.castptr %c0_i64 : i64 -> !pto.ptr<{ta}, l0a>
+      %l0b = pto.castptr %c0_i64 : i64 -> !pto.ptr<{tb}, l0b>
+      %sa0 = pto.castptr %c0_i64 : i64 -> !pto.ptr<{e}, l0a>
+      %sb0 = pto.castptr %c0_i64 : i64 -> !pto.ptr<{e}, l0b>
+      %l0c = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, l0c>
+      pto.mte_gm_l1 %sa, %l1sa, %c{m * k // 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
+      pto.mte_gm_l1 %sb, %l1sb, %c{n * k // 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
+"""
+    rows, columns = (k, n) if turned else (n, k)
+    body += frac("%a", "%l1a", m, k // 2, ta, m, inner=k // 2)
+    body += frac("%b", "%l1b", rows, columns // 2, tb, rows, inner=columns // 2) + flag("MTE2", "MTE1")
+    how = " {transpose = true}" if turned else ""
+    body += f"""      pto.mte_l1_l0a %l1a, %l0a, %c{m}_i64, %c{k}_i64 : !pto.ptr<{ta}, l1>, !pto.ptr<{ta}, l0a>, i64, i64
+      pto.mte_l1_l0b %l1b, %l0b, %c{k}_i64, %c{n}_i64{how} : !pto.ptr<{tb}, l1>, !pto.ptr<{tb}, l0b>, i64, i64
+      pto.mte_l1_l0a_mx %l1sa, %sa0, %c{m}_i64, %c{k}_i64 : !pto.ptr<{e}, l1>, !pto.ptr<{e}, l0a>, i64, i64
+      pto.mte_l1_l0b_mx %l1sb, %sb0, %c{k}_i64, %c{n}_i64 : !pto.ptr<{e}, l1>, !pto.ptr<{e}, l0b>, i64, i64
+{flag("MTE1", "M")}      pto.mad_mx %l0a, %l0b, %l0c, %c{m}_i64, %c{n}_i64, %c{k}_i64 : !pto.ptr<{ta}, l0a>, !pto.ptr<{tb}, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+"""
+    body += flag("M", "FIX") + to_gm("%c", m, n, "f32", "f32")
+    text = cube_kernel(body, f"%a: {gm(ta)}, %b: {gm(tb)}, %sa: {gm(e)}, %sb: {gm(e)}, %c: {gm('f32')}")
+    random = np.random.default_rng(4)
+    codes = random.integers(0, 16, (m, k)).astype("u1"), random.integers(0, 16, (n, k)).astype("u1")
+    numbers = [
+        np.where(code & 8, -1, 1) * (E2M1 if kind == "f4E2M1x2" else E1M2)[code & 7]
+        for code, kind in zip(codes, kinds, strict=True)
+    ]
+    scales = [random.integers(124, 131, (size, k // 32)).astype("u1") for size in (m, n)]
+    left, right = (
+        number * np.repeat(2.0 ** (scale.astype("f8") - 127), 32, axis=1)
+        for number, scale in zip(numbers, scales, strict=True)
+    )
+    stored = codes[0], codes[1].T.copy() if turned else codes[1]
+    packed = [code[:, ::2] | code[:, 1::2] << 4 for code in stored]
+    fragments = [s.reshape(-1, 16, k // 64, 2).transpose(0, 2, 1, 3).copy() for s in scales]
+    out = outcome(text, *packed, *fragments, np.zeros((m, n), "f4"))[4]
+    equal(out, (left @ right.T).astype("f4"))  # exact: few bits each

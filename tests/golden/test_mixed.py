@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import ptosim
-from golden.cube import buffers, flag, frac, loads, mad, matrices, mixed_kernel, to_ub
+from golden.cube import K, M, N, buffers, exact, flag, frac, loads, mad, matrices, mixed_kernel, to_ub
 from golden.numbers import close, equal
 from golden.program import constants, gm, line_of, module, outcome, ub
-from golden.test_cube import K, M, N, exact
 
 P = ub("f32")
 FEEDS = f"%a: {gm('f16')}, %b: {gm('f16')}, %c: {gm('f32')}"
@@ -139,6 +138,30 @@ def test_round_trip_over_l1_and_back_to_both_cores() -> None:
     text = mixed_kernel(common, cube, vector, f"%x: {gm('f32')}, %y: {gm('f32')}")
     x = np.random.default_rng(1).uniform(-1, 1, 256).astype("f4")
     equal(outcome(text, x, np.zeros(512, "f4"), schedules=["random:1", "delay:MTE1", "delay:FIX"])[1], np.tile(x, 2))
+
+
+@pytest.mark.parametrize("mode", ["nd2nz", "dn2nz"])
+def test_rows_of_three_are_packed_to_four(mode: str) -> None:
+    """smallc0: five rows of three f16 take eight bytes each, the rest of 32 bytes is zero; two groups, 64 bytes apart."""
+    n, d = 5, 3
+    inner, outer = (d * 2, n * d * 2) if mode == "nd2nz" else (n * 2, n * d * 2)
+    cube = f"""      %true = arith.constant true
+      pto.mte_gm_l1_frac %x, %l1, {mode}, shape(%c{n}_i64, %c{d}_i64), src_layout(%c{inner}_i64, %c{outer}_i64), dst_group(%c2_i64, %c7_i64, %c9_i64, %c2_i64), ctrl(%c0_i64, %true)
+        : {gm("f16")}, !pto.ptr<f16, l1>, {mode}, shape i64, i64, src_layout(i64, i64), dst_group i64, i64, i64, i64, ctrl i64, i1
+{flag("MTE2", "MTE1")}      pto.mte_l1_ub %l1, %ub, %c4_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64
+{flag("MTE1", "FIX")}      pto.sync.set <PIPE_FIX>, 1
+"""
+    vector = only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub", "%y", 1, 128, 128, 128, "f16"))
+    vector += "      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    common = """    %l1 = pto.castptr %c4096_i64 : i64 -> !pto.ptr<f16, l1>
+    %ub = pto.castptr %c0_i64 : i64 -> !pto.ptr<f16, ub>
+"""
+    text = mixed_kernel(common, cube, vector, f"%x: {gm('f16')}, %y: {gm('f16')}")
+    x = np.arange(1, 31, dtype="f2").reshape(2, n, d)
+    stored = x if mode == "nd2nz" else x.transpose(0, 2, 1).copy()
+    expected = np.zeros((2, 8, 4), "f2")
+    expected[:, :n, :d] = x
+    equal(outcome(text, stored, np.zeros(64, "f2"))[1].reshape(2, 8, 4), expected)
 
 
 def test_the_public_round_trip_that_lacks_a_chain_is_called_racy() -> None:

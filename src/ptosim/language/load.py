@@ -66,7 +66,7 @@ def _verified(parsed: ParsedModule, target: str | None) -> VerifiedModule:
     if errors:
         raise PTOError(*errors)
     modernise(parsed)
-    return VerifiedModule(parsed, machine, found, tuple(kernels(parsed, machine)))
+    return VerifiedModule(parsed, machine, found, tuple(kernels(parsed)))
 
 
 def text(module: VerifiedModule) -> str:
@@ -89,7 +89,7 @@ def target_of(parsed: ParsedModule, override: str | None) -> str:
 # --- kernels --------------------------------------------------------------------------------------
 
 
-def kernels(parsed: ParsedModule, target: str) -> Iterator[KernelProgram]:
+def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
     """The entries of a verified module. Functions of one name for different kinds of core are one kernel."""
     named: dict[str, list[Function]] = {}
     for function in entry_functions(parsed.module):
@@ -98,7 +98,7 @@ def kernels(parsed: ParsedModule, target: str) -> Iterator[KernelProgram]:
         entries = {core: function for function in functions for core in _cores(function)}
         kind = "mixed" if len(entries) > 1 else "vector" if CoreKind.AIV in entries else "cube"
         signature = tuple((_name(parsed, value), str(value.type)) for value in functions[0].args)
-        crossing = any(_crosses_blocks(op, target) for function in functions for op in _reached(function))
+        crossing = any(_crosses_blocks(op) for function in functions for op in _reached(function))
         yield KernelProgram(name, kind, entries, signature, crossing)
 
 
@@ -121,9 +121,9 @@ def _reached(function: Function) -> Iterator[Operation]:
             yield from _reached(callee)
 
 
-def _crosses_blocks(op: Operation, target: str) -> bool:
+def _crosses_blocks(op: Operation) -> bool:
     if op.name in ("pto.sync.set", "pto.sync.wait") and isinstance(op, PTOOperation):
-        return target == "a2a3" and op.integer("ffts_mode") == 0
+        return op.integer("ffts_mode") == 0
     return op.name in _CROSS_BLOCK
 
 

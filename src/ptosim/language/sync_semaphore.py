@@ -125,8 +125,9 @@ class SyncSet(_SignalWithMode):
     """Signal a semaphore of the cluster, when all earlier entries of the named pipe have completed.
 
     On a5 one set reaches one core: ids 0 to 15 on the cube core talk to AIV0, ids 16 to 31 to AIV1; a vector core
-    uses 0 to 15. On a2a3 a set of the cube core reaches both vector cores, ids are 0 to 15, and `ffts_mode` 0, 1 or 2
-    (default) chooses the cores that take part. A counter holds at most 15.
+    uses 0 to 15. On a2a3 a set of the cube core reaches both vector cores, and ids are 0 to 15. A counter holds at most
+    15. With `ffts_mode` 1 the two vector cores of a cluster meet, with 0 all cores of one kind across clusters: a wait
+    is passed when each of them has set; 2 is the default.
 
         pto.sync.set <PIPE_FIX>, 17
     """
