@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import ptosim
 from ptosim.cli import main
 from ptosim.report.profile import Profile
-from timing.kernels import COPY_IN, COPY_OUT, SCOPE, profile, set_flag, wait_flag
+from timing.kernels import A5, COPY_IN, COPY_OUT, SCOPE, profile, set_flag, wait_flag
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LINES = [COPY_IN, set_flag("MTE2", "V"), wait_flag("MTE2", "V"), SCOPE]
@@ -102,7 +102,37 @@ def test_text():
     text = str(profile(*LINES))
     assert text.startswith("kernel on a5: 250 cycles for 1 block\nbound by memory in: 38.4 % of the critical path")
     assert "flag MTE2 -> V id 0" in text and "rests on R" in text
-    assert max(map(len, text.split("\n"))) <= 120
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_text_fits_the_terminal(buffered: tuple[Profile, Profile], width: int):
+    for shown in (*buffered, buffered[0].compare(buffered[1])):
+        assert max(map(len, shown.text(width).split("\n"))) <= width
+    hottest = buffered[0].source.line(buffered[0].lines[0].line).strip()
+    assert hottest[:20] in buffered[0].text(width) and (hottest[:50] in buffered[0].text(width)) == (width > 80)
+
+
+def test_the_command_asks_the_terminal_for_its_width(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = run(*PINGPONG)
+    assert code == 0 and 60 < max(map(len, out.split("\n"))) <= 80
+
+
+def test_files_of_the_same_name_are_told_apart_by_their_directories(tmp_path: Path):
+    shown: list[Profile] = []
+    for name in ("singlebuffer", "pingpong"):
+        (tmp_path / name).mkdir()
+        path = tmp_path / name / "kernel.pto"
+        path.write_text((EXAMPLES / f"{name}.pto").read_text())
+        x, y = np.ones(1024, np.float32), np.zeros(1024, np.float32)
+        shown.append(ptosim.profile(ptosim.load(path).kernel(), x, y, 1, 1024))
+    heading, *_ = str(shown[0].compare(shown[1])).split("\n")
+    assert "singlebuffer/kernel.pto" in heading and "pingpong/kernel.pto" in heading and len(heading) <= 100
+
+
+def test_a_comparison_names_the_figures_of_both():
+    after = profile(*LINES, target=A5.with_overrides({"vector.startup": 1}))
+    assert "rests on user (set by you): vector.startup" in str(profile(*LINES).compare(after))
 
 
 # --- the command line -----------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from ptosim.report.accounts import LineTime, PipeTime
@@ -121,15 +122,14 @@ def _difference(
 # --- for the terminal -------------------------------------------------------------------------------------------------
 
 
-_LINE_HEADS = ("line", "other", "critical", "", "difference", "busy", "", "waiting", "", "")
+_LONGEST = 30
+"""Characters of a path."""
+_LINE_HEADS = ("line", "other", "critical", "", "change", "busy", "", "waiting", "", "")
 
 
 def _text(comparison: Comparison, width: int) -> str:
     first, second = comparison.first, comparison.second
-    names = (first.source.name, second.source.name)
-    if names[0] == names[1]:
-        names = (first.target.name, f"{second.target.name}, changed" if first.target.name == second.target.name else "")
-        names = (names[0], names[1] or second.target.name)
+    names = _names(first, second)
     rows = [
         ("cycles", count(first.cycles), count(second.cycles), _signed((first.cycles, second.cycles))),
         ("bound by", first.bound, second.bound, ""),
@@ -143,6 +143,20 @@ def _text(comparison: Comparison, width: int) -> str:
         caveat(width),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _names(first: Profile, second: Profile) -> tuple[str, str]:
+    """What tells the two apart: files, by their last parts where those differ, or targets."""
+    one, other = first.source.name, second.source.name
+    if one != other:
+        files = PurePath(one).name, PurePath(other).name
+        return files if files[0] != files[1] else (_end_of(one), _end_of(other))
+    one, other = first.target.name, second.target.name
+    return one, other if one != other else f"{other}, changed"
+
+
+def _end_of(path: str) -> str:
+    return path if len(path) <= _LONGEST else f"...{path[3 - _LONGEST :]}"
 
 
 def _verdict(comparison: Comparison) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from ptosim.diagnostics import Diagnostic
 from ptosim.report.accounts import Ints, column
 from ptosim.report.figures_used import WEAK, by_origin
-from ptosim.report.trace import scalar_stretches
+from ptosim.report.trace import path_text, scalar_stretches
 from ptosim.timing.recording import NOTHING, PIPES, Kind
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
         ],
         "causes": [[cause.text, recording.sites[cause.site].line or 0] for cause in recording.causes],
         "functions": [
-            [timing.limit, list(recording.paths[number][:12])] for number, timing in enumerate(recording.functions)
+            [timing.limit, path_text(path)] for timing, path in zip(recording.functions, recording.paths, strict=True)
         ],
         "rows": rows.columns(),
         "scalar": _flat(_scalar(profile, until)),

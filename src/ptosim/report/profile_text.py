@@ -137,7 +137,7 @@ def origins(profiles: Sequence[Profile], width: int) -> str:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
-_LEAST = 16
+_LEAST = 12
 """Characters that a column of text keeps."""
 
 

@@ -13,7 +13,7 @@ const describe = (i) => {
   } else if (rows.detail[i] >= 0) {
     const [limit, trips] = D.functions[rows.detail[i]];
     pairs.push(["limited by", limit]);
-    if (trips.length) pairs.push(["trips, branches", trips.join(", ")]);
+    if (trips) pairs.push(["trips, branches", trips]);
   }
   if (rows.bytes[i]) pairs.push(["bytes", `${count(rows.bytes[i])}  (${(rows.bytes[i] / Math.max(1, rows.end[i] - rows.start[i])).toFixed(1)} per cycle)`]);
   if (rows.arguments[i]) names.forEach((name, k) => pairs.push([name.replaceAll("_", " "), String(rows.arguments[i][k])]));
