@@ -20,8 +20,10 @@ def frac(
     source: str, target: str, rows: int, columns: int, element: str, padded: int, mode: str = "nd2nz", inner: int = 0
 ) -> str:
     inner = inner or columns * bits(element) // 8
-    return f"""      pto.mte_gm_l1_frac {source}, {target}, {mode}, shape(%c{rows}_i64, %c{columns}_i64), src_layout(%c{inner}_i64), dst_group(%c1_i64, %c1_i64, %c{padded}_i64, %c0_i64), ctrl(%c0_i64, %false)
-        : {gm(element)}, !pto.ptr<{element}, l1>, {mode}, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
+    return f"""      pto.mte_gm_l1_frac {source}, {target}, {mode}, shape(%c{rows}_i64, %c{columns}_i64),
+          src_layout(%c{inner}_i64), dst_group(%c1_i64, %c1_i64, %c{padded}_i64, %c0_i64), ctrl(%c0_i64, %false)
+        : {gm(element)}, !pto.ptr<{element}, l1>, {mode}, shape i64, i64, src_layout(i64), dst_group i64, i64, i64,
+            i64, ctrl i64, i1
 """
 
 
@@ -34,7 +36,8 @@ def loads(m: int, n: int, k: int, element: str, a: str = "%a", b: str = "%b") ->
         + frac(b, "%l1b", k, n, t, up(k, step))
         + flag("MTE2", "MTE1")
         + f"""      pto.mte_l1_l0a %l1a, %l0a, %c{m}_i64, %c{k}_i64 : !pto.ptr<{t}, l1>, !pto.ptr<{t}, l0a>, i64, i64
-      pto.mte_l1_l0b %l1b, %l0b, %c{k}_i64, %c{n}_i64 {{transpose = true}} : !pto.ptr<{t}, l1>, !pto.ptr<{t}, l0b>, i64, i64
+      pto.mte_l1_l0b %l1b, %l0b, %c{k}_i64, %c{n}_i64 {{transpose = true}}
+        : !pto.ptr<{t}, l1>, !pto.ptr<{t}, l0b>, i64, i64
 """
         + flag("MTE1", "M")
     )
@@ -55,7 +58,8 @@ def mad(
     m: int, n: int, k: int, element: str, accumulator: str, clauses: str = "", op: str = "mad", bias: str = ""
 ) -> str:
     extra, kind = (f"{bias}, ", f", !pto.ptr<{accumulator}, bt>") if bias else ("", "")
-    return f"""      pto.{op} %l0a, %l0b, %l0c, {extra}%c{m}_i64, %c{n}_i64, %c{k}_i64 {clauses} : !pto.ptr<{element}, l0a>, !pto.ptr<{element}, l0b>, !pto.ptr<{accumulator}, l0c>{kind}, i64, i64, i64
+    return f"""      pto.{op} %l0a, %l0b, %l0c, {extra}%c{m}_i64, %c{n}_i64, %c{k}_i64 {clauses}
+        : !pto.ptr<{element}, l0a>, !pto.ptr<{element}, l0b>, !pto.ptr<{accumulator}, l0c>{kind}, i64, i64, i64
 """
 
 
@@ -70,7 +74,8 @@ def to_gm(
     ds: int = 0,
     ss: int = 0,
 ) -> str:
-    return f"""      pto.mte_l0c_gm %l0c, {target}, %c{m}_i64, %c{n}_i64, %c{ss or up(m, 16)}_i64, %c{ds or n}_i64, %c0_i64, %c0_i64{clauses}
+    return f"""      pto.mte_l0c_gm %l0c, {target}, %c{m}_i64, %c{n}_i64, %c{ss or up(m, 16)}_i64, %c{ds or n}_i64,
+          %c0_i64, %c0_i64{clauses}
         : !pto.ptr<{source}, l0c>, {gm(element)}, i64, i64, i64, i64, i64, i64{types}
 """
 
@@ -87,7 +92,8 @@ def to_ub(
     ds: int = 0,
 ) -> str:
     sub = "" if mode.startswith("split") else ", i64"
-    return f"""      pto.mte_l0c_ub %l0c, {target}, %c{m}_i64, %c{n}_i64, %c{up(m, 16)}_i64, %c{ds or n}_i64, dst_mode({mode}){clauses}
+    return f"""      pto.mte_l0c_ub %l0c, {target}, %c{m}_i64, %c{n}_i64, %c{up(m, 16)}_i64, %c{ds or n}_i64,
+          dst_mode({mode}){clauses}
         : !pto.ptr<{source}, l0c>, !pto.ptr<{element}, ub>, i64, i64, i64, i64{sub}{types}
 """
 

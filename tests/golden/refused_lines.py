@@ -1,10 +1,16 @@
 """What the documents say a verifier must refuse: each line is the one fault of a good kernel.
 
-Lines that belong together are joined by a broken bar; the one to be blamed is the last, or begins with an exclamation mark.
+Lines that belong together are joined by a broken bar; the one to be blamed is the last, or begins with an exclamation
+mark. An indented line continues the one above it.
 """
 
+
+def _lines(text: str) -> list[str]:
+    return text.strip().replace("\n    ", " ").splitlines()
+
+
 # inside of a vector scope
-PREDICATES = r"""
+PREDICATES = _lines(r"""
 %x = pto.pset_b32 "PAT_ALL" : !pto.mask<b64>
 %x = pto.pset_b32 "PAT_ALL" : M<b16>
 %x = pto.pge_b16 "PAT_ALL" : M<b8>
@@ -26,7 +32,8 @@ pto.psts %m_b8, %ub_ui8[%c0] : M<b8>, P<ui8>, index
 %x = pto.ppack %m_b8, "LOWER" : M<b8> -> M<b16>
 %x = pto.punpack %m_b8, "LOWER" : M<b8> -> M<b32>
 %x = pto.punpack %m_b32, "LOWER" : M<b32> -> M<b16>
-%i = pto.load_scalar %ub_i64[%c0] : P<i64> -> i64 ¦ %j = arith.index_cast %i : i64 to index ¦ %x = pto.pldi %ub_ui8[%j], "NORM" : P<ui8>, index -> M<b8>
+%i = pto.load_scalar %ub_i64[%c0] : P<i64> -> i64 ¦ %j = arith.index_cast %i : i64 to index ¦
+    %x = pto.pldi %ub_ui8[%j], "NORM" : P<ui8>, index -> M<b8>
 %x = pto.plds %gm[%c0], "NORM" : G<f32>, index -> M<b8>
 pto.psts %m_b8, %gm[%c0], "NORM" : M<b8>, G<f32>, index
 %x, %p = pto.plds %ub_ui8[%c0], "NORM" : P<ui8>, index -> M<b8>, P<i8>
@@ -35,7 +42,8 @@ pto.psts %m_b8, %gm[%c0], "NORM" : M<b8>, G<f32>, index
 %a = pto.init_align : ALIGN ¦ %a1, %p = pto.pstu %a, %m_b16, %ub_ui32 : ALIGN, M<b16>, P<ui32> -> ALIGN, P<ui32>
 %a = pto.init_align : ALIGN ¦ %a1, %p = pto.pstu %a, %m_b8, %ub_ui8 : ALIGN, M<b8>, P<ui8> -> ALIGN, P<ui8>
 %a = pto.init_align : ALIGN ¦ %a1, %p = pto.pstu %a, %m_b32, %ub_ui32 : ALIGN, M<b32>, P<ui32> -> ALIGN, P<i32>
-%a = pto.vldas %ub_ui32 : P<ui32> -> ALIGN ¦ %a1, %p = pto.pstu %a, %m_b32, %ub_ui32 : ALIGN, M<b32>, P<ui32> -> ALIGN, P<ui32>
+%a = pto.vldas %ub_ui32 : P<ui32> -> ALIGN ¦
+    %a1, %p = pto.pstu %a, %m_b32, %ub_ui32 : ALIGN, M<b32>, P<ui32> -> ALIGN, P<ui32>
 %x = pto.pnot %m_b32, %m_b16 : M<b32>, M<b16> -> M<b32>
 %x = pto.psel %m_b32, %m_b32, %m_b16 : M<b32>, M<b32>, M<b16> -> M<b32>
 %x = pto.pand %m_b32, %m_b16, %m_b32 : M<b32>, M<b16>, M<b32> -> M<b32>
@@ -53,14 +61,15 @@ pto.dsb "ALL"
 pto.set_flag_dyn["PIPE_MTE2", "PIPE_V", %c0]
 pto.wait_cross_block <PIPE_V>, 1
 pto.set_cross_core %c0_i64, %c1_i64 : i64, i64
-pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : G<f32>, P<f32>, i64, i64, i64, i64, i64
+pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+    : G<f32>, P<f32>, i64, i64, i64, i64, i64
 pto.set_loop_size_outtoub %c1_i64, %c1_i64 : i64, i64
 pto.set_mov_pad_val %c0_i32 : i32
 pto.set_atomic_none
 pto.vecscope { }
-""".strip().splitlines()
+""")
 
-ARITHMETIC = r"""
+ARITHMETIC = _lines(r"""
 %x = pto.vabs %v_f32, %m_b32 : !pto.vreg<32xf32>, M<b32> -> V<f32>
 %x = pto.vlds %ub_f32[%c0] : P<f32> -> !pto.vreg<63xf32>
 %x = pto.vlds %ub_f32[%c0] : P<f32> -> !pto.vreg<32xf64>
@@ -107,9 +116,9 @@ ARITHMETIC = r"""
 %x = pto.vcls %v_i32, %m_b32 : V<i32>, M<b32> -> V<i32>
 %x = pto.vmov %v_f32, %m_b32 : V<f32>, M<b32> -> V<f32>
 %x = pto.vexp %v_i32, %m_b32 : V<i32>, M<b32> -> V<i32>
-""".strip().splitlines()
+""")
 
-CONVERSION = r"""
+CONVERSION = _lines(r"""
 %x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT", part = "EVEN"} : V<f32>, M<b32> -> V<ui16>
 %x = pto.vcvt %v_f32, %m_b32 {rnd = "R", sat = "SAT"} : V<f32>, M<b32> -> V<ui32>
 %x = pto.vcvt %v_f32, %m_b32 : V<f32>, M<b32> -> V<f32>
@@ -146,9 +155,9 @@ CONVERSION = r"""
 %s = arith.constant 1.0 : f32 ¦ %x = pto.vci %s : f32 -> V<i32>
 %s = arith.constant 1 : i32 ¦ %x = pto.vci %s {order = "UP"} : i32 -> V<i32>
 %x = pto.vbitcast %v_f32 : V<f32> -> !pto.vreg<64xi16>
-""".strip().splitlines()
+""")
 
-REDUCTION_COMPARE_REARRANGE = r"""
+REDUCTION_COMPARE_REARRANGE = _lines(r"""
 %x = pto.vcadd %v_i8, %m_b8 : V<i8>, M<b8> -> V<i8>
 %x = pto.vcadd %v_i16, %m_b16 : V<i16>, M<b16> -> V<i16>
 %x = pto.vcadd %v_i8, %m_b8 : V<i8>, M<b8> -> V<i32>
@@ -186,11 +195,12 @@ REDUCTION_COMPARE_REARRANGE = r"""
 %x = pto.vzunpack %v_i16, %c0 : V<i16> -> V<i16>
 %x = pto.vslide %v_f32, %v_f32, %c1 : V<f32>, V<f32> -> V<f32>
 %x = pto.vperm %v_f32, %v_i32 : V<f32>, V<i32> -> V<f32>
-""".strip().splitlines()
+""")
 
-SFU = r"""
+SFU = _lines(r"""
 pto.vbitsort %ub_ui32, %ub_f32, %ub_ui32, %c1 : P<ui32>, P<f32>, P<ui32>, index
-pto.vmrgsort4 %ub_f32, %ub_f32, %ub_f32, %ub_f32, %ub_f32, %c1_i64, %c1_i64 : P<f32>, P<f32>, P<f32>, P<f32>, P<f32>, i64, i64
+pto.vmrgsort4 %ub_f32, %ub_f32, %ub_f32, %ub_f32, %ub_f32, %c1_i64, %c1_i64
+    : P<f32>, P<f32>, P<f32>, P<f32>, P<f32>, i64, i64
 %x = pto.vexpdif %v_f32, %v_f32, %m_b32, "ODD" : V<f32>, V<f32>, M<b32> -> V<f16>
 %x = pto.vexpdif %v_f32, %v_f32, %m_b32, "P0" : V<f32>, V<f32>, M<b32> -> V<f32>
 %x = pto.vexpdif %v_f16, %v_f16, %m_b32, "ODD" : V<f16>, V<f16>, M<b32> -> V<f32>
@@ -215,30 +225,36 @@ pto.sprsts "AR", %ub_ui16[%c0_i32] : P<ui16>, i32
 pto.sprsts "AR", %ub_f32[%c0_i32] : P<f32>, i32
 pto.sprsts "AR", %gm[%c0_i32] : G<f32>, i32
 %a = pto.init_align : ALIGN ¦ %b = pto.vstur %a, %v_f32, %ub_f32, "UPDATE" : ALIGN, V<f32>, P<f32> -> ALIGN
-%a = pto.vldas %ub_f32 : P<f32> -> ALIGN ¦ %b = pto.vstur %a, %v_f32, %ub_f32, "POST_UPDATE" : ALIGN, V<f32>, P<f32> -> ALIGN
+%a = pto.vldas %ub_f32 : P<f32> -> ALIGN ¦
+    %b = pto.vstur %a, %v_f32, %ub_f32, "POST_UPDATE" : ALIGN, V<f32>, P<f32> -> ALIGN
 %a = pto.init_align : ALIGN ¦ %x, %b = pto.vldus %ub_f32, %a : P<f32>, ALIGN -> V<f32>, ALIGN
-%a = pto.init_align : ALIGN ¦ %b = pto.vstus %a, %c3_i32, %v_f32, %ub_f32 : ALIGN, i32, V<f32>, P<f32> -> ALIGN ¦ %d = pto.vstus %a, %c3_i32, %v_f32, %ub_f32 : ALIGN, i32, V<f32>, P<f32> -> ALIGN
-%a = pto.init_align : ALIGN ¦ scf.for %i = %c0 to %c2 step %c1 { ¦ ! %b = pto.vstus %a, %c3_i32, %v_f32, %ub_f32 : ALIGN, i32, V<f32>, P<f32> -> ALIGN ¦ pto.vstas %b, %ub_f32, %c3_i32 : ALIGN, P<f32>, i32 ¦ }
-""".strip().splitlines()
+%a = pto.init_align : ALIGN ¦ %b = pto.vstus %a, %c3_i32, %v_f32, %ub_f32 : ALIGN, i32, V<f32>, P<f32> -> ALIGN ¦
+    %d = pto.vstus %a, %c3_i32, %v_f32, %ub_f32 : ALIGN, i32, V<f32>, P<f32> -> ALIGN
+%a = pto.init_align : ALIGN ¦ scf.for %i = %c0 to %c2 step %c1 { ¦
+    ! %b = pto.vstus %a, %c3_i32, %v_f32, %ub_f32 : ALIGN, i32, V<f32>, P<f32> -> ALIGN ¦
+    pto.vstas %b, %ub_f32, %c3_i32 : ALIGN, P<f32>, i32 ¦ }
+""")
 
 # in the body of a function
-SFU_OUTSIDE = r"""
+SFU_OUTSIDE = _lines(r"""
 %a, %b, %c, %d = pto.get_vms4_sr : i32, i32, i32, i32
 %a = pto.get_vms4_sr : i64
 pto.vbitsort %ub_ui32, %gm, %ub_ui32, %c1 : P<ui32>, G<f32>, P<ui32>, index
-pto.vmrgsort4 %ub_f32, %ub_f32, %ub_f16, %ub_f32, %ub_f32, %c1_i64, %c1_i64 : P<f32>, P<f32>, P<f16>, P<f32>, P<f32>, i64, i64
-pto.vmrgsort4 %ub_i32, %ub_i32, %ub_i32, %ub_i32, %ub_i32, %c1_i64, %c1_i64 : P<i32>, P<i32>, P<i32>, P<i32>, P<i32>, i64, i64
+pto.vmrgsort4 %ub_f32, %ub_f32, %ub_f16, %ub_f32, %ub_f32, %c1_i64, %c1_i64
+    : P<f32>, P<f32>, P<f16>, P<f32>, P<f32>, i64, i64
+pto.vmrgsort4 %ub_i32, %ub_i32, %ub_i32, %ub_i32, %ub_i32, %c1_i64, %c1_i64
+    : P<i32>, P<i32>, P<i32>, P<i32>, P<i32>, i64, i64
 pto.sprclr "AR"
 %x = pto.vci %c1_i32 : i32 -> V<i32>
-""".strip().splitlines()
+""")
 
-OUTSIDE = r"""
+OUTSIDE = _lines(r"""
 %x = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32>
 %x = pto.pset_b32 "PAT_ALL" : M<b32>
 %x = pto.init_align : ALIGN
-""".strip().splitlines()
+""")
 
-SCALAR_SYNC_DMA = r"""
+SCALAR_SYNC_DMA = _lines(r"""
 %x = pto.castptr %c0_i64 : i64 -> i32
 %x = pto.castptr %ub_f32 : P<f32> -> G<f32>
 %x = pto.castptr %gm : G<f32> -> P<f32>
@@ -258,7 +274,8 @@ pto.st_dev %c0_i32, %ub_i32[%c0] : P<i32>, i32
 ! %x = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %c0) -> (i32) { ¦ scf.yield %a : i32 ¦ }
 ! %x = scf.for %i = %c0 to %c1 step %c1 iter_args(%a = %c0) -> (index) { ¦ %y = arith.addi %a, %a : index ¦ }
 %b = arith.constant true ¦ ! %x = scf.if %b -> (index) { ¦ scf.yield %c0 : index ¦ }
-%b = arith.constant true ¦ %x = scf.if %b -> (index) { ¦ scf.yield %c0 : index ¦ } else { ¦ ! scf.yield %c0_i32 : i32 ¦ }
+%b = arith.constant true ¦ %x = scf.if %b -> (index) { ¦ scf.yield %c0 : index ¦ } else { ¦ ! scf.yield %c0_i32 : i32 ¦
+    }
 ! scf.if %c0 { ¦ }
 ! scf.forall (%i) in (4) { ¦ }
 ! scf.execute_region { ¦ scf.yield ¦ }
@@ -292,7 +309,8 @@ pto.barrier #pto.pipe<PIPE_X>
 pto.dsb "EVERYTHING"
 pto.set_cross_core %c0_i64, %c1_i64 : i64, i64
 %x = func.call @nobody(%c0) : (index) -> (index)
-pto.strict_vecscope(%ub_f32) { ¦ ^bb0(%p: P<f32>): ¦ ! %v = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32> ¦ } : (P<f32>) -> ()
+pto.strict_vecscope(%ub_f32) { ¦ ^bb0(%p: P<f32>): ¦ ! %v = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32> ¦
+    } : (P<f32>) -> ()
 ! pto.strict_vecscope(%ub_f32) { ¦ ^bb0(%p: P<f32>, %q: index): ¦ } : (P<f32>) -> ()
 ! pto.strict_vecscope(%ub_f32) { ¦ ^bb0(%p: P<i32>): ¦ } : (P<f32>) -> ()
 pto.strict_vecscope(%ub_f32) { ¦ ^bb0(%p: P<f32>): ¦ } : (P<i32>) -> ()
@@ -309,47 +327,71 @@ pto.vecscope { ¦ ! %v = pto.vlds %ub_f32[%c0_i64] : P<f32> -> V<f32> ¦ }
 %c0 = arith.constant 1 : index
 %x = arith.cmpi foo, %c0, %c0 : index
 pto.copy_gm_to_ubuf %gm, %ub_f32, %c0_i64, %c1_i64 : G<f32>, P<f32>, i64, i64
-pto.mte_gm_ub %ub_f32, %gm, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : P<f32>, G<f32>, i64, i64, i64, i64, i64
-pto.mte_gm_ub %gm, %ub_i16, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : G<f32>, P<i16>, i64, i64, i64, i64, i64
-pto.mte_gm_ub %gm, %ub_f32, %c16_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : G<f32>, P<f32>, i64, i64, i64, i64, i64
+pto.mte_gm_ub %ub_f32, %gm, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+    : P<f32>, G<f32>, i64, i64, i64, i64, i64
+pto.mte_gm_ub %gm, %ub_i16, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+    : G<f32>, P<i16>, i64, i64, i64, i64, i64
+pto.mte_gm_ub %gm, %ub_f32, %c16_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+    : G<f32>, P<f32>, i64, i64, i64, i64, i64
 pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 : G<f32>, P<f32>, i64, i64
-pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i64) : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i64
-pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i32, %c1_i64) : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i32, i64
-pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i16) : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i16
-pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i32) loop(%c1_i64, %c1_i64, %c1_i64) : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i32, loop i64, i64, i64
+pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i64)
+    : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i64
+pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i32, %c1_i64)
+    : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i32, i64
+pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i16)
+    : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i16
+pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) pad(%c0_i32) loop(%c1_i64, %c1_i64,
+    %c1_i64) : G<f32>, P<f32>, i64, i64, i64, i64, i64, pad i32, loop i64, i64, i64
 pto.set_mov_pad_val %c0_i64 : i64
 pto.mad %ub_f32, %ub_f32, %ub_f32, %c1_i64, %c1_i64, %c1_i64 : P<f32>, P<f32>, P<f32>, i64, i64, i64
 pto.tload %gm : G<f32>
 pto.get_tid_x
 pto.ldg %gm[%c0] : G<f32> -> f32
-""".strip().splitlines()
+""")
 
 # in a cube kernel
-CUBE = r"""
+CUBE = _lines(r"""
 pto.mte_gm_l1 %ub_f32, %l1_f32, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : P<f32>, L<f32>, i64, i64, i64, i64
 pto.mte_gm_l1 %gm, %gm, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : G<f32>, G<f32>, i64, i64, i64, i64
 pto.mte_gm_l1 %gm, %l1_f16, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : G<f32>, L<f16>, i64, i64, i64, i64
-pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c0_i64, %c1_i64, %c16_i64, %c0_i64), ctrl(%c0_i64, %false) : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
-pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%cm64_i64), dst_group(%c1_i64, %c1_i64, %c16_i64, %c0_i64), ctrl(%c0_i64, %false) : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
-pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64, %c16_i64, %c0_i64), ctrl(%c0_i64, %true) : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
-pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64, %c16_i64, %c0_i64), ctrl(%c0_i64, %false) : G<f32>, L<f32>, dn2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
-pto.mte_gm_l1_frac %gm, %l1_f32, nz2nd, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64, %c16_i64, %c0_i64), ctrl(%c0_i64, %false) : G<f32>, L<f32>, nz2nd, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
+pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c0_i64, %c1_i64,
+    %c16_i64, %c0_i64), ctrl(%c0_i64, %false)
+    : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
+pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%cm64_i64), dst_group(%c1_i64, %c1_i64,
+    %c16_i64, %c0_i64), ctrl(%c0_i64, %false)
+    : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
+pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64,
+    %c16_i64, %c0_i64), ctrl(%c0_i64, %true)
+    : G<f32>, L<f32>, nd2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
+pto.mte_gm_l1_frac %gm, %l1_f32, nd2nz, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64,
+    %c16_i64, %c0_i64), ctrl(%c0_i64, %false)
+    : G<f32>, L<f32>, dn2nz, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
+pto.mte_gm_l1_frac %gm, %l1_f32, nz2nd, shape(%c16_i64, %c16_i64), src_layout(%c64_i64), dst_group(%c1_i64, %c1_i64,
+    %c16_i64, %c0_i64), ctrl(%c0_i64, %false)
+    : G<f32>, L<f32>, nz2nd, shape i64, i64, src_layout(i64), dst_group i64, i64, i64, i64, ctrl i64, i1
 pto.mte_l1_l0a %l1_f16, %l0a_f16, %c16_i64, %c16_i64, %c0_i64 : L<f16>, X<f16>, i64, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c1_i64 : L<f16>, X<f16>, i64, i64, i64, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), %c16_i64 : L<f16>, X<f16>, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), k(%c16_i64) : L<f16>, X<f16>, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), m(%c16_i64), start_row(%c0_i64), start_col(%c0_i64) : L<f16>, X<f16>, i64, i64, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), n(%c16_i64), start_row(%c0_i64), start_col(%c0_i64) : L<f16>, X<f16>, i64, i64, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), k(%c16_i64), m_start(%c0_i64), k_start(%c0_i64) : L<f16>, X<f16>, i64, i64, i64, i64
+pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), m(%c16_i64), start_row(%c0_i64), start_col(%c0_i64)
+    : L<f16>, X<f16>, i64, i64, i64, i64
+pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), n(%c16_i64), start_row(%c0_i64), start_col(%c0_i64)
+    : L<f16>, X<f16>, i64, i64, i64, i64
+pto.mte_l1_l0a %l1_f16, %l0a_f16, m(%c16_i64), k(%c16_i64), m_start(%c0_i64), k_start(%c0_i64)
+    : L<f16>, X<f16>, i64, i64, i64, i64
 pto.mte_l1_l0a %l0a_f16, %l0a_f16, %c16_i64, %c16_i64 : X<f16>, X<f16>, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0b_f16, %c16_i64, %c16_i64 : L<f16>, Y<f16>, i64, i64
 pto.mte_l1_l0b %l1_f16, %l0a_f16, %c16_i64, %c16_i64 : L<f16>, X<f16>, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f32, %c16_i64, %c16_i64 : L<f16>, X<f32>, i64, i64
 pto.mte_l1_l0a %l1_f16, %l0a_f16, %c16_i64, %c16_i64, %cm1_i64, %c0_i64 : L<f16>, X<f16>, i64, i64, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c1_i64 : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
-pto.mte_l1_l0a %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c256_i64, %c1_i64, %c1_i64, %c1_i64 : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
-pto.load_cbuf_to_ca %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c0_i64, %c1_i64 : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
-pto.load_cbuf_to_ca %l1_fp4, %l0a_fp4, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c1_i64, %c1_i64 : L<!pto.f4E2M1x2>, X<!pto.f4E2M1x2>, i64, i64, i64, i64, i64, i64
+pto.mte_l1_l0a %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c1_i64
+    : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
+pto.mte_l1_l0a %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c256_i64, %c1_i64, %c1_i64, %c1_i64
+    : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
+pto.load_cbuf_to_ca %l1_f16, %l0a_f16, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c0_i64, %c1_i64
+    : L<f16>, X<f16>, i64, i64, i64, i64, i64, i64
+pto.load_cbuf_to_ca %l1_fp4, %l0a_fp4, %c0_i64, %c0_i64, %c1_i64, %c1_i64, %c1_i64, %c1_i64
+    : L<!pto.f4E2M1x2>, X<!pto.f4E2M1x2>, i64, i64, i64, i64, i64, i64
 pto.mte_l1_l0a_mx %l1_e4m3, %l0b_e4m3, %c16_i64, %c64_i64 : L<f8E4M3FN>, Y<f8E4M3FN>, i64, i64
 pto.mte_l1_bt %l1_f16, %bt_i32, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : L<f16>, B<i32>, i64, i64, i64, i64
 pto.mte_l1_bt %l1_f32, %bt_i32, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : L<f32>, B<i32>, i64, i64, i64, i64
@@ -358,97 +400,171 @@ pto.mte_l1_ub %l1_f32, %ub_f16, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : L<f3
 pto.raw_fill_l1 %ub_f16, %c0_i64, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : P<f16>, i64, i32, i64, i64, i64
 pto.raw_fill_l1 %l1_f16, %c0_i64, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 8} : L<f16>, i64, i32, i64, i64, i64
 pto.raw_fill_l1 %l1_f16, %c16_i64, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : L<f16>, i64, i32, i64, i64, i64
-pto.raw_fill_l1 %l1_f16, %c0_i64, %n, %c32768_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : L<f16>, i64, i32, i64, i64, i64
+pto.raw_fill_l1 %l1_f16, %c0_i64, %n, %c32768_i64, %c1_i64, %c0_i64 {fill_word_bits = 16}
+    : L<f16>, i64, i32, i64, i64, i64
 pto.create_cbuf_matrix %l1_f16, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : L<f16>, i32, i64, i64, i64
 pto.create_cbuf_matrix %l1_ui32, %n, %c1_i64, %c1_i64, %c0_i64 {fill_word_bits = 16} : L<ui32>, i32, i64, i64, i64
 pto.mad %l0b_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 : Y<f16>, Y<f16>, C<f32>, i64, i64, i64
 pto.mad %l0a_f16, %l0a_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, X<f16>, C<f32>, i64, i64, i64
 pto.mad %l0a_f16, %l0b_f16, %l1_f32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, Y<f16>, L<f32>, i64, i64, i64
-pto.mad_bias %l0a_f16, %l0b_f16, %l0c_f32, %bt_i32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, Y<f16>, C<f32>, B<i32>, i64, i64, i64
-pto.mad_bias %l0a_f16, %l0b_f16, %l0c_f32, %fb_f32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, Y<f16>, C<f32>, F<f32>, i64, i64, i64
+pto.mad_bias %l0a_f16, %l0b_f16, %l0c_f32, %bt_i32, %c16_i64, %c16_i64, %c16_i64
+    : X<f16>, Y<f16>, C<f32>, B<i32>, i64, i64, i64
+pto.mad_bias %l0a_f16, %l0b_f16, %l0c_f32, %fb_f32, %c16_i64, %c16_i64, %c16_i64
+    : X<f16>, Y<f16>, C<f32>, F<f32>, i64, i64, i64
 pto.mad %l0a_si8, %l0b_si8, %l0c_i32, %c16_i64, %c16_i64, %c16_i64 sat : X<si8>, Y<si8>, C<i32>, i64, i64, i64
-pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 tf32_mode(round_even) : X<f16>, Y<f16>, C<f32>, i64, i64, i64
+pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 tf32_mode(round_even)
+    : X<f16>, Y<f16>, C<f32>, i64, i64, i64
 pto.mad %l0a_hif8, %l0b_e4m3, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 : X<!pto.hif8>, Y<f8E4M3FN>, C<f32>, i64, i64, i64
 pto.mad %l0a_f16, %l0b_bf16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, Y<bf16>, C<f32>, i64, i64, i64
 pto.mad %l0a_f16, %l0b_f16, %l0c_i32, %c16_i64, %c16_i64, %c16_i64 : X<f16>, Y<f16>, C<i32>, i64, i64, i64
 pto.mad_mx %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c64_i64 : X<f16>, Y<f16>, C<f32>, i64, i64, i64
-pto.mad_mx %l0a_e4m3, %l0b_e4m3, %l0c_f32, %c16_i64, %c16_i64, %c64_i64 tf32_mode(round_even) : X<f8E4M3FN>, Y<f8E4M3FN>, C<f32>, i64, i64, i64
+pto.mad_mx %l0a_e4m3, %l0b_e4m3, %l0c_f32, %c16_i64, %c16_i64, %c64_i64 tf32_mode(round_even)
+    : X<f8E4M3FN>, Y<f8E4M3FN>, C<f32>, i64, i64, i64
 pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 sat nosat : X<f16>, Y<f16>, C<f32>, i64, i64, i64
-pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 sat disable_gemv : X<f16>, Y<f16>, C<f32>, i64, i64, i64
-pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 unit_flag(check_and_clear) : X<f16>, Y<f16>, C<f32>, i64, i64, i64
+pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 sat disable_gemv
+    : X<f16>, Y<f16>, C<f32>, i64, i64, i64
+pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 unit_flag(check_and_clear)
+    : X<f16>, Y<f16>, C<f32>, i64, i64, i64
 pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64, %c16_i64 n_dir n_dir : X<f16>, Y<f16>, C<f32>, i64, i64, i64
 pto.mad %l0a_f16, %l0b_f16, %l0c_f32, %c16_i64, %c16_i64 : X<f16>, Y<f16>, C<f32>, i64, i64
 pto.mte_ub_gm %ub_f32, %gm, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : P<f32>, G<f32>, i64, i64, i64, i64
 pto.vecscope { }
-pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : G<f32>, P<f32>, i64, i64, i64, i64, i64
-""".strip().splitlines()
+pto.mte_gm_ub %gm, %ub_f32, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+    : G<f32>, P<f32>, i64, i64, i64, i64, i64
+""")
 
-FIXPIPE = r"""
-pto.mte_l0c_gm %l1_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64 : L<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64 : C<f32>, L<f32>, i64, i64, i64, i64, i64, i64
+FIXPIPE = _lines(r"""
+pto.mte_l0c_gm %l1_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64
+    : L<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64
+    : C<f32>, L<f32>, i64, i64, i64, i64, i64, i64
 pto.mte_l0c_l1 %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64 : C<f32>, G<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %l1_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64) : C<f32>, L<f32>, i64, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %l1_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64)
+    : C<f32>, L<f32>, i64, i64, i64, i64, i64
 pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64 : C<f32>, P<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_k) : C<f32>, P<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c2_i64) : C<f32>, P<f32>, i64, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%cm1_i64) : C<f32>, P<f32>, i64, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c15_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m) : C<f32>, P<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c48_i64, %c16_i64, %c32_i64, dst_mode(split_n) : C<f32>, P<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m), pre_quant(%scale, mode = no_convert) : C<f32>, P<f32>, i64, i64, i64, i64, f32
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m), pre_relu(mode = normal_relu) : C<f32>, P<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m), nz2nd, loop3(%c1_i64, %c1_i64, %c1_i64) : C<f32>, P<f32>, i64, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_n), nz2dn(%c1_i64) : C<f32>, P<f32>, i64, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_n), nz2nz : C<f32>, P<f32>, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(mode = f32_f16) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale, mode = f32_f64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale, mode = qf322f16_pre_vec) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_ui64, mode = qf322f16_pre_vec) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, F<ui64>
-pto.mte_l0c_gm %l0c_f32, %gmp_bf16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32, mode = f32_bf16) : C<f32>, G<bf16>, i64, i64, i64, i64, i64, i64, F<f32>
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32, mode = qf322f16_pre_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, F<f32>
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%n, mode = qf322f16_pre_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, i32
-pto.mte_l0c_gm %l0c_f32, %gmp_si8, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32, mode = req8_vec) : C<f32>, G<si8>, i64, i64, i64, i64, i64, i64, F<f32>
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale, mode = f32_bf16) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale, mode = deqf16_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%scale, mode = normal_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = scalar_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%n, mode = scalar_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = vector_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%scale, mode = vector_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%fb_ui32, mode = vector_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, F<ui32>
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = pwl) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = big_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, clip = %half : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f16
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = no_relu, clip = %scale) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gmp_ui8, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale, mode = qf322b8_pre_scalar), pre_relu(mode = no_relu, clip = %byte) : C<f32>, G<ui8>, i64, i64, i64, i64, i64, i64, f32, i8
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale, mode = f32_f16), pre_relu(mode = no_relu, clip = %scale) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32, f32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2dn : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, unit_flag(check_only), nz2dn(%c2_i64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, unit_flag(check_only), nz2dn(%dynamic) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_l1 %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, unit_flag(check_only), nz2dn(%c2_i64) : C<f32>, L<f32>, i64, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64), unit_flag(check_only), nz2dn(%c2_i64) : C<f32>, P<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale, mode = f32_f16), nz2nz : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nd(%c1_i64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nz, loop3(%c1_i64, %c1_i64, %c1_i64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, loop3(%c1_i64, %c1_i64, %c1_i64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nd, loop3(%c1_i64, %c1_i64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, sat, nosat : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, sat, sat : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_l1 %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, sat, nosat : C<f32>, L<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64), sat, nosat : C<f32>, P<f32>, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nd, nz2nd : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, sat, nz2nd : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, fast : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, sat(keep_nan) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, unit_flag(check_and_set) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_l1 %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, atomic(type = f32, op = add) : C<f32>, L<f32>, i64, i64, i64, i64
-pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64), atomic(type = f32, op = add) : C<f32>, P<f32>, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(type = f32) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(op = add) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(type = f64, op = add) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(type = f32, op = sub) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(op = add, type = f32) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c4_i64, %c0_i64 : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c16_i64 : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64 nz2nd sat : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
-""".strip().splitlines()
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_k)
+    : C<f32>, P<f32>, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c2_i64)
+    : C<f32>, P<f32>, i64, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%cm1_i64)
+    : C<f32>, P<f32>, i64, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c15_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m)
+    : C<f32>, P<f32>, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c48_i64, %c16_i64, %c32_i64, dst_mode(split_n)
+    : C<f32>, P<f32>, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m), pre_quant(%scale,
+    mode = no_convert) : C<f32>, P<f32>, i64, i64, i64, i64, f32
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m),
+    pre_relu(mode = normal_relu) : C<f32>, P<f32>, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_m), nz2nd, loop3(%c1_i64,
+    %c1_i64, %c1_i64) : C<f32>, P<f32>, i64, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_n), nz2dn(%c1_i64)
+    : C<f32>, P<f32>, i64, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(split_n), nz2nz
+    : C<f32>, P<f32>, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(mode = f32_f16)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
+    mode = f32_f64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
+    mode = qf322f16_pre_vec) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_ui64,
+    mode = qf322f16_pre_vec) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, F<ui64>
+pto.mte_l0c_gm %l0c_f32, %gmp_bf16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32,
+    mode = f32_bf16) : C<f32>, G<bf16>, i64, i64, i64, i64, i64, i64, F<f32>
+pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32,
+    mode = qf322f16_pre_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, F<f32>
+pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%n,
+    mode = qf322f16_pre_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, i32
+pto.mte_l0c_gm %l0c_f32, %gmp_si8, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%fb_f32,
+    mode = req8_vec) : C<f32>, G<si8>, i64, i64, i64, i64, i64, i64, F<f32>
+pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
+    mode = f32_bf16) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
+    mode = deqf16_scalar) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%scale,
+    mode = normal_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = scalar_relu)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%n,
+    mode = scalar_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i32
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = vector_relu)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%scale,
+    mode = vector_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(%fb_ui32,
+    mode = vector_relu) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, F<ui32>
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = pwl)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = big_relu)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, clip = %half
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f16
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_relu(mode = no_relu,
+    clip = %scale) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gmp_ui8, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
+    mode = qf322b8_pre_scalar), pre_relu(mode = no_relu, clip = %byte)
+    : C<f32>, G<ui8>, i64, i64, i64, i64, i64, i64, f32, i8
+pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
+    mode = f32_f16), pre_relu(mode = no_relu, clip = %scale) : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32, f32
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2dn
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, unit_flag(check_only),
+    nz2dn(%c2_i64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, unit_flag(check_only),
+    nz2dn(%dynamic) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_l1 %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, unit_flag(check_only), nz2dn(%c2_i64)
+    : C<f32>, L<f32>, i64, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64), unit_flag(check_only),
+    nz2dn(%c2_i64) : C<f32>, P<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gmp_f16, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, pre_quant(%scale,
+    mode = f32_f16), nz2nz : C<f32>, G<f16>, i64, i64, i64, i64, i64, i64, f32
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nd(%c1_i64)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nz, loop3(%c1_i64, %c1_i64,
+    %c1_i64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, loop3(%c1_i64, %c1_i64,
+    %c1_i64) : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nd, loop3(%c1_i64, %c1_i64)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, sat, nosat
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, sat, sat
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_l1 %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, sat, nosat
+    : C<f32>, L<f32>, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64), sat, nosat
+    : C<f32>, P<f32>, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, nz2nd, nz2nd
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, sat, nz2nd
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, fast
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, sat(keep_nan)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, unit_flag(check_and_set)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_l1 %l0c_f32, %l1_f32, %c16_i64, %c16_i64, %c16_i64, %c16_i64, atomic(type = f32, op = add)
+    : C<f32>, L<f32>, i64, i64, i64, i64
+pto.mte_l0c_ub %l0c_f32, %ub_f32, %c16_i64, %c32_i64, %c16_i64, %c32_i64, dst_mode(%c0_i64), atomic(type = f32,
+    op = add) : C<f32>, P<f32>, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(type = f32)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(op = add)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(type = f64, op = add)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(type = f32, op = sub)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64, atomic(op = add, type = f32)
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c4_i64, %c0_i64
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c16_i64
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64 nz2nd sat
+    : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
+""")

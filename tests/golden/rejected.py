@@ -97,14 +97,13 @@ CUBE_POINTERS = "\n".join(
 
 def in_cube(line: str) -> str:
     """The line in a cube kernel with a pointer of every type into every space."""
-    body = (
-        CUBE_POINTERS
-        + "\n    %false = arith.constant false\n    %true = arith.constant true\n    %scale = arith.constant 1.0 : f32\n"
+    body = CUBE_POINTERS + (
+        "\n    %false = arith.constant false\n    %true = arith.constant true\n    %scale = arith.constant 1.0 : f32\n"
     )
     body += (
-        "    %half = arith.constant 1.0 : f16\n    %byte = arith.constant 1 : i8\n    %dynamic = arith.extsi %n : i32 to i64\n    "
-        + line
-    )
+        "    %half = arith.constant 1.0 : f16\n    %byte = arith.constant 1 : i8\n"
+        "    %dynamic = arith.extsi %n : i32 to i64\n    "
+    ) + line
     return module(
         expanded(body), "%gm: !pto.ptr<f32, gm>, %n: i32", attributes="pto.kernel_kind = #pto.kernel_kind<cube>"
     )

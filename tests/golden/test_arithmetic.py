@@ -221,7 +221,7 @@ SCALARS = [
 ]
 
 
-@pytest.mark.parametrize("element, literal, kind, value", SCALARS, ids=lambda v: str(v))
+@pytest.mark.parametrize("element, literal, kind, value", SCALARS, ids=str)
 @pytest.mark.parametrize("op", ["vadds", "vmuls", "vmaxs", "vmins"])
 def test_vector_scalar(op: str, element: str, literal: str, kind: str, value: np.generic) -> None:
     if op == "vmuls" and bits(element) == 8:
@@ -254,9 +254,9 @@ def test_leaky_relu(element: str, alpha: float) -> None:
 def shifted(a: np.ndarray, count: np.ndarray, element: str, left: bool) -> np.ndarray:
     width = bits(element)
     out: list[int] = []
-    for value, c in zip(a.tolist(), count.tolist(), strict=True):
-        c = min(c % 2**width, width)
-        out.append((value << c) % 2**width if left else (value >> c) % 2**width)
+    for value, given in zip(a.tolist(), count.tolist(), strict=True):
+        by = min(given % 2**width, width)
+        out.append((value << by) % 2**width if left else (value >> by) % 2**width)
     return np.array(out, word(element)).view(dtype(element))
 
 

@@ -149,8 +149,11 @@ def cases(element: str) -> np.ndarray:
     if element in FLOATS:
         with np.errstate(over="ignore"):
             special = np.array(
-                [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 1.4, -1.4, -0.25, 127.5, 128, -128.5, 255.5, 32767.5, -32768.5, 65504]
-                + [65519, 65520, 70000, 2147483520, 3e9, -3e9, 1e-8, 1e-4, 123.75, 1e20, -1e20, 0.49999997, 33e3, 300],
+                (
+                    *(0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 1.4, -1.4, -0.25, 127.5, 128, -128.5, 255.5, 32767.5, -32768.5),
+                    *(65504, 65519, 65520, 70000, 2147483520, 3e9, -3e9, 1e-8, 1e-4, 123.75, 1e20, -1e20, 0.49999997),
+                    *(33e3, 300),
+                ),
                 np.float32,
             ).astype(dtype(element))
         parts = [edges(element), special, data(element, n)]
@@ -291,9 +294,10 @@ def test_parts_of_overlapping_windows(part: str, first: int) -> None:
 
 
 def narrow_pairs(source: str, target: str, attributes: str, logical: int) -> str:
-    """Two registers narrowed into even and odd lanes, joined with vor, stored under the tail mask of the narrow type."""
+    """Two registers narrowed into even and odd lanes, joined with vor, stored under the narrow type's tail mask."""
     vs, vt, p = vreg(source), vreg(target), ub(source)
-    return f"""      %_:1 = scf.for %offset = %c0 to %c1024 step %c128 iter_args(%remaining = %c{logical}_i32) -> (i32) {{
+    return f"""      %_:1 = scf.for %offset = %c0 to %c1024 step %c128
+          iter_args(%remaining = %c{logical}_i32) -> (i32) {{
         %store, %next = pto.plt_b16 %remaining : i32 -> !pto.mask<b16>, i32
         %m0, %left = pto.plt_b32 %remaining : i32 -> !pto.mask<b32>, i32
         %m1, %none = pto.plt_b32 %left : i32 -> !pto.mask<b32>, i32
@@ -340,7 +344,8 @@ def test_narrowing_with_a_packing_store() -> None:
         N,
         LOGICAL,
         f"""        %x = pto.vlds %ub_a[%offset] : {ub("f32")} -> {vreg("f32")}
-        %h = pto.vcvt %x, %mask {{rnd = "R", sat = "SAT", part = "EVEN"}} : {vreg("f32")}, !pto.mask<b32> -> {vreg("f16")}
+        %h = pto.vcvt %x, %mask {{rnd = "R", sat = "SAT", part = "EVEN"}}
+          : {vreg("f32")}, !pto.mask<b32> -> {vreg("f16")}
         pto.vsts %h, %ub_y[%offset], %mask {{dist = "PK_B32"}} : {vreg("f16")}, {ub("f16")}, !pto.mask<b32>""",
     )
     text = vector_kernel({"a": ("f32", N)}, {"y": ("f16", N)}, body)
@@ -531,7 +536,8 @@ def test_eight_bit_floats_widen_exactly(kind: str) -> None:
     )
     scope += f"      %x = pto.vlds %ub_a[%c0] : {ub(kind)} -> !pto.vreg<256x{kind}>\n"
     for p in range(4):
-        scope += f"""      %r{p} = pto.vcvt %x, %all {{part = "P{p}"}} : !pto.vreg<256x{kind}>, !pto.mask<b8> -> {vreg("f32")}
+        scope += f"""      %r{p} = pto.vcvt %x, %all {{part = "P{p}"}}
+        : !pto.vreg<256x{kind}>, !pto.mask<b8> -> {vreg("f32")}
       pto.vsts %r{p}, %ub_y[%c{64 * p}], %wide : {vreg("f32")}, {ub("f32")}, !pto.mask<b32>
 """
     text = vector_kernel({"a": (kind, 256)}, {"y": ("f32", 256)}, scope)

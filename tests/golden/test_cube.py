@@ -52,10 +52,11 @@ def test_products_of_bytes(shape: tuple[int, int, int]) -> None:
 
 @pytest.mark.parametrize("stored", ["fractals of the transpose", "raw rows"])
 def test_sixteen_columns_of_bytes(stored: str) -> None:
-    """B is 64 x 16, constant along k. Copied raw and loaded with the transpose its fractals 0 and 1 serve as k-blocks."""
+    """B is 64 x 16, constant along k. Copied raw, with the transpose, its fractals 0 and 1 serve as k-blocks."""
     body = buffers("si8", "i32")
     body += frac("%a", "%l1a", 16, 64, "si8", 16)
-    body += f"""      pto.mte_gm_l1 %b, %l1b, %c1024_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm("si8")}, !pto.ptr<si8, l1>, i64, i64, i64, i64
+    body += f"""      pto.mte_gm_l1 %b, %l1b, %c1024_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {gm("si8")}, !pto.ptr<si8, l1>, i64, i64, i64, i64
 """
     body += flag("MTE2", "MTE1")
     turned = "{transpose = true} " if stored == "raw rows" else ""
@@ -75,7 +76,10 @@ def test_sixteen_columns_of_bytes(stored: str) -> None:
 def test_vector_times_matrix() -> None:
     """m = 1 takes A as a plain vector; disable_gemv takes it from fractals: the same numbers."""
     gemv = buffers("f16", "f32")
-    gemv += f"      pto.mte_gm_l1 %a, %l1a, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm('f16')}, !pto.ptr<f16, l1>, i64, i64, i64, i64\n"
+    gemv += (
+        "      pto.mte_gm_l1 %a, %l1a, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64)"
+        f" : {gm('f16')}, !pto.ptr<f16, l1>, i64, i64, i64, i64\n"
+    )
     gemv += loads(1, 16, 32, "f16").replace(frac("%a", "%l1a", 1, 32, "f16", 16), "")
     gemv += mad(1, 16, 32, "f16", "f32") + flag("M", "FIX") + to_gm("%c", 1, 16, "f32", "f32")
     text = cube_kernel(gemv, f"%a: {gm('f16')}, %b: {gm('f16')}, %c: {gm('f32')}")
@@ -142,13 +146,17 @@ def test_bias_of_each_type(kind: str) -> None:
         buffers("f16", "f32")
         + f"""      %l1bias = pto.castptr %c262144_i64 : i64 -> !pto.ptr<{kind}, l1>
       %bt = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, bt>
-      pto.mte_gm_l1 %bias, %l1bias, %c{units * 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(kind)}, !pto.ptr<{kind}, l1>, i64, i64, i64, i64
+      pto.mte_gm_l1 %bias, %l1bias, %c{units * 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {gm(kind)}, !pto.ptr<{kind}, l1>, i64, i64, i64, i64
 """
     )
     body += loads(m, n, k, "f16")
     body = body.replace(
         "      pto.mte_l1_l0a",
-        f"      pto.mte_l1_bt %l1bias, %bt, %c{units}_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : !pto.ptr<{kind}, l1>, !pto.ptr<f32, bt>, i64, i64, i64, i64\n      pto.mte_l1_l0a",
+        (
+            f"      pto.mte_l1_bt %l1bias, %bt, %c{units}_i64 nburst(%c1_i64, %c0_i64, %c0_i64)"
+            f" : !pto.ptr<{kind}, l1>, !pto.ptr<f32, bt>, i64, i64, i64, i64\n      pto.mte_l1_l0a"
+        ),
     )
     body += mad(m, n, k, "f16", "f32", op="mad_bias", bias="%bt") + flag("M", "FIX") + to_gm("%c", m, n, "f32", "f32")
     text = cube_kernel(body, f"%a: {gm('f16')}, %b: {gm('f16')}, %bias: {gm(kind)}, %c: {gm('f32')}")
@@ -186,8 +194,10 @@ def test_scaled_products() -> None:
 """
     )
     e = "!pto.f8E8M0"
-    body += f"""      pto.mte_gm_l1 %sa, %l1sa, %c32_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
-      pto.mte_gm_l1 %sb, %l1sb, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
+    body += f"""      pto.mte_gm_l1 %sa, %l1sa, %c32_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
+      pto.mte_gm_l1 %sb, %l1sb, %c64_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
 """
     body += loads(m, n, k, "f8E4M3FN")
     body = body.replace(
@@ -241,19 +251,35 @@ def test_every_form_of_the_loads(form: str) -> None:
     lines = {
         "four": (
             f"pto.mte_l1_l0a %l1a, %l0a, %c32_i64, %c32_i64, %c0_i64, %c0_i64 : {p}, i64, i64, i64, i64",
-            f"pto.mte_l1_l0b %l1b, %l0b, %c32_i64, %c32_i64, %c0_i64, %c0_i64 {{transpose = true}} : {q}, i64, i64, i64, i64",
+            (
+                f"pto.mte_l1_l0b %l1b, %l0b, %c32_i64, %c32_i64, %c0_i64, %c0_i64 {{transpose = true}}"
+                f" : {q}, i64, i64, i64, i64"
+            ),
         ),
         "six": (
             f"pto.mte_l1_l0a %l1a, %l0a, %c0_i64, %c0_i64, {c} : {p}, i64, i64, i64, i64, i64, i64",
-            f"pto.mte_l1_l0b %l1b, %l0b, %c0_i64, %c0_i64, {c} {{transpose = true}} : {q}, i64, i64, i64, i64, i64, i64",
+            (
+                f"pto.mte_l1_l0b %l1b, %l0b, %c0_i64, %c0_i64, {c} {{transpose = true}}"
+                f" : {q}, i64, i64, i64, i64, i64, i64"
+            ),
         ),
         "named": (
-            f"pto.mte_l1_l0a %l1a, %l0a, k(%c32_i64), m(%c32_i64), start_row(%c0_i64), start_col(%c0_i64) : {p}, i64, i64, i64, i64",
-            f"pto.mte_l1_l0b %l1b, %l0b, m_step(%c2_i64), k_step(%c2_i64), m_start(%c0_i64), k_start(%c0_i64), src_stride(%c2_i64), dst_stride(%c2_i64) {{transpose = true}} : {q}, i64, i64, i64, i64, i64, i64",
+            (
+                "pto.mte_l1_l0a %l1a, %l0a, k(%c32_i64), m(%c32_i64), start_row(%c0_i64), start_col(%c0_i64)"
+                f" : {p}, i64, i64, i64, i64"
+            ),
+            (
+                "pto.mte_l1_l0b %l1b, %l0b, m_step(%c2_i64), k_step(%c2_i64), m_start(%c0_i64),"
+                f" k_start(%c0_i64), src_stride(%c2_i64), dst_stride(%c2_i64) {{transpose = true}}"
+                f" : {q}, i64, i64, i64, i64, i64, i64"
+            ),
         ),
         "raw": (
             f"pto.load_cbuf_to_ca %l1a, %l0a, %c0_i64, %c0_i64, {c} : {p}, i64, i64, i64, i64, i64, i64",
-            f"pto.load_cbuf_to_cb %l1b, %l0b, %c0_i64, %c0_i64, {c} {{transpose = true}} : {q}, i64, i64, i64, i64, i64, i64",
+            (
+                f"pto.load_cbuf_to_cb %l1b, %l0b, %c0_i64, %c0_i64, {c} {{transpose = true}}"
+                f" : {q}, i64, i64, i64, i64, i64, i64"
+            ),
         ),
     }[form]
     body = (
@@ -279,9 +305,9 @@ def test_raw_product_and_store_words() -> None:
     body += f"""      %xt = arith.constant {word - 2**64} : i64
       pto.mad_raw %l0a, %l0b, %l0c, %xt : !pto.ptr<f16, l0a>, !pto.ptr<f16, l0b>, !pto.ptr<f32, l0c>, i64
 """
-    body += (
-        flag("M", "FIX")
-        + f"      pto.copy_matrix_cc_to_gm %l0c, %c, %c{cfg0}_i64, %c{cfg1}_i64 : !pto.ptr<f32, l0c>, {gm('f32')}, i64, i64\n"
+    body += flag("M", "FIX") + (
+        f"      pto.copy_matrix_cc_to_gm %l0c, %c, %c{cfg0}_i64, %c{cfg1}_i64"
+        f" : !pto.ptr<f32, l0c>, {gm('f32')}, i64, i64\n"
     )
     text = cube_kernel(body, f"%a: {gm('f16')}, %b: {gm('f16')}, %c: {gm('f32')}")
     a, b = matrices(m, n, k)
@@ -292,7 +318,8 @@ def test_fill_of_l1() -> None:
     """A tile of ones made by a fill, multiplied with a loaded one."""
     body = buffers("f16", "f32")
     body += """      %word = arith.constant 15360 : i32
-      pto.raw_fill_l1 %l1a, %c0_i64, %word, %c1_i64, %c32_i64, %c0_i64 {fill_word_bits = 16} : !pto.ptr<f16, l1>, i64, i32, i64, i64, i64
+      pto.raw_fill_l1 %l1a, %c0_i64, %word, %c1_i64, %c32_i64, %c0_i64 {fill_word_bits = 16}
+        : !pto.ptr<f16, l1>, i64, i32, i64, i64, i64
 """
     body += loads(16, 16, 32, "f16").replace(frac("%a", "%l1a", 16, 32, "f16", 16), "")
     body += mad(16, 16, 32, "f16", "f32") + flag("M", "FIX") + to_gm("%c", 16, 16, "f32", "f32")
@@ -325,18 +352,22 @@ def test_products_of_four_bit_floats(kinds: tuple[str, str], turned: bool) -> No
       %sa0 = pto.castptr %c0_i64 : i64 -> !pto.ptr<{e}, l0a>
       %sb0 = pto.castptr %c0_i64 : i64 -> !pto.ptr<{e}, l0b>
       %l0c = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, l0c>
-      pto.mte_gm_l1 %sa, %l1sa, %c{m * k // 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
-      pto.mte_gm_l1 %sb, %l1sb, %c{n * k // 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
+      pto.mte_gm_l1 %sa, %l1sa, %c{m * k // 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
+      pto.mte_gm_l1 %sb, %l1sb, %c{n * k // 32}_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {gm(e)}, !pto.ptr<{e}, l1>, i64, i64, i64, i64
 """
     rows, columns = (k, n) if turned else (n, k)
     body += frac("%a", "%l1a", m, k // 2, ta, m, inner=k // 2)
     body += frac("%b", "%l1b", rows, columns // 2, tb, rows, inner=columns // 2) + flag("MTE2", "MTE1")
     how = " {transpose = true}" if turned else ""
-    body += f"""      pto.mte_l1_l0a %l1a, %l0a, %c{m}_i64, %c{k}_i64 : !pto.ptr<{ta}, l1>, !pto.ptr<{ta}, l0a>, i64, i64
+    body += f"""      pto.mte_l1_l0a %l1a, %l0a, %c{m}_i64, %c{k}_i64
+        : !pto.ptr<{ta}, l1>, !pto.ptr<{ta}, l0a>, i64, i64
       pto.mte_l1_l0b %l1b, %l0b, %c{k}_i64, %c{n}_i64{how} : !pto.ptr<{tb}, l1>, !pto.ptr<{tb}, l0b>, i64, i64
       pto.mte_l1_l0a_mx %l1sa, %sa0, %c{m}_i64, %c{k}_i64 : !pto.ptr<{e}, l1>, !pto.ptr<{e}, l0a>, i64, i64
       pto.mte_l1_l0b_mx %l1sb, %sb0, %c{k}_i64, %c{n}_i64 : !pto.ptr<{e}, l1>, !pto.ptr<{e}, l0b>, i64, i64
-{flag("MTE1", "M")}      pto.mad_mx %l0a, %l0b, %l0c, %c{m}_i64, %c{n}_i64, %c{k}_i64 : !pto.ptr<{ta}, l0a>, !pto.ptr<{tb}, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
+{flag("MTE1", "M")}      pto.mad_mx %l0a, %l0b, %l0c, %c{m}_i64, %c{n}_i64, %c{k}_i64
+        : !pto.ptr<{ta}, l0a>, !pto.ptr<{tb}, l0b>, !pto.ptr<f32, l0c>, i64, i64, i64
 """
     body += flag("M", "FIX") + to_gm("%c", m, n, "f32", "f32")
     text = cube_kernel(body, f"%a: {gm(ta)}, %b: {gm(tb)}, %sa: {gm(e)}, %sb: {gm(e)}, %c: {gm('f32')}")

@@ -33,26 +33,30 @@ def old_in(
     pads: tuple[int, int] = (0, 0),
     on: str = "%false",
 ) -> str:
-    return f"""    pto.copy_gm_to_ubuf %x, %ub, %c0_i64, %c{rows}_i64, %c{length}_i64, %c{pads[0]}_i64, %c{pads[1]}_i64, {on}, %c0_i64, %c{gm_stride}_i64, %c{ub_stride}_i64
+    return f"""    pto.copy_gm_to_ubuf %x, %ub, %c0_i64, %c{rows}_i64,
+        %c{length}_i64, %c{pads[0]}_i64, %c{pads[1]}_i64, {on}, %c0_i64, %c{gm_stride}_i64, %c{ub_stride}_i64
       : {gm(element)}, {ub(element)}, i64, i64, i64, i64, i64, i1, i64, i64, i64"""
 
 
 def old_out(element: str, rows: int, length: int, gm_stride: int, ub_stride: int) -> str:
-    return f"""    pto.copy_ubuf_to_gm %ub, %y, %c0_i64, %c{rows}_i64, %c{length}_i64, %c0_i64, %c{gm_stride}_i64, %c{ub_stride}_i64
+    return f"""    pto.copy_ubuf_to_gm %ub, %y, %c0_i64, %c{rows}_i64, %c{length}_i64, %c0_i64, %c{gm_stride}_i64,
+        %c{ub_stride}_i64
       : {ub(element)}, {gm(element)}, i64, i64, i64, i64, i64, i64"""
 
 
 def new_in(
     element: str, rows: int, length: int, gm_stride: int, ub_stride: int, more: str = "", types: str = ""
 ) -> str:
-    return f"""    pto.mte_gm_ub %x, %ub, %c0_i64, %c{length}_i64 nburst(%c{rows}_i64, %c{gm_stride}_i64, %c{ub_stride}_i64){more}
+    return f"""    pto.mte_gm_ub %x, %ub, %c0_i64, %c{length}_i64 nburst(%c{rows}_i64, %c{gm_stride}_i64,
+        %c{ub_stride}_i64){more}
       : {gm(element)}, {ub(element)}, i64, i64, i64, i64, i64{types}"""
 
 
 def new_out(
     element: str, rows: int, length: int, ub_stride: int, gm_stride: int, more: str = "", types: str = ""
 ) -> str:
-    return f"""    pto.mte_ub_gm %ub, %y, %c{length}_i64 nburst(%c{rows}_i64, %c{ub_stride}_i64, %c{gm_stride}_i64){more}
+    return f"""    pto.mte_ub_gm %ub, %y, %c{length}_i64 nburst(%c{rows}_i64, %c{ub_stride}_i64,
+        %c{gm_stride}_i64){more}
       : {ub(element)}, {gm(element)}, i64, i64, i64, i64{types}"""
 
 
@@ -197,9 +201,11 @@ def test_store_with_a_loop_and_a_cache_hint() -> None:
 
 def test_thirteen_and_ten_operands() -> None:
     """Older pages put two more counts after the pointers; they mean nothing."""
-    copy_in = f"""    pto.copy_gm_to_ubuf %x, %ub, %c32_i64, %c32_i64, %c0_i64, %c32_i64, %c128_i64, %c0_i64, %c0_i64, %false, %c0_i64, %c128_i64, %c128_i64
+    copy_in = f"""    pto.copy_gm_to_ubuf %x, %ub, %c32_i64, %c32_i64, %c0_i64, %c32_i64, %c128_i64, %c0_i64, %c0_i64,
+        %false, %c0_i64, %c128_i64, %c128_i64
       : {gm("f32")}, {ub("f32")}, i64, i64, i64, i64, i64, i64, i64, i1, i64, i64, i64"""
-    copy_out = f"""    pto.copy_ubuf_to_gm %ub, %y, %c32_i64, %c32_i64, %c0_i64, %c32_i64, %c128_i64, %c0_i64, %c128_i64, %c128_i64
+    copy_out = f"""    pto.copy_ubuf_to_gm %ub, %y, %c32_i64, %c32_i64, %c0_i64, %c32_i64, %c128_i64, %c0_i64,
+        %c128_i64, %c128_i64
       : {ub("f32")}, {gm("f32")}, i64, i64, i64, i64, i64, i64, i64, i64"""
     x = data("f32", 1024)
     equal(outcome(straight(copy_in, copy_out, "f32"), x, np.zeros(1024, "f4"))[1], x)
@@ -208,7 +214,8 @@ def test_thirteen_and_ten_operands() -> None:
 def test_shortened_type_lists() -> None:
     copy_in = f"""    pto.mte_gm_ub %x, %ub, %c0_i64, %c128_i64 nburst(%c32_i64, %c128_i64, %c128_i64)
       : {gm("f32")}, {ub("f32")}, i64, i64, i64, i64"""
-    copy_out = f"""    pto.mte_ub_gm %ub, %y, %c128_i64 nburst(%c32_i64, %c128_i64, %c128_i64) : {ub("f32")}, {gm("f32")}, i64 x4"""
+    copy_out = f"""    pto.mte_ub_gm %ub, %y, %c128_i64 nburst(%c32_i64, %c128_i64, %c128_i64)
+      : {ub("f32")}, {gm("f32")}, i64 x4"""
     x = data("f32", 1024)
     equal(outcome(straight(copy_in, copy_out, "f32"), x, np.zeros(1024, "f4"))[1], x)
 
@@ -222,9 +229,15 @@ def test_rows_move_inside_ub() -> None:
     %d{target} = pto.addptr %ub, %c{32 + 8 * target} : {p} -> {p}
 """
         if target % 2:
-            moves += f"    pto.mte_ub_ub %s{target}, %d{target}, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {p}, {p}, i64, i64, i64, i64\n"
+            moves += (
+                f"    pto.mte_ub_ub %s{target}, %d{target}, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64)"
+                f" : {p}, {p}, i64, i64, i64, i64\n"
+            )
         else:
-            moves += f"    pto.copy_ubuf_to_ubuf %s{target}, %d{target}, %c0_i64, %c1_i64, %c1_i64, %c0_i64, %c0_i64 : {p}, {p}, i64, i64, i64, i64, i64\n"
+            moves += (
+                f"    pto.copy_ubuf_to_ubuf %s{target}, %d{target}, %c0_i64, %c1_i64, %c1_i64, %c0_i64, %c0_i64"
+                f" : {p}, {p}, i64, i64, i64, i64, i64\n"
+            )
     body = f"""    %ub = pto.castptr %c0_i64 : i64 -> {p}
     %ub2 = pto.addptr %ub, %c32 : {p} -> {p}
 {new_in("f32", 4, 32, 32, 32)}

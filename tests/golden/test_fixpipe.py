@@ -44,7 +44,10 @@ def test_fractal_store(split: str, width: int) -> None:
 
 
 def test_scale_then_relu_then_narrow_then_clip() -> None:
-    clauses = ", unit_flag(check_only), pre_quant(%scale, mode = qf322f16_pre_scalar), pre_relu(%alpha, mode = scalar_relu, clip = %limit), nz2nd, sat"
+    clauses = (
+        ", unit_flag(check_only), pre_quant(%scale, mode = qf322f16_pre_scalar), pre_relu(%alpha,"
+        " mode = scalar_relu, clip = %limit), nz2nd, sat"
+    )
     before = """      %scale = arith.constant 3.0 : f32
       %alpha = arith.constant 0.25 : f32
       %limit = arith.constant 4.0 : f16
@@ -75,22 +78,30 @@ def parameters(quant: np.ndarray | None, relu: np.ndarray | None) -> tuple[str, 
         text += f"""      %l1q = pto.castptr %c262144_i64 : i64 -> !pto.ptr<ui64, l1>
       %fbq = pto.castptr %c0_i64 : i64 -> !pto.ptr<ui64, fb>
       %fq = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, fb>
-      pto.mte_gm_l1 %q, %l1q, %c512_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm("ui64")}, !pto.ptr<ui64, l1>, i64, i64, i64, i64
+      pto.mte_gm_l1 %q, %l1q, %c512_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {gm("ui64")}, !pto.ptr<ui64, l1>, i64, i64, i64, i64
 """
         extra += f", %q: {gm('ui64')}"
         arrays.append(quant)
     if relu is not None:
         text += f"""      %l1r = pto.castptr %c270336_i64 : i64 -> !pto.ptr<f32, l1>
       %fbr = pto.castptr %c65600_i64 : i64 -> !pto.ptr<f32, fb>
-      pto.mte_gm_l1 %r, %l1r, %c256_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {gm("f32")}, !pto.ptr<f32, l1>, i64, i64, i64, i64
+      pto.mte_gm_l1 %r, %l1r, %c256_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {gm("f32")}, !pto.ptr<f32, l1>, i64, i64, i64, i64
 """
         extra += f", %r: {gm('f32')}"
         arrays.append(relu)
     text += flag("MTE2", "FIX", 3)
     if quant is not None:
-        text += "      pto.mte_l1_fb %l1q, %fbq, %c8_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : !pto.ptr<ui64, l1>, !pto.ptr<ui64, fb>, i64, i64, i64, i64\n"
+        text += (
+            "      pto.mte_l1_fb %l1q, %fbq, %c8_i64 nburst(%c1_i64, %c0_i64, %c0_i64)"
+            " : !pto.ptr<ui64, l1>, !pto.ptr<ui64, fb>, i64, i64, i64, i64\n"
+        )
     if relu is not None:
-        text += "      pto.mte_l1_fb %l1r, %fbr, %c4_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : !pto.ptr<f32, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64\n"
+        text += (
+            "      pto.mte_l1_fb %l1r, %fbr, %c4_i64 nburst(%c1_i64, %c0_i64, %c0_i64)"
+            " : !pto.ptr<f32, l1>, !pto.ptr<f32, fb>, i64, i64, i64, i64\n"
+        )
     return text, extra, arrays
 
 
@@ -252,7 +263,10 @@ def mode(code: int) -> int:
 
 def raw(target: str, element: str, first: int, second: int, space: str = "gm", accumulator: str = "f32") -> str:
     name = {"gm": "gm", "l1": "cbuf", "ub": "ub"}[space]
-    return f"      pto.copy_matrix_cc_to_{name} %l0c, {target}, %c{first}_i64, %c{second}_i64 : !pto.ptr<{accumulator}, l0c>, !pto.ptr<{element}, {space}>, i64, i64\n"
+    return (
+        f"      pto.copy_matrix_cc_to_{name} %l0c, {target}, %c{first}_i64, %c{second}_i64"
+        f" : !pto.ptr<{accumulator}, l0c>, !pto.ptr<{element}, {space}>, i64, i64\n"
+    )
 
 
 def register(name: str, word: int) -> str:
@@ -320,7 +334,10 @@ def test_raw_store_to_ub(dual: str) -> None:
     rows, columns = {"split_m": (M // 2, N), "split_n": (M, N // 2)}.get(dual, (M, N))
     first, second = {"split_m": (0, M // 2 * N), "split_n": (0, N // 2)}.get(dual, (0, 0))
     mine = {"first": "eq", "second": "ne"}.get(dual)
-    copy = f"      pto.mte_ub_gm %ub0, %c_k, %c{columns * 4}_i64 nburst(%c{rows}_i64, %c{N * 4}_i64, %c{N * 4}_i64) : !pto.ptr<f32, ub>, {gm('f32')}, i64, i64, i64, i64\n"
+    copy = (
+        f"      pto.mte_ub_gm %ub0, %c_k, %c{columns * 4}_i64 nburst(%c{rows}_i64, %c{N * 4}_i64,"
+        f" %c{N * 4}_i64) : !pto.ptr<f32, ub>, {gm('f32')}, i64, i64, i64, i64\n"
+    )
     if mine is not None:
         copy = f"      %mine = arith.cmpi {mine}, %sub, %c0_i64 : i64\n      scf.if %mine {{\n{copy}      }}\n"
     vector = f"""      pto.sync.wait <PIPE_MTE3>, 1
@@ -345,7 +362,8 @@ def test_raw_store_to_l1() -> None:
     cube += (
         flag("MTE2", "MTE1", 1)
         + f"""      pto.mte_l1_l0a %l1p, %l0a, %c{M}_i64, %c{N}_i64 : !pto.ptr<f16, l1>, !pto.ptr<f16, l0a>, i64, i64
-      pto.mte_l1_l0b %l1b, %l0b, %c{N}_i64, %c{deep}_i64 {{transpose = true}} : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64
+      pto.mte_l1_l0b %l1b, %l0b, %c{N}_i64, %c{deep}_i64 {{transpose = true}}
+        : !pto.ptr<f16, l1>, !pto.ptr<f16, l0b>, i64, i64
 """
     )
     cube += flag("MTE1", "M", 1) + flag("FIX", "M", 1) + mad(M, deep, N, "f16", "f32") + flag("M", "FIX", 1)

@@ -19,12 +19,14 @@ EXCHANGE = f"""      %ub = pto.castptr %c0_i64 : i64 -> {UB}
       %y_k = pto.addptr %y, %mine_off : {I32} -> {I32}
       %y_n = pto.addptr %y, %theirs_off : {I32} -> {I32}
       %z_k = pto.addptr %z, %mine_off : {I32} -> {I32}
-      pto.mte_gm_ub %x_k, %ub, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : {I32}, {UB}, i64, i64, i64, i64, i64
+      pto.mte_gm_ub %x_k, %ub, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+        : {I32}, {UB}, i64, i64, i64, i64, i64
       pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
       pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
       pto.mte_ub_gm %ub, %y_k, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : {UB}, {I32}, i64, i64, i64, i64
       SIGNAL
-      pto.mte_gm_ub %y_n, %ub2, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : {I32}, {UB}, i64, i64, i64, i64, i64
+      pto.mte_gm_ub %y_n, %ub2, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+        : {I32}, {UB}, i64, i64, i64, i64, i64
       pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID1"]
       pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID1"]
       pto.mte_ub_gm %ub2, %z_k, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : {UB}, {I32}, i64, i64, i64, i64

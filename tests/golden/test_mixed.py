@@ -1,4 +1,4 @@
-"""Cube and vector cores together: results to UB and L1, dual destinations, signals on both targets, attention, softmax."""
+"""Cube and vector cores together: results to UB and L1, dual destinations, signals, attention, softmax."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,8 @@ FEEDS = f"%a: {gm('f16')}, %b: {gm('f16')}, %c: {gm('f32')}"
 def store_out(
     source: str, target: str, rows: int, length: int, ub_stride: int, gm_stride: int, element: str = "f32"
 ) -> str:
-    return f"""      pto.mte_ub_gm {source}, {target}, %c{length}_i64 nburst(%c{rows}_i64, %c{ub_stride}_i64, %c{gm_stride}_i64)
+    return f"""      pto.mte_ub_gm {source}, {target}, %c{length}_i64 nburst(%c{rows}_i64, %c{ub_stride}_i64,
+          %c{gm_stride}_i64)
         : {ub(element)}, {gm(element)}, i64, i64, i64, i64
 """
 
@@ -73,11 +74,15 @@ def test_result_through_l1() -> None:
     cube = (
         CUBE
         + f"""      %l1c = pto.castptr %c327680_i64 : i64 -> !pto.ptr<f32, l1>
-      pto.mte_l0c_l1 %l0c, %l1c, %c{M}_i64, %c{N}_i64, %c48_i64, %c{N}_i64, nz2nd : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
+      pto.mte_l0c_l1 %l0c, %l1c, %c{M}_i64, %c{N}_i64, %c48_i64, %c{N}_i64, nz2nd
+        : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
 """
     )
     cube += flag("FIX", "MTE1", 1)
-    cube += f"      pto.mte_l1_ub %l1c, %ub0, %c8_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64) : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64\n"
+    cube += (
+        f"      pto.mte_l1_ub %l1c, %ub0, %c8_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64)"
+        f" : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64\n"
+    )
     cube += flag("MTE1", "FIX", 1) + "      pto.sync.set <PIPE_FIX>, 1\n"
     vector = (
         only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256))
@@ -93,11 +98,15 @@ def test_result_through_l1_with_oversized_copies() -> None:
     cube = (
         CUBE
         + f"""      %l1c = pto.castptr %c327680_i64 : i64 -> !pto.ptr<f32, l1>
-      pto.mte_l0c_l1 %l0c, %l1c, %c{M}_i64, %c{N}_i64, %c48_i64, %c{N}_i64, nz2nd : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
+      pto.mte_l0c_l1 %l0c, %l1c, %c{M}_i64, %c{N}_i64, %c48_i64, %c{N}_i64, nz2nd
+        : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
 """
     )
     cube += flag("FIX", "MTE1", 1)
-    cube += f"      pto.mte_l1_ub %l1c, %ub0, %c64_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64) : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64\n"
+    cube += (
+        f"      pto.mte_l1_ub %l1c, %ub0, %c64_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64)"
+        f" : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64\n"
+    )
     cube += flag("MTE1", "FIX", 1) + "      pto.sync.set <PIPE_FIX>, 1\n      pto.sync.set <PIPE_FIX>, 17\n"
     vector = (
         only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256))
@@ -116,8 +125,10 @@ def test_round_trip_over_l1_and_back_to_both_cores() -> None:
     """512 bytes each: UB of both cores to L1 (offset by the core), signal, back with the selector of the older copy."""
     cube = f"""      pto.sync.wait <PIPE_MTE1>, 0
       pto.sync.wait <PIPE_MTE1>, 16
-      pto.copy_cbuf_to_ubuf %l1, %ub1, %c0_i64, %c1_i64, %c32_i64, %c0_i64, %c0_i64 : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64, i64
-      pto.copy_cbuf_to_ubuf %l1, %ub1, %c1_i64, %c1_i64, %c32_i64, %c0_i64, %c0_i64 : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64, i64
+      pto.copy_cbuf_to_ubuf %l1, %ub1, %c0_i64, %c1_i64, %c32_i64, %c0_i64, %c0_i64
+        : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64, i64
+      pto.copy_cbuf_to_ubuf %l1, %ub1, %c1_i64, %c1_i64, %c32_i64, %c0_i64, %c0_i64
+        : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64, i64
 {flag("MTE1", "FIX")}      pto.sync.set <PIPE_FIX>, 1
       pto.sync.set <PIPE_FIX>, 17
 """
@@ -128,8 +139,10 @@ def test_round_trip_over_l1_and_back_to_both_cores() -> None:
       %x_k = pto.addptr %x, %from : {gm("f32")} -> {gm("f32")}
       %l1_k = pto.addptr %l1, %from : !pto.ptr<f32, l1> -> !pto.ptr<f32, l1>
       %y_k = pto.addptr %y, %to : {gm("f32")} -> {gm("f32")}
-      pto.mte_gm_ub %x_k, %ub0, %c0_i64, %c512_i64 nburst(%c1_i64, %c512_i64, %c512_i64) : {gm("f32")}, {P}, i64, i64, i64, i64, i64
-{flag("MTE2", "MTE3")}      pto.mte_ub_l1 %ub0, %l1_k, %c16_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : {P}, !pto.ptr<f32, l1>, i64, i64, i64, i64
+      pto.mte_gm_ub %x_k, %ub0, %c0_i64, %c512_i64 nburst(%c1_i64, %c512_i64, %c512_i64)
+        : {gm("f32")}, {P}, i64, i64, i64, i64, i64
+{flag("MTE2", "MTE3")}      pto.mte_ub_l1 %ub0, %l1_k, %c16_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : {P}, !pto.ptr<f32, l1>, i64, i64, i64, i64
       pto.sync.set <PIPE_MTE3>, 0
       pto.sync.wait <PIPE_MTE3>, 1
 """
@@ -142,13 +155,16 @@ def test_round_trip_over_l1_and_back_to_both_cores() -> None:
 
 @pytest.mark.parametrize("mode", ["nd2nz", "dn2nz"])
 def test_rows_of_three_are_packed_to_four(mode: str) -> None:
-    """smallc0: five rows of three f16 take eight bytes each, the rest of 32 bytes is zero; two groups, 64 bytes apart."""
+    """smallc0: five rows of three f16 take eight bytes each, zeros fill 32 bytes; two groups, 64 bytes apart."""
     n, d = 5, 3
     inner, outer = (d * 2, n * d * 2) if mode == "nd2nz" else (n * 2, n * d * 2)
     cube = f"""      %true = arith.constant true
-      pto.mte_gm_l1_frac %x, %l1, {mode}, shape(%c{n}_i64, %c{d}_i64), src_layout(%c{inner}_i64, %c{outer}_i64), dst_group(%c2_i64, %c7_i64, %c9_i64, %c2_i64), ctrl(%c0_i64, %true)
-        : {gm("f16")}, !pto.ptr<f16, l1>, {mode}, shape i64, i64, src_layout(i64, i64), dst_group i64, i64, i64, i64, ctrl i64, i1
-{flag("MTE2", "MTE1")}      pto.mte_l1_ub %l1, %ub, %c4_i64 nburst(%c1_i64, %c0_i64, %c0_i64) : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64
+      pto.mte_gm_l1_frac %x, %l1, {mode}, shape(%c{n}_i64, %c{d}_i64), src_layout(%c{inner}_i64, %c{outer}_i64),
+          dst_group(%c2_i64, %c7_i64, %c9_i64, %c2_i64), ctrl(%c0_i64, %true)
+        : {gm("f16")}, !pto.ptr<f16, l1>, {mode}, shape i64, i64, src_layout(i64, i64), dst_group i64, i64, i64, i64,
+            ctrl i64, i1
+{flag("MTE2", "MTE1")}      pto.mte_l1_ub %l1, %ub, %c4_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+        : !pto.ptr<f16, l1>, !pto.ptr<f16, ub>, i64, i64, i64, i64
 {flag("MTE1", "FIX")}      pto.sync.set <PIPE_FIX>, 1
 """
     vector = only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub", "%y", 1, 128, 128, 128, "f16"))
@@ -168,13 +184,17 @@ def test_the_public_round_trip_that_lacks_a_chain_is_called_racy() -> None:
     """FIX signals what MTE1 copies. It runs in program order; check names the race."""
     cube = f"""      pto.sync.wait <PIPE_MTE1>, 0
       pto.sync.wait <PIPE_MTE1>, 16
-      pto.copy_cbuf_to_ubuf %l1, %ub1, %c0_i64, %c1_i64, %c16_i64, %c0_i64, %c0_i64 : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64, i64
-      pto.copy_cbuf_to_ubuf %l1, %ub1, %c1_i64, %c1_i64, %c16_i64, %c0_i64, %c0_i64 : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64, i64
+      pto.copy_cbuf_to_ubuf %l1, %ub1, %c0_i64, %c1_i64, %c16_i64, %c0_i64, %c0_i64
+        : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64, i64
+      pto.copy_cbuf_to_ubuf %l1, %ub1, %c1_i64, %c1_i64, %c16_i64, %c0_i64, %c0_i64
+        : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64, i64
       pto.sync.set <PIPE_FIX>, 1
       pto.sync.set <PIPE_FIX>, 17
 """
-    vector = f"""      pto.mte_gm_ub %x, %ub0, %c0_i64, %c512_i64 nburst(%c1_i64, %c512_i64, %c512_i64) : {gm("f32")}, {P}, i64, i64, i64, i64, i64
-{flag("MTE2", "MTE3")}      pto.copy_ubuf_to_cbuf %ub0, %l1, %c0_i64, %c1_i64, %c16_i64, %c0_i64, %c0_i64 : {P}, !pto.ptr<f32, l1>, i64, i64, i64, i64, i64
+    vector = f"""      pto.mte_gm_ub %x, %ub0, %c0_i64, %c512_i64 nburst(%c1_i64, %c512_i64, %c512_i64)
+        : {gm("f32")}, {P}, i64, i64, i64, i64, i64
+{flag("MTE2", "MTE3")}      pto.copy_ubuf_to_cbuf %ub0, %l1, %c0_i64, %c1_i64, %c16_i64, %c0_i64, %c0_i64
+        : {P}, !pto.ptr<f32, l1>, i64, i64, i64, i64, i64
       pto.sync.set <PIPE_MTE3>, 0
       pto.sync.wait <PIPE_MTE3>, 1
 """
@@ -244,11 +264,15 @@ VECTOR_COPY = """      %ub = pto.castptr %c0_i64 : i64 -> !pto.ptr<i32, ub>
       %o = arith.muli %k, %c16 : index
       %x_k = pto.addptr %x, %o : <i32, gm> -> <i32, gm>
       %y_k = pto.addptr %y, %o : <i32, gm> -> <i32, gm>
-      pto.mte_gm_ub %x_k, %ub, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : !pto.ptr<i32, gm>, !pto.ptr<i32, ub>, i64, i64, i64, i64, i64
+      pto.mte_gm_ub %x_k, %ub, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+        : !pto.ptr<i32, gm>, !pto.ptr<i32, ub>, i64, i64, i64, i64, i64
       pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
       pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
 """
-COPY_OUT = "      pto.mte_ub_gm %ub, %y_k, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64\n"
+COPY_OUT = (
+    "      pto.mte_ub_gm %ub, %y_k, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)"
+    " : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64\n"
+)
 
 
 def test_a5_signals_one_to_one_in_two_modules() -> None:
@@ -278,7 +302,10 @@ def test_a2a3_broadcasts_and_reduces() -> None:
       pto.barrier #pto.pipe<PIPE_ALL>
 """
     vector = "      pto.wait_flag_dev %c3_i64 : i64\n" + VECTOR_COPY + COPY_OUT
-    vector += "      pto.set_cross_core %c0_i64, %c4_i64 : i64, i64\n      pto.wait_flag_dev %c0_i64, %c5_i64 : i64, i64\n      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    vector += (
+        "      pto.set_cross_core %c0_i64, %c4_i64 : i64, i64\n"
+        "      pto.wait_flag_dev %c0_i64, %c5_i64 : i64, i64\n      pto.barrier #pto.pipe<PIPE_ALL>\n"
+    )
     x = np.arange(32, dtype="i4")
     text = pair("a3", cube, vector)
     equal(outcome(text, x, np.zeros(32, "i4"), schedules=["random:1", "random:2"])[1], x)
@@ -288,7 +315,10 @@ def test_a2a3_broadcasts_and_reduces() -> None:
 def test_core_to_core_data_over_gm(target: str) -> None:
     """Core 0 and 1 write, the cube core passes the baton, each reads what the other wrote."""
     if target == "a5":
-        cube = "      pto.sync.wait <PIPE_MTE2>, 0\n      pto.sync.wait <PIPE_MTE2>, 16\n      pto.sync.set <PIPE_MTE2>, 1\n      pto.sync.set <PIPE_MTE2>, 17\n"
+        cube = (
+            "      pto.sync.wait <PIPE_MTE2>, 0\n      pto.sync.wait <PIPE_MTE2>, 16\n"
+            "      pto.sync.set <PIPE_MTE2>, 1\n      pto.sync.set <PIPE_MTE2>, 17\n"
+        )
     else:
         cube = "      pto.sync.wait <PIPE_MTE2>, 0\n      pto.sync.set <PIPE_FIX>, 1\n"
     cube += "      pto.barrier #pto.pipe<PIPE_ALL>\n"
@@ -302,10 +332,12 @@ def test_core_to_core_data_over_gm(target: str) -> None:
       %y_o = pto.addptr %y, %oo : !pto.ptr<i32, gm> -> !pto.ptr<i32, gm>
       %z_k = pto.addptr %y_k, %c32 : !pto.ptr<i32, gm> -> !pto.ptr<i32, gm>
       %ub2 = pto.castptr %c4096_i64 : i64 -> !pto.ptr<i32, ub>
-      pto.mte_gm_ub %y_o, %ub2, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : !pto.ptr<i32, gm>, !pto.ptr<i32, ub>, i64, i64, i64, i64, i64
+      pto.mte_gm_ub %y_o, %ub2, %c0_i64, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+        : !pto.ptr<i32, gm>, !pto.ptr<i32, ub>, i64, i64, i64, i64, i64
       pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID1"]
       pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID1"]
-      pto.mte_ub_gm %ub2, %z_k, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64) : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64
+      pto.mte_ub_gm %ub2, %z_k, %c64_i64 nburst(%c1_i64, %c64_i64, %c64_i64)
+        : !pto.ptr<i32, ub>, !pto.ptr<i32, gm>, i64, i64, i64, i64
       pto.barrier #pto.pipe<PIPE_ALL>
 """
     )
@@ -318,7 +350,7 @@ def test_core_to_core_data_over_gm(target: str) -> None:
 
 
 def attention() -> str:
-    """One query tile of 16 x 16 against 32 keys: scores on the cube core, online softmax and values on the vector core."""
+    """One query tile of 16 x 16 against 32 keys: scores on the cube core, softmax and values on the vector core."""
     v, m = "!pto.vreg<64xf32>", "!pto.mask<b32>"
     common = f"""    %block = pto.get_block_idx
     %bi = arith.index_cast %block : i64 to index
@@ -356,7 +388,8 @@ def attention() -> str:
             %e = pto.vexpdif %s, %next_max, %on, "ODD" : {v}, {v}, {m} -> {v}"""
     vector = only_first(
         f"""        pto.sync.wait <PIPE_V>, 1
-        pto.mte_gm_ub %vt, %values, %c0_i64, %c128_i64 nburst(%c8_i64, %c128_i64, %c128_i64) : {gm("f32")}, {P}, i64, i64, i64, i64, i64
+        pto.mte_gm_ub %vt, %values, %c0_i64, %c128_i64 nburst(%c8_i64, %c128_i64, %c128_i64)
+          : {gm("f32")}, {P}, i64, i64, i64, i64, i64
         pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
         pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
         pto.vecscope {{
@@ -423,12 +456,16 @@ def test_online_softmax_update() -> None:
     v, m = "!pto.vreg<64xf32>", "!pto.mask<b32>"
 
     def bring(name: str, rows_bytes: str, length: int, stride: int) -> str:
-        return f"""      pto.mte_gm_ub %{name}_b, %ub_{name}, %c0_i64, %c{length}_i64 nburst({rows_bytes}, %c{length}_i64, %c{stride}_i64)
+        return f"""      pto.mte_gm_ub %{name}_b, %ub_{name}, %c0_i64, %c{length}_i64 nburst({rows_bytes},
+          %c{length}_i64, %c{stride}_i64)
         : {gm("f32")}, {P}, i64, i64, i64, i64, i64
 """
 
     pointers = "".join(
-        f"    %{n}_o = arith.muli %first, %c{w} : index\n    %{n}_b = pto.addptr %{n}, %{n}_o : {gm('f32')} -> {gm('f32')}\n"
+        (
+            f"    %{n}_o = arith.muli %first, %c{w} : index\n"
+            f"    %{n}_b = pto.addptr %{n}, %{n}_o : {gm('f32')} -> {gm('f32')}\n"
+        )
         for n, w in (("x", 73), ("mo", 1), ("so", 1), ("y", 73), ("mn", 1), ("sn", 1))
     )
     body = f"""    %block = pto.get_block_idx
@@ -447,8 +484,10 @@ def test_online_softmax_update() -> None:
     scf.if %some {{
       %own_i64 = arith.index_cast %own : index to i64
       %bytes = arith.muli %own_i64, %c4_i64 : i64
-{bring("x", "%own_i64", 292, 320)}      pto.mte_gm_ub %mo_b, %ub_mo, %c0_i64, %bytes nburst(%c1_i64, %bytes, %c32_i64) : {gm("f32")}, {P}, i64, i64, i64, i64, i64
-      pto.mte_gm_ub %so_b, %ub_so, %c0_i64, %bytes nburst(%c1_i64, %bytes, %c32_i64) : {gm("f32")}, {P}, i64, i64, i64, i64, i64
+{bring("x", "%own_i64", 292, 320)}      pto.mte_gm_ub %mo_b, %ub_mo, %c0_i64, %bytes nburst(%c1_i64, %bytes, %c32_i64)
+        : {gm("f32")}, {P}, i64, i64, i64, i64, i64
+      pto.mte_gm_ub %so_b, %ub_so, %c0_i64, %bytes nburst(%c1_i64, %bytes, %c32_i64)
+        : {gm("f32")}, {P}, i64, i64, i64, i64, i64
       pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
       pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
       pto.vecscope {{

@@ -189,7 +189,7 @@ def test_interleaving(case: tuple[str, str, str, str]) -> None:
 )
 @pytest.mark.parametrize("form", ["dynamic", "immediate", "post"])
 def test_loads_and_stores(load: str, store_dist: str, form: str) -> None:
-    """Byte offsets for the dynamic forms, units of the access for the immediate ones, the unmodified base with a result."""
+    """Byte offsets for the dynamic forms, units of the access for immediate ones, the base as it is with a result."""
     m, p = "!pto.mask<b8>", ub("ui8")
     load_unit = {"NORM": 32, "US": 16, "DS": 32}[load]
     store_unit = {"NORM": 32, "PK": 16}[store_dist]

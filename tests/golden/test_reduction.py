@@ -16,7 +16,8 @@ def reduced(op: str, source: str, target: str, a: np.ndarray, logical: int) -> n
     count = a.size
     gt = granularity(target)
     body = f"""      %full = pto.pset_{gt} "PAT_ALL" : {mask(target)}
-      %last, %left = scf.for %offset = %c0 to %c{count} step %c{n} iter_args(%to = %c0, %remaining = %c{logical}_i32) -> (index, i32) {{
+      %last, %left = scf.for %offset = %c0 to %c{count} step %c{n} iter_args(%to = %c0,
+          %remaining = %c{logical}_i32) -> (index, i32) {{
         %mask, %next = pto.plt_{granularity(source)} %remaining : i32 -> {mask(source)}, i32
         %v = pto.vlds %ub_a[%offset] : {ub(source)} -> {vreg(source)}
         %r = pto.{op} %v, %mask : {vreg(source)}, {mask(source)} -> {vreg(target)}
@@ -224,7 +225,8 @@ def test_compare_of_two_vectors(element: str) -> None:
         element,
         N,
         LOGICAL,
-        f"        %va = pto.vlds %ub_a[%offset] : {ub(element)} -> {v}\n        %vb = pto.vlds %ub_b[%offset] : {ub(element)} -> {v}\n"
+        f"        %va = pto.vlds %ub_a[%offset] : {ub(element)} -> {v}\n"
+        f"        %vb = pto.vlds %ub_b[%offset] : {ub(element)} -> {v}\n"
         f"        %bytes = arith.divui %offset, %c{n // 32 if n >= 32 else 1} : index\n"
         + "".join(
             f'        %m{i} = pto.vcmp %va, %vb, %mask, "{name}" : {v}, {v}, {m} -> {m}\n'

@@ -322,7 +322,8 @@ def test_a_vector_helper_called_inside_of_a_scope() -> None:
     %c1_i64 = arith.constant 1 : i64
     %c256_i64 = arith.constant 256 : i64
     %ub = pto.castptr %c0_i64 : i64 -> {p}
-    pto.mte_gm_ub %a, %ub, %c0_i64, %c256_i64 nburst(%c1_i64, %c256_i64, %c256_i64) : !pto.ptr<f32, gm>, {p}, i64, i64, i64, i64, i64
+    pto.mte_gm_ub %a, %ub, %c0_i64, %c256_i64 nburst(%c1_i64, %c256_i64, %c256_i64)
+      : !pto.ptr<f32, gm>, {p}, i64, i64, i64, i64, i64
     pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
     pto.wait_flag[#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_V>, #pto.event<EVENT_ID0>]
     pto.vecscope {{
@@ -481,7 +482,10 @@ def test_control_register() -> None:
 
 
 def test_block_queries_of_a_vector_launch() -> None:
-    body = "    %b = pto.get_block_idx\n    %at = arith.index_cast %b : i64 to index\n    %o = arith.muli %at, %c4 : index\n"
+    body = (
+        "    %b = pto.get_block_idx\n    %at = arith.index_cast %b : i64 to index\n"
+        "    %o = arith.muli %at, %c4 : index\n"
+    )
     for i, name in enumerate(["block_idx", "block_num", "subblock_idx", "subblock_num"]):
         suffix = " : i64" if i % 2 else ""
         body += f"""    %q{i} = pto.get_{name}{suffix}

@@ -237,7 +237,11 @@ def merge(lists: list[np.ndarray], config: int, room: int, counts: list[int] | N
     packed = sum(c << (16 * i) for i, c in enumerate(counts))
     p = ub("f32")
     work = "\n".join(f"    %l{i} = pto.addptr %ub_a, %c{64 * i} : {p} -> {p}" for i in range(4))
-    work += f"\n    pto.vmrgsort4 %ub_y, %l0, %l1, %l2, %l3, %c{packed}_i64, %c{config}_i64 : {', '.join([p] * 5)}, i64, i64"
+    work += (
+        "\n"
+        f"    pto.vmrgsort4 %ub_y, %l0, %l1, %l2, %l3, %c{packed}_i64, %c{config}_i64"
+        f" : {', '.join([p] * 5)}, i64, i64"
+    )
     after = """    pto.set_flag["PIPE_V", "PIPE_S", "EVENT_ID1"]
     pto.wait_flag["PIPE_V", "PIPE_S", "EVENT_ID1"]
     %n0, %n1, %n2, %n3 = pto.get_vms4_sr : i16, i16, i16, i16

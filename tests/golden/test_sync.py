@@ -12,7 +12,10 @@ from ptosim.diagnostics import Finding
 
 P, G, V, M = ub("f32"), gm("f32"), "!pto.vreg<64xf32>", "!pto.mask<b32>"
 POINTERS = f"    %ub = pto.castptr %c0_i64 : i64 -> {P}\n    %out = pto.castptr %c4096_i64 : i64 -> {P}\n"
-IN = f"    pto.mte_gm_ub %x, %ub, %c0_i64, %c1024_i64 nburst(%c1_i64, %c1024_i64, %c1024_i64) : {G}, {P}, i64, i64, i64, i64, i64\n"
+IN = (
+    "    pto.mte_gm_ub %x, %ub, %c0_i64, %c1024_i64 nburst(%c1_i64, %c1024_i64, %c1024_i64)"
+    f" : {G}, {P}, i64, i64, i64, i64, i64\n"
+)
 OUT = f"    pto.mte_ub_gm %out, %y, %c1024_i64 nburst(%c1_i64, %c1024_i64, %c1024_i64) : {P}, {G}, i64, i64, i64, i64\n"
 WORK = f"""    pto.vecscope {{
       %all = pto.pset_b32 "PAT_ALL" : {M}
@@ -263,7 +266,10 @@ def test_blocks_on_the_same_bytes() -> None:
 
 
 def scope(lines: str) -> str:
-    body = f'    pto.vecscope {{\n      %all = pto.pset_b32 "PAT_ALL" : {M}\n      %v = pto.vlds %ub[%c0] : {P} -> {V}\n{lines}    }}\n'
+    body = (
+        f'    pto.vecscope {{\n      %all = pto.pset_b32 "PAT_ALL" : {M}\n'
+        f"      %v = pto.vlds %ub[%c0] : {P} -> {V}\n{lines}    }}\n"
+    )
     fill = "".join(f"      pto.vsts %v, %out[%c{64 * i}], %all : {V}, {P}, {M}\n" for i in range(4))
     return kernel(
         POINTERS + FLOAT + IN + flag("MTE2", "V") + body.replace("FILL", fill) + flag("V", "MTE3") + OUT + END

@@ -1,4 +1,5 @@
-"""Vector loads and stores: distribution modes, block strides, gathers and scatters, unaligned streams, squeezed streams."""
+"""Vector loads and stores: distribution modes, block strides, gathers and scatters, unaligned streams,
+squeezed streams."""
 
 import numpy as np
 import pytest
@@ -42,8 +43,8 @@ def loaded(dist: str, raw: np.ndarray) -> np.ndarray:
     raise AssertionError(dist)
 
 
-LOADS = """NORM BRC_B8 BRC_B16 BRC_B32 US_B8 US_B16 DS_B8 DS_B16 UNPK_B8 UNPK_B16 UNPK_B32 BRC_BLK BLK E2B_B16 E2B_B32 UNPK4 UNPK4_B8
-SPLT4CHN SPLT4CHN_B8 SPLT2CHN_B8 SPLT2CHN_B16 DINTLV_B32""".split()
+LOADS = """NORM BRC_B8 BRC_B16 BRC_B32 US_B8 US_B16 DS_B8 DS_B16 UNPK_B8 UNPK_B16 UNPK_B32 BRC_BLK BLK E2B_B16 E2B_B32
+UNPK4 UNPK4_B8 SPLT4CHN SPLT4CHN_B8 SPLT2CHN_B8 SPLT2CHN_B16 DINTLV_B32""".split()
 
 
 @pytest.mark.parametrize("dist", LOADS)
