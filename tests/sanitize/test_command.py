@@ -1,13 +1,16 @@
 """The commands check and explain."""
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from ptosim.cli import main
-from ptosim.sanitize.explain import explanation
+from ptosim.report import progress
+from ptosim.sanitize.explain import explanation, kinds
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ABS = str(EXAMPLES / "abs.pto")
@@ -117,3 +120,33 @@ def test_explain() -> None:
     unknown = ptosim("explain", "raze")
     assert unknown.exit_code == 2
     assert "there is no kind 'raze'" in unknown.stderr
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_explain_every_kind(kind: str) -> None:
+    result = ptosim("explain", kind)
+    assert result.exit_code == 0
+    each = explanation(kind)
+    assert result.stdout.startswith(f"{kind} (")
+    assert each.kernel.strip().split("\n")[1] in result.stdout
+    assert all(line in result.stdout for line in each.changes.split("\n"))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("words, shown", [((), True), (("--json",), False)], ids=["text", "json"])
+def test_a_bar_shows_how_far_a_long_check_is(
+    words: tuple[str, ...], shown: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once here; otherwise after two seconds. Nobody waits for it on a pipe, and --json is for programs."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    given = "rand:40x4096", "zeros:40x4096", "4", "1024"
+    with pytest.raises(SystemExit) as ended:
+        main.main(["check", str(EXAMPLES / "pingpong.pto"), *given, "--grid", "40", *words])
+    assert ended.value.code == 0
+    assert ("/40" in terminal.getvalue() and "blocks" in terminal.getvalue()) is shown

@@ -1,5 +1,6 @@
 """What a check costs in memory against the number of steps; its time is measured by `make bench`."""
 
+import time
 import tracemalloc
 
 import numpy as np
@@ -59,3 +60,24 @@ def test_the_shadow_of_gm_is_small() -> None:
     tracemalloc.stop()
     arguments = 2 * large.nbytes
     assert most < arguments + 2 * arguments + (64 << 20)  # the copies, and the shadow
+
+
+def test_many_findings_do_not_take_long() -> None:
+    """300 copies to one place, ten times over: 3000 occurrences of 300 pairs, against the same with barriers."""
+    barrier = "    pto.barrier #pto.pipe<PIPE_MTE2>\n"
+    ten = "    %c10 = arith.constant 10 : index\n    scf.for %i = %c0 to %c10 step %c1 {{\n{}    }}\n" + ALL
+    racy, ordered = (ptosim.load(text(ten.format(line * 300))).kernel() for line in (load(), load() + barrier))
+    assert len(findings(racy)) == 300
+    assert findings(ordered) == ()
+    assert seconds(racy) < 8 * seconds(ordered)
+
+
+def findings(kernel: ptosim.Kernel) -> tuple[ptosim.Finding, ...]:
+    return ptosim.check(kernel, np.zeros(64, np.float32), np.zeros(64, np.float32)).findings
+
+
+def seconds(kernel: ptosim.Kernel) -> float:
+    """Of this process, so that others do not count."""
+    start = time.process_time()
+    findings(kernel)
+    return time.process_time() - start

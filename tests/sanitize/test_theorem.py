@@ -1,20 +1,25 @@
-"""What checks clean gives the same bytes under every schedule.
+"""If a check finds no race, no scope-alias error and no deadlock, every schedule gives the same bytes in the arguments.
 
-Random kernels; the race-free ones among them run under random schedules and with each pipe delayed. That racy ones do
-show differences is counted as well: a check that called everything clean, or schedules that never differ, would not
-pass.
+Random programs, of one vector core and of a whole cluster, are checked, and the race-free ones among them run under
+twenty random schedules and with each pipe delayed. That racy ones do show differences is counted as well: a check that
+called everything clean, or schedules that never differ, would not pass.
 """
 
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 
 import ptosim
-from sanitize.random_kernels import arguments, program
+from sanitize import random_clusters, random_kernels
 
-PIPES = ("S", "V", "MTE2", "MTE3")
 FORBIDDEN = {"race", "deadlock", "unmatched-wait"}
+PIPES = {"vector": ("S", "V", "MTE2", "MTE3"), "cluster": ("V", "MTE2", "MTE3", "MTE1", "FIX")}
+
+Arguments = Callable[[], list[np.ndarray]]
 
 
-def outcome(kernel: ptosim.Kernel, schedule: str) -> list[bytes]:
+def outcome(kernel: ptosim.Kernel, arguments: Arguments, schedule: str) -> list[bytes]:
     given = arguments()
     kernel(*given, engine="reference", schedule=schedule)
     return [array.tobytes() for array in given]
@@ -27,21 +32,33 @@ def is_clean(findings: tuple[ptosim.Finding, ...]) -> bool:
     )
 
 
-@pytest.mark.parametrize("length", [4, 9])
-def test_clean_programs_do_not_depend_on_the_schedule(length: int, full: bool) -> None:
-    schedules = [f"delay:{pipe}" for pipe in PIPES] + [f"random:{seed}" for seed in range(20 if full else 8)]
+def compare(texts: list[str], arguments: Arguments, pipes: tuple[str, ...]) -> None:
+    """Texts that check clean give the same bytes in all schedules. Enough are clean, and enough others differ."""
+    schedules = [*(f"delay:{pipe}" for pipe in pipes), *(f"random:{seed}" for seed in range(20))]
     clean = racy = shown = 0
-    for seed in range(400 if full else 40):
-        kernel = ptosim.load(program(seed, length)).kernel()
+    for text in texts:
+        kernel = ptosim.load(text).kernel()
         report = ptosim.check(kernel, *arguments())
-        expected = outcome(kernel, "program")
-        same = all(outcome(kernel, schedule) == expected for schedule in schedules)
+        expected = outcome(kernel, arguments, "program")
+        same = all(outcome(kernel, arguments, schedule) == expected for schedule in schedules)
         if is_clean(report.findings):
             clean += 1
-            assert same, f"seed {seed}: clean, but it depends on the schedule\n{program(seed, length)}"
+            assert same, f"clean, but it depends on the schedule\n{text}"
         else:
             racy += 1
             shown += not same
-    assert clean >= (clean + racy) / 5
-    assert racy >= (clean + racy) / 10
+    assert clean >= len(texts) / 5
+    assert racy >= len(texts) / 10
     assert shown >= racy / 5
+
+
+@pytest.mark.parametrize("length", [4, 9])
+def test_clean_programs_do_not_depend_on_the_schedule(length: int, full: bool) -> None:
+    texts = [random_kernels.program(seed, length) for seed in range(400 if full else 25)]
+    compare(texts, random_kernels.arguments, PIPES["vector"])
+
+
+@pytest.mark.parametrize("length", [5, 9])
+def test_nor_do_clean_programs_of_a_cluster(length: int, full: bool) -> None:
+    texts = [random_clusters.cluster(seed, length, care=0.85) for seed in range(200 if full else 20)]
+    compare(texts, random_clusters.arguments, PIPES["cluster"])
