@@ -1,6 +1,7 @@
 """Cube and vector cores together: UB as the destination of stores, signals, what check finds in such kernels."""
 
 import importlib.util
+import re
 import sys
 import time
 from pathlib import Path
@@ -351,18 +352,30 @@ def test_flash_attention_is_clean() -> None:
     assert not report.findings, report
 
 
-def check_without(number: int) -> None:
+def found_without(number: int) -> dict[str, str]:
+    """Kind and severity of what check finds when a line is missing."""
     launch = script("flash_attention").launch(rows=64, keys=384)
     text = "\n".join(line for index, line in enumerate(SOURCE) if index != number)
-    assert ptosim.check(ptosim.load(text).kernel(), *launch.arguments).findings, SOURCE[number]
+    report = ptosim.check(ptosim.load(text).kernel(), *launch.arguments)
+    return {finding.kind: finding.severity for finding in report.findings}
+
+
+IMPLIED = re.compile(r"wait_intra_block <PIPE_\w+>, (2|4|20|5|21)$")
+"""Waits for a free half. The other half of the protocol implies them: scores of tile i leave the cube core behind the
+product of tile i - 2, which needs its P, which the vector cores send when they have read the scores of tile i - 2; and
+so on round the circle. Without such a wait every access still is in order, and one signal too many is left over."""
 
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: f"line{number + 1}")
 def test_a_missing_signal_of_flash_attention_is_reported(number: int) -> None:
-    check_without(number)
+    found = found_without(number)
+    if IMPLIED.search(SOURCE[number].strip()):
+        assert found == {"undrained": "warning"}
+    else:
+        assert "error" in found.values(), SOURCE[number]
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("number", FLAGS, ids=lambda number: f"line{number + 1}")
 def test_a_missing_flag_of_flash_attention_is_reported(number: int) -> None:
-    check_without(number)
+    assert found_without(number), SOURCE[number]
