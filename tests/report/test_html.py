@@ -88,6 +88,18 @@ def test_notebooks_get_a_frame(pingpong: Profile):
 
 
 @needs_browser
+def test_the_frame_works_inside_another_page(chromium: Browser, pingpong: Profile, tmp_path: Path):
+    cell = tmp_path / "cell.html"
+    cell.write_text(f"<!doctype html><body data-ready=1><p>a cell</p>{pingpong._repr_html_()}</body>")
+    chromium.open(cell)
+    inside = "document.querySelector('iframe').contentDocument"
+    chromium.wait(f"{inside}.body && {inside}.body.dataset.to")
+    chromium.run(f"{inside}.getElementById('zoom-in').click()")
+    chromium.wait(f"{inside}.body.dataset.to - {inside}.body.dataset.from < {pingpong.cycles}")
+    assert chromium.run("location.hash") == "" and chromium.complaints == []
+
+
+@needs_browser
 def test_load(page: Path, chromium: Browser, pingpong: Profile):
     chromium.open(page)
     assert chromium.complaints == []
