@@ -13,6 +13,7 @@ from native.ub_image import kernel as image_kernel
 from native.ub_image import same
 from ptosim import api
 from ptosim.diagnostics import Diagnostic
+from ptosim.native.dma import STREAMED_BUFFER
 from reference.kernel import SIZE, module, some_bytes
 
 FILL = "pto.mte_gm_ub %image, %ub_ui8, %c0_i64, %c8192_i64 nburst(%c1_i64, %c8192_i64, %c8192_i64)"
@@ -106,6 +107,20 @@ def test_rows_of_every_length_arrive_whole(length: int, far: int, rows: int) -> 
     for row in range(rows):
         expected[64 + row * step :][:length] = source[far + row * length :][:length]
     np.testing.assert_array_equal(shown, expected)
+
+
+LARGE = some_bytes(STREAMED_BUFFER + 100, 5)
+
+
+@pytest.mark.parametrize("length", [1, 511, 512, 513, 575, 576, 1000, 4095, 4096, 4097, 4160, 4671, 8192])
+@pytest.mark.parametrize("far", [0, 1, 16, 63, STREAMED_BUFFER - 9000])
+def test_rows_that_pass_by_the_caches_arrive_whole(length: int, far: int) -> None:
+    """Into a large buffer, at every alignment to the lines of the cache; bytes before and behind stay."""
+    out = LARGE.copy()
+    store_kernel(0)(image(), out, 0, far, length, 1, length, length, engine="native")
+    expected = LARGE.copy()
+    expected[far : far + length] = image()[:length]
+    np.testing.assert_array_equal(out, expected)
 
 
 @given(

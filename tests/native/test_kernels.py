@@ -55,6 +55,17 @@ def test_ping_pong_of_any_length(tiles: int, tail: int) -> None:
     assert result[3 * own :].tobytes() == y[3 * own :].tobytes()
 
 
+@pytest.mark.parametrize("threads", THREADS)
+def test_buffers_that_the_caches_do_not_hold(threads: int) -> None:
+    """Long rows, streamed, and the rows expected next asked for: two blocks, so that what is expected is also wrong."""
+    x = floats(2 * 1024 * 1024)
+    y = np.zeros_like(x)
+    for _ in range(2):
+        example("pingpong")(x, y, 1024, 1024, grid=2, threads=threads)
+        assert y.tobytes() == (x.view("u4") & 0x7FFFFFFF).tobytes()
+        x = -x[::-1].copy()
+
+
 def test_many_blocks() -> None:
     x = floats(200 * 1024)
     assert isinstance(agree(example("pingpong"), x, np.zeros_like(x), 1, 1024, grid=200, threads=THREADS), list)

@@ -15,7 +15,8 @@ from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.core import Core, Unit
 from ptosim.native.flow import Function
 from ptosim.native.global_memory import Place, read_inside
-from ptosim.native.ir import I8, I32, I64, PTR, Value
+from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.transfer import read
 
 MOST_ROWS = 1 << 22
 MOST_BYTES = 1 << 28
@@ -26,12 +27,6 @@ FARTHEST = 1 << (OFFSET_BITS - 1)
 
 _CEILING = 1 << 62
 """Sums are cut here: a product of a count and a stride that fit their fields is below 2^61."""
-
-LINE = 64
-"""Bytes of a cache line, and of one streaming store."""
-GROUP = 256
-"""Bytes that are moved at a time."""
-PAGE = 4096
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -219,7 +214,7 @@ def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Va
         each_row(
             core.f,
             rows.loops,
-            lambda source, dest: _read(core, target.at(dest), place.address.at(source), rows.length),
+            lambda source, dest: read(core, target.at(dest), place.address.at(source), rows.length),
         )
 
     if core.unit.drop:
@@ -271,67 +266,3 @@ def _fill(f: Function) -> None:
     room = f.scratch(4)
     room.store(pattern, 4)
     dest.at(words << 2).copy_from(room, count & 3)
-
-
-# --- reading and streaming ------------------------------------------------------------------------------------------
-
-
-def _read(core: Core, dest: Value, source: Value, count: Value) -> None:
-    """A row from GM."""
-    if count.literal is not None and count.literal < GROUP:
-        dest.copy_from(source, count)
-    else:
-        core.f.call(core.unit.routine("read", [PTR, PTR, I64], _read_groups), dest, source, count)
-
-
-def _read_groups(f: Function) -> None:
-    """Faster than memcpy, which takes an instruction for strings: that one begins slowly and lets nothing overlap with
-    what comes before and after. The processor's own prefetch stops at the end of a page, so a page ahead is asked for;
-    where rows are shorter, the next one is somewhere else."""
-    dest, source, count = f.parameters
-    groups, kind = count.lshr(8), I8.vector(LINE)
-    lines = range(0, GROUP, LINE)
-
-    def group(offset: Value, ahead: Value | None) -> None:
-        if ahead is not None:
-            for line in lines:
-                ahead.at(offset + line).prefetch()
-        loaded = [source.at(offset + line).load(kind) for line in lines]
-        for line, data in zip(lines, loaded, strict=True):
-            dest.at(offset + line).store(data)
-
-    def all_groups(ahead: Value | None) -> None:
-        def body(index: Value, _: list[Value]) -> Sequence[Value]:
-            group(index << 8, ahead)
-            return ()
-
-        f.for_loop(groups.like(0), groups, 1, (), body, polls=False)
-
-    either(f, count >= PAGE, lambda: all_groups(source.at(PAGE)), lambda: all_groups(None))
-    done = groups << 8
-    dest.at(done).copy_from(source.at(done), count & (GROUP - 1))
-
-
-def stream(f: Function, unit: Unit, dest: Value, source: Value, count: Value) -> None:
-    """A row to memory that is not read again soon: it passes by the caches."""
-    f.call(unit.routine("stream", [PTR, PTR, I64], _stream), dest, source, count)
-
-
-def _stream(f: Function) -> None:
-    dest, source, count = f.parameters
-    # streaming stores are aligned: the bytes before the first line and behind the last go the usual way
-    address = f.emit(I64, f"ptrtoint {dest} to i64")
-    head = (-address) & (LINE - 1)
-    lines = (count - head).lshr(6)
-    dest.copy_from(source, head)
-    first, origin = dest.at(head), source.at(head)
-    kind = I8.vector(LINE)
-
-    def line(index: Value, _: list[Value]) -> Sequence[Value]:
-        offset = index << 6
-        first.at(offset).store(origin.at(offset).load(kind), LINE, streaming=True)
-        return ()
-
-    f.for_loop(lines.like(0), lines, 1, (), line, polls=False)
-    done = lines << 6
-    first.at(done).copy_from(origin.at(done), count - head - done)

@@ -60,6 +60,7 @@ class Word(IntEnum):
     MAX_STEPS = 99  # what STEPS is at the start of a block
     MEMORIES = 100  # address of two words per on-chip memory, base and bytes
     MEMORY_NUM = 101
+    READS = 102  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
 
 
 class Register(IntEnum):
@@ -99,7 +100,8 @@ class Register(IntEnum):
 
 
 REGISTER_ROOM = 32  # words
-WORDS = 104  # the whole context
+READS_FOLLOWED = 4
+WORDS = Word.READS + 3 * READS_FOLLOWED  # the whole context
 
 
 def register_word(register: Register) -> int:

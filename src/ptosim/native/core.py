@@ -73,6 +73,8 @@ class Unit:
     may_set_ctrl: bool = True
     """Whether some instruction of the kernel writes all of CTRL."""
     routines: dict[str, Function] = field(default_factory=dict[str, Function])
+    reads: int = 0
+    """How many copies read rows of GM."""
     spaces: set[Space] = field(default_factory=set[Space])
     """The on-chip memories that the kernel uses."""
 

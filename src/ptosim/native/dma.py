@@ -31,7 +31,6 @@ from ptosim.native.burst import (
     fits,
     loops_fit,
     read_rows,
-    stream,
     unless_empty,
 )
 from ptosim.native.context import Register
@@ -40,6 +39,7 @@ from ptosim.native.flow import Function
 from ptosim.native.global_memory import Place, read_inside, write_inside
 from ptosim.native.ir import I32, I64, Value
 from ptosim.native.lowering import define, lowering
+from ptosim.native.transfer import stream
 
 PADDING_LIMIT = 255
 
@@ -250,7 +250,7 @@ def _write(core: Core, burst: Burst, ub: Value, place: Place) -> None:
         either(
             f,
             streamed,
-            lambda: stream(f, core.unit, target, data, burst.length),
+            lambda: stream(core, target, data, burst.length),
             lambda: target.copy_from(data, burst.length),
         )
 
