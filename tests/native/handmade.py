@@ -10,7 +10,6 @@ from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
-from ptosim.native.blocks import build_blocks
 from ptosim.native.context import Word
 from ptosim.native.cores import Executable, Fault, Invocation
 from ptosim.native.flow import Function, Module
@@ -54,10 +53,8 @@ class Kernel:
             self.core_kind = kind
             self.build(self, function)
             function.finish()
-        blocks = build_blocks(self.module, str(kinds[0])) if len(kinds) == 1 else None
         image = compile_object(self.module.text())
-        symbols = [*kinds, *map(entry_symbol, self.entries), *([blocks] if blocks else [])]
-        self.program = Program(image, symbols)
+        self.program = Program(image, [*kinds, *map(entry_symbol, self.entries)])
         self.image = image
         executable = Executable(
             self.kind,
@@ -67,7 +64,6 @@ class Kernel:
             self.operations,
             self.entries,
             self.spaces,
-            blocks,
         )
         self.runner = Runner(executable, load_target("a5"))
 

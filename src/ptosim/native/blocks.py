@@ -9,25 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptosim.machine.sync import CLUSTER_WORDS, CORE_WORDS
-from ptosim.native.context import REGISTERS_AT_RESET, WORD_BYTES, Status, Word
+from ptosim.native.context import REGISTER_ROOM, WORD_BYTES, Status, Word
 from ptosim.native.flow import Function, Module
 from ptosim.native.ir import I32, I64, PTR, Value
 
 
-def build_blocks(module: Module, program: str) -> str:
-    """The function for the scalar program of this name; gives its own."""
-    f = module.function("run_blocks")
+def build_blocks(module: Module, name: str) -> None:
+    """The function, under this name."""
+    f = module.function(name)
 
     def run(_: list[Value]) -> Sequence[Value]:
         _make_new(f)
-        f.leave_with(f.status_of(f"@{program}", f.context))
+        f.leave_with(f.status_of(f.base(Word.PROGRAM).text, f.context))
         f.leave_with(_pause(f))
         return ()
 
     f.while_loop((), lambda _: (_take(f), ()), run)
     f.finish()
-    return f.name
 
 
 def _take(f: Function) -> Value:
@@ -44,20 +42,17 @@ def _take(f: Function) -> Value:
 
 
 def _make_new(f: Function) -> None:
-    """Memories, registers, sync words and steps as every block finds them."""
-    memories = f.base(Word.MEMORIES)
+    """Memories, sync words, registers and steps as every block finds them."""
+    table = f.base(Word.CLEARED)
 
     def clear(index: Value, _: list[Value]) -> Sequence[Value]:
-        memory = memories.at(index * (2 * WORD_BYTES))
-        memory.load(PTR, WORD_BYTES).fill(0, memory.at(WORD_BYTES).load(I64, WORD_BYTES))
+        stretch = table.at(index * (2 * WORD_BYTES))
+        stretch.load(PTR, WORD_BYTES).fill(0, stretch.at(WORD_BYTES).load(I64, WORD_BYTES))
         return ()
 
-    count = f.word(Word.MEMORY_NUM).load(I64, WORD_BYTES)
+    count = f.word(Word.CLEARED_NUM).load(I64, WORD_BYTES)
     f.for_loop(count.like(0), count, 1, (), clear, polls=False)
-    f.base(Word.CORE_SYNC).fill(0, CORE_WORDS * WORD_BYTES)
-    f.base(Word.CLUSTER_SYNC).fill(0, CLUSTER_WORDS * WORD_BYTES)
-    registers = f.constant(I64.vector(len(REGISTERS_AT_RESET)), REGISTERS_AT_RESET)
-    f.word(Word.REGISTERS).store(registers, WORD_BYTES)
+    f.word(Word.REGISTERS).copy_from(f.base(Word.RESET), REGISTER_ROOM * WORD_BYTES)
     f.word(Word.STEPS).store(f.word(Word.MAX_STEPS).load(I64, WORD_BYTES), WORD_BYTES)
 
 

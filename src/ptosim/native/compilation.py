@@ -14,7 +14,6 @@ from ptosim.language.operands import constant_of
 from ptosim.language.pointer import StDev, StoreScalar
 from ptosim.language.system import GetCtrl, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
-from ptosim.native.blocks import build_blocks
 from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
 from ptosim.native.program import build
@@ -28,13 +27,9 @@ _ATOMIC_BITS = range(6, 11)
 def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host | None = None) -> Compiled:
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
     unit, symbols = lower(module, program, drop)
-    blocks = None
-    if unit.alone and not program.cross_block:
-        blocks = build_blocks(unit.module, *symbols.values())
     data = {
         "kind": program.kind,
         "programs": symbols,
-        "blocks": blocks,
         "operations": [operation.to_json() for operation in unit.operations],
         "entries": unit.entries,
         "sites": unit.module.sites,

@@ -58,9 +58,13 @@ class Word(IntEnum):
     PAUSE = 97  # so many blocks from now compiled code pauses
     ATTENDED = 98  # not 0: the scheduler takes part in this block, and code pauses after it
     MAX_STEPS = 99  # what STEPS is at the start of a block
-    MEMORIES = 100  # address of two words per on-chip memory, base and bytes
-    MEMORY_NUM = 101
-    READS = 102  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
+    CLEARED = 100  # address of two words per stretch of memory that a block finds zero, base and bytes
+    CLEARED_NUM = 101
+    RESET = 102  # address of what the registers hold at the start of a block
+    PROGRAM = 103  # addresses of the scalar program of a block with one core,
+    READ = 104  # and of what moves rows (transfer.py)
+    STREAM = 105
+    READS = 106  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
 
 
 class Register(IntEnum):

@@ -27,6 +27,7 @@ from ptosim.native.context import (
 )
 from ptosim.native.memory import Memory
 from ptosim.native.operations import Operation, entry_symbol
+from ptosim.native.resident import BLOCKS, READ, STREAM, resident
 from ptosim.target.profile import Target
 
 _Program = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -130,8 +131,7 @@ class Cluster:
             self._workspace = Memory(WORKSPACE_BYTES)
             addresses[Word.WORKSPACE] = self._workspace.address
         addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
-        self._table = array("q", [word for memory in self._memories for word in (memory.address, memory.size)])
-        addresses |= {Word.MEMORIES: self._table.buffer_info()[0], Word.MEMORY_NUM: len(self._memories)}
+        self.stretches = [(memory.address, memory.size) for memory in self._memories]
         self.cores = {role: Core(role, executable, stop, self._visible(role, addresses), self) for role in roles}
 
     def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:
@@ -157,13 +157,18 @@ class Core:
         self._executable = executable
         code = executable.code
         self._programs = {kind: _Program(code.address(symbol)) for kind, symbol in executable.programs.items()}
-        self._blocks = _Program(code.address(executable.blocks)) if executable.blocks else None
+        shared = resident()
+        self._blocks = _Program(shared.address(BLOCKS))
         self._entries = {number: _Entry(code.address(entry_symbol(number))) for number in executable.entries}
         self._issue = _Issue(self._issued)
         self._problem: BaseException | None = None
         self._words = array("q", bytes(WORD_BYTES * WORDS))
         self._words[Word.STOP] = stop.word.buffer_info()[0]
         self._words[Word.ISSUE] = ctypes.cast(self._issue, ctypes.c_void_p).value or 0
+        self._words[Word.RESET] = _RESET.buffer_info()[0]
+        self._words[Word.PROGRAM] = code.address(next(iter(executable.programs.values())))
+        self._words[Word.READ] = shared.address(READ)
+        self._words[Word.STREAM] = shared.address(STREAM)
         for word, address in memories.items():
             self._words[word] = address
         self.address = self._words.buffer_info()[0]
@@ -179,6 +184,12 @@ class Core:
         words[Word.SUBBLOCK_NUM] = machine.subblock_num
         words[Word.CORE_SYNC] = machine.words.buffer_info()[0]
         words[Word.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
+
+    def clear_before_blocks(self, stretches: Sequence[tuple[int, int]]) -> None:
+        """What compiled code that goes from block to block makes zero before each: addresses and bytes."""
+        self._cleared = array("q", [word for stretch in stretches for word in stretch])
+        self._words[Word.CLEARED] = self._cleared.buffer_info()[0]
+        self._words[Word.CLEARED_NUM] = len(stretches)
 
     @property
     def block(self) -> int:
@@ -199,7 +210,6 @@ class Core:
 
         `attend` gives the scheduler's part in a block that turns out to need it. It is the last that ends.
         """
-        assert self._blocks is not None
         self._attend, self.machine = attend, None
         self._words[Word.PAUSE] = pause
         self._words[Word.ATTENDED] = 0

@@ -41,9 +41,7 @@ class LinkedKernel:
     def __init__(self, compiled: Compiled, source: Source, target: Target, reachable: Reachable | None = None) -> None:
         data = compiled.data
         entries: list[int] = data["entries"]
-        blocks: str | None = data["blocks"]
-        symbols = [*data["programs"].values(), *map(entry_symbol, entries), *([blocks] if blocks else [])]
-        code = Program(compiled.image, symbols)
+        code = Program(compiled.image, [*data["programs"].values(), *map(entry_symbol, entries)])
         executable = Executable(
             KernelKind(data["kind"]),
             code,
@@ -52,7 +50,6 @@ class LinkedKernel:
             [operation_from_json(record, source) for record in data["operations"]],
             entries,
             frozenset(map(Space, data["spaces"])),
-            blocks,
         )
         self._runner = Runner(executable, target, reachable)
         self._cross_block: bool = data["cross_block"]

@@ -129,6 +129,24 @@ def keep_kernel(outline: ModuleOutline, name: str, drop: bool, compiled: Compile
         keep_module(outline)
 
 
+def find_resident() -> Compiled | None:
+    """The code that all kernels share (resident.py)."""
+    cache = kernel_cache()
+    return cache.load(_resident_key(cache)) if cache.directory is not None else None
+
+
+def keep_resident(compiled: Compiled) -> None:
+    cache = kernel_cache()
+    if cache.directory is not None:
+        cache.store(_resident_key(cache), compiled)
+
+
+def _resident_key(cache: Cache) -> str:
+    from ptosim.native.toolchain import this_host
+
+    return cache.key(what="resident", host=this_host().identity)
+
+
 def _kernel_key(cache: Cache, outline: ModuleOutline, name: str, drop: bool) -> str:
     from ptosim.native.toolchain import this_host
 

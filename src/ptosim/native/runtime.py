@@ -13,8 +13,9 @@ from functools import partial
 from ptosim.diagnostics import PTOError
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.deadlock import Reachable
-from ptosim.machine.launch import Launch
+from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.scheduler import Scheduler, Stop, Stopped
+from ptosim.native.context import WORD_BYTES
 from ptosim.native.cores import Cluster, Executable, Invocation, Tables
 from ptosim.native.crew import crew
 from ptosim.target.profile import Target
@@ -71,7 +72,7 @@ class Runner:
         try:
             return self._idle.pop()
         except IndexError:
-            kind = _Worker if self._executable.blocks is None else _BlockWorker
+            kind = _Worker if self._executable.kind is KernelKind.MIXED else _BlockWorker
             return kind(self._executable, self._target, self._reachable)
 
 
@@ -137,8 +138,12 @@ class _BlockWorker(_Worker):
 
     def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
         super().__init__(executable, target, reachable)
-        (self._core,) = self._cluster(0).cores.values()
+        cluster = self._cluster(0)
+        (self._core,) = cluster.cores.values()
         self._machine = self._scheduler.attend(0)
+        infos = [words.buffer_info() for words in (self._machine.words, self._machine.cluster_words)]
+        words = [(address, count * WORD_BYTES) for address, count in infos]
+        self._core.clear_before_blocks([*cluster.stretches, *words])
 
     def take(self, tables: Tables) -> None:
         super().take(tables)

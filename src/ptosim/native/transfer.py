@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 from ptosim.native.context import READS_FOLLOWED, WORD_BYTES, Word
 from ptosim.native.core import Core
-from ptosim.native.flow import Function
+from ptosim.native.flow import Function, Module
 from ptosim.native.ir import I8, I64, PTR, Value
 
 LINE = 64
@@ -26,6 +26,7 @@ PAGE = 4096
 _READ_AT_ONCE = 4 * LINE
 _STREAMED_AT_ONCE = 8 * LINE
 
+_READ_BYTES = 3 * WORD_BYTES
 _FARTHEST_STEP = 1 << 20
 """Reads that lie farther apart are not taken to follow each other."""
 
@@ -35,69 +36,69 @@ def read(core: Core, dest: Value, source: Value, count: Value) -> None:
     if count.literal is not None and count.literal < _READ_AT_ONCE:
         dest.copy_from(source, count)
         return
-    number = core.unit.reads % READS_FOLLOWED
+    number = core.f.constant(I64, core.unit.reads % READS_FOLLOWED)
     core.unit.reads += 1
-    routine = core.unit.routine("read", [PTR, PTR, I64, I64], _read)
-    core.f.call(routine, dest, source, count, core.f.constant(I64, number))
+    core.f.settle()
+    core.f.status_of(core.f.base(Word.READ).text, core.f.context, dest, source, count, number)
 
 
 def stream(core: Core, dest: Value, source: Value, count: Value) -> None:
     """A row to memory that is not read again soon: it passes by the caches."""
-    core.f.call(core.unit.routine("stream", [PTR, PTR, I64], _stream), dest, source, count)
+    core.f.settle()
+    core.f.status_of(core.f.base(Word.STREAM).text, core.f.context, dest, source, count)
 
 
-def _read(f: Function) -> None:
+# --- what they call, for all kernels --------------------------------------------------------------------------------
+
+
+def build_read(module: Module, name: str) -> None:
+    """The function that reads a row, under this name; it never fails."""
+    f = module.function(name, [PTR, PTR, I64, I64])
     dest, source, count, number = f.parameters
-    done = count & -_READ_AT_ONCE
+    end = count & -_READ_AT_ONCE
+
+    def follow() -> Sequence[Value]:
+        _follow(f, number, source, count)
+        return (source.at(PAGE),)
+
+    # shorter rows rarely lie one behind the other, or they would be one row: asking for what is there costs nothing
+    (ahead,) = f.choose(count >= PAGE, follow, lambda: (source,))
 
     def some(offset: Value) -> None:
         places = [offset + line for line in range(0, _READ_AT_ONCE, LINE)]
+        for place in places:
+            ahead.at(place).prefetch()
         loaded = [source.at(place).load(I8.vector(LINE)) for place in places]
         for place, data in zip(places, loaded, strict=True):
             dest.at(place).store(data)
 
-    def some_and_ask(offset: Value) -> None:
-        _ask(source.at(offset + PAGE), _READ_AT_ONCE)
-        some(offset)
-
-    def long() -> None:
-        _follow(f, number, source, count)
-        _each(f, done.like(0), done, _READ_AT_ONCE, some_and_ask)
-
-    # shorter rows rarely lie one behind the other, or they would be one row
-    _either(f, count >= PAGE, long, lambda: _each(f, done.like(0), done, _READ_AT_ONCE, some))
-    dest.at(done).copy_from(source.at(done), count - done)
+    _each(f, end.like(0), end, _READ_AT_ONCE, some)
+    dest.at(end).copy_from(source.at(end), count - end)
+    f.finish()
 
 
-def _stream(f: Function) -> None:
+def build_stream(module: Module, name: str) -> None:
+    """The function that streams a row, under this name; it never fails."""
+    f = module.function(name, [PTR, PTR, I64])
     dest, source, count = f.parameters
     # streaming stores are aligned: the bytes before the first line and behind the last go the usual way
     head = -_address(dest) & (LINE - 1)
     dest.copy_from(source, head)
     first, origin = dest.at(head), source.at(head)
-    done = (count - head) & -LINE
+    end = (count - head) & -LINE
+    followed = (count >= PAGE).select(end.like(READS_FOLLOWED), 0)
+    reads = f.word(Word.READS)
 
-    def one(offset: Value) -> None:
-        first.at(offset).store(origin.at(offset).load(I8.vector(LINE)), LINE, streaming=True)
+    def some(start: Value) -> None:
+        following = start + _STREAMED_AT_ONCE
+        stop = (following < end).select(following, end)
+        _each(f, start, stop, LINE, lambda at: first.at(at).store(origin.at(at).load(line), LINE, streaming=True))
+        _each(f, end.like(0), followed, 1, lambda number: _ask(f, reads.at(number * _READ_BYTES), start))
 
-    def long() -> Sequence[Value]:
-        expected = [_Expected(f, number) for number in range(READS_FOLLOWED)]
-        end = done & -_STREAMED_AT_ONCE
-
-        def some_and_ask(offset: Value) -> None:
-            for line in range(0, _STREAMED_AT_ONCE, LINE):
-                one(offset + line)
-            for each in expected:
-                _either(f, offset < each.count, lambda each=each: _ask(each.start.at(offset), _STREAMED_AT_ONCE, True))
-
-        _each(f, done.like(0), end, _STREAMED_AT_ONCE, some_and_ask)
-        for each in expected:
-            each.forget()
-        return (end,)
-
-    (start,) = f.choose(count >= PAGE, long, lambda: (done.like(0),))
-    _each(f, start, done, LINE, one)
-    first.at(done).copy_from(origin.at(done), count - head - done)
+    line = I8.vector(LINE)
+    _each(f, end.like(0), end, _STREAMED_AT_ONCE, some)
+    first.at(end).copy_from(origin.at(end), count - head - end)
+    f.finish()
 
 
 # --- the reads that follow ------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ def _stream(f: Function) -> None:
 
 def _follow(f: Function, number: Value, source: Value, count: Value) -> None:
     """Expect the next read of an instruction as far from this one as this one is from the one before."""
-    words = f.word(Word.READS).at(number * (3 * WORD_BYTES))
+    words = f.word(Word.READS).at(number * _READ_BYTES)
     here = _address(source)
     step = here - words.load(I64, WORD_BYTES)
     near = (step + _FARTHEST_STEP).compare("ult", 2 * _FARTHEST_STEP)
@@ -113,25 +114,15 @@ def _follow(f: Function, number: Value, source: Value, count: Value) -> None:
         words.at(place * WORD_BYTES).store(word, WORD_BYTES)
 
 
-class _Expected:
-    """What is expected of the reads with this number: so many bytes, perhaps none, from an address."""
-
-    def __init__(self, f: Function, number: int) -> None:
-        self._words = f.word(Word.READS + 3 * number)
-        self.start = self._words.at(WORD_BYTES).load(PTR, WORD_BYTES)
-        self.count = self._words.at(2 * WORD_BYTES).load(I64, WORD_BYTES)
-
-    def forget(self) -> None:
-        """It was asked for."""
-        self._words.at(2 * WORD_BYTES).store(self.count.like(0), WORD_BYTES)
+def _ask(f: Function, words: Value, start: Value) -> None:
+    """Ask for as many bytes of an expected read as are streamed at once, from an offset on."""
+    expected = words.at(WORD_BYTES).load(PTR, WORD_BYTES)
+    left = words.at(2 * WORD_BYTES).load(I64, WORD_BYTES) - start
+    count = (left < _STREAMED_AT_ONCE).select(left, _STREAMED_AT_ONCE)
+    _each(f, start, start + count, LINE, lambda offset: expected.at(offset).prefetch(first=True))
 
 
-# --- lines ----------------------------------------------------------------------------------------------------------
-
-
-def _ask(address: Value, count: int, first: bool = False) -> None:
-    for line in range(0, count, LINE):
-        address.at(line).prefetch(first)
+# --- loops ----------------------------------------------------------------------------------------------------------
 
 
 def _address(pointer: Value) -> Value:
@@ -144,14 +135,3 @@ def _each(f: Function, start: Value, end: Value, step: int, act: Callable[[Value
         return ()
 
     f.for_loop(start, end, step, (), body, polls=False)
-
-
-def _either(
-    f: Function, condition: Value, act: Callable[[], None], otherwise: Callable[[], None] | None = None
-) -> None:
-    def arm(act: Callable[[], None] | None) -> Sequence[Value]:
-        if act is not None:
-            act()
-        return ()
-
-    f.choose(condition, lambda: arm(act), lambda: arm(otherwise))

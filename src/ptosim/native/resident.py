@@ -1,0 +1,35 @@
+"""Code that all kernels share, called through addresses in the context: compiled once for a host and kept in the cache.
+
+In every kernel's object it would be a tenth of the compile time. Where the cache has it, nothing is built or compiled.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ptosim.native.cache import Compiled
+from ptosim.native.library import find_resident, keep_resident
+from ptosim.native.toolchain import Program, compile_object
+
+BLOCKS, READ, STREAM = SYMBOLS = ("run_blocks", "read_row", "stream_row")
+
+
+@cache
+def resident() -> Program:
+    """The code in memory, linked once for the process."""
+    compiled = find_resident()
+    if compiled is None:
+        compiled = Compiled(_compile(), None)
+        keep_resident(compiled)
+    return Program(compiled.image, SYMBOLS)
+
+
+def _compile() -> bytes:
+    from ptosim.native.blocks import build_blocks
+    from ptosim.native.flow import Module
+    from ptosim.native.transfer import build_read, build_stream
+
+    module = Module()
+    for build, name in ((build_blocks, BLOCKS), (build_read, READ), (build_stream, STREAM)):
+        build(module, name)
+    return compile_object(module.text())
