@@ -135,6 +135,13 @@ def test_a_comparison_names_the_figures_of_both():
     assert "rests on user (set by you): vector.startup" in str(profile(*LINES).compare(after))
 
 
+def test_a_figure_that_the_kernel_does_not_use_is_said_to_be_idle():
+    text = str(profile(*LINES, target=A5.with_overrides({"exp.latency": 8, "vector.startup": 1})))
+    assert "rests on user (set by you): vector.startup\n" in text
+    assert "set by you, but not used: class.exp.latency\n" in text
+    assert "not used" not in str(profile(*LINES))
+
+
 # --- the command line -----------------------------------------------------------------------------------------------
 
 

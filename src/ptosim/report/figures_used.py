@@ -35,6 +35,17 @@ def weak_figures(recording: Recording, target: Target) -> list[UsedFigure]:
     ]
 
 
+def idle_figures(used: Sequence[UsedFigure], target: Target) -> list[str]:
+    """The prices that the user set and that play no part; not forwarding distances, which may just follow a latency."""
+    paths = {figure.path for figure in used}
+    tables = ("vector", "class", "dma", "operation", "latency")
+    return [
+        path
+        for path, figure in target.figures.items()
+        if figure.origin == "user" and path not in paths and path.startswith(tables)
+    ]
+
+
 def by_origin(figures: Sequence[UsedFigure], target: Target) -> dict[str, list[str]]:
     """Their paths by origin; a row of which all figures are among them, with the same origin, is named once."""
     origins = {figure.path: figure.origin for figure in figures}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ptosim.diagnostics import Source
 from ptosim.report.accounts import PathStep
-from ptosim.report.figures_used import WEAK, by_origin
+from ptosim.report.figures_used import WEAK, by_origin, idle_figures
 
 if TYPE_CHECKING:
     from ptosim.report.profile import Profile
@@ -131,6 +131,9 @@ def origins(profiles: Sequence[Profile], width: int) -> str:
             subsequent_indent="    ",
             break_long_words=False,
         )
+    idle = [path for profile in profiles for path in idle_figures(profile.rests_on, profile.target)]
+    if idle:
+        lines += wrap(f"set by you, but not used: {', '.join(dict.fromkeys(idle))}", width, subsequent_indent="    ")
     return "\n".join(lines)
 
 
