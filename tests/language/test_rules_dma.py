@@ -42,6 +42,9 @@ REGISTERS = [
     Rule(f"pto.set_loop2_stride_ubtoout %0, ~%«{_GM + 1}|{_GM}»", f"dest_stride is {_GM + 1}; it must be 0..{_GM}"),
     Rule("pto.set_loop1_stride_outtoub ~%«n1|0», %0", f"source_stride is -1; it must be 0..{_GM}"),
     Rule("pto.set_loop1_stride_outtoub %0, ~%«s_index|s_i64»", "dest_stride must be i64, not index"),
+    Rule("pto.set_loop_size_ubtoout %1, ~%«s_index|s_i64»", "loop2 must be i64, not index"),
+    Rule("pto.set_loop2_stride_ubtoout ~%«s_i32|s_i64», %0", "source_stride must be i64, not i32"),
+    Rule("pto.set_mte2_nz_para ~%«s_i32|s_i64»", "packed must be i64, not i32"),
     Rule("pto.set_loop_size_outtol1 ~%«s_i32|s_i64»", "packed must be i64, not i32"),
     Rule("pto.set_loop2_stride_outtol1 ~%«s_index|s_i64»", "packed must be i64, not index"),
     Rule("pto.set_mov_pad_val ~%s_«i64|i32»", "a pad value must be one of i8, i16, i32, f16, bf16, f32, not i64"),
@@ -80,6 +83,17 @@ POSITIONAL = [
     Rule(ubuf_to_gm(dest=f"~%«{_GM + 1}|{_GM}»"), f"dest_stride is {_GM + 1}; it must be 0..{_GM}"),
     Rule(ubuf_to_gm(source="~%«n1|0»"), f"source_stride is -1; it must be 0..{_UB}"),
     Rule(gm_to_ubuf(left="~%«256|8»"), "left_padding is 256; it must be 0..255"),
+    Rule(gm_to_ubuf(right="~%«n1|0»"), "right_padding is -1; it must be 0..255"),
+    Rule(ubuf_to_gm(reserved="~%«16|0»"), "reserved is 16; it must be 0..15"),
+    Rule(ubuf_to_gm(sid="~%«n1|0»"), "sid is -1; it must be 0..15"),
+    Rule(
+        copy("copy_gm_to_ubuf", "%p_f32_gm", "%p_f32_ub", "~%s_«i32|i64»", *[_X] * 6, "%s_i1", *[_X] * 3),
+        "valid_rows must be i64, not i32",
+    ),
+    Rule(
+        copy("copy_ubuf_to_gm", "%p_f32_ub", "%p_f32_gm", _X, "~%s_«index|i64»", *[_X] * 6),
+        "valid_cols must be i64, not index",
+    ),
     Rule(gm_to_ubuf(l2="~%«16|15»"), "l2_cache_ctl is 16; it must be 0..15"),
     Rule(gm_to_ubuf(sid="~%«16|15»"), "sid is 16; it must be 0..15"),
     Rule(
@@ -97,11 +111,47 @@ POSITIONAL = [
         f"source_gap is -1; it must be 0..{_LONG}",
     ),
     Rule(
+        copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", _X, _X, _X, _X, f"~%«{_LONG + 1}|{_LONG}»"),
+        f"dest_gap is {_LONG + 1}; it must be 0..{_LONG}",
+    ),
+    Rule(copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", "~%s_«i32|i64»", *[_X] * 4), "sid must be i64, not i32"),
+    Rule(
+        copy("copy_ubuf_to_cbuf", "%p_f32_ub", "%p_f32_l1", _X, _X, _X, _X, "~%s_«index|i64»"),
+        "dest_gap must be i64, not index",
+    ),
+    Rule(
         copy("copy_ubuf_to_cbuf", "%p_f32_ub", "%p_f32_l1", _X, "~%«4096|4095»", _X, _X, _X),
         "n_burst is 4096; it must be 0..4095",
     ),
     Rule(copy("copy_cbuf_to_ubuf", "%p_f32_l1", "%p_f32_ub", "~%«2|1»", _X, _X, _X, _X), "sid is 2; it must be 0..1"),
     Rule(copy("copy_gm_to_cbuf", "%p_f32_gm", "~%p_f32_«ub|l1»", *[_X] * 4), "dest must point to l1, not ub"),
+    Rule(
+        copy("copy_gm_to_cbuf", "%p_f32_gm", "%p_f32_l1", _X, "~%s_«i32|i64»", _X, _X), "len_burst must be i64, not i32"
+    ),
+    Rule(
+        copy("copy_gm_to_cbuf", "%p_f32_gm", "%p_f32_l1", f"~%«{_COUNT + 1}|{_LONG}»", _X, _X, _X),
+        f"n_burst is {_COUNT + 1}; it must be 0..{_COUNT}",
+    ),
+    Rule(
+        copy("copy_gm_to_cbuf", "%p_f32_gm", "%p_f32_l1", _X, _X, _X, f"~%«{_UB + 1}|{_UB}»"),
+        f"dest_stride is {_UB + 1}; it must be 0..{_UB}",
+    ),
+    Rule(
+        copy("copy_gm_to_cbuf_multi_nd2nz", "%p_f16_gm", "%p_f16_l1", _X, "~%s_«i32|i64»", *[_X] * 4, "%s_i1"),
+        "inner_stride must be i64, not i32",
+    ),
+    Rule(
+        copy("copy_gm_to_cbuf_multi_dn2nz", "%p_f16_gm", "%p_f16_l1", *[_X] * 6, "~%s_«i64|i1»"),
+        "small_c0 must be i1, not i64",
+    ),
+    Rule(
+        copy("copy_gm_to_cbuf_multi_dn2nz", "%p_f16_gm", "%p_f16_l1", *[_X] * 3, "~%«n1|0»", _X, _X, "%s_i1"),
+        "n is -1; it must be at least 0",
+    ),
+    Rule(
+        copy("copy_gm_to_cbuf_multi_nd2nz", "%p_f16_gm", "%p_f16_l1", *[_X] * 4, "~%«n1|0»", _X, "%s_i1"),
+        "d is -1; it must be at least 0",
+    ),
     Rule(
         "%small = arith.constant true\n"
         + copy("copy_gm_to_cbuf_multi_nd2nz", "%p_f16_gm", "%p_f16_l1", *[_X] * 4, "~%«5|4»", _X, "%small"),
@@ -118,6 +168,12 @@ POSITIONAL = [
         "dest_stride is 100; without padding it must be a multiple of 32 on a2a3",
         "misaligned",
         "a3",
+    ),
+    Rule(
+        ubuf_to_gm(n="%«2|1»", length="%64", source="~%100"),
+        "source_stride is 100; without padding it must be a multiple of 32 on a2a3",
+        "misaligned",
+        "a2",
     ),
 ]
 
@@ -166,6 +222,20 @@ GROUPED = [
     Rule(gm_ub(rest=" pad(~%s_«i64|i32»)"), "a pad value must be one of i8, i16, i32, f16, bf16, f32, not i64"),
     Rule(gm_ub(rest=" pad(~%s_«f16|f32»)"), "pad_value has elements of f16, but dest has f32: their widths differ"),
     Rule(gm_ub(rest=f" pad(%s_f32, ~%s_«i32|i64», {_X})"), "left_padding must be i64, not i32"),
+    Rule(gm_ub(rest=f" pad(%s_f32, {_X}, ~%s_«index|i64»)"), "right_padding must be i64, not index"),
+    Rule(gm_ub(rest=f" pad(%s_f32, ~%«256|8», {_X})"), "left_padding is 256; it must be 0..255"),
+    Rule(gm_ub(l2="~%s_«i32|i64»"), "l2_cache_ctl must be i64, not i32"),
+    Rule(ub_gm(rest=" l2_cache_ctl(~%s_«i32|i64»)"), "l2_cache_ctl must be i64, not i32"),
+    Rule(gm_ub(rest=f" loop(~%s_«i32|i64», {_X}, {_X})"), "loop_counts[0] must be i64, not i32"),
+    Rule(ub_gm(rest=f" loop({_X}, ~%s_«i32|i64», {_X})"), "loop_source_strides[0] must be i64, not i32"),
+    Rule(
+        ub_gm(rest=f" loop({_X}, {_X}, {_X}) loop({_X}, {_X}, ~%s_«index|i64»)"),
+        "loop_dest_strides[1] must be i64, not index",
+    ),
+    Rule(
+        f"pto.mte_l1_ub %p_f16_l1, %p_f16_ub, {_X} nburst({_X}, {_X}, {_X}) loop(%2, {_X}, ~%«n1|0»)",
+        f"loop_dest_strides[0] is -1; it must be 0..{_UB}",
+    ),
     Rule(gm_ub(length="~%s_«index|i64»"), "len_burst must be i64, not index"),
     Rule(gm_ub(l2="~%«16|15»"), "l2_cache_ctl is 16; it must be 0..15"),
     Rule(ub_gm(rest=" l2_cache_ctl(~%«n1|0»)"), "l2_cache_ctl is -1; it must be 0..15"),
@@ -210,6 +280,29 @@ GROUPED = [
     Rule(f"pto.mte_gm_l1 %p_f16_gm, ~%p_f16_«ub|l1», {_X} nburst({_X}, {_X}, {_X})", "dest must point to l1, not ub"),
 ]
 
+_FRAC = (
+    "pto.mte_gm_l1_frac %p_f16_gm, %p_f16_l1, {}, "
+    "shape({}, {}), src_layout({}), dst_group({}, {}, {}, {}), ctrl({}, {})"
+)
+_SIZES = ["nd2nz", *[_X] * 8, "%s_i1"]
+
+
+def frac(position: int, written: str) -> str:
+    """A layout-converting copy with one of its operands written otherwise."""
+    return _FRAC.format(*_SIZES[:position], written, *_SIZES[position + 1 :])
+
+
+LAYOUTS = [
+    Rule(frac(0, "~«nd2dn|dn2nz»"), "unknown layout 'nd2dn'; known: nd2nz, dn2nz", "syntax"),
+    Rule(frac(1, "~%s_«i32|i64»"), "n must be i64, not i32"),
+    Rule(frac(3, "~%s_«index|i64»"), "inner_stride must be i64, not index"),
+    Rule(frac(3, f"{_X}, ~%«n1|0»"), "outer_stride is -1; it must be at least 0"),
+    Rule(frac(4, "~%«0|1»"), "groups is 0; it must be positive"),
+    Rule(frac(5, "~%«n1|1»"), "loop2_stride is -1; it must be at least 0"),
+    Rule(frac(8, "~%«16|15»"), "l2_cache_ctl is 16; it must be 0..15"),
+    Rule(frac(9, "~%s_«i64|i1»"), "small_c0 must be i1, not i64"),
+]
+
 _FILL = "pto.raw_fill_l1 {}, {}, %s_i32, {}, {}, {} {{fill_word_bits = {} : i64}}"
 
 FILLS = [
@@ -222,6 +315,17 @@ FILLS = [
         f"~pto.raw_fill_l1 %p_f32_l1, {_X}, %s_i32, {_X}, {_X}, {_X} {{«|fill_word_bits = 32 : i64»}}",
         "pto.raw_fill_l1 needs {fill_word_bits = 16} or {fill_word_bits = 32}",
     ),
+    Rule(_FILL.format("%p_f32_l1", _X, "~%s_«i32|i64»", _X, _X, 32), "repeat must be i64, not i32"),
+    Rule(_FILL.format("%p_f32_l1", "~%s_«index|i64»", _X, _X, _X, 32), "byte_offset must be i64, not index"),
+    Rule(_FILL.format("%p_f32_l1", "~%«n32|32»", _X, _X, _X, 32), "byte_offset is -32; it must be at least 0"),
+    Rule(
+        f"pto.create_cbuf_matrix %p_ui16_l1, ~%s_«i64|i32», {_X}, {_X}, {_X} {{fill_word_bits = 16 : i64}}",
+        "value must be i32, not i64",
+    ),
+    Rule(
+        f"pto.create_cbuf_matrix ~%p_«f16|ui16»_l1, %s_i32, {_X}, {_X}, {_X} {{fill_word_bits = 16 : i64}}",
+        "dest must have elements of type ui16 or ui32, not f16",
+    ),
     Rule(
         f"pto.create_cbuf_matrix ~%p_«ui32|ui16»_l1, %s_i32, {_X}, {_X}, {_X} {{fill_word_bits = 16 : i64}}",
         "dest has elements of 32 bits, but fill_word_bits is 16",
@@ -229,7 +333,9 @@ FILLS = [
 ]
 
 
-@pytest.mark.parametrize("rule", [*REGISTERS, *POSITIONAL, *GROUPED, *FILLS], ids=lambda rule: rule.message[:60])
+@pytest.mark.parametrize(
+    "rule", [*REGISTERS, *POSITIONAL, *GROUPED, *LAYOUTS, *FILLS], ids=lambda rule: rule.message[:60]
+)
 def test_copies(rule: Rule):
     holds(rule)
 

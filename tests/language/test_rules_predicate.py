@@ -109,6 +109,8 @@ ALGEBRA = [
         "unknown part 'UPPER'; known: LOWER, HIGHER",
         "syntax",
     ),
+    Rule('%x = ~pto.ppack %b32, "LOWER" : M<b32> -> «i32|M<b16>»', "result must be a mask, not i32"),
+    Rule("%x = pto.pnot ~%«v_i32|b32», %b32 : «V<i32>|M<b32>», M<b32> -> M<b32>", "input must be a mask, not ..."),
     Rule("%x = ~pto.pbitcast %b8 : M<b8> -> «i32|M<b32>»", "result must be a mask, not i32"),
 ]
 

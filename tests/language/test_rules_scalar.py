@@ -76,6 +76,15 @@ ARITHMETIC = [
         "low has type i64, but lhs has type i32",
     ),
     Rule(
+        '%x, %y = "arith.mulsi_extended"(%s_i32, ~%s_«i64|i32») : (i32, «i64|i32») -> (i32, i32)',
+        "rhs has type i64, but the result has type i32",
+    ),
+    Rule('%x = "arith.negf"(~%s_«f16|f32») : («f16|f32») -> f32', "operand has type f16, but the result has type f32"),
+    Rule(
+        '%x = "arith.select"(%s_i1, %s_i32, ~%s_«i64|i32») : (i1, i32, «i64|i32») -> i32',
+        "if_false has type i64, but the result has type i32",
+    ),
+    Rule(
         "%x = arith.addi %s_i32, %s_i32 ~«wrap|overflow<nsw>» : i32", "unknown flag 'wrap'; known: exact, ...", "syntax"
     ),
     Rule(
