@@ -177,7 +177,41 @@ POSITIONAL = [
     ),
 ]
 
+_WIDTHS = "dest has elements of i8, but source has f16: their widths differ"
+
+WIDTHS = [
+    Rule(f"pto.{name} %p_f16_{source}, ~%p_«i8|i16»_{dest}, {rest}", _WIDTHS)
+    for name, source, dest, rest in (
+        ("copy_gm_to_ubuf", "gm", "ub", f"{', '.join([_X] * 5)}, %s_i1, {_X}, {_X}, {_X}"),
+        ("copy_ubuf_to_gm", "ub", "gm", ", ".join([_X] * 6)),
+        ("copy_ubuf_to_ubuf", "ub", "ub", ", ".join([_X] * 5)),
+        ("copy_ubuf_to_cbuf", "ub", "l1", ", ".join([_X] * 5)),
+        ("copy_cbuf_to_ubuf", "l1", "ub", ", ".join([_X] * 5)),
+        ("copy_gm_to_cbuf", "gm", "l1", ", ".join([_X] * 4)),
+        ("copy_gm_to_cbuf_multi_nd2nz", "gm", "l1", f"{', '.join([_X] * 6)}, %s_i1"),
+        ("mte_gm_ub", "gm", "ub", f"{_X}, {_X} nburst({_X}, {_X}, {_X})"),
+        ("mte_gm_l1", "gm", "l1", f"{_X} nburst({_X}, {_X}, {_X})"),
+        ("mte_ub_ub", "ub", "ub", f"{_X} nburst({_X}, {_X}, {_X})"),
+        ("mte_ub_l1", "ub", "l1", f"{_X} nburst({_X}, {_X}, {_X})"),
+        ("mte_l1_ub", "l1", "ub", f"{_X} nburst({_X}, {_X}, {_X})"),
+    )
+]
+
 GROUPED = [
+    Rule(
+        ub_gm(length="~%«48|64»"),
+        "len_burst is 48; without padding it must be a multiple of 32 on a2a3",
+        "misaligned",
+        "a3",
+    ),
+    Rule(gm_ub(rows=f"~%s_«i32|i64», {_X}, {_X}"), "n_burst must be i64, not i32"),
+    Rule(gm_ub(rows=f"{_X}, {_X}, ~%s_«index|i64»"), "dest_stride must be i64, not index"),
+    Rule(
+        f"pto.mte_ub_ub %p_f32_ub, %p_f32_ub, {_X} nburst(%2, {_X}, ~%«n1|0»)", f"dest_gap is -1; it must be 0..{_LONG}"
+    ),
+    Rule(
+        f"pto.mte_ub_l1 %p_f32_ub, %p_f32_l1, {_X} nburst(%2, ~%s_«i32|i64», {_X})", "source_gap must be i64, not i32"
+    ),
     Rule(
         f"pto.mte_gm_ub %p_f32_gm, %p_f32_ub, {_X}, {_X} «~|nburst({_X}, {_X}, {_X}) »: {_TO_UB}",
         "expected 'nburst(n_burst, source_stride, dest_stride)' of pto.mte_gm_ub",
@@ -293,6 +327,13 @@ def frac(position: int, written: str) -> str:
 
 
 LAYOUTS = [
+    Rule(
+        frac(0, "nd2nz").replace("%p_f16_l1", "~%p_«f32|bf16»_l1"),
+        "dest has elements of f32, but source has f16: their widths differ",
+    ),
+    Rule(frac(2, "~%s_«i32|i64»"), "d must be i64, not i32"),
+    Rule(frac(6, "~%«n1|0»"), "loop3_stride is -1; it must be at least 0"),
+    Rule(frac(7, "~%«n1|0»"), "loop4_stride is -1; it must be at least 0"),
     Rule(frac(0, "~«nd2dn|dn2nz»"), "unknown layout 'nd2dn'; known: nd2nz, dn2nz", "syntax"),
     Rule(frac(1, "~%s_«i32|i64»"), "n must be i64, not i32"),
     Rule(frac(3, "~%s_«index|i64»"), "inner_stride must be i64, not index"),
@@ -334,7 +375,7 @@ FILLS = [
 
 
 @pytest.mark.parametrize(
-    "rule", [*REGISTERS, *POSITIONAL, *GROUPED, *LAYOUTS, *FILLS], ids=lambda rule: rule.message[:60]
+    "rule", [*REGISTERS, *POSITIONAL, *WIDTHS, *GROUPED, *LAYOUTS, *FILLS], ids=lambda rule: rule.message[:60]
 )
 def test_copies(rule: Rule):
     holds(rule)

@@ -46,6 +46,7 @@ MODULES = [
     ),
     Rule("func.func @f() { return }\nfunc.func ~@«f|g»() { return }", "@f is already defined in this module"),
     Rule("func.func ~@f() { «|return» }", "@f must end with return"),
+    Rule("func.func @f() {\n«~func.func @g() { return }|»\nreturn }", "a function belongs in a module"),
     Rule("func.func @f() «-> i32 |»{ ~return }", "func.return gives 0 values, but func.func takes 1 value"),
     Rule(
         "func.func @f(%a: i64, %b: i32) -> i32 { return ~%«a|b» : «i64|i32» }",

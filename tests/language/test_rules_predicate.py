@@ -109,6 +109,22 @@ ALGEBRA = [
         "unknown part 'UPPER'; known: LOWER, HIGHER",
         "syntax",
     ),
+    *(
+        Rule(
+            f"%x = pto.{name} %b32, %b32, ~%«b8|b32» : M<b32>, M<b32>, M<«b8|b32»> -> M<b32>",
+            "mask has type !pto.mask<b8>, but lhs has type !pto.mask<b32>",
+        )
+        for name in ("pand", "por", "pxor")
+    ),
+    Rule(
+        "%x = ~pto.pand %b16, %b16, %b16 : M<b16>, M<b16>, M<b16> -> M<«b32|b16»>",
+        "result has type !pto.mask<b32>, but lhs has type !pto.mask<b16>",
+    ),
+    Rule(
+        "%x, %y = pto.pdintlv_b32 ~%«b16|b32», %b32 : M<«b16|b32»>, M<b32> -> M<b32>, M<b32>",
+        "lhs of pto.pdintlv_b32 must be !pto.mask<b32>, not !pto.mask<b16>",
+    ),
+    Rule("%x = pto.pbitcast ~%«v_i32|b32» : «V<i32>|M<b32>» -> M<b16>", "input must be a mask, not ..."),
     Rule('%x = ~pto.ppack %b32, "LOWER" : M<b32> -> «i32|M<b16>»', "result must be a mask, not i32"),
     Rule("%x = pto.pnot ~%«v_i32|b32», %b32 : «V<i32>|M<b32>», M<b32> -> M<b32>", "input must be a mask, not ..."),
     Rule("%x = ~pto.pbitcast %b8 : M<b8> -> «i32|M<b32>»", "result must be a mask, not i32"),
@@ -153,6 +169,11 @@ MEMORY = [
     ),
     Rule(
         pstu("b16", "«ui32|i16»").replace("%p", "~%p"), "dest of a !pto.mask<b16> must point to ui16 or i16, not ui32"
+    ),
+    Rule(
+        f"{_INIT}%b, %n = pto.pstu %a, ~%«s_i32|b32», %p_ui32_ub "
+        f": {_A}, «i32|M<b32>», !pto.ptr<ui32, ub> -> {_A}, !pto.ptr<ui32, ub>{_FLUSH}",
+        "value must be a mask, not i32",
     ),
     Rule(pstu("«b8|b16»", "ui16").replace("%«", "~%«"), "pto.pstu takes masks of b16 and b32 lanes, not b8"),
     Rule(

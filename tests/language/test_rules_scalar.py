@@ -139,6 +139,16 @@ CONTROL = [
         "syntax",
     ),
     Rule(f"{_LOOP} {{\n~scf.«condition(%s_i1)|yield» }}", "scf.condition does not belong in scf.for"),
+    Rule(f"{_LOOP} {{\n~scf.yield\n«pto.trap|» }}", "scf.yield must be the last operation of its region"),
+    Rule(
+        '~"scf.for"(%s_index, %s_index, %s_index, %s_i32) ({\n'
+        "^bb0(%i: index, %a: «i64|i32»):\nscf.yield %s_i32 : i32\n}) : (index, index, index, i32) -> i32",
+        "the initial values, the arguments of the body and the results of scf.for differ in type",
+    ),
+    Rule(
+        '~"scf.if"(%s_i1) ({\n«^bb0(%a: i32):|»\nscf.yield\n}, { }) : (i1) -> ()',
+        "the regions of scf.if have no arguments",
+    ),
     Rule("scf.if ~%s_«i32|i1» { }", "the condition has type i1, not i32"),
     Rule(
         "%r = ~scf.if %s_i1 -> (i32) { scf.yield %s_i32 : i32 }« | else { scf.yield %s_i32 : i32 }»",

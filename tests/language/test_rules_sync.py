@@ -118,6 +118,11 @@ BARRIERS = [
 ]
 
 BUFFERS = [
+    Rule('~"pto.get_buf"() {pipe = "PIPE_V"«|, id_literal = 1 : i64»} : () -> ()', "pto.get_buf needs a buffer id"),
+    Rule(
+        '~"pto.get_buf"() {pipe = "PIPE_V", id_literal = «"one"|1 : i64»} : () -> ()',
+        'id must be an integer, not "one"',
+    ),
     Rule('pto.get_buf "PIPE_V", ~«32|31», 0', "id is 32; it must be 0..31", "id-range"),
     Rule('pto.rls_buf "PIPE_V", ~«-1|0», 0', "id is -1; it must be 0..31", "id-range"),
     Rule('pto.get_buf "PIPE_V", ~%«32|31», %0 : i64, i64', "id is 32; it must be 0..31", "id-range"),
@@ -144,6 +149,15 @@ BUFFERS = [
 ]
 
 SEMAPHORES = [
+    Rule(
+        "pto.set_intra_block ~«%s_i64|<PIPE_V>», %s_i64",
+        "the first operand names no pipe and is ignored: the signal concerns all pipes of this core",
+        "lint",
+        severity="warning",
+    ),
+    Rule(
+        '~"pto.sync.set"() {pipe = "PIPE_V"«|, id_literal = 1 : i64»} : () -> ()', "pto.sync.set needs a semaphore id"
+    ),
     Rule("pto.sync.set ~<«PIPE_M|PIPE_FIX»>, 0", f"pto.sync.set takes {_SEMAPHORE_PIPES}, not PIPE_M", "wrong-pipe"),
     Rule(
         "pto.wait_intra_block ~<«PIPE_S|PIPE_V»>, 0",
@@ -228,6 +242,11 @@ FENCES = [
 )
 def test_synchronisation(rule: Rule):
     holds(rule)
+
+
+def test_buffer_ids_belong_to_a5():
+    text = 'module attributes {pto.target_arch = "«a3|a5»"} {\nfunc.func @f() {\n~pto.get_buf "PIPE_V", 0\nreturn\n}\n}'
+    holds(Rule(text, "pto.get_buf exists on a5 only", "wrong-target", severity="warning"))
 
 
 def test_a_memory_barrier():

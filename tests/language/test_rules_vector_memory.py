@@ -148,6 +148,11 @@ STRIDED = [
     Rule('pto.vsst ~%«s|v»_f32, %p_f32_ub[%s_index], "STRIDE_S8_B32"', "value must be a vector register, not f32"),
 ]
 STORES = [
+    Rule(
+        f'%x, %y = pto.vldsx2 %p_f32_ub[~%s_«i32|index»], "BDINTLV" : {_P}, «i32|index» -> V<f32>, V<f32>',
+        "offset must be index, not i32",
+    ),
+    Rule('pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[~%s_«i64|index»], "INTLV_B32", %b32', "offset must be index, not i64"),
     Rule("pto.vsstb ~%«s|v»_f32, %p_f32_ub, %s_i16, %s_i16, %b32", "value must be a vector register, not f32"),
     Rule(
         'pto.vstsx2 ~%«s|v»_f32, %w_f32, %p_f32_ub[%s_index], "INTLV_B32", %b32',
@@ -217,6 +222,24 @@ def gather(source: str, offsets: str, granularity: str, result: str) -> str:
 
 
 GATHERS = [
+    *(
+        Rule(
+            f"%x = pto.{name} %p_f32_ub, ~%«s|v»_i32, %b32 : {_P}, «i32|V<i32>», M<b32> -> V<f32>",
+            "offsets must be a vector register, not i32",
+        )
+        for name in ("vgather2", "vgather2_bc", "vgatherb")
+    ),
+    Rule(
+        "%x = pto.vgather2_bc %p_i32_ub, ~%v_«f32|si32», %b32 : !pto.ptr<i32, ub>, V<«f32|si32»>, M<b32> -> V<i32>",
+        "pto.vgather2_bc does not take elements of type f32; it takes ...",
+    ),
+    Rule(
+        "%x = pto.vgather2_bc %p_«f16|f32»_ub, ~%v_i32, %«b16|b32» "
+        ": !pto.ptr<«f16|f32», ub>, V<i32>, M<«b16|b32»> -> V<«f16|f32»>",
+        "offsets has 64 lanes, but result has 128",
+    ),
+    Rule("pto.vscatter ~%«s|v»_f32, %p_f32_ub, %v_i32, %b32", "value must be a vector register, not f32"),
+    Rule("pto.vscatter %v_f32, ~%«s_i64|p_f32_ub», %v_i32, %b32", "dest must be a pointer, not i64"),
     Rule(
         gather("f32", "«si32|i32»", "b32", "f32").replace("%v", "~%v"),
         "offsets for elements of type f32 must be i32, ui32, not si32",
@@ -294,6 +317,33 @@ _THREADED = "align is defined outside a loop and must be threaded through scf.fo
 _LOOP = "scf.for %i = %s_index to %s_index step %s_index"
 
 STREAMS = [
+    Rule("%x = ~pto.init_align : «i32|!pto.align»", "result must be !pto.align, not i32"),
+    Rule(f"%x = pto.uvld %p_f32_ub[~%s_«i32|index»] : {_P} -> V<f32>", "offset must be index, not i32"),
+    Rule(f"%x = ~pto.uvld %p_f32_ub[%s_index] : {_P} -> «f32|V<f32>»", "result must be a vector register, not f32"),
+    Rule(
+        _VLDAS + f"%x, %b = ~pto.vldus %p_f32_ub, %a : {_P}, {_A} -> V<f32>, «i32|{_A}»",
+        "align_out must be !pto.align, not i32",
+    ),
+    Rule(
+        _INIT + f'%b = pto.vstur %a, ~%«s|v»_f32, %p_f32_ub, "POST_UPDATE" : {_A}, «f32|V<f32>», {_P} -> {_A}\n'
+        "pto.vstar %b, %p_f32_ub",
+        "value must be a vector register, not f32",
+    ),
+    Rule(
+        _INIT + f"%b, %n = ~pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_index "
+        f": {_A}, {_P}, V<f32>, {_P}, index -> {_A}, {_OTHER}\npto.vsta %b, %n[%s_index]",
+        _UPDATED.format("vstu"),
+    ),
+    Rule(
+        _INIT + f'%b, %o = ~pto.vstu %a, %s_index, %v_f32, %p_f32_ub«|, "POST_UPDATE"» '
+        f": {_A}, index, V<f32>, {_P} -> {_A}, index\npto.vsta %b, %p_f32_ub[%o]",
+        "expected mode: one of POST_UPDATE, NO_POST_UPDATE",
+    ),
+    Rule(
+        _INIT + f'%b, %o = pto.vstu %a, ~%s_«i32|index», %v_f32, %p_f32_ub, "POST_UPDATE" '
+        f": {_A}, «i32|index», V<f32>, {_P} -> {_A}, index\npto.vsta %b, %p_f32_ub[%o]",
+        "offset must be index, not i32",
+    ),
     Rule("%x = ~pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> «i32|!pto.align»", "result must be !pto.align, not i32"),
     Rule(f"%a = pto.vldas ~%p_f32_«gm|ub» : !pto.ptr<f32, «gm|ub»> -> {_A}", "source must point to ub, not gm"),
     Rule(f"«{_INIT}|{_VLDAS}»" + _VLDUS.format(1, "~%a"), _ROOT.format("vldas", "load")),
