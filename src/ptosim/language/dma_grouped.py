@@ -40,13 +40,12 @@ from ptosim.language.syntax import Vocabulary, parse_word
 from ptosim.language.types import PtrType, element_of
 
 
-class _Strided(GroupedCopy):
-    """Byte lengths and start-to-start strides, with loops around the rows."""
+class _Looped(GroupedCopy):
+    """Loops around the rows, which advance by bytes."""
 
     slots = (("nburst",), LOOPS)
-    limits: ClassVar[tuple[int, int]] = (GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-    source_stride = Operand()
-    dest_stride = Operand()
+    limits: ClassVar[tuple[int, int]] = (UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+    """The largest strides of source and destination."""
     loop_counts = VariadicOperand()
     loop_source_strides = VariadicOperand()
     loop_dest_strides = VariadicOperand()
@@ -58,17 +57,24 @@ class _Strided(GroupedCopy):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
+        yield from are_i64(self, "loop_counts", "loop_source_strides", "loop_dest_strides")
+        yield from in_range(self, 0, COUNT_LIMIT, "loop_counts")
+        yield from in_range(self, 0, self.limits[0], "loop_source_strides")
+        yield from in_range(self, 0, self.limits[1], "loop_dest_strides")
+
+
+class _Strided(_Looped):
+    """Byte lengths and start-to-start strides, with loops around the rows."""
+
+    limits = (GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+    source_stride = Operand()
+    dest_stride = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
         yield from same_width(self)
         yield from burst_sizes(self)
         yield from row_strides(self, *self.limits)
-        yield from loop_sizes(self, *self.limits)
-
-
-def loop_sizes(op: PTOOperation, source_limit: int, dest_limit: int) -> Iterator[Problem]:
-    yield from are_i64(op, "loop_counts", "loop_source_strides", "loop_dest_strides")
-    yield from in_range(op, 0, COUNT_LIMIT, "loop_counts")
-    yield from in_range(op, 0, source_limit, "loop_source_strides")
-    yield from in_range(op, 0, dest_limit, "loop_dest_strides")
 
 
 class MteGmUb(_Strided):
@@ -201,7 +207,7 @@ class MteUbL1(_UnifiedBufferBlocks):
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
-class MteL1Ub(_UnifiedBufferBlocks):
+class MteL1Ub(_Looped, _UnifiedBufferBlocks):
     """Copy rows from L1 to the UB of AIV0 (issued by the cube core, pipe MTE1, a5).
 
     Length and gaps count 32-byte blocks, not bytes; the strides of `loop` are bytes, the last loop outermost.
@@ -214,20 +220,7 @@ class MteL1Ub(_UnifiedBufferBlocks):
     name = "pto.mte_l1_ub"
     cores = (CoreKind.AIC,)
     targets = ("a5",)
-    slots = (("nburst",), LOOPS)
     spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
-    loop_counts = VariadicOperand()
-    loop_source_strides = VariadicOperand()
-    loop_dest_strides = VariadicOperand()
-
-    def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
-        yield from super().groups()
-        for group in transposed(self.loop_counts, self.loop_source_strides, self.loop_dest_strides):
-            yield "loop", group
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from super().rules(target)
-        yield from loop_sizes(self, UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
 
 
 # --- layout conversion and filling ------------------------------------------------------------------------------------

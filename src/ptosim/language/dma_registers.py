@@ -271,67 +271,40 @@ class SetAtomicMin(_Atomic):
     name = "pto.set_atomic_min"
 
 
-class SetAtomicF32(_Atomic):
-    """Later stores to GM are atomic in f32.
+class _AtomicType(_Atomic):
+    """The type in which stores are atomic; the name ends with it."""
 
-    Sums round to nearest even. The operation is add unless set otherwise.
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        type_ = cls.name.rpartition("_")[2]
+        sums = "wrap" if type_.startswith("s") else "round to nearest even"
+        cls.__doc__ = f"""Later stores to GM are atomic in {type_}.
 
-        pto.set_atomic_f32
+    Sums {sums}. The operation is add unless set otherwise.
+
+        {cls.name}
     """
 
+
+class SetAtomicF32(_AtomicType):
     name = "pto.set_atomic_f32"
 
 
-class SetAtomicF16(_Atomic):
-    """Later stores to GM are atomic in f16.
-
-    Sums round to nearest even. The operation is add unless set otherwise.
-
-        pto.set_atomic_f16
-    """
-
+class SetAtomicF16(_AtomicType):
     name = "pto.set_atomic_f16"
 
 
-class SetAtomicBF16(_Atomic):
-    """Later stores to GM are atomic in bf16.
-
-    Sums round to nearest even. The operation is add unless set otherwise.
-
-        pto.set_atomic_bf16
-    """
-
+class SetAtomicBF16(_AtomicType):
     name = "pto.set_atomic_bf16"
 
 
-class SetAtomicS32(_Atomic):
-    """Later stores to GM are atomic in s32.
-
-    Sums wrap. The operation is add unless set otherwise.
-
-        pto.set_atomic_s32
-    """
-
+class SetAtomicS32(_AtomicType):
     name = "pto.set_atomic_s32"
 
 
-class SetAtomicS16(_Atomic):
-    """Later stores to GM are atomic in s16.
-
-    Sums wrap. The operation is add unless set otherwise.
-
-        pto.set_atomic_s16
-    """
-
+class SetAtomicS16(_AtomicType):
     name = "pto.set_atomic_s16"
 
 
-class SetAtomicS8(_Atomic):
-    """Later stores to GM are atomic in s8.
-
-    Sums wrap. The operation is add unless set otherwise.
-
-        pto.set_atomic_s8
-    """
-
+class SetAtomicS8(_AtomicType):
     name = "pto.set_atomic_s8"

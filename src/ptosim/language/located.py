@@ -67,6 +67,9 @@ class Readable(Operation):
     def settle(self, parser: LocatedParser) -> None:
         """Bring an operation that was read in the generic form to what its class declares."""
 
+    def modernise(self) -> None:
+        """Bring an older way of writing an operation to the current one, where the class knows of one."""
+
 
 def _nearest(name: str, known: list[str]) -> str | None:
     """The name that was probably meant: one of the same dialect that is spelled alike."""
@@ -107,8 +110,10 @@ class LocatedParser(Parser):
         op = self._parse_generic_operation(op_type) if generic else op_type.parse(self)
         self.parse_optional_location()
         self.positions[op] = position
-        if generic and isinstance(op, Readable):
-            op.settle(self)
+        if isinstance(op, Readable):
+            if generic:
+                op.settle(self)
+            op.modernise()
         self._open.pop()
         self._bind(op, bound, first)
         return op

@@ -275,14 +275,17 @@ class BarrierSync(Barrier):
 # --- buffer ids -------------------------------------------------------------------------------------------------------
 
 
-def parse_integer(parser: LocatedParser, role: str) -> IntegerAttr | None:
-    """An integer literal, if there is one."""
+def parse_number(
+    parser: LocatedParser, role: str, operands: dict[str, SSAValue], properties: dict[str, Attribute]
+) -> None:
+    """A number that is written: as a literal, which becomes a property, or as an operand."""
     span = parser.span_here()
     literal = parser.parse_optional_integer(allow_boolean=False)
     if literal is None:
-        return None
-    parser.place(role, span)
-    return IntegerAttr(literal, i64)
+        operands[role] = parser.parse_value(role)
+    else:
+        parser.place(role, span)
+        properties[f"{role}_literal"] = IntegerAttr(literal, i64)
 
 
 class _Buffer(PTOOperation):
@@ -310,9 +313,9 @@ class _Buffer(PTOOperation):
             properties["pipe"] = StringAttr(parse_word(parser, "pipe", cls.words["pipe"]))
             bracket = cls._close(parser, bracket)
             parser.parse_punctuation(",")
-            cls._parse_number(parser, "id", operands, properties)
+            parse_number(parser, "id", operands, properties)
         if parser.parse_optional_punctuation(",") is not None:
-            cls._parse_number(parser, "mode", operands, properties)
+            parse_number(parser, "mode", operands, properties)
         if bracket:
             parser.parse_punctuation("]")
         return cls.parse_rest(parser, operands, properties)
@@ -321,16 +324,6 @@ class _Buffer(PTOOperation):
     def _close(cls, parser: LocatedParser, bracket: bool) -> bool:
         """A bracket may enclose all, or only the pipe; true while it is still open."""
         return bracket and parser.parse_optional_punctuation("]") is None
-
-    @classmethod
-    def _parse_number(
-        cls, parser: LocatedParser, role: str, operands: dict[str, SSAValue], properties: dict[str, Attribute]
-    ) -> None:
-        literal = parse_integer(parser, role)
-        if literal is not None:
-            properties[f"{role}_literal"] = literal
-        else:
-            operands[role] = parser.parse_value(role)
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f' "{self.word("pipe")}"')

@@ -19,7 +19,7 @@ from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
-from ptosim.language.sync import PIPES, known_in_range, parse_integer
+from ptosim.language.sync import PIPES, known_in_range, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
 from ptosim.language.types import PtrType
 
@@ -53,7 +53,7 @@ class _Semaphore(PTOOperation):
         if not cls.older or not parser.at(MLIRTokenKind.PERCENT_IDENT):
             properties["pipe"] = StringAttr(parse_word(parser, "pipe", PIPES))
             parser.parse_punctuation(",", " before the semaphore id")
-            cls._parse_id(parser, operands, properties)
+            parse_number(parser, "id", operands, properties)
             return cls.parse_rest(parser, operands, properties)
         span = parser.span_here()
         first = parser.parse_value("core_id")
@@ -63,16 +63,8 @@ class _Semaphore(PTOOperation):
         if not cls.alone:
             parser.parse_punctuation(",", " before the semaphore id")
         operands["core_id"] = first
-        cls._parse_id(parser, operands, properties)
+        parse_number(parser, "id", operands, properties)
         return cls.parse_rest(parser, operands, properties)
-
-    @classmethod
-    def _parse_id(cls, parser: LocatedParser, operands: dict[str, SSAValue], properties: dict[str, Attribute]) -> None:
-        literal = parse_integer(parser, "id")
-        if literal is not None:
-            properties["id_literal"] = literal
-        else:
-            operands["id"] = parser.parse_value("id")
 
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")

@@ -44,7 +44,24 @@ class _Indexed(Overloaded):
             yield from mask_matches(self, "mask", self.segment("offsets")[0].type, expected)
 
 
-class VGather2(_Indexed):
+class _Gather(_Indexed):
+    """A load of one register by a register of offsets."""
+
+    form = "$source, $offsets{, $mask}{, $active_lanes}"
+    spaces = {"source": (Space.UB,)}
+    source = Operand()
+    offsets = Operand()
+    mask = OptionalOperand()
+    active_lanes = OptionalOperand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from is_register(self, "offsets")
+        yield from is_register(self, "result")
+        yield from self.activity()
+
+
+class VGather2(_Gather):
     """Load each lane from its own address in UB.
 
     Lane i comes from the pointer plus offsets[i] elements, unsigned; inactive lanes are not read and become zero.
@@ -59,29 +76,19 @@ class VGather2(_Indexed):
     """
 
     name = "pto.vgather2"
-    form = "$source, $offsets{, $mask}{, $active_lanes}"
-    spaces = {"source": (Space.UB,)}
-    source = Operand()
-    offsets = Operand()
-    mask = OptionalOperand()
-    active_lanes = OptionalOperand()
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_register(self, "offsets")
-        yield from is_register(self, "result")
+        yield from super().rules(target)
         source, result = _element(self, "source"), _element(self, "result")
         if source is not None and source.name not in _GATHERED:
             message = f"pto.vgather2 does not gather elements of type {source.name}; it gathers {listing(_GATHERED)}"
             yield Problem(message, at="source")
-            return
-        if source is not None:
+        elif source is not None:
             yield from _offset_elements(self, source, _unsigned(_lane_bits(source)))
             if result is not None and not _holds(result, source):
                 expected = f"lanes of {_lane_type(source)}"
                 message = f"result must have {expected} for elements of type {source.name}, not {result.name}"
                 yield Problem(message)
-        yield from self.activity()
 
 
 _GATHERED = integers(8, 16, 32) | {"f16", "bf16", "f32"}
@@ -148,7 +155,7 @@ class VGather2Bc(PTOOperation):
         yield from mask_matches(self, "mask", self.result.type)
 
 
-class VGatherB(_Indexed):
+class VGatherB(_Gather):
     """Load 8 blocks of 32 bytes from UB into one register, each from its own address.
 
     Block b comes from the pointer plus offsets[b] bytes; of the offsets only lanes 0 to 7 count. The pointer and every
@@ -162,22 +169,13 @@ class VGatherB(_Indexed):
     """
 
     name = "pto.vgatherb"
-    form = "$source, $offsets{, $mask}{, $active_lanes}"
-    spaces = {"source": (Space.UB,)}
-    source = Operand()
-    offsets = Operand()
-    mask = OptionalOperand()
-    active_lanes = OptionalOperand()
-    result = Result()
 
     def mask_type(self) -> MaskType:
         return MaskType(StringAttr("b32"))
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from is_register(self, "offsets")
-        yield from is_register(self, "result")
+        yield from super().rules(target)
         yield from element_among(self, "offsets", integers(32))
-        yield from self.activity()
 
 
 class VScatter(_Indexed):

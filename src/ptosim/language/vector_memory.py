@@ -72,6 +72,36 @@ def _unspecified(op: PTOOperation) -> Iterator[Problem]:
     yield Problem(message, kind="lint", severity="warning", hint=hint)
 
 
+class _Load(PTOOperation):
+    """One register from an offset of a pointer to UB."""
+
+    listed = ("source",)
+    spaces = FROM_UB
+    placement = "inside"
+    source = Operand()
+    offset = Operand()
+    result = Result()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, INDEX, "offset")
+        yield from is_register(self, "result")
+
+
+class _Store(PTOOperation):
+    """One register to an offset of a pointer to UB."""
+
+    listed = ("value", "dest", "mask")
+    spaces = TO_UB
+    placement = "inside"
+    value = Operand()
+    dest = Operand()
+    offset = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_type(self, INDEX, "offset")
+        yield from is_register(self, "value")
+
+
 class _Distributed(PTOOperation):
     """A load or store whose dist may also stand among the operands; it is printed in the dictionary."""
 
@@ -87,7 +117,7 @@ class _Distributed(PTOOperation):
 # --- contiguous loads -------------------------------------------------------------------------------------------------
 
 
-class VLds(_Distributed):
+class VLds(_Distributed, _Load):
     """Load one register from UB, distributed over its lanes by `dist`.
 
     Without a dist (NORM) the 256 bytes at the address; BRC_* and BRC_BLK repeat one unit, US_* doubles and DS_* drops
@@ -105,18 +135,11 @@ class VLds(_Distributed):
     form = "$source[$offset]"
     spelling = "$source[$offset]{, @dist}"
     words = {"dist": LOAD_DISTS}
-    listed = ("source",)
-    spaces = FROM_UB
-    placement = "inside"
-    source = Operand()
-    offset = Operand()
     dist = OptionalProperty()
-    result = Result()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, INDEX, "offset")
-        yield from is_register(self, "result")
+        yield from super().rules(target)
         yield from updated_base(self, "source")
         mode = load_mode(self.word("dist"))
         yield from _supported(mode)
@@ -164,7 +187,7 @@ def _at_most_32_bits(op: PTOOperation, role: str) -> Iterator[Problem]:
 # --- contiguous stores ------------------------------------------------------------------------------------------------
 
 
-class VSts(_Distributed):
+class VSts(_Distributed, _Store):
     """Store one register to UB, collected from its lanes by `dist`; bytes of inactive lanes stay as they are.
 
     Without a dist all lanes in place. 1PT_* stores only the first unit, whatever the mask says. PK_* and PK4_B32 store
@@ -182,12 +205,6 @@ class VSts(_Distributed):
     form = "$value, $dest[$offset]{, $mask}"
     spelling = "$value, $dest[$offset]{, @dist}{, $mask}{, @dist}"
     words = {"dist": STORE_DISTS}
-    listed = ("value", "dest", "mask")
-    spaces = TO_UB
-    placement = "inside"
-    value = Operand()
-    dest = Operand()
-    offset = Operand()
     mask = OptionalOperand()
     dist = OptionalProperty()
     next = OptionalResult()
@@ -199,10 +216,9 @@ class VSts(_Distributed):
         return mask_for(type_) if granularity is None else MaskType(StringAttr(granularity))
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_type(self, INDEX, "offset")
+        yield from super().rules(target)
         yield from updated_base(self, "dest")
         if not isinstance(type_ := self.value.type, VregType):
-            yield from is_register(self, "value")
             return
         mode = store_mode(self.word("dist"), element_of(type_))
         yield from _supported(mode)
@@ -252,7 +268,7 @@ class VStsX2(PTOOperation):
 # --- strided ----------------------------------------------------------------------------------------------------------
 
 
-class VSld(PTOOperation):
+class VSld(_Load):
     """Load every n-th unit of UB into one register (older; which elements are meant is published nowhere).
 
     STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on. The offset counts elements of the
@@ -264,21 +280,14 @@ class VSld(PTOOperation):
     name = "pto.vsld"
     form = "$source[$offset], @stride"
     words = {"stride": LOAD_STRIDES}
-    listed = ("source",)
-    spaces = FROM_UB
-    placement = "inside"
-    source = Operand()
-    offset = Operand()
     stride = Property()
-    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _unspecified(self)
-        yield from are_type(self, INDEX, "offset")
-        yield from is_register(self, "result")
+        yield from super().rules(target)
 
 
-class VSst(PTOOperation):
+class VSst(_Store):
     """Store one register to every n-th unit of UB (older; which elements are meant is published nowhere).
 
     STRIDE_S3_B16 is read as every third 16-bit unit from the address, and so on; bytes between them stay as they are.
@@ -290,18 +299,11 @@ class VSst(PTOOperation):
     name = "pto.vsst"
     form = "$value, $dest[$offset], @stride"
     words = {"stride": STORE_STRIDES}
-    listed = ("value", "dest")
-    spaces = TO_UB
-    placement = "inside"
-    value = Operand()
-    dest = Operand()
-    offset = Operand()
     stride = Property()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from _unspecified(self)
-        yield from are_type(self, INDEX, "offset")
-        yield from is_register(self, "value")
+        yield from super().rules(target)
 
 
 class VSldb(Overloaded):

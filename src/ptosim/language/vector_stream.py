@@ -6,15 +6,12 @@ How the state moves on is in effects/vector_stream.py, the rules about chains of
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32
 from xdsl.ir import Attribute
-from xdsl.parser import Parser
 
 from ptosim.effects.names import Space
 from ptosim.language.align import continues_load, continues_store, is_align
-from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type, updated_base
 from ptosim.language.operation import (
     Operand,
@@ -173,16 +170,6 @@ class VStus(Overloaded):
             return ("align", "dest", "value", "buffer", "offset")
         return ("align", "offset", "value", "dest")
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = super().parse(parser)
-        op.modernise()
-        return op
-
-    def settle(self, parser: LocatedParser) -> None:
-        super().settle(parser)
-        self.modernise()
-
     def modernise(self) -> None:
         """A second result is advanced unless the mode says otherwise."""
         if self.word("mode") == "POST_UPDATE":
@@ -273,16 +260,6 @@ class VStur(PTOOperation):
     mode = OptionalProperty()
     align_out = Result()
 
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        op = super().parse(parser)
-        op.modernise()
-        return op
-
-    def settle(self, parser: LocatedParser) -> None:
-        super().settle(parser)
-        self.modernise()
-
     def modernise(self) -> None:
         """The older form without a mode does not update AR."""
         self.properties.setdefault("mode", StringAttr("NO_POST_UPDATE"))
@@ -300,7 +277,19 @@ def _store_step(op: VStus | VStu | VStur) -> Iterator[Problem]:
 # --- flushes ----------------------------------------------------------------------------------------------------------
 
 
-class VStas(PTOOperation):
+class _Flush(PTOOperation):
+    """The end of a store stream."""
+
+    placement = "inside"
+    spaces = TO_UB
+    align = Operand()
+    dest = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from continues_store(self, "align")
+
+
+class VStas(_Flush):
     """End a store stream: write the bytes that are still pending.
 
     The pointer plus the offset (elements) must be where the stream ended. With a result the pointer itself must be
@@ -314,20 +303,16 @@ class VStas(PTOOperation):
 
     name = "pto.vstas"
     form = "$align, $dest, $offset"
-    spaces = TO_UB
-    placement = "inside"
-    align = Operand()
-    dest = Operand()
     offset = Operand()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_store(self, "align")
+        yield from super().rules(target)
         yield from are_type(self, i32, "offset")
         yield from updated_base(self, "dest")
 
 
-class VSta(PTOOperation):
+class VSta(_Flush):
     """End a store stream: write the bytes that are still pending (older; use vstas).
 
     The pointer plus the offset (elements) must be where the stream ended.
@@ -338,18 +323,14 @@ class VSta(PTOOperation):
 
     name = "pto.vsta"
     form = "$align, $dest[$offset]"
-    spaces = TO_UB
-    placement = "inside"
-    align = Operand()
-    dest = Operand()
     offset = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_store(self, "align")
+        yield from super().rules(target)
         yield from are_type(self, INDEX, "offset")
 
 
-class VStar(PTOOperation):
+class VStar(_Flush):
     """End a store stream of squeezed registers: write the bytes that are still pending.
 
     The pointer plus AR bytes must be where the stream ended.
@@ -360,10 +341,3 @@ class VStar(PTOOperation):
 
     name = "pto.vstar"
     form = "$align, $dest"
-    spaces = TO_UB
-    placement = "inside"
-    align = Operand()
-    dest = Operand()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        yield from continues_store(self, "align")
