@@ -83,10 +83,34 @@ def test_the_lowest_free_event_is_taken() -> None:
     assert "EVENT_ID2" in report.findings[0].hint
 
 
-def test_when_no_event_is_free_a_barrier_is_named() -> None:
-    busy = "".join(order("V", "MTE3", event) for event in range(8))
-    source = text(busy + READY + store() + ALL)
-    (hint,) = follow(source)
+BUSY = "".join(order("V", "MTE3", event) for event in range(8))
+BRACKETS = """    pto.get_buf "PIPE_MTE2", 0, 0
+    pto.rls_buf "PIPE_MTE2", 0, 0
+"""
+
+
+def test_when_no_event_is_free_a_buffer_is_named() -> None:
+    (hint,) = follow(text(BRACKETS + BUSY + READY + store() + ALL))
+    assert hint.split("\n") == [
+        "all 8 events from V to MTE3 are in use; take a buffer:",
+        'before line 34 add pto.get_buf "PIPE_V", 1, 0',
+        'after line 38 add  pto.rls_buf "PIPE_V", 1, 0',
+        'before line 39 add pto.get_buf "PIPE_MTE3", 1, 0',
+        'after line 39 add  pto.rls_buf "PIPE_MTE3", 1, 0',
+    ]
+
+
+def test_a_buffer_serves_the_next_iteration_too() -> None:
+    """Nothing is left to order MTE3 behind V and V behind MTE3, in a loop: two more brackets, no prime and no drain."""
+    busy = BUSY + BUSY.replace('"PIPE_V", "PIPE_MTE3"', '"PIPE_MTE3", "PIPE_V"')
+    barrier = "    pto.barrier #pto.pipe<PIPE_MTE3>\n"
+    hints = follow(text(busy + load() + order("MTE2", "V") + loop(COPY + store() + barrier) + ALL))
+    assert 1 <= len(hints) <= 2
+    assert all("take a buffer" in hint for hint in hints)
+
+
+def test_when_no_event_is_free_and_there_are_no_buffers_a_barrier_is_named() -> None:
+    (hint,) = follow(text(BUSY + READY + store() + ALL, arch="a2a3"))
     assert hint.startswith("all 8 events from V to MTE3 are in use; before line 37 add pto.barrier #pto.pipe<PIPE_ALL>")
 
 

@@ -3,6 +3,11 @@
 import numpy as np
 import pytest
 
+from ptosim.machine.observer import DECIDED
+from ptosim.sanitize import candidates
+from ptosim.sanitize.conflict import Conflict, Place
+from ptosim.sanitize.shadow import UNDEFINED
+from ptosim.sanitize.taint import Origins
 from sanitize.kernels import ALL, MASK, PARAMETERS, check, kinds, load, order, scope, store, unary, vlds, vsts
 
 HALF = '      %half = pto.pset_b32 "PAT_VL32" : !pto.mask<b32>\n'
@@ -243,3 +248,45 @@ def test_unaligned_streams_carry_taint() -> None:
     )
     for count, found in ((32, []), (33, ["uninitialized"])):
         assert kinds(check(FIRST_HALF + clear + scope(vlds() + stream.format(count)) + FINISH)) == found
+
+
+# --- limits ------------------------------------------------------------------------------------------------------
+
+
+def test_more_origins_than_there_are_numbers() -> None:
+    """A surplus shares the last number of its kind: a race stays a race, whatever came before."""
+    origins = Origins()
+    found = [origins.number(("uninitialized", place), lambda: conflict("uninitialized")) for place in range(300)]
+    races = [origins.number(("race", place), lambda: conflict("race")) for place in range(300)]
+    assert {origins[number].kind for number in found} == {"uninitialized"}
+    assert {origins[number].kind for number in races} == {"race"}
+    assert min(races) > UNDEFINED and max(races) < min(found) and max(found) < DECIDED
+    assert found[0] != found[1] and races[0] != races[1]
+    assert origins.number(("race", 299), lambda: conflict("race")) == races[299]
+
+
+def conflict(kind: str) -> Conflict:
+    return Conflict(kind, "error", None, Place("ub", 0, 1), None, ())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kept, found", [(65_536, ["race!"]), (1, ["lint"])], ids=["room", "no room"])
+def test_suspected_loads_that_are_not_kept_are_told_of(
+    kept: int, found: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In each round MTE2 writes what V has loaded before, in no order; V uses it in the last round alone."""
+    monkeypatch.setattr(candidates, "MOST", kept)
+    body = (
+        load()
+        + order("MTE2", "V")
+        + "    scf.for %i = %c0 to %c4 step %c1 {\n"
+        + "      %c3 = arith.constant 3 : index\n      %is_last = arith.cmpi eq, %i, %c3 : index\n"
+        + "      %lanes = arith.select %is_last, %all_lanes, %no_lanes : i32\n"
+        + scope("      %mask, %left = pto.plt_b32 %lanes : i32 -> !pto.mask<b32>, i32\n" + vlds() + vsts(mask="%mask"))
+        + "    pto.barrier #pto.pipe<PIPE_MTE2>\n"
+        + load()
+        + order("MTE2", "V", 1)
+        + "    }\n"
+    )
+    constants = "    %all_lanes = arith.constant 64 : i32\n    %no_lanes = arith.constant 0 : i32\n"
+    report = check(constants + body + order("V", "MTE3") + store() + ALL)
+    assert [kind for kind in kinds(report) if kind not in ("double-set",)] == found

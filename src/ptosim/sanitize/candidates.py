@@ -38,6 +38,7 @@ class Candidates:
         self._ranges: dict[tuple[int, int], list[Range]] = {}
         self._count = 0
         self._pairs: set[int] = set()
+        self._dropped: set[int] = set()
 
     def __bool__(self) -> bool:
         return bool(self._ranges)
@@ -55,6 +56,7 @@ class Candidates:
         assert conflict.first is not None
         origin = self.origins.number(("race", conflict.first.site, conflict.second.site), lambda: conflict)
         if self._count >= MOST and origin in self._pairs:
+            self._dropped.add(origin)
             return
         self._pairs.add(origin)
         for stamp in np.unique(stamps[where]):
@@ -63,6 +65,11 @@ class Candidates:
             for low, high in _runs(addresses[where & (stamps == stamp)]):
                 ranges.append(Range(site, low, high, origin))
                 self._count += 1
+
+    def undecided(self) -> Iterator[Conflict]:
+        """The suspicions of which some occurrences were not kept."""
+        for origin in sorted(self._dropped):
+            yield self.origins[origin]
 
     def ranges(self, entry: Entry) -> Iterator[tuple[int, int]]:
         """The suspected bytes of a vector entry."""

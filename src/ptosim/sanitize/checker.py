@@ -131,6 +131,9 @@ class Checker(Silent):
 
     def conclude(self, unwritten: bool) -> None:
         """After the last block: what can only be said about the whole run."""
+        for suspicion in self.candidates.undecided():
+            if not self.findings.knows(suspicion):
+                self.lints.undecided(suspicion)
         for buffer in self.gm.buffers:
             if buffer.full:
                 self.lints.incomplete(buffer.name, self.gm.allowed)

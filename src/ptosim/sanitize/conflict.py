@@ -135,6 +135,9 @@ class Findings:
         else:
             self.found[key] = diagnostic
 
+    def knows(self, conflict: Conflict) -> bool:
+        return conflict.key in self.found
+
     def each_once(self) -> list[Conflict | Diagnostic]:
         """What there is to report: two lines in conflict in several ways are one finding."""
         groups: dict[object, list[Conflict | Diagnostic]] = {}

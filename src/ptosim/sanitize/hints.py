@@ -14,13 +14,17 @@ from xdsl.ir import Block, Operation
 
 from ptosim.effects.names import Pipe
 from ptosim.language.control import For, While
+from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
+from ptosim.language.sync import GetBuf, RlsBuf
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import after, before
 from ptosim.sanitize.program import Program, ancestors, launched
 from ptosim.sanitize.signals import Signals
 
 EVENT_IDS = 8
+BUFFER_IDS = 28
+"""Of 32; the last ones are the system's."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,8 @@ class Repairs:
     def _flag(self, first: Party, second: Party, meeting: Meeting) -> str:
         event = self._free_event(first.pipe, second.pipe)
         if event is None:
-            barrier = before(self.program, meeting.second, "pto.barrier #pto.pipe<PIPE_ALL>")
-            return f"all {EVENT_IDS} events from {first.pipe} to {second.pipe} are in use; {barrier}"
+            used_up = f"all {EVENT_IDS} events from {first.pipe} to {second.pipe} are in use"
+            return f"{used_up}; {self._without_flags(first, second, meeting)}"
         operands = f'["PIPE_{first.pipe}", "PIPE_{second.pipe}", "EVENT_ID{event}"]'
         put, take = f"pto.set_flag{operands}", f"pto.wait_flag{operands}"
         edits = [after(self.program, meeting.first, put), before(self.program, meeting.second, take)]
@@ -84,6 +88,18 @@ class Repairs:
                 after(self.program, loop, f"{take}  // drain"),
             ]
         return "\n".join(map(str, edits))
+
+    def _without_flags(self, first: Party, second: Party, meeting: Meeting) -> str:
+        """Brackets of a buffer id, which need neither prime nor drain; or a barrier, which holds everything."""
+        number = self._free_buffer()
+        if number is None or Pipe.S in (first.pipe, second.pipe) or meeting.first is meeting.second:
+            return str(before(self.program, meeting.second, "pto.barrier #pto.pipe<PIPE_ALL>"))
+        edits = [
+            where(self.program, op, f'pto.{name} "PIPE_{side.pipe}", {number}, 0')
+            for op, side in ((meeting.first, first), (meeting.second, second))
+            for where, name in ((before, "get_buf"), (after, "rls_buf"))
+        ]
+        return "take a buffer:\n" + "\n".join(map(str, edits))
 
     # --- places -------------------------------------------------------------------------------------------------------
 
@@ -100,6 +116,14 @@ class Repairs:
     def _free_event(self, source: Pipe, destination: Pipe) -> int | None:
         used = {id_ for one, other, id_ in self.flags if (one, other) == (source, destination)}
         return next((id_ for id_ in range(EVENT_IDS) if id_ not in used), None)
+
+    def _free_buffer(self) -> int | None:
+        """A buffer id that no instruction names; none where buffers do not exist, or some ids are computed."""
+        if self.program.target != "a5":
+            return None
+        named = [op for op in self.program.operations() if isinstance(op, GetBuf | RlsBuf)]
+        used = {op.integer("id_literal") if op.id is None else constant_of(op.id) for op in named}
+        return None if None in used else next((id_ for id_ in range(BUFFER_IDS) if id_ not in used), None)
 
 
 def _written_flags(program: Program) -> list[tuple[str, str, int]]:

@@ -15,7 +15,7 @@ from ptosim.machine.clock import clock_index
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.tracking import diagnostic_at
-from ptosim.sanitize.conflict import Findings, Party, Place
+from ptosim.sanitize.conflict import Conflict, Findings, Party, Place
 from ptosim.sanitize.program import Program, ancestors
 from ptosim.sanitize.window import Places
 
@@ -84,6 +84,17 @@ class Lints:
         if last is None:
             return None
         return f"before line {self.program.first_line(last)} add pto.barrier #pto.pipe<PIPE_ALL>"
+
+    def undecided(self, suspicion: Conflict) -> None:
+        """There were too many suspected loads of a pair of lines to try all of them."""
+        first, second = suspicion.first, suspicion.second
+        assert first is not None
+        message = (
+            f"this and {first.site} are in no order on {suspicion.place}, more often than can be looked into: where it "
+            "was looked into, what is read is not used"
+        )
+        related = (Related(first.site.location, f"{first.pipe} {first.verb} here"),) if first.site.location else ()
+        self.findings.diagnostic(Diagnostic("lint", "warning", message, second.site.location, related=related))
 
     def incomplete(self, name: str, allowed: int) -> None:
         """Without this remark every access to an argument has been recorded."""
