@@ -21,7 +21,7 @@ from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.state import signature
 
 _OF_CONTROL = ("iteration", "loop_entry", "post_update", "branch")
-_PATIENCE = 200  # instructions that are followed in the time it takes to look at the state of the machine some times
+_PATIENCE = 200  # instructions and iterations that a loop must have behind it and before it for its period to pay
 _ENDING = 2  # queue depths, in cycles: after these nothing of what was in the queues is left
 
 
@@ -103,14 +103,15 @@ class _Run:
         begun = machine.cycle
         seen: dict[object, tuple[int, int]] = {}
         before = len(machine.started)
-        iteration = 0
+        iteration = simulated = 0
         while iteration < turns.count:
             if iteration == 1 and control.post_update:
                 self.pause("post_update", "loop", node.line)
             if iteration:
                 self.control_figures.add("iteration")
                 begun = machine.turn(begun, node.line)
-                if _is_long(len(machine.started) - before, iteration, turns):
+                work = len(machine.started) - before + simulated
+                if min(work, work * (turns.count - iteration) // simulated) >= _PATIENCE:
                     iteration += self.repeat(seen, iteration, turns)
                 if iteration == turns.count:
                     break
@@ -121,6 +122,7 @@ class _Run:
             self.block(body, way)
             self.move(node.yielded, node.arguments, body.dying[-1])
             iteration += 1
+            simulated += 1
 
     def decide(self, control: Control, node: While, way: Way) -> Way:
         """Run the part of a while that decides; what remains of the way."""
@@ -193,11 +195,6 @@ class _Run:
     def forget(self, values: Values) -> None:
         for value in values:
             self.drop(self.values.pop(value, None))
-
-
-def _is_long(instructions: int, iteration: int, turns: Turns) -> bool:
-    """Whether a loop has so much behind it and before it that looking for its period pays."""
-    return min(instructions, instructions * (turns.count - iteration) // iteration) >= _PATIENCE
 
 
 def _summary(run: _Run, unit: IssueUnit) -> VectorFunctionTiming:
