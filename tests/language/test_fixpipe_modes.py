@@ -129,6 +129,14 @@ def test_without_pre_quant_the_type_stays(name: str) -> None:
     warns(body, message)
 
 
+@pytest.mark.parametrize("name", STORES)
+def test_accumulators_have_32_bits(name: str) -> None:
+    accepts(store(name, source="si32", dest="si32"))
+    for wrong in ("f16", "i8", "ui32"):
+        body = store(name, source=wrong, dest=wrong).replace(f"%p_{wrong}_l0c", f"^%p_{wrong}_l0c")
+        rejects(body, f"an accumulator is f32 or i32, not {wrong}")
+
+
 # --- 9: relu ---------------------------------------------------------------------------------------------------------
 
 

@@ -57,6 +57,10 @@ def _vector(role: str, value: SSAValue, mode: str) -> Iterator[Problem]:
 # --- clauses ----------------------------------------------------------------------------------------------------------
 
 
+ACCUMULATORS = ("f32", "i32", "si32")
+"""What products leave in L0C."""
+
+
 def quant_types(op: PTOOperation) -> Iterator[Problem]:
     """Mode, payload, accumulator and destination of pre_quant fit."""
     name = op.word("quant_mode")
@@ -77,7 +81,9 @@ def quant_types(op: PTOOperation) -> Iterator[Problem]:
 
 def _unconverted(op: PTOOperation) -> Iterator[Problem]:
     source, dest = pointed(op, "source"), pointed(op, "dest")
-    if source is not None and dest is not None and source.removeprefix("s") != dest.removeprefix("s"):
+    if source not in (*ACCUMULATORS, None):
+        yield Problem(f"an accumulator is f32 or i32, not {source}", at="source")
+    elif source is not None and dest is not None and source.removeprefix("s") != dest.removeprefix("s"):
         message = f"without pre_quant the destination has the type of the accumulator, {source}, not {dest}"
         yield Problem(message, at="dest", kind="lint", severity="warning")
 
