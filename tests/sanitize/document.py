@@ -63,6 +63,18 @@ a mask, an address or a branch, or are stored and then copied to GM, loaded by t
 product. What makes a value doubtful travels with it as taint, lane by lane. A write that may overtake such a load is
 decided by repeating the run with exactly these bytes tainted.
 
+**One finding per pair of lines.** It has the first occurrence (core, loop indices, bytes) and a count. Inside a core
+each direction of a pair lacks an edge of its own and is a finding of its own. Cores and blocks have no order of the
+program between them, so there a pair is one finding for both directions: if loops with the same bounds run on both
+cores, the access of the earlier iteration was meant to come first, and inside one iteration the write before the read.
+Where the same two lines race inside a core as well, that is told in the same finding.
+
+**Hints.** A hint is an edit: lines to add, with an event, semaphore or buffer id that neither the text nor the run has
+used. All line numbers are those of the text as it is; lines for one place go there in the order of the hint. An edge
+into a later iteration comes with its prime and its drain. Between cores the signal goes into the loops that both run
+alike; on a5 each vector core has a signal of its own (id, and id + 16 on the cube core), and two vector cores are joined
+through the cube core.
+
 **The theorem.** If a run has no race, no scope-alias error and no deadlock, every schedule leaves the same bytes in
 the arguments, and program order is one of them. (Sums of floats by atomic stores in no order are named as such.)
 After the first race, later findings describe one possible execution. A test compares random programs that check clean
@@ -77,6 +89,11 @@ so that neighbours are told apart. All of these together take at most twice the 
 access for which there is no room left is not recorded: no race is made up, one may be missed, and the report says so
 (`lint`: the check of the argument is not complete). A report without that remark is exact to the byte. It takes
 arguments of more than some 10 MB, nearly all of whose 32-byte pieces are shared.
+
+**Other limits.** Some 88 pairs of lines with suspected loads and 37 lines with undefined values are told apart at once;
+more of a kind are reported under the last of that kind, and show by themselves once it is repaired. Of one pair of
+lines at most 65,536 suspected ranges are tried in the second run: if none of them matters and there were more, a `lint`
+says so.
 
 **What it cannot see.** A kernel that is in perfect order and computes something else than was meant: an address that
 is off by 32 bytes and overwrites a neighbour at a time when nobody minds the order.
