@@ -72,8 +72,8 @@ Where the same two lines race inside a core as well, that is told in the same fi
 **Hints.** A hint is an edit: lines to add, with an event, semaphore or buffer id that neither the text nor the run has
 used. All line numbers are those of the text as it is; lines for one place go there in the order of the hint. An edge
 into a later iteration comes with its prime and its drain. Between cores the signal goes into the loops that both run
-alike; on a5 each vector core has a signal of its own (id, and id + 16 on the cube core), and two vector cores are joined
-through the cube core.
+alike; on a5 each vector core has a signal of its own (id, and id + 16 on the cube core), and two vector cores are
+joined through the cube core.
 
 **The theorem.** If a run has no race, no scope-alias error and no deadlock, every schedule leaves the same bytes in
 the arguments, and program order is one of them. (Sums of floats by atomic stores in no order are named as such.)
@@ -90,7 +90,7 @@ access for which there is no room left is not recorded: no race is made up, one 
 (`lint`: the check of the argument is not complete). A report without that remark is exact to the byte. It takes
 arguments of more than some 10 MB, nearly all of whose 32-byte pieces are shared.
 
-**Other limits.** Some 88 pairs of lines with suspected loads and 37 lines with undefined values are told apart at once;
+**Other limits.** Some 88 pairs of lines with suspected loads and 38 lines with undefined values are told apart at once;
 more of a kind are reported under the last of that kind, and show by themselves once it is repaired. Of one pair of
 lines at most 65,536 suspected ranges are tried in the second run: if none of them matters and there were more, a `lint`
 says so.

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import ptosim
-from sanitize.kernels import ALL, COPY, check, kinds, load, order, put, store, take
+from sanitize.kernels import ALL, COPY, check, kinds, load, order, put, store, take, text
+from sanitize.repair import repaired
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SKELETON = Path(__file__).parents[1] / "skeleton"
@@ -66,6 +67,35 @@ def test_an_unprimed_reverse_wait_hangs_in_the_first_iteration() -> None:
     assert deadlock.message == "b0.aiv0 MTE2, b0.aiv0 V wait for each other"
     assert any("flag V -> MTE2 id 0, count 0" in note for note in deadlock.notes)
     assert any("flag MTE2 -> V id 0, count 0" in note for note in deadlock.notes)
+
+
+@pytest.mark.parametrize("number", lines_with("set_flag", "before"))
+def test_the_hint_primes_it_again(number: int) -> None:
+    (deadlock,) = pingpong(without(number)).findings
+    assert deadlock.hint is not None
+    assert deadlock.hint.endswith(f"{PINGPONG.split(chr(10))[number].partition('//')[0].strip()}  // prime")
+    assert pingpong(repaired(without(number), deadlock.hint)).findings == ()
+
+
+def test_the_hint_primes_and_drains_what_is_neither() -> None:
+    loop = (
+        take("V", "MTE2", 3) + load() + order("MTE2", "V") + COPY + put("V", "MTE2", 3) + order("V", "MTE3") + store()
+    )
+    loop += "    pto.barrier #pto.pipe<PIPE_MTE3>\n" + order("MTE3", "V")
+    source = text(f"    scf.for %i = %c0 to %c4 step %c1 {{\n{loop}    }}\n" + ALL)
+    arrays = np.zeros(64, np.float32), np.zeros(64, np.float32)
+    (deadlock,) = ptosim.check(ptosim.load(source).kernel(), *arrays).findings
+    assert deadlock.hint == (
+        'before line 13 add pto.set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID3"]  // prime\n'
+        'after line 30 add  pto.wait_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID3"]  // drain'
+    )
+    assert ptosim.check(ptosim.load(repaired(source, deadlock.hint)).kernel(), *arrays).findings == ()
+
+
+def test_another_circle_has_no_such_hint() -> None:
+    report = check(take("V", "MTE2") + load() + order("MTE2", "V") + COPY + put("V", "MTE2") + ALL)
+    assert kinds(report) == ["deadlock!"]
+    assert report.findings[0].hint is None
 
 
 def test_a_missing_reverse_dependency_shows_from_the_third_tile_on() -> None:

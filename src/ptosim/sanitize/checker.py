@@ -8,7 +8,7 @@ instructions are in lints.py.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ from ptosim.sanitize.dependence import Dependence
 from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, Outcome, compatible
 from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
+from ptosim.sanitize.priming import prime
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
 from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Direction, Memory, Track
@@ -121,8 +122,10 @@ class Checker(Silent):
             self.findings.diagnostic(diagnostic)
 
     def deadlock(self, deadlock: Deadlock) -> None:
-        for diagnostic in () if self.planted else diagnostics(deadlock):
-            self.findings.diagnostic(diagnostic)
+        if self.planted:
+            return
+        for root, diagnostic in zip(deadlock.roots, diagnostics(deadlock), strict=True):
+            self.findings.diagnostic(replace(diagnostic, hint=prime(self.subject.program, root)))
 
     def ended_early(self, reasons: Sequence[Diagnostic]) -> None:
         """A block came to an end before its program did."""
