@@ -131,6 +131,15 @@ def test_full_control_fits_its_fields(name: str, pointers: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "pointers"), CONTROL)
+def test_elements_are_moved_as_they_are(name: str, pointers: str) -> None:
+    space = pointers[-3:]
+    for source, data in (("f16", "bf16"), ("i8", "f8E4M3FN"), ("f32", "i32")):
+        accepts(f"pto.{name} %p_{source}_l1, %p_{data}_{space}, {SIX}")
+    message = "dest has elements of i8, but source has f16: their widths differ"
+    rejects(f"pto.{name} %p_f16_l1, ^%p_i8_{space}, {SIX}", message)
+
+
+@pytest.mark.parametrize(("name", "pointers"), CONTROL)
 def test_transposition(name: str, pointers: str) -> None:
     for word in ("true", "false"):
         text = text_of(f"pto.{name} {pointers}, {SIX} {{transpose = {word}}}")

@@ -77,7 +77,7 @@ class _Load(CubeOperation):
     def _parse_named(cls, parser: LocatedParser, written: Written) -> None:
         groups = ((*cls.shape, *STARTS), cls.full)
         start = parser.span_here()
-        given: dict[str, str] = {}
+        given: set[str] = set()
         while True:
             span = parser.span_here()
             name = parser.parse_identifier(f" of a field of {cls.name}")
@@ -87,18 +87,19 @@ class _Load(CubeOperation):
                 parser.raise_error(f"unknown field '{name}'; known: {known}", span)
             if role in given:
                 parser.raise_error(f"field '{name}' is given twice", span)
-            given[role] = name
+            given.add(role)
             parser.parse_punctuation("(")
             parse_leading(parser, written, role)
             parser.parse_punctuation(")")
             if parser.parse_optional_punctuation(",") is None:
                 break
-        if not any(given.keys() == set(group) for group in groups):
+        if not any(given == set(group) for group in groups):
             choices = ", or ".join(" ".join(map(_field, group)) for group in groups)
             parser.raise_error(f"named fields must be exactly {choices}", start)
 
     def print(self, printer: Printer) -> None:
-        operands = [value for role in (*self.leading(), *self.written_fields()) for value in self.segment(role)]
+        fields = (*self.shape, *STARTS) if self.segment(self.shape[0]) else self.full
+        operands = [value for role in ("source", "dest", *fields) for value in self.segment(role)]
         printer.print_string(" ")
         printer.print_list(operands, printer.print_ssa_value)
         transpose = self.properties.get("transpose")
@@ -106,17 +107,10 @@ class _Load(CubeOperation):
         printer.print_op_attributes({**shown, **self.attributes})
         print_clause_types(printer, [("", operands)])
 
-    def leading(self) -> tuple[str, str]:
-        return ("source", "dest")
-
-    def written_fields(self) -> tuple[str, ...]:
-        """The fields in the order in which they are written by position."""
-        return (*self.shape, *STARTS) if self.segment(self.shape[0]) else self.full
-
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
         yield from are_i64(self, *self.shape, *STARTS, *self.full)
-        yield from self.complete()
+        yield from self._complete()
         yield from in_range(self, 1, None, *self.shape)
         yield from in_range(self, 0, None, *STARTS)
         for role in STARTS:
@@ -124,7 +118,7 @@ class _Load(CubeOperation):
                 if known > 0:
                     yield Problem(counts_fractals(role), at=place, kind="lint", severity="warning")
 
-    def complete(self) -> Iterator[Problem]:
+    def _complete(self) -> Iterator[Problem]:
         """One of the groups of fields is there, whole."""
         given = {role for role in (*self.shape, *STARTS, *self.full) if self.segment(role)}
         if given not in (set(self.shape), {*self.shape, *STARTS}, set(self.full)):
