@@ -159,7 +159,7 @@ def test_bitwise_takes_8_bit_payloads_but_not_pairs(name: str):
 @pytest.mark.parametrize("name", UNARY)
 def test_a_unary_result_has_the_type_of_the_input(name: str):
     rejects(
-        f"%d = ^pto.{name} %v_f32, %b32 : V<f32>, M<b32> -> V<i32>",
+        f"%d = pto.{name} %v_f32, %b32 : V<f32>, M<b32> -> ^V<i32>",
         "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
     )
 
@@ -168,7 +168,7 @@ def test_a_unary_result_has_the_type_of_the_input(name: str):
 def test_a_result_has_the_type_of_the_first_register(name: str):
     element, other = ("i32", "ui32") if name in ("vnot", "vshls", "vshrs") else ("f32", "i32")
     first = "acc" if name == "vmadd" else "lhs" if name in BINARY else "input"
-    body = written(name, element, "b32").replace("pto.", "^pto.", 1).replace(f"-> V<{element}>", f"-> V<{other}>")
+    body = written(name, element, "b32").replace(f"-> V<{element}>", f"-> ^V<{other}>")
     rejects(body, f"result has type {register(other)}, but {first} has type {register(element)}")
 
 
@@ -282,7 +282,7 @@ def test_vbr_needs_a_compatible_scalar():
 
 def test_vbr_has_no_64_bit_form():
     taken = all_but(WIDE)
-    rejects("%d = ^pto.vbr %s_i64 : i64 -> V<i64>", f"pto.vbr does not take elements of type i64; it takes {taken}")
+    rejects("%d = pto.vbr %s_i64 : i64 -> ^V<i64>", f"pto.vbr does not take elements of type i64; it takes {taken}")
 
 
 def test_vdup_of_a_scalar_and_of_a_lane():
@@ -319,7 +319,7 @@ def test_vdup_rejects():
         mismatch("b8", "f32"),
     )
     rejects(
-        "%d = ^pto.vdup %s_i64, %b32 : i64, M<b32> -> V<i64>",
+        "%d = pto.vdup %s_i64, %b32 : i64, M<b32> -> ^V<i64>",
         f"pto.vdup does not take elements of type i64; it takes {all_but(WIDE)}",
     )
 
@@ -348,7 +348,7 @@ def test_shift_counts_of_any_sign(name: str):
         "rhs must be a vector register, not i32",
     )
     rejects(
-        f"%d = ^pto.{name} %v_i32, %w_i32, %b32 : V<i32>, V<i32>, M<b32> -> V<ui32>",
+        f"%d = pto.{name} %v_i32, %w_i32, %b32 : V<i32>, V<i32>, M<b32> -> ^V<ui32>",
         "result has type !pto.vreg<64xui32>, but lhs has type !pto.vreg<64xi32>",
     )
 
@@ -369,7 +369,7 @@ def test_carry(name: str, element: str):
     v = f"V<{element}>"
     accepts(f"%d, %c = pto.{name} %v_{element}, %w_{element}, %b32 : {v}, {v}, M<b32> -> {v}, M<b32>")
     rejects(
-        f"%d, %c = ^pto.{name} %v_{element}, %w_{element}, %b32 : {v}, {v}, M<b32> -> {v}, M<b8>",
+        f"%d, %c = pto.{name} %v_{element}, %w_{element}, %b32 : {v}, {v}, M<b32> -> {v}, ^M<b8>",
         mismatch("b8", element),
     )
 
@@ -394,7 +394,7 @@ def test_carry_in(name: str):
     rejects(body, mismatch("b16", "ui32"))
     body = text.format(name, "b32", "b8", "b32", "b8", "b32").replace("%b8", "^%b8", 1)
     rejects(body, mismatch("b8", "ui32"))
-    body = text.format(name, "b32_in", "b32", "b32", "b32", "b16").replace("pto.", "^pto.", 1)
+    body = text.format(name, "b32_in", "b32", "b32", "b32", "^b16").replace("M<^b16>", "^M<b16>")
     rejects(body, mismatch("b16", "ui32"))
     body = text.format(name, "b32_in", "b32", "b32", "b32", "b32").replace("ui32", "f32").replace("%v_", "^%v_", 1)
     rejects(body, f"pto.{name} does not take elements of type f32; it takes i32, si32, ui32")

@@ -61,12 +61,12 @@ def test_compared_registers_have_one_type():
 
 def test_seed_and_result_match_the_width():
     rejects(vcmp("f32", seed="b16", result="b32").replace("%b16", "^%b16"), mismatch("b16", "f32"))
-    rejects(vcmp("f32", result="b8").replace("pto.", "^pto."), mismatch("b8", "f32"))
+    rejects(vcmp("f32", result="b8").replace("-> ", "-> ^"), mismatch("b8", "f32"))
     rejects(
         '%m = pto.vcmps %v_f16, %s_f16, ^%b32, "eq" : V<f16>, f16, M<b32> -> M<b16>',
         mismatch("b32", "f16"),
     )
-    rejects('%m = ^pto.vcmps %v_f16, %s_f16, %b16, "eq" : V<f16>, f16, M<b16> -> M<b32>', mismatch("b32", "f16"))
+    rejects('%m = pto.vcmps %v_f16, %s_f16, %b16, "eq" : V<f16>, f16, M<b16> -> ^M<b32>', mismatch("b32", "f16"))
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32])
@@ -110,7 +110,7 @@ def test_vsel_rejects():
         "on_false has type !pto.vreg<64xi32>, but on_true has type !pto.vreg<64xf32>",
     )
     rejects(
-        "%d = ^pto.vsel %v_f32, %w_f32, %b32 : V<f32>, V<f32>, M<b32> -> V<i32>",
+        "%d = pto.vsel %v_f32, %w_f32, %b32 : V<f32>, V<f32>, M<b32> -> ^V<i32>",
         "result has type !pto.vreg<64xi32>, but on_true has type !pto.vreg<64xf32>",
     )
     rejects("%d = pto.vsel %v_f32, %w_f32, ^%b16 : V<f32>, V<f32>, M<b16> -> V<f32>", mismatch("b16", "f32"))
@@ -154,7 +154,7 @@ def test_vselr_rejects():
         "pto.vselr does not take elements of type f32; it takes i8, i16, i32, i64, ...",
     )
     rejects(
-        "%d = ^pto.vselr %v_f32, %w_i32 : V<f32>, V<i32> -> V<i32>",
+        "%d = pto.vselr %v_f32, %w_i32 : V<f32>, V<i32> -> ^V<i32>",
         "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
     )
     rejects(

@@ -197,7 +197,7 @@ def test_vcvt_converts_registers():
         "input must be a vector register, not f32",
     )
     rejects(
-        '%d = ^pto.vcvt %v_f32, %b32 {part = "EVEN"} : V<f32>, M<b32> -> f16',
+        '%d = pto.vcvt %v_f32, %b32 {part = "EVEN"} : V<f32>, M<b32> -> ^f16',
         "result must be a vector register, not f16",
     )
 
@@ -226,7 +226,7 @@ def test_vtrc_rejects():
         rejects(vtrc(element, mask, '"R"').replace("%v_", "^%v_"), message)
     rejects(vtrc("f16", "b32", '"R"').replace("%b32", "^%b32", 1), mismatch("b32", "f16"))
     rejects(
-        '%d = ^pto.vtrc %v_f32, %b32, "R" : V<f32>, M<b32> -> V<i32>',
+        '%d = pto.vtrc %v_f32, %b32, "R" : V<f32>, M<b32> -> ^V<i32>',
         "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
     )
     rejects(vtrc("f32", "b16", '"R"').replace("%b16", "^%b16", 1), mismatch("b16", "f32"))
@@ -250,7 +250,7 @@ def test_vci_rejects():
     taken = "i8, i16, i32, si8, si16, si32, ui8, ui16, ui32, f16, f32"
     for element in ("i64", "si64", "ui64", "bf16"):
         message = f"pto.vci does not take elements of type {element}; it takes {taken}"
-        rejects(f"%d = ^pto.vci %s_{element} : {element} -> V<{element}>", message)
+        rejects(f"%d = pto.vci %s_{element} : {element} -> ^V<{element}>", message)
     rejects("%d = pto.vci ^%s_f32 : f32 -> V<i32>", "base has type f32, but the elements of result need i32")
     rejects("%d = pto.vci ^%s_i32 : i32 -> V<f32>", "base has type i32, but the elements of result need f32")
     rejects("%d = pto.vci ^%s_f32 : f32 -> V<f16>", "base has type f32, but the elements of result need f16")
@@ -269,7 +269,7 @@ def test_vbitcast(source: str, dest: str):
 
 def test_vbitcast_rejects():
     rejects("%d = pto.vbitcast ^%s_f32 : f32 -> V<f32>", "input must be a vector register, not f32")
-    rejects("%d = ^pto.vbitcast %v_f32 : V<f32> -> i32", "result must be a vector register, not i32")
+    rejects("%d = pto.vbitcast %v_f32 : V<f32> -> ^i32", "result must be a vector register, not i32")
     rejects(
         "%d = pto.vbitcast %v_f32 : V<f32> -> !pto.vreg<^64xf16>",
         "!pto.vreg<64xf16> is 128 bytes; a vector register is exactly 256 bytes",
@@ -306,11 +306,11 @@ def test_vmulscvt():
         "scalar must be f32, not f16",
     )
     rejects(
-        '%d = ^pto.vmulscvt %v_f32, %s_f32, %b32, "A", "EVEN" : V<f32>, f32, M<b32> -> V<bf16>',
+        '%d = pto.vmulscvt %v_f32, %s_f32, %b32, "A", "EVEN" : V<f32>, f32, M<b32> -> ^V<bf16>',
         "pto.vmulscvt does not take elements of type bf16; it takes f16",
     )
     rejects(
-        '%d = ^pto.vmulscvt %v_f32, %s_f32, %b32, "A", "EVEN" : V<f32>, f32, M<b32> -> f16',
+        '%d = pto.vmulscvt %v_f32, %s_f32, %b32, "A", "EVEN" : V<f32>, f32, M<b32> -> ^f16',
         "result must be a vector register, not f16",
     )
     rejects(

@@ -54,7 +54,7 @@ def test_pointer_arithmetic():
     rejects("%p = pto.addptr %ub, ~%m : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>", "offset must be index, not i64")
     rejects("%p = pto.addptr ~%m, %i : i64 -> i64", "pointer must be a pointer, not i64")
     rejects(
-        "%p = ~pto.addptr %ub, %i : !pto.ptr<f32, ub> -> !pto.ptr<f16, ub>",
+        "%p = pto.addptr %ub, %i : !pto.ptr<f32, ub> -> ~!pto.ptr<f16, ub>",
         "pto.addptr gives !pto.ptr<f32, ub>, the type of its pointer, not !pto.ptr<f16, ub>",
     )
 
@@ -125,7 +125,7 @@ def test_loads_and_stores(pointer: str):
     "access, message",
     [
         (
-            "%x = ~pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> i32",
+            "%x = pto.load_scalar %ub[%i] : !pto.ptr<f32, ub> -> ~i32",
             "pto.load_scalar from !pto.ptr<f32, ub> gives f32, not i32",
         ),
         (
@@ -183,8 +183,8 @@ def test_addresses():
         "%y = pto.load_scalar %p[%i] : !pto.ptr<f32, gm> -> f32\npto.store_scalar %y, %p[%i] : !pto.ptr<f32, gm>, f32"
     )
     rejects("%x = pto.ptrtoint ~%ub : !pto.ptr<f32, ub> -> i64", "pointer must point to gm, not ub")
-    rejects("%x = ~pto.ptrtoint %gm : !pto.ptr<f32, gm> -> i32", "an address has type i64, not i32")
-    rejects("%p = ~pto.inttoptr %m : i64 -> !pto.ptr<f32, ub>", "result must point to gm, not ub")
+    rejects("%x = pto.ptrtoint %gm : !pto.ptr<f32, gm> -> ~i32", "an address has type i64, not i32")
+    rejects("%p = pto.inttoptr %m : i64 -> ~!pto.ptr<f32, ub>", "result must point to gm, not ub")
     rejects("%p = pto.inttoptr ~%n : i32 -> !pto.ptr<f32, gm>", "address must be i64, not i32")
     rejects(
         "%p = pto.inttoptr %m : i64 -> !pto.ptr<f32, gm>\n"

@@ -33,7 +33,7 @@ def test_interleaving_keeps_one_type(name: str):
         "rhs has type !pto.vreg<64xi32>, but lhs has type !pto.vreg<64xf32>",
     )
     rejects(
-        f"%l, %h = ^pto.{name} %v_f32, %w_f32 : V<f32>, V<f32> -> V<f32>, V<f16>",
+        f"%l, %h = pto.{name} %v_f32, %w_f32 : V<f32>, V<f32> -> V<f32>, ^V<f16>",
         "high has type !pto.vreg<128xf16>, but lhs has type !pto.vreg<64xf32>",
     )
 
@@ -83,7 +83,7 @@ def test_vusqz_counts_in_signed_integers(element: str):
 @pytest.mark.parametrize("name", ["vsqz", "vusqz"])
 def test_squeezing_keeps_type_and_mask_width(name: str):
     rejects(
-        squeeze(name, "i32", "i16").replace("pto.", "^pto."),
+        squeeze(name, "i32", "i16").replace("-> ", "-> ^"),
         "result has type !pto.vreg<128xi16>, but input has type !pto.vreg<64xi32>",
     )
     rejects(
@@ -106,7 +106,7 @@ def test_vpack(sign: str, source: str, result: str):
     accepts(pack(sign + source, result, '"HIGHER"'))
     for other in (result.replace("ui", "i"), result.replace("ui", "si"), "f16", "ui32"):
         rejects(
-            pack(sign + source, other).replace("pto.", "^pto."),
+            pack(sign + source, other).replace("-> ", "-> ^"),
             f"pto.vpack of {register(sign + source)} gives {register(result)}, not {register(other)}",
         )
 
@@ -116,7 +116,7 @@ def test_vpack_rejects():
     for element in ("f32", "i8", "i64"):
         message = f"pto.vpack does not take elements of type {element}; it takes {taken}"
         rejects(pack(element, "ui16").replace("%v_", "^%v_"), message)
-    rejects('%d = ^pto.vpack %v_i32, "LOWER" : V<i32> -> ui16', "result must be a vector register, not ui16")
+    rejects('%d = pto.vpack %v_i32, "LOWER" : V<i32> -> ^ui16', "result must be a vector register, not ui16")
     rejects(pack("i32", "ui16", '^"EVEN"'), "unknown part 'EVEN'; known: LOWER, HIGHER", kind="syntax")
 
 
@@ -131,7 +131,7 @@ def test_unpacking(name: str):
     for element, result in [("i16", "i64"), ("i16", "i16"), ("i8", "i32"), ("i16", "f32")]:
         bits = 2 * ELEMENTS[element].bits
         rejects(
-            unpack(name, element, result).replace("pto.", "^pto."),
+            unpack(name, element, result).replace("-> ", "-> ^"),
             f"pto.{name} of {register(element)} gives {bits}-bit integers, not {result}",
         )
     for element, result in [("f16", "f32"), ("i32", "i64")]:
@@ -140,7 +140,7 @@ def test_unpacking(name: str):
             f"pto.{name} does not take elements of type {element}; it takes i8, i16, si8, si16, ui8, ui16",
         )
     rejects(unpack(name, "i16", "i32", "^%s_i32"), "part must be index, not i32")
-    rejects(f"%d = ^pto.{name} %v_i16, %s_index : V<i16> -> i32", "result must be a vector register, not i32")
+    rejects(f"%d = pto.{name} %v_i16, %s_index : V<i16> -> ^i32", "result must be a vector register, not i32")
 
 
 def test_the_part_of_an_unpacking_is_not_in_the_type_list():

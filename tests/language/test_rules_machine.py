@@ -195,12 +195,12 @@ POINTERS = [
     ),
     Rule(f"%x = pto.addptr %p_f32_ub, ~%s_«i64|index» : {_P} -> {_P}", "offset must be index, not i64"),
     Rule(
-        f"%x = ~pto.addptr %p_f32_ub, %s_index : {_P} -> !pto.ptr<«i32|f32», ub>",
+        f"%x = pto.addptr %p_f32_ub, %s_index : {_P} -> ~!pto.ptr<«i32|f32», ub>",
         f"pto.addptr gives {_P}, the type of its pointer, not !pto.ptr<i32, ub>",
     ),
     Rule("%x = pto.addptr ~%«s_i64|p_f32_ub», %s_index", "pointer must be a pointer, not i64"),
     Rule(
-        f"%x = ~pto.load_scalar %p_f32_ub[%s_index] : {_P} -> «i32|f32»",
+        f"%x = pto.load_scalar %p_f32_ub[%s_index] : {_P} -> ~«i32|f32»",
         f"pto.load_scalar from {_P} gives f32, not i32",
     ),
     Rule(f"%x = pto.load_scalar %p_f32_ub[~%s_«i32|index»] : {_P} -> f32", "offset must be index, not i32"),
@@ -235,10 +235,10 @@ POINTERS = [
         "call @g(%p, %i, %v) : (!pto.ptr<i32, gm>, index, i32) -> ()\nreturn }",
         "pto.st_dev belongs in a kernel entry, not in the helper @g",
     ),
-    Rule(f"%x = ~pto.ptrtoint %p_f32_gm : {_G} -> «i32|i64»", "an address has type i64, not i32"),
+    Rule(f"%x = pto.ptrtoint %p_f32_gm : {_G} -> ~«i32|i64»", "an address has type i64, not i32"),
     Rule("%x = pto.ptrtoint ~%p_f32_«ub|gm» : !pto.ptr<f32, «ub|gm»> -> i64", "pointer must point to gm, not ub"),
     Rule(f"%x = pto.inttoptr ~%s_«i32|i64» : «i32|i64» -> {_G}", "address must be i64, not i32"),
-    Rule("%x = ~pto.inttoptr %s_i64 : i64 -> !pto.ptr<f32, «ub|gm»>", "result must point to gm, not ub"),
+    Rule("%x = pto.inttoptr %s_i64 : i64 -> ~!pto.ptr<f32, «ub|gm»>", "result must point to gm, not ub"),
     Rule(
         f"%x = pto.inttoptr %s_i64 : i64 -> {_G}\n"
         f"%y = pto.«addptr|load_scalar» ~%x«, |[»%s_index«|]» : {_G} -> «{_G}|f32»",
@@ -249,16 +249,16 @@ POINTERS = [
 
 SYSTEM = [
     *(
-        Rule(f"%x = ~pto.{name} : «index|i64»", f"pto.{name} gives i64, not index")
+        Rule(f"%x = pto.{name} : ~«index|i64»", f"pto.{name} gives i64, not index")
         for name in ("get_block_idx", "get_block_num", "get_subblock_idx", "get_subblock_num")
     ),
-    Rule("%x = ~pto.get_ctrl : «i32|i64»", "the control register has type i64, not i32"),
+    Rule("%x = pto.get_ctrl : ~«i32|i64»", "the control register has type i64, not i32"),
     Rule("pto.set_ctrl ~%s_«i32|i64»", "value must be i64, not i32"),
     Rule("%x = pto.sbitset0 ~%s_«i32|i64», %0 : «i32|i64», i64 -> i64", "value must be i64, not i32"),
     Rule("%x = pto.sbitset1 %s_i64, ~%s_«i32|i64» : i64, «i32|i64» -> i64", "bit must be i64, not i32"),
     Rule("%x = pto.sbitset1 %s_i64, ~%«64|63» : i64, i64 -> i64", "bit is 64; it must be 0..63"),
-    Rule("%x = ~pto.sbitset0 %s_i64, %0 : i64, i64 -> «i32|i64»", "pto.sbitset0 gives i64, not i32"),
-    Rule("%a, %b, %c, %d = ~pto.get_vms4_sr : i16, i16, i16, «i32|i16»", "the fourth count has type i16, not i32"),
+    Rule("%x = pto.sbitset0 %s_i64, %0 : i64, i64 -> ~«i32|i64»", "pto.sbitset0 gives i64, not i32"),
+    Rule("%a, %b, %c, %d = pto.get_vms4_sr : i16, i16, i16, ~«i32|i16»", "the fourth count has type i16, not i32"),
     Rule(
         "«pto.vecscope {|»\n%a:4 = ~pto.get_vms4_sr : i16, i16, i16, i16\n«}|»",
         "pto.get_vms4_sr must be outside 'pto.vecscope'",
@@ -276,8 +276,8 @@ SYSTEM = [
     Rule('pto.vecscope {\npto.sprsts "AR", ~%p_i32_«gm|ub»[%s_i32]\n}', "dest must point to ub, not gm"),
     Rule('pto.vecscope {\npto.sprsts "AR", %p_i32_ub[~%s_«index|i32»]\n}', "offset must be i32, not index"),
     Rule(
-        'pto.vecscope {\n%n = ~pto.sprsts "AR", %p_i32_ub[%s_i32] '
-        ": !pto.ptr<i32, ub>, i32 -> !pto.ptr<«ui32|i32», ub>\n}",
+        'pto.vecscope {\n%n = pto.sprsts "AR", %p_i32_ub[%s_i32] '
+        ": !pto.ptr<i32, ub>, i32 -> ~!pto.ptr<«ui32|i32», ub>\n}",
         "pto.sprsts requires updated base result to match base type !pto.ptr<i32, ub>, not !pto.ptr<ui32, ub>",
     ),
     Rule(

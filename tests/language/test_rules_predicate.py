@@ -24,7 +24,7 @@ def pstu(granularity: str, element: str, updated: str | None = None) -> str:
 GENERATION = [
     *(
         Rule(
-            f'%x = ~pto.{name}_{suffix} "PAT_ALL" : M<«{other}|{suffix}»>',
+            f'%x = pto.{name}_{suffix} "PAT_ALL" : ~M<«{other}|{suffix}»>',
             f"result of pto.{name}_{suffix} must be !pto.mask<{suffix}>, not !pto.mask<{other}>",
         )
         for name in ("pset", "pge")
@@ -40,11 +40,11 @@ GENERATION = [
         "count must be a 32-bit integer, not i64",
     ),
     Rule(
-        "%x, %y = ~pto.plt_b16 %s_i32 : i32 -> M<b16>, «i64|i32»",
+        "%x, %y = pto.plt_b16 %s_i32 : i32 -> M<b16>, ~«i64|i32»",
         "the second result must have the type of count, i32, not i64",
     ),
     Rule(
-        "%x, %y = ~pto.plt_b8 %s_i32 : i32 -> M<«b32|b8»>, i32",
+        "%x, %y = pto.plt_b8 %s_i32 : i32 -> ~M<«b32|b8»>, i32",
         "result of pto.plt_b8 must be !pto.mask<b8>, not !pto.mask<b32>",
     ),
     Rule(
@@ -55,7 +55,7 @@ GENERATION = [
     Rule("%x = pto.pltm_b32 ~%s_«i32|i16», %s_i32 : «i32|i16», i32 -> M<b32>", "loop must be i16, not i32"),
     Rule("%x = pto.pltm_b32 %s_i16, ~%s_«i64|i32» : i16, «i64|i32» -> M<b32>", "bound must be i32, not i64"),
     Rule(
-        "%x = ~pto.pltm_b16 %s_i16, %s_i32 : i16, i32 -> M<«b32|b16»>",
+        "%x = pto.pltm_b16 %s_i16, %s_i32 : i16, i32 -> ~M<«b32|b16»>",
         "result of pto.pltm_b16 must be !pto.mask<b16>, not !pto.mask<b32>",
     ),
 ]
@@ -73,7 +73,7 @@ ALGEBRA = [
         "mask has type !pto.mask<b8>, but input has type !pto.mask<b32>",
     ),
     Rule(
-        "%x = ~pto.pnot %b32, %b32_in : M<b32>, M<b32> -> M<«b16|b32»>",
+        "%x = pto.pnot %b32, %b32_in : M<b32>, M<b32> -> ~M<«b16|b32»>",
         "result has type !pto.mask<b16>, but input has type !pto.mask<b32>",
     ),
     Rule(
@@ -89,7 +89,7 @@ ALGEBRA = [
         "rhs of pto.pintlv_b16 must be !pto.mask<b16>, not !pto.mask<b32>",
     ),
     Rule(
-        "%x, %y = ~pto.pdintlv_b8 %b8, %b8 : M<b8>, M<b8> -> M<b8>, M<«b16|b8»>",
+        "%x, %y = pto.pdintlv_b8 %b8, %b8 : M<b8>, M<b8> -> M<b8>, ~M<«b16|b8»>",
         "high of pto.pdintlv_b8 must be !pto.mask<b8>, not !pto.mask<b16>",
     ),
     Rule(
@@ -117,7 +117,7 @@ ALGEBRA = [
         for name in ("pand", "por", "pxor")
     ),
     Rule(
-        "%x = ~pto.pand %b16, %b16, %b16 : M<b16>, M<b16>, M<b16> -> M<«b32|b16»>",
+        "%x = pto.pand %b16, %b16, %b16 : M<b16>, M<b16>, M<b16> -> ~M<«b32|b16»>",
         "result has type !pto.mask<b32>, but lhs has type !pto.mask<b16>",
     ),
     Rule(
@@ -125,9 +125,9 @@ ALGEBRA = [
         "lhs of pto.pdintlv_b32 must be !pto.mask<b32>, not !pto.mask<b16>",
     ),
     Rule("%x = pto.pbitcast ~%«v_i32|b32» : «V<i32>|M<b32>» -> M<b16>", "input must be a mask, not ..."),
-    Rule('%x = ~pto.ppack %b32, "LOWER" : M<b32> -> «i32|M<b16>»', "result must be a mask, not i32"),
+    Rule('%x = pto.ppack %b32, "LOWER" : M<b32> -> ~«i32|M<b16>»', "result must be a mask, not i32"),
     Rule("%x = pto.pnot ~%«v_i32|b32», %b32 : «V<i32>|M<b32>», M<b32> -> M<b32>", "input must be a mask, not ..."),
-    Rule("%x = ~pto.pbitcast %b8 : M<b8> -> «i32|M<b32>»", "result must be a mask, not i32"),
+    Rule("%x = pto.pbitcast %b8 : M<b8> -> ~«i32|M<b32>»", "result must be a mask, not i32"),
 ]
 
 MEMORY = [
@@ -149,18 +149,18 @@ MEMORY = [
     ),
     Rule('pto.psti %b8, ~%p_ui8_«gm|ub»[%c1], "NORM"', "dest must point to ub, not gm"),
     Rule('pto.psts ~%«v_f32|b32», %p_ui8_ub[%s_index], "NORM"', "value must be a mask, not !pto.vreg<64xf32>"),
-    Rule(f'%x = ~pto.plds %p_ui8_ub[%s_index], "NORM" : {_P}, index -> «i32|M<b8>»', "result must be a mask, not i32"),
+    Rule(f'%x = pto.plds %p_ui8_ub[%s_index], "NORM" : {_P}, index -> ~«i32|M<b8>»', "result must be a mask, not i32"),
     Rule(
         f'%x = pto.pldi %p_ui8_ub[~%«s_index|c1»], "NORM" : {_P}, index -> M<b8>',
         "the offset of pto.pldi must be a constant",
     ),
     Rule('pto.psti %b8, %p_ui8_ub[~%«s_index|c1»], "PK"', "the offset of pto.psti must be a constant"),
     Rule(
-        f'%x, %n = ~pto.plds %p_ui8_ub[%s_index], "NORM" : {_P}, index -> M<b8>, !pto.ptr<«i8|ui8», ub>',
+        f'%x, %n = pto.plds %p_ui8_ub[%s_index], "NORM" : {_P}, index -> M<b8>, ~!pto.ptr<«i8|ui8», ub>',
         f"pto.plds requires updated base result to match base type {_P}, not !pto.ptr<i8, ub>",
     ),
     Rule(
-        f'%n = ~pto.psti %b8, %p_ui8_ub[%c1], "NORM" : M<b8>, {_P}, index -> !pto.ptr<«i8|ui8», ub>',
+        f'%n = pto.psti %b8, %p_ui8_ub[%c1], "NORM" : M<b8>, {_P}, index -> ~!pto.ptr<«i8|ui8», ub>',
         f"pto.psti requires updated base result to match base type {_P}, not !pto.ptr<i8, ub>",
     ),
     Rule(
@@ -177,7 +177,7 @@ MEMORY = [
     ),
     Rule(pstu("«b8|b16»", "ui16").replace("%«", "~%«"), "pto.pstu takes masks of b16 and b32 lanes, not b8"),
     Rule(
-        pstu("b32", "ui32", "!pto.ptr<«i32|ui32», ub>").replace("pto.pstu", "~pto.pstu"),
+        pstu("b32", "ui32", "~!pto.ptr<«i32|ui32», ub>"),
         "pto.pstu requires updated base result to match base type !pto.ptr<ui32, ub>, not !pto.ptr<i32, ub>",
     ),
     Rule(

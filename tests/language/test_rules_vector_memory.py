@@ -73,9 +73,9 @@ LOADS = [
         "%x = pto.vlds ~%p_f32_«gm|ub»[%s_index] : !pto.ptr<f32, «gm|ub»> -> V<f32>", "source must point to ub, not gm"
     ),
     Rule(f"%x = pto.vlds %p_f32_ub[~%s_«i64|index»] : {_P} -> V<f32>", "offset must be index, not i64"),
-    Rule(f"%x = ~pto.vlds %p_f32_ub[%s_index] : {_P} -> «f32|V<f32>»", "result must be a vector register, not f32"),
+    Rule(f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>»", "result must be a vector register, not f32"),
     Rule(f"%x = pto.vlds %p_f32_ub «~|[%s_index] »: {_P} -> V<f32>", "Expected '[' before offset", "syntax"),
-    Rule(f"%x, %n = ~pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>, {_OTHER}", _UPDATED.format("vlds")),
+    Rule(f"%x, %n = pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>, ~{_OTHER}", _UPDATED.format("vlds")),
     Rule(
         f'%x = pto.vlds %p_f32_ub[%s_index] {{dist = ~"«BDINTLV|BRC_BLK»"}} : {_P} -> V<f32>',
         f"unknown dist 'BDINTLV'; known: {_LOADS}",
@@ -97,11 +97,11 @@ LOADS = [
         "syntax",
     ),
     Rule(
-        f'%x, %y = ~pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<«f16|f32»>',
+        f'%x, %y = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, ~V<«f16|f32»>',
         "high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>",
     ),
     Rule(
-        f'%x, %y, %n = ~pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<f32>, {_OTHER}',
+        f'%x, %y, %n = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {_P}, index -> V<f32>, V<f32>, ~{_OTHER}',
         _UPDATED.format("vldsx2"),
     ),
     Rule(
@@ -122,11 +122,11 @@ LOADS = [
         mask("b16", "f32", 64, "b32"),
     ),
     Rule(
-        f"%x = ~pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> «f32|V<f32>»",
+        f"%x = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> ~«f32|V<f32>»",
         "result must be a vector register, not f32",
     ),
     Rule(
-        f"%x, %n = ~pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> V<f32>, {_OTHER}",
+        f"%x, %n = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {_P}, i16, i16, M<b32> -> V<f32>, ~{_OTHER}",
         _UPDATED.format("vsldb"),
     ),
 ]
@@ -136,7 +136,7 @@ STRIDED = [
         f'%x = pto.vsld %p_f32_ub[~%s_«i32|index»], "STRIDE_S8_B32" : {_P} -> V<f32>', "offset must be index, not i32"
     ),
     Rule(
-        f'%x = ~pto.vsld %p_f32_ub[%s_index], "STRIDE_S8_B32" : {_P} -> «f32|V<f32>»',
+        f'%x = pto.vsld %p_f32_ub[%s_index], "STRIDE_S8_B32" : {_P} -> ~«f32|V<f32>»',
         "result must be a vector register, not f32",
     ),
     Rule(
@@ -189,7 +189,7 @@ STORES = [
         severity="warning",
     ),
     Rule(
-        f"%n = ~pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {_P}, M<b32> -> {_OTHER}", _UPDATED.format("vsts")
+        f"%n = pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {_P}, M<b32> -> ~{_OTHER}", _UPDATED.format("vsts")
     ),
     Rule(
         'pto.vstsx2 %v_f32, %w_f32, %p_f32_ub[%s_index], ~"«PK_B32|INTLV_B32»", %b32',
@@ -209,7 +209,7 @@ STORES = [
         "syntax",
     ),
     Rule(
-        f"%n = ~pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {_P}, i16, i16, M<b32> -> {_OTHER}",
+        f"%n = pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {_P}, i16, i16, M<b32> -> ~{_OTHER}",
         _UPDATED.format("vsstb"),
     ),
 ]
@@ -274,7 +274,7 @@ GATHERS = [
         mask("b8", "f32", 64, "b32"),
     ),
     Rule(
-        f"%x = ~pto.vgather2_bc %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> V<«i32|f32»>",
+        f"%x = pto.vgather2_bc %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> ~V<«i32|f32»>",
         "result has elements of type i32, but source has f32",
     ),
     Rule(
@@ -287,7 +287,7 @@ GATHERS = [
     ),
     *(
         Rule(
-            f"%x = ~pto.{name} %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> «f32|V<f32>»",
+            f"%x = pto.{name} %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> ~«f32|V<f32>»",
             "result must be a vector register, not f32",
         )
         for name in ("vgather2", "vgather2_bc", "vgatherb")
@@ -317,11 +317,11 @@ _THREADED = "align is defined outside a loop and must be threaded through scf.fo
 _LOOP = "scf.for %i = %s_index to %s_index step %s_index"
 
 STREAMS = [
-    Rule("%x = ~pto.init_align : «i32|!pto.align»", "result must be !pto.align, not i32"),
+    Rule("%x = pto.init_align : ~«i32|!pto.align»", "result must be !pto.align, not i32"),
     Rule(f"%x = pto.uvld %p_f32_ub[~%s_«i32|index»] : {_P} -> V<f32>", "offset must be index, not i32"),
-    Rule(f"%x = ~pto.uvld %p_f32_ub[%s_index] : {_P} -> «f32|V<f32>»", "result must be a vector register, not f32"),
+    Rule(f"%x = pto.uvld %p_f32_ub[%s_index] : {_P} -> ~«f32|V<f32>»", "result must be a vector register, not f32"),
     Rule(
-        _VLDAS + f"%x, %b = ~pto.vldus %p_f32_ub, %a : {_P}, {_A} -> V<f32>, «i32|{_A}»",
+        _VLDAS + f"%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> V<f32>, ~«i32|{_A}»",
         "align_out must be !pto.align, not i32",
     ),
     Rule(
@@ -330,8 +330,8 @@ STREAMS = [
         "value must be a vector register, not f32",
     ),
     Rule(
-        _INIT + f"%b, %n = ~pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_index "
-        f": {_A}, {_P}, V<f32>, {_P}, index -> {_A}, {_OTHER}\npto.vsta %b, %n[%s_index]",
+        _INIT + f"%b, %n = pto.vstu %a, %p_f32_ub, %v_f32, %p_f32_ub, %s_index "
+        f": {_A}, {_P}, V<f32>, {_P}, index -> {_A}, ~{_OTHER}\npto.vsta %b, %n[%s_index]",
         _UPDATED.format("vstu"),
     ),
     Rule(
@@ -344,7 +344,7 @@ STREAMS = [
         f": {_A}, «i32|index», V<f32>, {_P} -> {_A}, index\npto.vsta %b, %p_f32_ub[%o]",
         "offset must be index, not i32",
     ),
-    Rule("%x = ~pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> «i32|!pto.align»", "result must be !pto.align, not i32"),
+    Rule("%x = pto.vldas %p_f32_ub : !pto.ptr<f32, ub> -> ~«i32|!pto.align»", "result must be !pto.align, not i32"),
     Rule(f"%a = pto.vldas ~%p_f32_«gm|ub» : !pto.ptr<f32, «gm|ub»> -> {_A}", "source must point to ub, not gm"),
     Rule(f"«{_INIT}|{_VLDAS}»" + _VLDUS.format(1, "~%a"), _ROOT.format("vldas", "load")),
     Rule(f"«{_VLDAS}|{_INIT}»" + _VSTUS.format(1, "~%a") + _FLUSH.format("%a1"), _ROOT.format("init_align", "store")),
@@ -370,7 +370,7 @@ STREAMS = [
         "align belongs to different streams in the two branches of an scf.if",
     ),
     Rule(
-        _VLDAS + f"%x, %b, %n = ~pto.vldus %p_f32_ub, %a, %s_index : {_P}, {_A}, index -> V<f32>, {_A}, {_OTHER}",
+        _VLDAS + f"%x, %b, %n = pto.vldus %p_f32_ub, %a, %s_index : {_P}, {_A}, index -> V<f32>, {_A}, ~{_OTHER}",
         _UPDATED.format("vldus"),
     ),
     Rule(
@@ -390,7 +390,7 @@ STREAMS = [
     ),
     Rule(
         _INIT
-        + f"%b, %n = ~pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}, {_OTHER}\n"
+        + f"%b, %n = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}, ~{_OTHER}\n"
         + "pto.vstas %b, %n, %s_i32",
         _UPDATED.format("vstus"),
     ),
@@ -402,11 +402,11 @@ STREAMS = [
         "syntax",
     ),
     Rule(
-        _VLDAS + f"%x, %b = ~pto.vldus %p_f32_ub, %a : {_P}, {_A} -> «f32|V<f32>», {_A}",
+        _VLDAS + f"%x, %b = pto.vldus %p_f32_ub, %a : {_P}, {_A} -> ~«f32|V<f32>», {_A}",
         "result must be a vector register, not f32",
     ),
     Rule(
-        _INIT + f"%b = ~pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> «i32|{_A}»",
+        _INIT + f"%b = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> ~«i32|{_A}»",
         "align_out must be !pto.align, not i32",
     ),
     Rule(
@@ -415,14 +415,14 @@ STREAMS = [
         "update must be index, not i32",
     ),
     Rule(
-        _INIT + f'%b, %o = ~pto.vstu %a, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" '
-        f": {_A}, index, V<f32>, {_P} -> {_A}, «i32|index»",
+        _INIT + f'%b, %o = pto.vstu %a, %s_index, %v_f32, %p_f32_ub, "POST_UPDATE" '
+        f": {_A}, index, V<f32>, {_P} -> {_A}, ~«i32|index»",
         "the second result of this form is the next offset, an index, not i32",
     ),
     Rule(f"«{_VLDAS}|{_INIT}»pto.vsta ~%a, %p_f32_ub[%s_index]", _ROOT.format("init_align", "store")),
     Rule(f"«{_VLDAS}|{_INIT}»pto.vstar ~%a, %p_f32_ub", _ROOT.format("init_align", "store")),
     Rule(_INIT + "pto.vstas %a, %p_f32_ub, ~%s_«index|i32»", "offset must be i32, not index"),
-    Rule(_INIT + f"%n = ~pto.vstas %a, %p_f32_ub, %s_i32 : {_A}, {_P}, i32 -> {_OTHER}", _UPDATED.format("vstas")),
+    Rule(_INIT + f"%n = pto.vstas %a, %p_f32_ub, %s_i32 : {_A}, {_P}, i32 -> ~{_OTHER}", _UPDATED.format("vstas")),
     Rule(_INIT + "pto.vsta %a, %p_f32_ub[~%s_«i32|index»]", "offset must be index, not i32"),
     Rule(_INIT + "pto.vstar %a, ~%p_f32_«gm|ub»", "dest must point to ub, not gm"),
     Rule(

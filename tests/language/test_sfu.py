@@ -32,7 +32,7 @@ def test_vlrelu():
     warns(vlrelu("bf16", "bf16").replace("%v_", "^%v_"), message.format("bf16"))
     warns(vlrelu("i32", "i32").replace("%v_", "^%v_"), message.format("i32"))
     rejects(
-        "%d = ^pto.vlrelu %v_f32, %s_f32, %b32 : V<f32>, f32, M<b32> -> V<i32>",
+        "%d = pto.vlrelu %v_f32, %s_f32, %b32 : V<f32>, f32, M<b32> -> ^V<i32>",
         "result has type !pto.vreg<64xi32>, but input has type !pto.vreg<64xf32>",
     )
 
@@ -68,11 +68,11 @@ def test_vexpdif():
     accepts(vexpdif("f16", '"PART_ODD"'))
     rejects(vexpdif("f16", '^"P0"'), "unknown part 'P0'; known: EVEN, ODD", kind="syntax")
     rejects(
-        vexpdif("f16", result="f16").replace("pto.", "^pto."),
+        vexpdif("f16", result="f16").replace("-> ", "-> ^"),
         "pto.vexpdif gives !pto.vreg<64xf32>, not !pto.vreg<128xf16>",
     )
     rejects(
-        '%d = ^pto.vexpdif %v_f32, %w_f32, %b32, "ODD" : V<f32>, V<f32>, M<b32> -> f32',
+        '%d = pto.vexpdif %v_f32, %w_f32, %b32, "ODD" : V<f32>, V<f32>, M<b32> -> ^f32',
         "result must be a vector register, not f32",
     )
     rejects(vexpdif("f16", mask="b32").replace("%b32", "^%b32"), mismatch("b32", "f16"))
@@ -126,7 +126,7 @@ def test_vmula_rejects():
     warns(vmula("i64").replace("%u_", "^%u_"), "i64 is not among the documented element types of pto.vmula: ...")
     rejects(vmula("f32", "b16").replace("%b16", "^%b16"), mismatch("b16", "f32"))
     rejects(
-        vmula("f32", result="f16").replace("pto.", "^pto."),
+        vmula("f32", result="f16").replace("-> ", "-> ^"),
         "result has type !pto.vreg<128xf16>, but acc has type !pto.vreg<64xf32>",
     )
     rejects(vmula("hif8").replace("%u_", "^%u_"), "pto.vmula does not take elements of type hif8; ...")
@@ -147,7 +147,7 @@ def test_vmull():
             f"pto.vmull does not take elements of type {element}; it takes i32, si32, ui32",
         )
     rejects(
-        vmull("i32", high="ui32").replace("pto.", "^pto."),
+        vmull("i32", high="ui32").replace("V<ui32>", "^V<ui32>"),
         "high has type !pto.vreg<64xui32>, but lhs has type !pto.vreg<64xi32>",
     )
     rejects(vmull("i32", "b8").replace("%b8", "^%b8"), mismatch("b8", "i32"))

@@ -11,7 +11,7 @@ QUERIES = ["get_block_idx", "get_block_num", "get_subblock_idx", "get_subblock_n
 def test_queries(name: str):
     prints(f"%x = pto.{name} : i64", f"%x = pto.{name}")
     accepts(f"%x = pto.{name}\n%y = arith.index_cast %x : i64 to index")
-    rejects(f"%x = ~pto.{name} : i32", f"pto.{name} gives i64, not i32")
+    rejects(f"%x = pto.{name} : ~i32", f"pto.{name} gives i64, not i32")
 
 
 def test_the_control_register():
@@ -19,7 +19,7 @@ def test_the_control_register():
         "%x = pto.get_ctrl : i64\n%y = pto.sbitset1 %x, %m : i64, i64 -> i64\n"
         "%z = pto.sbitset0 %y, %m : i64, i64 -> i64\npto.set_ctrl %z : i64"
     )
-    rejects("%x = ~pto.get_ctrl : i32", "the control register has type i64, not i32")
+    rejects("%x = pto.get_ctrl : ~i32", "the control register has type i64, not i32")
     rejects("pto.set_ctrl ~%n : i32", "value must be i64, not i32")
 
 
@@ -27,7 +27,7 @@ def test_the_control_register():
 def test_single_bits(name: str):
     rejects(f"%x = pto.{name} ~%n, %m : i32, i64 -> i64", "value must be i64, not i32")
     rejects(f"%x = pto.{name} %m, ~%n : i64, i32 -> i64", "bit must be i64, not i32")
-    rejects(f"%x = ~pto.{name} %m, %m : i64, i64 -> i32", f"pto.{name} gives i64, not i32")
+    rejects(f"%x = pto.{name} %m, %m : i64, i64 -> ~i32", f"pto.{name} gives i64, not i32")
     rejects(
         f"%bit = arith.constant 64 : i64\n%x = pto.{name} %m, ~%bit : i64, i64 -> i64", "bit is 64; it must be 0..63"
     )
@@ -36,7 +36,7 @@ def test_single_bits(name: str):
 def test_the_progress_of_a_merge():
     accepts("%x, %y, %z, %w = pto.get_vms4_sr : i16, i16, i16, i16")
     accepts("%x:4 = pto.get_vms4_sr : i16, i16, i16, i16\n%y = arith.addi %x#0, %x#3 : i16")
-    rejects("%x:4 = ~pto.get_vms4_sr : i16, i16, i32, i16", "the third count has type i16, not i32")
+    rejects("%x:4 = pto.get_vms4_sr : i16, i16, ~i32, i16", "the third count has type i16, not i32")
 
 
 def scoped(body: str) -> str:
@@ -72,7 +72,7 @@ def test_special_registers(body: str):
             "offset is 128; it must be -128..127",
         ),
         (
-            '%p = ~pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32 -> !pto.ptr<f32, ub>',
+            '%p = pto.sprsts "AR", %ub_i32[%n] : !pto.ptr<i32, ub>, i32 -> ~!pto.ptr<f32, ub>',
             "pto.sprsts requires updated base result to match base type !pto.ptr<i32, ub>, not !pto.ptr<f32, ub>",
         ),
     ],

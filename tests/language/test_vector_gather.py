@@ -22,12 +22,12 @@ def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
 
 
 def gather(name: str, source: str, offsets: str, mask: str, result: str, mark: str = "") -> str:
-    """`mark` names the operand that is expected to be reported."""
-    marks = {role: "^" if role == mark else "" for role in ("source", "offsets", "mask", "result")}
+    """`mark` names the operand that is expected to be reported; `name` is the instruction."""
+    marks = {role: "^" if role == mark else "" for role in ("name", "source", "offsets", "mask", "result")}
     pointer = f"!pto.ptr<{'!pto.' if source == 'hif8' else ''}{source}, ub>"
     return (
-        f"%r = {marks['result']}pto.{name} {marks['source']}%p_{source}_ub, {marks['offsets']}%v_{offsets}, "
-        f"{marks['mask']}%{mask} : {pointer}, V<{offsets}>, M<{mask}> -> V<{result}>"
+        f"%r = {marks['name']}pto.{name} {marks['source']}%p_{source}_ub, {marks['offsets']}%v_{offsets}, "
+        f"{marks['mask']}%{mask} : {pointer}, V<{offsets}>, M<{mask}> -> {marks['result']}V<{result}>"
     )
 
 
@@ -136,7 +136,7 @@ def test_vgather2_offsets_have_the_width_of_the_lanes_and_no_sign(source: str, o
 def test_vgather2_gives_the_elements_it_reads(source: str, offsets: str, result: str, lanes: str):
     mask = "b16" if offsets.endswith("16") else "b32"
     rejects(
-        gather("vgather2", source, offsets, mask, result, "result"),
+        gather("vgather2", source, offsets, mask, result, "name"),
         f"result must have lanes of {lanes} for elements of type {source}, not {result}",
     )
 

@@ -103,9 +103,9 @@ def test_an_offset_is_an_index():
 
 
 def test_a_load_gives_a_register():
-    rejects(f"%v = ^pto.vlds %p_f32_ub[%s_index] : {PTR} -> f32", "result must be a vector register, not f32")
+    rejects(f"%v = pto.vlds %p_f32_ub[%s_index] : {PTR} -> ^f32", "result must be a vector register, not f32")
     rejects(
-        f'%v, %w = ^pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {PTR}, index -> V<f32>, V<f16>',
+        f'%v, %w = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {PTR}, index -> V<f32>, ^V<f16>',
         "high has type !pto.vreg<128xf16>, but low has type !pto.vreg<64xf32>",
     )
 
@@ -137,11 +137,11 @@ def test_vector_memory_is_ub(role: str, body: str):
 def test_an_updated_base_has_the_type_of_the_base():
     message = f"pto.{{}} requires updated base result to match base type {PTR}, not !pto.ptr<i32, ub>"
     for body in (
-        "%v, %n = ^pto.vlds %p_f32_ub[%s_index] : {P} -> V<f32>, {N}",
-        '%v, %w, %n = ^pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {P}, index -> V<f32>, V<f32>, {N}',
-        "%v, %n = ^pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {P}, i16, i16, M<b32> -> V<f32>, {N}",
-        "%n = ^pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {P}, M<b32> -> {N}",
-        "%n = ^pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {P}, i16, i16, M<b32> -> {N}",
+        "%v, %n = pto.vlds %p_f32_ub[%s_index] : {P} -> V<f32>, ^{N}",
+        '%v, %w, %n = pto.vldsx2 %p_f32_ub[%s_index], "BDINTLV" : {P}, index -> V<f32>, V<f32>, ^{N}',
+        "%v, %n = pto.vsldb %p_f32_ub, %s_i16, %s_i16, %b32 : {P}, i16, i16, M<b32> -> V<f32>, ^{N}",
+        "%n = pto.vsts %v_f32, %p_f32_ub[%s_index], %b32 : V<f32>, {P}, M<b32> -> ^{N}",
+        "%n = pto.vsstb %v_f32, %p_f32_ub, %s_i16, %s_i16, %b32 : V<f32>, {P}, i16, i16, M<b32> -> ^{N}",
     ):
         name = body.partition("pto.")[2].partition(" ")[0]
         rejects(body.replace("{P}", PTR).replace("{N}", "!pto.ptr<i32, ub>"), message.format(name))

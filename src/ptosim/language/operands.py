@@ -107,4 +107,5 @@ def updated_base(op: PTOOperation, base: str, result: str = "next") -> Iterator[
     """The pointer that a post-update form gives has the type of the one it comes from."""
     updated = getattr(op, result)
     if updated is not None and not same_type(updated.type, expected := getattr(op, base).type):
-        yield Problem(f"{op.name} requires updated base result to match base type {expected}, not {updated.type}")
+        message = f"{op.name} requires updated base result to match base type {expected}, not {updated.type}"
+        yield Problem(message, at=result)

@@ -34,6 +34,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
+from xdsl.utils.lexer import Span
 
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import CoreKind, Space
@@ -305,19 +306,26 @@ class PTOOperation(Readable):
         listed = operands if cls.listed is None else [(role, value) for role, value in operands if role in cls.listed]
         if parser.parse_optional_punctuation("->") is not None:
             compare_types(parser, types, operands)
-            return cls._results(parser, [type_ for type_, _ in parse_types(parser)])
+            return cls._results(parser, parse_types(parser))
         if cls.result_roles and not listed:
-            return cls._results(parser, [type_ for type_, _ in types])
+            return cls._results(parser, types)
         compare_types(parser, types, operands)
         return cls.default_results(parser, operands)
 
     @classmethod
-    def _results(cls, parser: LocatedParser, types: list[Attribute]) -> list[Attribute]:
+    def _results(cls, parser: LocatedParser, types: list[tuple[Attribute, Span]]) -> list[Attribute]:
+        """The listed types of results; a rule about one of them points at its type."""
+        cls._count_results(parser, len(types))
+        for role, (_, span) in zip(cls.result_roles, types, strict=False):
+            parser.place(role, span)
+        return [type_ for type_, _ in types]
+
+    @classmethod
+    def _count_results(cls, parser: LocatedParser, count: int) -> None:
         most, least = len(cls.result_roles), cls.required_results
-        if not least <= len(types) <= most:
-            count = str(most) if least == most else f"{least} to {most}"
-            parser.raise_error(f"{cls.name} has {count} results, but the type list names {len(types)}")
-        return types
+        if not least <= count <= most:
+            expected = str(most) if least == most else f"{least} to {most}"
+            parser.raise_error(f"{cls.name} has {expected} results, but the type list names {count}")
 
     @classmethod
     def default_results(cls, parser: LocatedParser, operands: list[tuple[str, SSAValue]]) -> list[Attribute]:
@@ -380,7 +388,7 @@ class PTOOperation(Readable):
                 parser.raise_error(f"{self.name} needs the attribute '{role}'", parser.place_of(role))
         self._settle_operands(parser)
         if VariadicResult not in map(type, _fields(type(self)).values()):
-            self._results(parser, [result.type for result in self.results])
+            self._count_results(parser, len(self.results))
         if len(self.regions) != len(self.region_roles):
             parser.raise_error(
                 f"{self.name} has {len(self.region_roles)} regions, not {len(self.regions)}", parser.place_of("")

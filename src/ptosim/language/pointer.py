@@ -78,7 +78,8 @@ class AddPtr(PTOOperation):
         if not isinstance(self.pointer.type, PtrType):
             yield Problem(f"pointer must be a pointer, not {self.pointer.type}", at="pointer")
         elif self.result.type != self.pointer.type:
-            yield Problem(f"pto.addptr gives {self.pointer.type}, the type of its pointer, not {self.result.type}")
+            message = f"pto.addptr gives {self.pointer.type}, the type of its pointer, not {self.result.type}"
+            yield Problem(message, at="result")
         yield from are_type(self, IndexType(), "offset")
 
 
@@ -98,7 +99,7 @@ class PtrToInt(PTOOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         if self.result.type != i64:
-            yield Problem(f"an address has type i64, not {self.result.type}")
+            yield Problem(f"an address has type i64, not {self.result.type}", at="result")
 
 
 class IntToPtr(PTOOperation):
@@ -141,7 +142,7 @@ class _Load(PTOOperation):
         yield from are_type(self, IndexType(), "offset")
         pointer = self.pointer.type
         if isinstance(pointer, PtrType) and self.result.type != pointer.element:
-            yield Problem(f"{self.name} from {pointer} gives {pointer.element}, not {self.result.type}")
+            yield Problem(f"{self.name} from {pointer} gives {pointer.element}, not {self.result.type}", at="result")
 
 
 class _Store(PTOOperation):

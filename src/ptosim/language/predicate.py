@@ -125,7 +125,8 @@ class _Tail(_Sized):
         if element_name(self.count.type) not in integers(32):
             yield Problem(f"count must be a 32-bit integer, not {self.count.type}", at="count")
         elif self.next.type != self.count.type:
-            yield Problem(f"the second result must have the type of count, {self.count.type}, not {self.next.type}")
+            message = f"the second result must have the type of count, {self.count.type}, not {self.next.type}"
+            yield Problem(message, at="next")
         yield from _have_granularity(self, "result")
 
 

@@ -163,7 +163,7 @@ class VPack(VectorOperation):
             return
         expected = VregType.of(IntegerType(element_of(source).bits // 2, Signedness.UNSIGNED))
         if isinstance(result, VregType) and result != expected:
-            yield Problem(f"pto.vpack of {source} gives {expected}, not {result}")
+            yield Problem(f"pto.vpack of {source} gives {expected}, not {result}", at="result")
 
 
 class Unpack(VectorOperation):
@@ -187,7 +187,8 @@ class Unpack(VectorOperation):
             return
         element, wider = element_of(source), element_of(result)
         if element.name in self.accepted and not (wider.is_integer and wider.bits == 2 * element.bits):
-            yield Problem(f"{self.name} of {source} gives {2 * element.bits}-bit integers, not {result.element}")
+            message = f"{self.name} of {source} gives {2 * element.bits}-bit integers, not {result.element}"
+            yield Problem(message, at="result")
 
 
 class VSunpack(Unpack):

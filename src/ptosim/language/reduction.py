@@ -51,7 +51,7 @@ class VCAdd(Unary):
             return
         expected = _sum_type(source)
         if isinstance(result, VregType) and result != expected:
-            yield Problem(f"pto.vcadd of {source} gives {expected}, not {result}")
+            yield Problem(f"pto.vcadd of {source} gives {expected}, not {result}", at="result")
 
 
 def _sum_type(source: VregType) -> VregType:

@@ -84,7 +84,7 @@ class VExpdif(VectorOperation):
         yield from is_register(self, "result")
         result = self.result.type
         if isinstance(result, VregType) and result.element != f32:
-            yield Problem(f"pto.vexpdif gives {VregType.of(f32)}, not {result}")
+            yield Problem(f"pto.vexpdif gives {VregType.of(f32)}, not {result}", at="result")
 
 
 # --- multiply and add -----------------------------------------------------------------------------

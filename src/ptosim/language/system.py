@@ -43,7 +43,7 @@ class Query(PTOOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         if self.result.type != i64:
-            yield Problem(f"{self.name} gives i64, not {self.result.type}")
+            yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
         if enclosing_scope(self) is not None:
             yield Problem(
                 f"{self.name} is not available to a vector function on hardware",
@@ -113,7 +113,7 @@ class GetCtrl(PTOOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         if self.result.type != i64:
-            yield Problem(f"the control register has type i64, not {self.result.type}")
+            yield Problem(f"the control register has type i64, not {self.result.type}", at="result")
 
 
 class SetCtrl(PTOOperation):
@@ -141,7 +141,7 @@ class _BitSet(PTOOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "value", "bit")
         if self.result.type != i64:
-            yield Problem(f"{self.name} gives i64, not {self.result.type}")
+            yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
         yield from in_range(self, 0, 63, "bit")
 
 
@@ -189,7 +189,7 @@ class GetVms4Sr(PTOOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         for role, result in zip(self.result_roles, self.results, strict=True):
             if result.type != i16:
-                yield Problem(f"the {role} count has type i16, not {result.type}")
+                yield Problem(f"the {role} count has type i16, not {result.type}", at=role)
 
 
 class SpecialRegister(PTOOperation):

@@ -151,7 +151,7 @@ class VGather2Bc(PTOOperation):
         if offsets is not None and result is not None and offsets.lanes != result.lanes:
             yield Problem(f"offsets has {offsets.lanes} lanes, but result has {result.lanes}", at="offsets")
         if source is not None and result is not None and source != result:
-            yield Problem(f"result has elements of type {result.name}, but source has {source.name}")
+            yield Problem(f"result has elements of type {result.name}, but source has {source.name}", at="result")
         yield from mask_matches(self, "mask", self.result.type)
 
 

@@ -230,7 +230,8 @@ class VStu(Overloaded):
                 yield Problem("this form says by its last operand, not by a word, whether the base advances", at="mode")
             return
         if self.next.type != INDEX:
-            yield Problem(f"the second result of this form is the next offset, an index, not {self.next.type}")
+            message = f"the second result of this form is the next offset, an index, not {self.next.type}"
+            yield Problem(message, at="next")
         if self.mode is None:
             yield Problem(f"expected mode: one of {', '.join(UPDATES.words)}")
 
