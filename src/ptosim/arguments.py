@@ -6,6 +6,7 @@ import operator
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import ml_dtypes
@@ -26,11 +27,11 @@ class Parameter:
     name: str
     type: str
 
-    @property
+    @cached_property
     def is_pointer(self) -> bool:
         return self.type.startswith("!pto.ptr")
 
-    @property
+    @cached_property
     def element(self) -> Element:
         """The element of a pointer, or the type of a scalar."""
         name = self.type
@@ -133,16 +134,17 @@ def _no_array(index: int, parameter: Parameter, value: Any) -> PTOError:
 
 def _buffers(arrays: dict[int, Bytes]) -> tuple[list[Bytes], dict[int, tuple[int, int]]]:
     """Join arrays that share memory into one buffer; gives each argument its buffer and its offset in it."""
-    spans = {index: (_address(array), _address(array) + len(array)) for index, array in arrays.items()}
+    starts = {index: _address(array) for index, array in arrays.items()}
+    spans = {index: (start, start + len(arrays[index])) for index, start in starts.items()}
     buffers: list[Bytes] = []
     places: dict[int, tuple[int, int]] = {}
     joined: list[tuple[int, int, list[int]]] = []
     for index, span in spans.items():
-        touching = [other for other in joined if span[0] < other[1] and other[0] < span[1]]
-        joined = [other for other in joined if other not in touching]
-        low = min(span[0], *(other[0] for other in touching), span[0])
-        high = max(span[1], *(other[1] for other in touching), span[1])
-        joined.append((low, high, [member for other in touching for member in other[2]] + [index]))
+        low, high, members = *span, [index]
+        for other in [other for other in joined if span[0] < other[1] and other[0] < span[1]]:
+            joined.remove(other)
+            low, high, members = min(low, other[0]), max(high, other[1]), other[2] + members
+        joined.append((low, high, members))
     for low, high, members in sorted(joined, key=lambda span: min(span[2])):
         places |= {member: (len(buffers), spans[member][0] - low) for member in members}
         buffers.append(_span([arrays[member] for member in members], low, high))
