@@ -276,9 +276,9 @@ class Value:
         hint = ", !nontemporal !0" if streaming else ""
         self.emitter.do(f"store {value}, {self}, align {align}{hint}")
 
-    def prefetch(self, first: bool = False) -> None:
+    def prefetch(self, first: bool = False, write: bool = False) -> None:
         """Ask for the line at this address, which may be any, to be brought into the second cache, or the first."""
-        self.emitter.do(f"call void @llvm.prefetch.p0({self}, i32 0, i32 {3 if first else 2}, i32 1)")
+        self.emitter.do(f"call void @llvm.prefetch.p0({self}, i32 {int(write)}, i32 {3 if first else 2}, i32 1)")
 
     def copy_from(self, source: "Value", count: "Value | int") -> None:
         """So many bytes from another address; the two stretches do not overlap."""

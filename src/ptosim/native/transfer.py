@@ -86,6 +86,9 @@ def build_stream(module: Module, name: str) -> None:
     dest.copy_from(source, head)
     first, origin = dest.at(head), source.at(head)
     end = (count - head) & -LINE
+    # the last bytes share a line with what comes behind: it is on its way while the others are stored
+    tail = count - head - end
+    (tail > 0).select(first.at(end), source).prefetch(first=True, write=True)
     followed = (count >= PAGE).select(end.like(READS_FOLLOWED), 0)
     reads = f.word(Word.READS)
 
@@ -97,7 +100,7 @@ def build_stream(module: Module, name: str) -> None:
 
     line = I8.vector(LINE)
     _each(f, end.like(0), end, _STREAMED_AT_ONCE, some)
-    first.at(end).copy_from(origin.at(end), count - head - end)
+    first.at(end).copy_from(origin.at(end), tail)
     f.finish()
 
 
