@@ -73,7 +73,12 @@ def build_read(module: Module, name: str) -> None:
             dest.at(place).store(data)
 
     _each(f, end.like(0), end, _READ_AT_ONCE, some)
-    dest.at(end).copy_from(source.at(end), count - end)
+
+    def rest() -> Sequence[Value]:
+        dest.at(end).copy_from(source.at(end), count - end)
+        return ()
+
+    f.choose(count != end, rest)
     f.finish()
 
 
