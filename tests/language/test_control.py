@@ -255,6 +255,14 @@ def test_functions(text: str):
     accepts(text)
 
 
+def test_the_generic_form_of_a_condition_begins_with_it():
+    text = accepts(
+        '%r = scf.while (%a = %n) : (i32) -> i32 { "scf.condition"(%c, %a) : (i1, i32) -> () } do {\n'
+        "^bb0(%x: i32):\nscf.yield %x : i32 }"
+    )
+    assert "scf.condition(%c) %a : i32" in text
+
+
 def test_unknown_attributes_are_kept():
     printed = accepts(
         "module attributes {a.b = #x.y<z, 2>} { func.func @f() attributes {pto.kernel, k = 2 : i8} { return } }"

@@ -78,6 +78,15 @@ def test_pointers(body: str, expected: str):
     assert type_of("%p", accepts(body)) == expected
 
 
+def test_what_a_while_loop_passes_on_has_the_type_of_its_results():
+    text = accepts(
+        "func.func @f(%m: i64, %c: i1, %i: index) {\n%p = pto.castptr %m : i64 -> !pto.ptr\n"
+        "%r = scf.while : () -> !pto.ptr { scf.condition(%c) %p : !pto.ptr } do { ^bb0(%q: !pto.ptr): scf.yield }\n"
+        "pto.vecscope { %x = pto.vlds %r[%i] : !pto.ptr -> !pto.vreg<64xf32> }\nreturn\n}"
+    )
+    assert type_of("%p", text) == "!pto.ptr<f32, ub>"
+
+
 def test_parameters():
     text = accepts(
         "func.func @f(%a: !pto.ptr, %b: !pto.ptr, %ub: !pto.ptr, %m: i64, %c: i1, %i: index) {\n"

@@ -103,6 +103,17 @@ MODULES = [
 ]
 
 SECTIONS = [
+    Rule(
+        "module attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
+        "func.func @f() {\n~pto.section.«cube|vector» { }\nreturn }\n}",
+        "pto.section.cube never runs: this function is for the vector core",
+        "lint",
+        severity="warning",
+    ),
+    Rule(
+        "func.func @f() attributes {pto.kernel_kind = ~#pto.kernel_kind<«tensor|cube»>} { return }",
+        "unknown kernel kind 'tensor'; a kernel is vector or cube",
+    ),
     Rule("pto.section.vector { «~pto.section.cube { }|» }", "a section cannot contain another"),
     Rule(
         "pto.section.vector { %x = arith.constant 1 : i32«| %y = arith.addi %x, %x : i32» }\n"

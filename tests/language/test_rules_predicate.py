@@ -40,6 +40,12 @@ GENERATION = [
         "count must be a 32-bit integer, not i64",
     ),
     Rule(
+        "%n = arith.constant «-1|1» : i32\n%x, %y = pto.plt_b8 ~%n : i32 -> M<b8>, i32",
+        "count is -1, which is read without sign: every lane is active",
+        "lint",
+        severity="warning",
+    ),
+    Rule(
         "%x, %y = pto.plt_b16 %s_i32 : i32 -> M<b16>, ~«i64|i32»",
         "the second result must have the type of count, i32, not i64",
     ),

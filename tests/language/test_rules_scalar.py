@@ -28,6 +28,15 @@ ARITHMETIC = [
     Rule("%x = arith.addi %s_i32, ~%s_«i64|i32» : i32", "rhs has type i64, but i32 is written"),
     Rule("%x = arith.addi ~%s_«ui32|i32», %s_i32 : i32", "lhs has type ui32, but i32 is written"),
     Rule("%x = arith.negf ~%s_«i32|f32» : «i32|f32»", "arith.negf takes floats, not i32"),
+    *(
+        Rule(
+            f"%c = arith.constant «{amount}|{last}» : {type_}\n%x = arith.{name} %s_{type_}, ~%c : {type_}",
+            f"arith.{name} of {type_} by {amount}: only 0 to {last} are defined",
+            "lint",
+            severity="warning",
+        )
+        for name, type_, amount, last in (("shli", "i32", 32, 31), ("shrsi", "i16", -1, 15), ("shrui", "index", 64, 63))
+    ),
     Rule("%x = math.absi ~%s_«f32|i32» : «f32|i32»", "math.absi takes integers and index, not f32"),
     Rule(
         "%x = arith.cmpi ~«lt|slt», %s_i32, %s_i32 : i32",

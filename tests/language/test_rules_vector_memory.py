@@ -364,6 +364,23 @@ STREAMS = [
     ),
     Rule(
         _INIT
+        + f"«|%c = »scf.while «|(%b = %a) »: («|{_A}») -> «()|{_A}» {{ scf.condition(%s_i1)«| %b : {_A}» }} do {{\n"
+        + f"«|^bb0(%d: {_A}):»\n"
+        + f"%a1 = pto.vstus ~%«a|d», %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}\n"
+        + f"scf.yield«| %a1 : {_A}»\n}}\n«|pto.vstas %c, %p_f32_ub, %s_i32»",
+        _THREADED,
+    ),
+    Rule(
+        _INIT + f"%b = pto.init_align : {_A}\n«%c = ~arith.select %s_i1, %a, %b : {_A}|»",
+        "arith.select does not select values of type !pto.align",
+    ),
+    Rule(
+        f"func.func private @g(«{_A}|{_P}»)\nfunc.func @f(%p: {_P}) {{\npto.vecscope {{\n"
+        f"%a = pto.init_align : {_A}\ncall @g(~%«a|p») : («{_A}|{_P}») -> ()\n}}\nreturn }}",
+        "a stream begins and ends in one function",
+    ),
+    Rule(
+        _INIT
         + f"«%b = pto.init_align : {_A}|»\n%c = scf.if %s_i1 -> {_A} {{ scf.yield %a : {_A} }} "
         + f"else {{ scf.yield %«b|a» : {_A} }}\n"
         + _FLUSH.format("~%c"),

@@ -39,6 +39,25 @@ def test_a_stream_of_vectors(older: bool) -> None:
     assert (after[4096 : 4096 + 768] == MEMORY[4:772]).all()
 
 
+def test_a_stream_is_carried_by_a_while_loop() -> None:
+    after = ub_after(
+        """%a = pto.vldas %ub4_f32 : P<f32> -> A
+        %e:3 = scf.while (%p = %ub4_f32, %al = %a, %i = %c0) : (P<f32>, A, index) -> (P<f32>, A, index) {
+          %go = arith.cmpi slt, %i, %c3 : index
+          scf.condition(%go) %p, %al, %i : P<f32>, A, index
+        } do {
+        ^bb0(%p1: P<f32>, %al1: A, %i1: index):
+          %v, %al2, %q = pto.vldus %p1, %al1, %c64 : P<f32>, A, index -> V<f32>, A, P<f32>
+          %o = arith.muli %i1, %c64 : index
+          pto.vsts %v, %ub4096_f32[%o], %all_b32 : V<f32>, P<f32>, M<b32>
+          %i2 = arith.addi %i1, %c1 : index
+          scf.yield %q, %al2, %i2 : P<f32>, A, index
+        }""",
+        MEMORY,
+    )
+    assert (after[4096 : 4096 + 768] == MEMORY[4:772]).all()
+
+
 def test_an_increment_of_some_elements() -> None:
     after = ub_after(
         """%a = pto.vldas %ub2_f16 : P<f16> -> A

@@ -74,12 +74,22 @@ def _is_state(value: SSAValue, stream: tuple[str, ...]) -> bool:
 def _passed_on(value: SSAValue) -> list[SSAValue]:
     """The values that a loop or branch hands on as this one, what a loop begins with first."""
     if isinstance(value, BlockArgument):
-        loop, index = value.block.parent_op(), value.index - 1
-        return _carried(loop, index) if loop is not None and loop.name == "scf.for" and index >= 0 else []
+        loop = value.block.parent_op()
+        if loop is not None and loop.name == "scf.for" and value.index > 0:
+            return _carried(loop, value.index - 1)
+        if loop is not None and loop.name == "scf.while":
+            before, after = loop.regions
+            begins = value.block is before.first_block
+            return (
+                [loop.operands[value.index], *_yielded(after, value.index)] if begins else _passed(before, value.index)
+            )
+        return []
     if not isinstance(value, OpResult):
         return []
     if value.op.name == "scf.for":
         return _carried(value.op, value.index)
+    if value.op.name == "scf.while":
+        return _passed(value.op.regions[0], value.index)
     if value.op.name == "scf.if":
         return [source for region in value.op.regions for source in _yielded(region, value.index)]
     return []
@@ -88,6 +98,11 @@ def _passed_on(value: SSAValue) -> list[SSAValue]:
 def _carried(loop: Operation, index: int) -> list[SSAValue]:
     before_carried = 3  # the bounds and the step
     return [*loop.operands[before_carried + index :][:1], *_yielded(loop.regions[0], index)]
+
+
+def _passed(before: Region, index: int) -> list[SSAValue]:
+    """What the deciding region of an scf.while passes on, behind the condition."""
+    return _yielded(before, index + 1)
 
 
 def _yielded(region: Region, index: int) -> list[SSAValue]:

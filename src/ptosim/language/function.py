@@ -286,6 +286,8 @@ class Call(PTOOperation):
                     yield Problem(
                         f"argument {index} of @{self.symbol} has type {type_}, not {found}", at=nth("arguments", index)
                     )
+                elif isinstance(found, AlignType):
+                    yield Problem("a stream begins and ends in one function", at=nth("arguments", index))
         if list(function.result_types) != [result.type for result in self.results]:
             results = ", ".join(map(str, function.result_types))
             yield Problem(f"@{self.symbol} gives ({results})", at="callee")

@@ -46,10 +46,17 @@ def module_problems(module: ModuleOp) -> Iterator[Found]:
             yield op, Problem(f"@{op.symbol} is already defined in this module", at="sym_name")
         else:
             symbols.add(op.symbol)
-    kind = module.attributes.get(KERNEL_KIND)
+        yield from _kind_problems(op)
+    if module.parent_op() is None:
+        yield from _kind_problems(module)
+
+
+def _kind_problems(op: Operation) -> Iterator[Found]:
+    """The kind that a module or function says it is of is one."""
+    kind = op.attributes.get(KERNEL_KIND)
     if kind is not None and word_in(kind) not in KERNEL_KINDS:
         known = " or ".join(KERNEL_KINDS)
-        yield module, Problem(f"unknown kernel kind '{word_in(kind)}'; a kernel is {known}", at=KERNEL_KIND)
+        yield op, Problem(f"unknown kernel kind '{word_in(kind)}'; a kernel is {known}", at=KERNEL_KIND)
 
 
 def program_problems(module: ModuleOp) -> Iterator[Found]:
@@ -82,6 +89,11 @@ def core_problems(module: ModuleOp) -> Iterator[Found]:
 
 
 def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
+    kind = core_of(function)
+    for section in function.walk():
+        if kind is not None and isinstance(section, Section) and section.core is not kind:
+            message = f"{section.name} never runs: this function is for the {_NAMES[kind]} core"
+            yield section, Problem(message, kind="lint", severity="warning")
     mixed = any(isinstance(op, Section) for op in function.walk())
     first: tuple[Operation, CoreKind] | None = None
     for op in function.walk():

@@ -475,9 +475,11 @@ def core_of(op: Operation) -> CoreKind | None:
 
 
 def _fields(cls: type) -> dict[str, Field]:
+    """What a class declares, in order; what it declares again stands where it does so."""
     fields: dict[str, Field] = {}
     for parent in reversed(cls.__mro__[: -len(Readable.__mro__)]):
-        fields |= {name: value for name, value in vars(parent).items() if isinstance(value, Field)}
+        declared = {name: value for name, value in vars(parent).items() if isinstance(value, Field)}
+        fields = {name: value for name, value in fields.items() if name not in declared} | declared
     return fields
 
 

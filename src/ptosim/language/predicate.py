@@ -12,7 +12,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import StringAttr, i16, i32
 
 from ptosim.effects.predicate import LOAD_MODES, PACK, PATTERNS, PREDICATE_BITS, STORE_MODES
-from ptosim.language.operands import are_type
+from ptosim.language.operands import are_type, constants
 from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import MASK_STRIDES, MaskType, element_name, is_open, same_type
@@ -127,6 +127,10 @@ class _Tail(_Sized):
         elif self.next.type != self.count.type:
             message = f"the second result must have the type of count, {self.count.type}, not {self.next.type}"
             yield Problem(message, at="next")
+        for place, known in constants(self, "count"):
+            if known < 0:
+                message = f"count is {known}, which is read without sign: every lane is active"
+                yield Problem(message, at=place, kind="lint", severity="warning")
         yield from _have_granularity(self, "result")
 
 

@@ -20,6 +20,7 @@ from xdsl.utils.mlir_lexer import MLIRTokenKind
 from ptosim.effects.element import Element
 from ptosim.language.located import LocatedParser
 from ptosim.language.number import float_bits, float_of, float_text, integer_bits, integer_of
+from ptosim.language.operands import constants
 from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
 from ptosim.language.scalar_form import (
     INTEGERS_AND_INDEX,
@@ -210,19 +211,29 @@ class XOrI(IntegerBinary):
     name = "arith.xori"
 
 
-class ShLI(IntegerBinary):
+class _Shift(IntegerBinary):
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        for place, known in constants(self, "rhs"):
+            last = element_of(self.rhs.type).bits - 1
+            if not 0 <= known <= last:
+                message = f"{self.name} of {self.rhs.type} by {known}: only 0 to {last} are defined"
+                yield Problem(message, at=place, kind="lint", severity="warning")
+
+
+class ShLI(_Shift):
     """Shift left; an amount of the width or more gives 0."""
 
     name = "arith.shli"
 
 
-class ShRSI(IntegerBinary):
+class ShRSI(_Shift):
     """Shift right, filled with the sign; an amount of the width or more leaves only sign bits."""
 
     name = "arith.shrsi"
 
 
-class ShRUI(IntegerBinary):
+class ShRUI(_Shift):
     """Shift right, filled with zeros; an amount of the width or more gives 0."""
 
     name = "arith.shrui"
