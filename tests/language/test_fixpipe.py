@@ -87,6 +87,11 @@ def test_clauses_as_attributes() -> None:
     as_attributes = store("gm") + ' {layout = "nz2nd", sat = "sat_preserve_nan"}'
     same(store("gm", "nz2nd, sat(preserve_nan)"), as_attributes)
     rejects(store("l1", "nz2nd") + ' {layout = ^"nz2nd"}', "layout is given twice", kind="syntax")
+    accepts(store("gm") + ' {atomic_type = "f32", atomic_op = "add"}')
+    rejects("^" + store("gm") + ' {atomic_type = "f32"}', "atomic needs a type and an operation")
+    rejects("^" + store("gm") + ' {atomic_op = "add"}', "atomic needs a type and an operation")
+    message = "pto.mte_l0c_ub needs one dst_mode: a sub-block, split_m or split_n"
+    rejects("^" + store("ub") + ' {dst_mode = "split_m"}', message)
     rejects(store("l1") + ' {layout = ^"nd"}', "unknown layout 'nd'; known: nz2nd, nz2dn, nz2nz", kind="syntax")
 
 
@@ -118,6 +123,9 @@ def test_scalar_operands(name: str) -> None:
 def test_the_unified_buffer_is_reached_on_a5_only() -> None:
     message = "pto.mte_l0c_ub does not exist on a2a3"
     rejects(f"^{store('ub')}", message, kind="wrong-target", target="a2a3")
+    raw = f"pto.copy_matrix_cc_to_ub %p_f32_l0c, %p_f32_ub, {X}, {X}"
+    rejects(f"^{raw}", "pto.copy_matrix_cc_to_ub does not exist on a2a3", kind="wrong-target", target="a2a3")
+    accepts(raw)
     accepts(store("gm"), target="a2a3")
 
 
