@@ -1,5 +1,6 @@
 """What a check costs in memory against the number of steps; its time is measured by `make bench`."""
 
+import gc
 import time
 import tracemalloc
 
@@ -8,6 +9,8 @@ import pytest
 
 import ptosim
 from examples.test_examples import EXAMPLES
+from ptosim.api import Launch, examine
+from ptosim.arguments import bind
 from sanitize.kernels import ALL, COPY, PARAMETERS, load, order, put, store, take, text
 
 REPEATED = (
@@ -48,6 +51,42 @@ def test_memory_does_not_grow_with_the_steps(racy: bool) -> None:
     source = text(body, PARAMETERS + ", %rounds: i32")
     few, many = peak(source, 50), peak(source, 500)
     assert many - few < 100_000
+
+
+CLUSTER = """    pto.section.cube {
+      pto.sync.wait <PIPE_MTE2>, 0
+      pto.sync.wait <PIPE_MTE2>, 16
+    }
+    pto.section.vector {
+      %me = pto.get_subblock_idx
+LOAD      pto.sync.set <PIPE_MTE2>, 0
+      pto.barrier #pto.pipe<PIPE_ALL>
+    }
+"""
+
+
+def test_memory_does_not_grow_with_the_blocks() -> None:
+    kernel = ptosim.load(text(CLUSTER.replace("LOAD", load()))).kernel()
+    few, many = kept_by(kernel, 5), kept_by(kernel, 105)
+    assert many - few < 100_000
+
+
+def kept_by(kernel: ptosim.Kernel, blocks: int) -> int:
+    """The memory in use when the last block has ended, without what the garbage collector will find by itself."""
+    x, y = np.zeros(64, np.float32), np.zeros(64, np.float32)
+    used: list[int] = []
+
+    def last_block() -> None:
+        if len(used) == blocks - 1:
+            gc.collect()
+        used.append(tracemalloc.get_traced_memory()[0])
+
+    tracemalloc.start()
+    launch = Launch(bind(kernel.signature, (x, y)), blocks, block_done=last_block)
+    assert examine(kernel, launch).findings == ()
+    tracemalloc.stop()
+    assert len(used) == blocks
+    return used[-1]
 
 
 def test_the_shadow_of_gm_is_small() -> None:

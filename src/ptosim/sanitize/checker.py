@@ -86,6 +86,7 @@ class Checker(Silent):
         if self.subject.together or core.block == self._block:
             return
         self._block = core.block
+        self.iterations.begin()
         for memory in self._memories.values():
             memory.begin(self._fresh)
 

@@ -14,7 +14,7 @@ from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.signals import loops_alike
 
-KEPT = 1024
+KEPT = 256
 """Entries per pipe whose loop indices are remembered; memory must not grow with the number of steps."""
 
 Loops = tuple[int, ...]
@@ -27,6 +27,10 @@ class Iterations:
         self.program = program
         self._rings: dict[int, list[tuple[int, Loops]]] = {}
         self._alike: dict[tuple[Location | None, Location | None], int] = {}
+
+    def begin(self) -> None:
+        """Another block starts, with other cores."""
+        self._rings.clear()
 
     def note(self, entry: Entry) -> None:
         if len(entry.core.cluster.cores) == 1:
