@@ -414,12 +414,6 @@ def test_the_generic_form_of_a_carry_chain_has_the_operands_in_the_same_order():
 # --- placement and unknown names ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["vabs", "vadds", "vadd"])
-def test_outside_a_scope(name: str):
-    body = written(name, "f32", "b32").replace("pto.", "^pto.", 1)
-    rejects(body, f"pto.{name} must be inside a vector scope", scope=False)
-
-
 @pytest.mark.parametrize("name", "vsubs vands vors vxors vrec vrsqrt vbcnt vcls vmov".split())
 def test_names_of_other_manuals_are_unknown(name: str):
     rejects(unary(name, "f32", "b32").replace("pto.", "^pto.", 1), f"unknown operation 'pto.{name}'...", kind="syntax")

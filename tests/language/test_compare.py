@@ -162,9 +162,3 @@ def test_vselr_rejects():
         f"pto.vselr does not take elements of type i64; it takes {', '.join(TAKEN)}",
     )
     rejects("%d = pto.vselr %v_f32, ^%s_i32 : V<f32>, i32 -> V<f32>", "index must be a vector register, not i32")
-
-
-@pytest.mark.parametrize("name", ["vcmp", "vsel"])
-def test_outside_a_scope(name: str):
-    body = vcmp("f32") if name == "vcmp" else "%d = pto.vsel %v_f32, %w_f32, %b32 : V<f32>, V<f32>, M<b32> -> V<f32>"
-    rejects(body.replace("pto.", "^pto.", 1), f"pto.{name} must be inside a vector scope", scope=False)

@@ -158,10 +158,6 @@ def test_a_constant_part_is_0_or_1(name: str, part: int):
         rejects(text, f"part is {other}; it must be 0..1")
 
 
-def test_outside_a_scope():
-    rejects(squeeze("vsqz", "f32").replace("pto.", "^pto."), "pto.vsqz must be inside a vector scope", scope=False)
-
-
 @pytest.mark.parametrize("name", ["vslide", "vshift", "vperm"])
 def test_names_of_other_manuals_are_unknown(name: str):
     text = f"%d = ^pto.{name} %v_f32, %w_i32 : V<f32>, V<i32> -> V<f32>"

@@ -118,11 +118,6 @@ def test_the_mask_matches_the_width(name: str, element: str):
             rejects(body, mismatch(mask, element))
 
 
-@pytest.mark.parametrize("name", "vcadd vcmax vcgadd vcpadd".split())
-def test_outside_a_scope(name: str):
-    rejects(reduce(name, "f32").replace("pto.", "^pto."), f"pto.{name} must be inside a vector scope", scope=False)
-
-
 # --- extrema with a mask of their places ----------------------------------------------------------
 
 
