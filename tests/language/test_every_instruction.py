@@ -15,7 +15,12 @@ CUBE_ROOMS = ("cube_load", "cube_load_raw", "mad", "fixpipe", "fixpipe_raw")
 SORTING = ("pto.vbitsort", "pto.vmrgsort4")
 
 ON_REGISTERS = [op for op in operations() if room_of(op) in VECTOR_ROOMS and op.name not in SORTING]
-ON_THE_CUBE = [op for op in operations() if room_of(op) in CUBE_ROOMS]
+CUBE_COPIES = {
+    *("pto.mte_gm_l1", "pto.mte_gm_l1_frac", "pto.mte_l1_ub", "pto.raw_fill_l1", "pto.create_cbuf_matrix"),
+    *("pto.copy_gm_to_cbuf", "pto.copy_gm_to_cbuf_multi_nd2nz", "pto.copy_gm_to_cbuf_multi_dn2nz"),
+    "pto.copy_cbuf_to_ubuf",
+}
+ON_THE_CUBE = [op for op in operations() if room_of(op) in CUBE_ROOMS or op.name in CUBE_COPIES]
 OUTSIDE = [*(op for op in operations() if op.name in SORTING), *ON_THE_CUBE]
 
 
