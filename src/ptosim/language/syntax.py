@@ -3,8 +3,7 @@
 A form consists of
 
     $role       an operand            @name      a word: "X", <X>, #pto.kind<X> or X, stored as a string property
-    $role...    several of them       word       a keyword
-    , [ ] ( )   punctuation
+    $role...    several of them       , [ ] ( )  punctuation
     { ... }     optional, present when its first operand or word is
 
 After the form every instruction may have an attribute dictionary (for properties that the form does not place) and a
@@ -74,7 +73,7 @@ class Group:
 Element = Operand | Word | Literal | Group
 
 _TOKEN = re.compile(
-    r"\$(?P<operand>\w+)(?P<several>\.\.\.)?|@(?P<word>\w+)|(?P<literal>\w+|[\[\](),])|(?P<open>\{)|(?P<close>\})"
+    r"\$(?P<operand>\w+)(?P<several>\.\.\.)?|@(?P<word>\w+)|(?P<literal>[\[\](),])|(?P<open>\{)|(?P<close>\})"
 )
 
 
@@ -139,7 +138,7 @@ def _parse_elements(
     for element, following in zip(elements, (*elements[1:], None), strict=False):
         match element:
             case Literal(text):
-                parse_literal(parser, text, following)
+                _parse_punctuation(parser, text, following)
             case Operand(role, several):
                 parsed.operands[role] = parser.parse_values(role) if several else parser.parse_value(role)
             case Word(name):
@@ -155,22 +154,17 @@ def _parse_elements(
                     parser.rewind(start)
 
 
-def parse_literal(parser: LocatedParser, text: str, following: Element | None = None) -> None:
-    """A keyword or punctuation; where it is missing, the message names what it stands before."""
+def _parse_punctuation(parser: LocatedParser, text: str, following: Element | None) -> None:
+    """Where it is missing, the message names what it stands before."""
     name = following.role if isinstance(following, Operand) else following.name if isinstance(following, Word) else None
     context = f" before {name}" if name is not None else ""
-    if text.isidentifier():
-        parser.parse_keyword(text, context)
-    else:
-        parser.parse_punctuation(text, context)  # pyright: ignore[reportArgumentType]
+    parser.parse_punctuation(text, context)  # pyright: ignore[reportArgumentType]
 
 
 def _begins(parser: LocatedParser, elements: tuple[Element, ...]) -> bool:
     """Whether the text goes on with this optional part; moves past its leading punctuation."""
     for element in elements:
         match element:
-            case Literal(text) if text.isidentifier():
-                return parser.parse_optional_keyword(text) is not None
             case Literal(text):
                 if parser.parse_optional_punctuation(text) is None:  # pyright: ignore[reportArgumentType]
                     return False
@@ -317,7 +311,7 @@ def _print_elements(printer: Printer, op: Any, elements: tuple[Element, ...], wo
             case Literal(","):
                 printer.print_string(", ")
             case Literal(text):
-                printer.print_string(f" {text} " if text.isidentifier() else text)
+                printer.print_string(text)
             case Operand(role, several):
                 printer.print_list(getattr(op, role) if several else [getattr(op, role)], printer.print_ssa_value)
             case Word(name):
