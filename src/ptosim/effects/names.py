@@ -35,6 +35,10 @@ class Space(StrEnum):
     SCALE_B = "scale_b"
 
 
+GM, UB = Space.GM, Space.UB
+"""For code that every access passes: looking a member up in its enumeration takes Python 3.11 a quarter microsecond."""
+
+
 class CoreKind(StrEnum):
     """The two kinds of core of a cluster."""
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ptosim.effects.names import Pipe
-from ptosim.machine.entry import Clock, Entry, Kind
+from ptosim.machine.entry import BARRIER, FENCE, RELEASE, SET, STORE, Clock, Entry
 from ptosim.machine.sync import PIPES, SLOT
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
 
-STORES = 7  # the slot that no pipe uses
+STORES = 7  # the slot that no pipe uses; that of S, which also stands for all pipes, is 0
 
 
 def clock_index(core: Core, pipe: Pipe) -> int:
@@ -29,9 +29,9 @@ def clock_index(core: Core, pipe: Pipe) -> int:
 
 def entry_index(entry: Entry) -> int:
     """The index under which the end of this entry is counted."""
-    if entry.kind is Kind.STORE:
+    if entry.kind is STORE:
         return entry.core.index * PIPES + STORES
-    return entry.core.index * PIPES + SLOT.get(entry.pipe, SLOT[Pipe.S])
+    return entry.core.index * PIPES + SLOT.get(entry.pipe, 0)
 
 
 def ordered(first: Entry, second: Entry) -> bool:
@@ -49,24 +49,23 @@ def ended_by(entry: Entry, clock: Clock) -> bool:
 
 
 def join(clock: Clock, other: Clock) -> None:
+    known = clock.get
     for index, number in other.items():
-        if number > clock.get(index, 0):
+        if number > known(index, 0):
             clock[index] = number
 
 
 class Clocks:
     """What the pipes of one core know."""
 
-    __slots__ = ("base", "core", "known")
+    __slots__ = ("base", "core", "inherited", "known")
 
     def __init__(self, core: Core) -> None:
         self.core = core
         self.base = core.index * PIPES
         self.known: list[Clock] = [{} for _ in range(PIPES)]
-
-    def capture(self) -> tuple[Clock, int]:
-        """What an entry inherits from the scalar unit that issues it."""
-        return self.known[0], self.core.steps
+        self.inherited: list[Clock | None] = [None] * PIPES
+        """What the last entry of each pipe inherited: the same clock has nothing new to say to the next one."""
 
     def reached(self, entry: Entry) -> Clock:
         """What is known when a pipe, or the scalar unit, comes to an entry, before any wait."""
@@ -74,9 +73,12 @@ class Clocks:
             return {**self.known[0], self.base: self.core.steps, self.base + STORES: self.core.stores}
         assert entry.captured is not None
         inherited, steps = entry.captured
-        clock = dict(self.known[SLOT[entry.pipe]])
-        join(clock, inherited)
-        join(clock, {self.base: steps})
+        slot = SLOT[entry.pipe]
+        clock = self.known[slot].copy()
+        if inherited is not self.inherited[slot]:
+            join(clock, inherited)
+        if steps > clock.get(self.base, 0):
+            clock[self.base] = steps
         return clock
 
     def start(self, entry: Entry) -> None:
@@ -86,17 +88,17 @@ class Clocks:
         for token in entry.consumed:
             if token.clock is not None:
                 join(clock, token.clock)
-        if entry.core.queues[entry.pipe].serial or entry.kind is Kind.BARRIER:
+        serial = entry.core.queues[entry.pipe].serial
+        if serial or entry.kind is BARRIER:
             clock[self.base + slot] = entry.n
         self.known[slot] = clock
-        if entry.kind in (Kind.SET, Kind.RELEASE):
+        self.inherited[slot] = entry.captured[0] if entry.captured else None
+        if not serial and (entry.kind is SET or entry.kind is RELEASE):
             clock = {**clock, self.base + slot: entry.n}
         entry.clock = clock
 
     def fire(self, entry: Entry) -> None:
         """A set or release that speaks for other pipes too has seen them end."""
-        if not entry.needs:
-            return
         clock = dict(entry.clock or {})
         for needed in entry.needs:
             join(clock, needed.clock or {})
@@ -110,9 +112,9 @@ class Clocks:
             if token.clock is not None:
                 known = dict(known)
                 join(known, token.clock)
-        if entry.kind is Kind.BARRIER and entry.pipe is Pipe.ALL:
+        if entry.kind is BARRIER and entry.pipe is Pipe.ALL:
             known = self._all_ended(known)
-        elif entry.kind is Kind.FENCE:
+        elif entry.kind is FENCE:
             known = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
         entry.clock = self.reached(entry)

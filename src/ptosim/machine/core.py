@@ -14,7 +14,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
-from ptosim.machine.entry import Entry, Key, Kind, Site
+from ptosim.machine.entry import (
+    BARRIER,
+    DRAIN,
+    FENCE,
+    GET,
+    LOAD,
+    RELEASE,
+    SET,
+    STORE,
+    WAIT,
+    WORK,
+    Entry,
+    Key,
+    Kind,
+    Site,
+)
 from ptosim.machine.launch import Place
 from ptosim.machine.queue import PipeQueue, fire, take
 from ptosim.machine.semaphores import Cluster, Grid, Illegal, Signal, set_signal, wait_signal
@@ -136,7 +151,7 @@ class Core:
             if finish is not None:
                 finish(payload)
             return
-        entry = Entry(site, pipe, self, Kind.WORK)
+        entry = Entry(site, pipe, self, WORK)
         entry.start, entry.finish, entry.facts = start, finish, facts
         self._issue(entry)
 
@@ -149,7 +164,7 @@ class Core:
         if self.words[SLOW] == 0:
             self.words[base + event] += 1
             return
-        self._issue(self._flag_entry(Kind.SET, site, src, src, dst, event))
+        self._issue(self._flag_entry(SET, site, src, src, dst, event, base + event))
 
     def wait_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
         base = self._flag_bases.get((src, dst))
@@ -159,10 +174,9 @@ class Core:
         if words[SLOW] == 0 and words[base + event] > 0:
             words[base + event] -= 1
             return
-        self._issue(self._flag_entry(Kind.WAIT, site, dst, src, dst, event))
+        self._issue(self._flag_entry(WAIT, site, dst, src, dst, event, base + event))
 
-    def _flag_entry(self, kind: Kind, site: Site, pipe: Pipe, src: Pipe, dst: Pipe, event: int) -> Entry:
-        word = flag_word(src, dst, event)
+    def _flag_entry(self, kind: Kind, site: Site, pipe: Pipe, src: Pipe, dst: Pipe, event: int, word: int) -> Entry:
         counter = self._flags.get(word)
         if counter is None:
             counter = self._flags[word] = Counter(self.words, word, Key("flag", event, src, dst, (event,)), self)
@@ -195,7 +209,7 @@ class Core:
         if words[SLOW] == 0:
             words[buffer_word(OPEN, pipe, buffer)] = 1 + mode
             return
-        entry = self._buffer_entry(Kind.GET, site, pipe, buffer, mode)
+        entry = self._buffer_entry(GET, site, pipe, buffer, mode)
         if mode == 0:
             others = [other for other in (Pipe.S, *self.queues) if other is not pipe]
             issued = [(other, words[buffer_word(ISSUED, other, buffer)]) for other in others]
@@ -215,7 +229,7 @@ class Core:
             words[buffer_word(DONE, pipe, buffer)] += 1
             words[buffer_word(OPEN, pipe, buffer)] = 0
             return
-        entry = self._buffer_entry(Kind.RELEASE, site, pipe, buffer, mode)
+        entry = self._buffer_entry(RELEASE, site, pipe, buffer, mode)
         if mode == 1:
             self._need(entry, [self._last_in_bracket(queue, buffer) for queue in self.queues.values()])
         self._issue(entry)
@@ -249,17 +263,17 @@ class Core:
         if pipe is not Pipe.ALL and not self._has(pipe):
             return self._illegal(site, "wrong-pipe", self._absent(pipe))
         if self.words[SLOW]:
-            self._issue(Entry(site, pipe, self, Kind.BARRIER))
+            self._issue(Entry(site, pipe, self, BARRIER))
 
     def drain(self) -> None:
         """What happens when a program returns: the core goes on when every pipe is empty. A program may ask for it
         before, to be there when queued entries fail."""
-        self.schedule.block(self, Entry(_RETURN, Pipe.ALL, self, Kind.DRAIN))
+        self.schedule.block(self, Entry(_RETURN, Pipe.ALL, self, DRAIN))
 
     def dsb(self, site: Site) -> None:
         """Scalar stores have ended. (Results do not depend on it: S sees its stores, and they take effect at once.)"""
         if self.tracker:
-            self._issue(Entry(site, Pipe.S, self, Kind.FENCE))
+            self._issue(Entry(site, Pipe.S, self, FENCE))
 
     # ---- semaphores
 
@@ -307,7 +321,7 @@ class Core:
         return self._illegal(site, *signal)
 
     def _set_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
-        entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, Kind.SET, signal.key)
+        entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, SET, signal.key)
         entry.counters, entry.rendezvous = signal.counters, signal.rendezvous
         if pipe is Pipe.ALL:
             entry.joint = True
@@ -315,7 +329,7 @@ class Core:
         return entry
 
     def _wait_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
-        entry = Entry(site, pipe, self, Kind.WAIT, signal.key)
+        entry = Entry(site, pipe, self, WAIT, signal.key)
         entry.counters = signal.counters
         return entry
 
@@ -325,10 +339,10 @@ class Core:
     # ---- the scalar unit's own accesses, in observed runs
 
     def scalar_load(self, site: Site) -> Entry:
-        return self._issue(Entry(site, Pipe.S, self, Kind.LOAD))
+        return self._issue(Entry(site, Pipe.S, self, LOAD))
 
     def scalar_store(self, site: Site) -> Entry:
-        return self._issue(Entry(site, Pipe.S, self, Kind.STORE))
+        return self._issue(Entry(site, Pipe.S, self, STORE))
 
     # ---- issuing
 
@@ -337,7 +351,9 @@ class Core:
         if queue is None:
             self._step(entry)
             return entry
-        queue.number(entry)
+        entry.n = queue.issued
+        queue.issued += 1
+        queue.last = entry
         if self.tracker:
             self.tracker.issue(entry)
         self.schedule.issue(queue, entry)
@@ -346,7 +362,7 @@ class Core:
     def _step(self, entry: Entry) -> None:
         """The scalar unit itself executes an entry, and waits if it must."""
         tracker = self.tracker
-        if entry.kind is Kind.STORE:
+        if entry.kind is STORE:
             entry.n = self.stores
             self.stores += 1
         else:
@@ -355,11 +371,11 @@ class Core:
         if tracker:
             tracker.issue(entry)
         self.schedule.block(self, entry)
-        if entry.kind is Kind.WAIT:
+        if entry.kind is WAIT:
             take(entry)
         if tracker:
             tracker.step(entry)
-        if entry.kind not in (Kind.SET, Kind.RELEASE):
+        if entry.kind not in (SET, RELEASE):
             return
         if entry.missing:
             self.markers.append(entry)
@@ -394,7 +410,7 @@ class Core:
         return f"{self.role} has no pipe {pipe}: its pipes are {', '.join((Pipe.S, *self.queues))}"
 
     def _illegal(self, site: Site, kind: str, message: str, hint: str | None = None) -> None:
-        entry = Entry(site, site.pipe, self, Kind.FENCE)
+        entry = Entry(site, site.pipe, self, FENCE)
         entry.loops = tuple(self.loops)
         self._complain(entry, kind, message, hint)
 

@@ -30,7 +30,8 @@ DECIDED = 0x80
 
 
 class Footprint(NamedTuple):
-    """The bytes of one access: pieces of `width` bytes at `starts`, an integer or a one-dimensional array of them.
+    """The bytes of one access: pieces of `width` bytes at `starts`: an integer, a range, or a one-dimensional array
+    of them, at "entries" a list.
 
     `owner` is the core whose memory it is (the UB of AIV1 may be written by the AIC); None for GM. A GM address is the
     integer form of a GM pointer. Taint and data are arrays of one byte per byte touched, piece after piece; taint is
@@ -68,7 +69,7 @@ class Observer(Protocol):
         ...
 
     def issue(self, entry: Entry) -> None:
-        """The SU has appended the entry to its pipe: number, loop indices and facts are known."""
+        """The SU has appended the entry to its pipe: number, loop indices and, at "entries", facts are known."""
         ...
 
     def start(self, entry: Entry) -> None:
@@ -112,7 +113,7 @@ class Observer(Protocol):
         taint: Any = None,
         atomic: str | None = None,
     ) -> None:
-        """Bytes are about to become `data`; `before` are the present ones. `atomic` names operation and type ("add
+        """Bytes are about to become `data`; `before()` are the present ones. `atomic` names operation and type ("add
         f32")."""
         ...
 

@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ptosim.effects.names import SERIAL_PIPES, Pipe
-from ptosim.machine.entry import Entry, Kind
+from ptosim.machine.entry import BARRIER, DRAIN, GET, RELEASE, SET, WAIT, WORK, Entry
 from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Counter, Rendezvous, buffer_word
 
 if TYPE_CHECKING:
@@ -67,11 +67,6 @@ class PipeQueue:
         """The first entry may begin."""
         return bool(self.entries) and may_begin(self.entries[0])
 
-    def number(self, entry: Entry) -> None:
-        entry.n = self.issued
-        self.issued += 1
-        self.last = entry
-
     def stall(self) -> None:
         self.stalled = True
         self.core.words[SLOW] += 1
@@ -86,17 +81,21 @@ class PipeQueue:
         """Carry out an entry that may begin. With `overlap`, work with a second half stays open until `end`."""
         self.reached = entry.n + 1
         tracker = self.core.tracker
-        if entry.kind in (Kind.SET, Kind.RELEASE):
-            self.unended[entry.n] = entry
+        kind = entry.kind
+        if kind is SET or kind is RELEASE:
             if tracker:
                 tracker.start(entry)
+            if not (self.unended or self.watchers or self.stalled or entry.missing):
+                fire(entry, woken)
+                return
+            self.unended[entry.n] = entry
             self.settle(woken)
             return
-        if entry.kind is Kind.WAIT:
+        if kind is WAIT:
             take(entry)
         if tracker:
             tracker.start(entry)
-        if entry.kind is Kind.WORK:
+        if kind is WORK:
             _first_half(entry)
             if overlap and entry.finish is not None:
                 self.unended[entry.n] = entry
@@ -104,7 +103,8 @@ class PipeQueue:
             _second_half(entry)
         if tracker:
             tracker.end(entry)
-        self.settle(woken)
+        if self.unended or self.watchers or self.stalled:
+            self.settle(woken)
 
     def end(self, entry: Entry, woken: list[PipeQueue]) -> None:
         """The second half of work that was begun with `overlap`."""
@@ -116,19 +116,20 @@ class PipeQueue:
 
     def settle(self, woken: list[PipeQueue]) -> None:
         """Fire the markers whose prefix is complete; `woken` collects the stalled pipes that this sets free."""
-        while True:
+        if self.watchers:
             self._notify(woken)
-            first = next(iter(self.unended.values()), None)
-            if first is None or first.missing or first.kind not in (Kind.SET, Kind.RELEASE):
+        while self.unended:
+            first = next(iter(self.unended.values()))
+            if first.missing or not (first.kind is SET or first.kind is RELEASE):
                 break
             del self.unended[first.n]
             fire(first, woken)
+            if self.watchers:
+                self._notify(woken)
         if self.stalled and self.ready:  # at a barrier of its own
             woken.append(self)
 
     def _notify(self, woken: list[PipeQueue]) -> None:
-        if not self.watchers:
-            return
         prefix = self.prefix
         due = [marker for number, marker in self.watchers if number < prefix]
         self.watchers = [watcher for watcher in self.watchers if watcher[0] >= prefix]
@@ -140,18 +141,18 @@ class PipeQueue:
 
 def may_begin(entry: Entry) -> bool:
     """Whether the pipe, or the scalar unit, that stands at this entry may go on."""
-    match entry.kind:
-        case Kind.WAIT:
-            return all(counter.value > 0 for counter in entry.counters)
-        case Kind.GET:
-            words = entry.core.words
-            return all(words[word] >= needed for word, needed in entry.snapshot)
-        case Kind.BARRIER if entry.pipe is not Pipe.S and entry.pipe is not Pipe.ALL:
-            return entry.core.queues[entry.pipe].prefix == entry.n
-        case Kind.BARRIER | Kind.DRAIN:
-            return entry.pipe is Pipe.S or all(queue.idle for queue in entry.core.queues.values())
-        case _:
-            return True
+    kind = entry.kind
+    if kind is WAIT:
+        return all(counter.value > 0 for counter in entry.counters)
+    if kind is GET:
+        words = entry.core.words
+        return all(words[word] >= needed for word, needed in entry.snapshot)
+    if kind is BARRIER or kind is DRAIN:
+        queue = entry.core.queues.get(entry.pipe)
+        if queue is not None:
+            return queue.prefix == entry.n
+        return entry.pipe is Pipe.S or all(queue.idle for queue in entry.core.queues.values())
+    return True
 
 
 def take(entry: Entry) -> None:
@@ -169,8 +170,9 @@ def fire(entry: Entry, woken: list[PipeQueue]) -> None:
     tracker = core.tracker
     if tracker:
         tracker.fire(entry)
-    entry.needs = ()  # releases would otherwise chain back to the first of the block
-    if entry.kind is Kind.RELEASE:
+    if entry.needs:
+        entry.needs = ()  # releases would otherwise chain back to the first of the block
+    if entry.kind is RELEASE:
         assert entry.key is not None
         core.words[buffer_word(DONE, entry.pipe, entry.key.id)] += 1
         woken += [queue for queue in core.queues.values() if queue.stalled and queue.ready]
@@ -203,7 +205,7 @@ def raise_counter(counter: Counter, entry: Entry, sets: tuple[Entry, ...], woken
     if tracker:
         tracker.set(counter, entry, sets)
     counter.words[counter.index] += 1
-    if counter.core:
+    if counter.core and counter.core.cluster_words[CLUSTER_SLOW]:
         woken += [queue for queue in counter.core.queues.values() if queue.stalled and queue.ready]
 
 

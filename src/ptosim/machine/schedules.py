@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import Pipe
-from ptosim.machine.entry import Entry, Kind
+from ptosim.machine.entry import WORK, Entry
 from ptosim.machine.queue import PipeQueue, may_begin
 
 if TYPE_CHECKING:
@@ -56,16 +56,18 @@ class ProgramSchedule:
         self.turns = turns
 
     def issue(self, queue: PipeQueue, entry: Entry) -> None:
-        core = queue.core
-        while queue.full:
-            self._suspend(core, entry, queue)
+        while queue.stalled and queue.full:
+            self._suspend(queue.core, entry, queue)
         if not queue.stalled:
-            if not may_begin(entry):
-                self._suspend(core, entry, None)
-            if may_begin(entry):
+            may = may_begin(entry)
+            if not may:
+                self._suspend(queue.core, entry, None)
+                may = may_begin(entry)
+            if may:
                 woken: list[PipeQueue] = []
                 queue.begin(entry, woken)
-                self.drain(woken)
+                if woken:
+                    self.drain(woken)
                 return
             queue.stall()
         queue.entries.append(entry)
@@ -190,7 +192,7 @@ class QueuedSchedule:
 
 
 def _in_flight(queue: PipeQueue) -> list[Entry]:
-    return [entry for entry in queue.unended.values() if entry.kind is Kind.WORK]
+    return [entry for entry in queue.unended.values() if entry.kind is WORK]
 
 
 def random_schedule(turns: Turns, seed: int) -> QueuedSchedule:

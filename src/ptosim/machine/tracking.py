@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, ordered
-from ptosim.machine.entry import Clock, Entry, Key, Kind
+from ptosim.machine.entry import GET, RELEASE, SET, Clock, Entry, Key
 from ptosim.machine.sync import OPEN, Counter, buffer_word
 
 if TYPE_CHECKING:
@@ -34,13 +34,14 @@ class Tracker:
     # ---- what happens to entries
 
     def issue(self, entry: Entry) -> None:
-        entry.loops = tuple(self.core.loops)
-        entry.operations = self.core.operations
+        core, kind = self.core, entry.kind
+        entry.loops = tuple(core.loops)
+        entry.operations = core.operations
         if self.clocks:
-            entry.captured = self.clocks.capture()
-        if entry.kind is Kind.GET:
+            entry.captured = self.clocks.known[0], core.steps
+        if kind is GET:
             self._open_bracket(entry)
-        elif entry.kind is Kind.RELEASE:
+        elif kind is RELEASE:
             self._close_bracket(entry)
         self.observer.issue(entry)
 
@@ -54,7 +55,7 @@ class Tracker:
         entry.payload = entry.start = entry.finish = None
 
     def fire(self, entry: Entry) -> None:
-        if self.clocks:
+        if self.clocks and entry.needs:
             self.clocks.fire(entry)
         self.observer.end(entry)
 
@@ -64,7 +65,7 @@ class Tracker:
         if self.clocks:
             self.clocks.step(entry)
         self.observer.start(entry)
-        if entry.kind not in (Kind.SET, Kind.RELEASE):
+        if entry.kind not in (SET, RELEASE):
             self.observer.end(entry)
 
     # ---- sets and waits
@@ -75,7 +76,9 @@ class Tracker:
             entry.consumed += counter.pending.popleft()
             history = counter.history
             if self.clocks:
-                self._in_order(entry, self.clocks.reached(entry), history.last_wait, counter.key, "waits")
+                earlier = history.last_wait
+                if earlier is not None and (earlier.pipe is not entry.pipe or earlier.core is not entry.core):
+                    self._in_order(entry, self.clocks.reached(entry), earlier, counter.key, "waits")
                 history.unordered_waits.append(entry)
                 if len(history.unordered_waits) > counter.limit:
                     history.unordered_waits.popleft()
@@ -88,8 +91,9 @@ class Tracker:
             if counter.key.mechanism == "flag":
                 self._double_set(counter, entry)
             else:
-                if counter.rendezvous is None:  # whoever comes last to a meeting raises it for all
-                    self._in_order(entry, entry.clock or {}, history.last_set, counter.key, "sets")
+                earlier = history.last_set
+                if earlier is not None and counter.rendezvous is None:  # the last one to a meeting raises it for all
+                    self._in_order(entry, entry.clock or {}, earlier, counter.key, "sets")
                 self._overflow(counter, entry, sets)
         counter.pending.append(sets)
         history.last_set = entry
@@ -121,10 +125,10 @@ class Tracker:
         if len(counter.pending) + len(waits) >= counter.limit:
             self.report("semaphore-overflow", overflow_message(counter), entry)
 
-    def _in_order(self, entry: Entry, clock: Clock, earlier: Entry | None, key: Key, plural: str) -> None:
+    def _in_order(self, entry: Entry, clock: Clock, earlier: Entry, key: Key, plural: str) -> None:
         """Which of two sets, or waits, comes first must not depend on the schedule. The clock is from before a wait:
         what a wait consumes may itself come from the other."""
-        if earlier is None or (earlier.core is entry.core and earlier.pipe is entry.pipe) or ended_by(earlier, clock):
+        if (earlier.core is entry.core and earlier.pipe is entry.pipe) or ended_by(earlier, clock):
             return
         self.report("race", f"two {plural} of {key} are in no order", entry, (earlier, "the other one"))
 

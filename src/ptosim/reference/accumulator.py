@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.names import Space
-from ptosim.reference.core import Core, Starts
-from ptosim.reference.places import places
+from ptosim.reference.core import Core
+from ptosim.reference.places import Places, places
 
 Words = NDArray[np.uint32]
 
 
-def read_accumulators(core: Core, bases: Starts, m: int, n: int, group_rows: int, row_step: int = 1) -> Words:
+def read_accumulators(core: Core, bases: Places, m: int, n: int, group_rows: int, row_step: int = 1) -> Words:
     """m x n accumulators from each base on, as bits; a group of columns has `group_rows` rows, of which every
     `row_step`-th is read."""
     words = np.empty((len(bases), m, n), np.uint32)

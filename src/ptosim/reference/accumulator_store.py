@@ -28,9 +28,9 @@ from ptosim.effects.names import Space
 from ptosim.reference.accumulator import read_accumulators
 from ptosim.reference.atomic import atomic_combine
 from ptosim.reference.burst import MOST_BYTES, fits
-from ptosim.reference.core import Bytes, Core, Starts
+from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.places import places
+from ptosim.reference.places import Places, places
 from ptosim.reference.quantisation import Bits, Parameters, Steps, Values, parameters, quantised, slopes
 
 
@@ -154,7 +154,7 @@ def _parts(bits: Bits, targets: tuple[str | None, ...], cores: str | int) -> Ite
     yield from zip(targets, np.split(bits, 2, axis=1 if cores == "split_m" else 2), strict=True)
 
 
-def _laid_out(part: Bits, store: Store, dest: Element, first: int) -> Iterator[tuple[Starts, Bits]]:
+def _laid_out(part: Bits, store: Store, dest: Element, first: int) -> Iterator[tuple[Places, Bits]]:
     """Runs of values that lie one behind the other: their places, counted in elements, and the values."""
     count, m, n = part.shape
     stride, repeats = store.shape.dest_stride, (count, store.shape.repeat_dest)
@@ -172,7 +172,7 @@ def _laid_out(part: Bits, store: Store, dest: Element, first: int) -> Iterator[t
             yield places(first + full * stride, repeats, (m, columns)), part[..., full * columns :].reshape(-1, rest)
 
 
-def _as_bytes(starts: Starts, rows: Bits, bits: int) -> tuple[Starts, Bytes]:
+def _as_bytes(starts: Places, rows: Bits, bits: int) -> tuple[Places, Bytes]:
     """Runs of values as runs of bytes; 4-bit values lie two to a byte, a last odd one beside a zero."""
     if bits != 4:
         return starts * (bits // 8), np.ascontiguousarray(rows).view(np.uint8)
@@ -183,7 +183,7 @@ def _as_bytes(starts: Starts, rows: Bits, bits: int) -> tuple[Starts, Bytes]:
     return starts // 2, pairs[:, ::2] | pairs[:, 1::2] << np.uint8(4)
 
 
-def _write(core: Core, store: Store, at: str | None, offsets: Starts, data: Bytes) -> None:
+def _write(core: Core, store: Store, at: str | None, offsets: Places, data: Bytes) -> None:
     """Runs of bytes at offsets from the destination."""
     if store.space is Space.GM:
         touched = core.touched(store.dest, offsets, data.shape[1])

@@ -5,9 +5,11 @@ The copies themselves are in the rooms, dma and dma_blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +17,9 @@ from ptosim.effects.burst import BLOCK
 from ptosim.effects.names import Space
 from ptosim.language.operands import bounds, nth
 from ptosim.machine.memory import OFFSET_BITS
-from ptosim.reference.core import Core, Starts
+from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.places import places
+from ptosim.reference.places import Starts, Steps, joined_steps, spaced
 
 Loop = tuple[int, int, int]
 """Count, source stride, destination stride."""
@@ -30,8 +32,7 @@ FARTHEST = 1 << (OFFSET_BITS - 1)
 """How far a copy may reach: half of what a pointer can say."""
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """One end of a copy; `at` is the core whose memory it is, where that is another one."""
 
     space: Space
@@ -40,7 +41,11 @@ class Side:
 
     @property
     def alignment(self) -> int:
-        return 1 if self.space is Space.GM else BLOCK
+        return _alignment(self.space)
+
+
+def _alignment(space: Space) -> int:
+    return 1 if space is Space.GM else BLOCK
 
 
 @dataclass(frozen=True)
@@ -48,43 +53,65 @@ class Burst:
     """Rows of `length` bytes, and the loops that place them: the rows themselves, then what repeats them, outwards."""
 
     length: int
-    loops: Sequence[Loop]
+    loops: tuple[Loop, ...]
 
-    @property
+    @cached_property
     def is_empty(self) -> bool:
         return self.length == 0 or any(count == 0 for count, _, _ in self.loops)
 
     def sources(self, base: int) -> Starts:
         """Where each row is read, in the order of execution."""
-        return places(base, *((count, stride) for count, stride, _ in reversed(self.loops)))
+        return spaced(base, self._source_steps)
 
     def dests(self, base: int) -> Starts:
         """Where each row is written, in the order of execution."""
-        return places(base, *((count, stride) for count, _, stride in reversed(self.loops)))
+        return spaced(base, self._dest_steps)
 
-    def check(self, core: Core, source: Side, dest: Side, width: int | None = None) -> None:
+    @cached_property
+    def _source_steps(self) -> Steps:
+        return joined_steps((count, stride) for count, stride, _ in self.loops)
+
+    @cached_property
+    def _dest_steps(self) -> Steps:
+        return joined_steps((count, stride) for count, _, stride in self.loops)
+
+    def check(self, core: Core, source: Space, dest: Space, width: int | None = None) -> None:
         """What depends on all sizes together; `width` is that of a destination row, where it is not the length."""
-        rows = prod(count for count, _, _ in self.loops)
-        if rows > MOST_ROWS or rows * max(self.length, width or 0) > MOST_BYTES:
-            message = f"a copy of {rows} rows of {self.length} bytes; at most {MOST_ROWS} rows and {MOST_BYTES} bytes"
-            raise Fault("limit", f"{message} can be copied at once")
-        for index, side in ((1, source), (2, dest)):
-            reach = sum(max(0, loop[0] - 1) * loop[index] for loop in self.loops)
-            if reach >= FARTHEST:
-                raise Fault("out-of-bounds", f"the last row lies {reach} bytes behind the pointer")
-            self._check_strides(core, side, [(loop[0], loop[index]) for loop in self.loops])
-        if self.is_empty:
-            core.lint("this copy does nothing: its length or a count is 0")
+        for kind, message in _complaints(self, source, dest, width or self.length):
+            if kind == "misaligned":
+                core.violation(kind, message)
+            elif kind in ("lint", "overlap"):
+                core.lint(message, kind)
+            else:
+                raise Fault(kind, message)
 
-    def _check_strides(self, core: Core, side: Side, steps: list[tuple[int, int]]) -> None:
-        """Strides that are used place on-chip rows at whole blocks, and rows should lie apart."""
-        for count, stride in steps:
-            if count > 1 and stride % side.alignment:
-                core.violation("misaligned", f"a stride of {stride} bytes in {side.space} is not a multiple of {BLOCK}")
-        count, stride = steps[0]
-        if count > 1 and stride < self.length:
-            message = f"rows of {self.length} bytes overlap in {side.space}: they start every {stride} bytes"
-            core.lint(message, "overlap")
+
+@lru_cache(1024)
+def _complaints(burst: Burst, source: Space, dest: Space, width: int) -> tuple[tuple[str, str], ...]:
+    """Kind and message of all that is wrong with a copy wherever it goes; most copies have sizes that came before."""
+    rows = prod(count for count, _, _ in burst.loops)
+    if rows > MOST_ROWS or rows * max(burst.length, width) > MOST_BYTES:
+        message = f"a copy of {rows} rows of {burst.length} bytes; at most {MOST_ROWS} rows and {MOST_BYTES} bytes"
+        return (("limit", f"{message} can be copied at once"),)
+    found: list[tuple[str, str]] = []
+    for index, space in ((1, source), (2, dest)):
+        reach = sum(max(0, loop[0] - 1) * loop[index] for loop in burst.loops)
+        if reach >= FARTHEST:
+            found.append(("out-of-bounds", f"the last row lies {reach} bytes behind the pointer"))
+        found += _stride_complaints(burst.length, space, [(loop[0], loop[index]) for loop in burst.loops])
+    if burst.is_empty:
+        found.append(("lint", "this copy does nothing: its length or a count is 0"))
+    return tuple(found)
+
+
+def _stride_complaints(length: int, space: Space, steps: list[tuple[int, int]]) -> Iterator[tuple[str, str]]:
+    """Strides that are used place on-chip rows at whole blocks, and rows should lie apart."""
+    for count, stride in steps:
+        if count > 1 and stride % _alignment(space):
+            yield "misaligned", f"a stride of {stride} bytes in {space} is not a multiple of {BLOCK}"
+    count, stride = steps[0]
+    if count > 1 and stride < length:
+        yield "overlap", f"rows of {length} bytes overlap in {space}: they start every {stride} bytes"
 
 
 def fits(limit: int, low: int = 0, **operands: int | None) -> None:

@@ -54,7 +54,7 @@ def _for(t: Translator, op: Operation) -> None:
 
 def _if(t: Translator, op: Operation) -> None:
     assert isinstance(op, If)
-    t.line(f"if core.branch({t.name(op.cond)}):" if t.observed else f"if {t.name(op.cond)}:")
+    t.line(f"if core.branch({t.name(op.cond)}):" if t.followed else f"if {t.name(op.cond)}:")
     t.region(op.true_region, lambda: t.assign(op.results, _ends(op.true_region.block)))
     t.line("else:")
     t.region(op.false_region, lambda: t.assign(op.results, _ends(op.false_region.block)))
@@ -67,7 +67,7 @@ def _while(t: Translator, op: Operation) -> None:
     assert isinstance(condition, Condition)
     t.assign(before.args, op.arguments)
     turns = f"w{len(t.out.lines)}"
-    if t.observed:
+    if t.followed:
         t.line(f"{turns} = core.turns()")
     t.line("while True:")
     t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
@@ -75,7 +75,7 @@ def _while(t: Translator, op: Operation) -> None:
     t.line(f"if not {t.name(condition.condition)}:")
     t.line("    break")
     t.line("core.iterate()")
-    if t.observed:
+    if t.followed:
         t.line(f"{turns}[0] += 1")
     t.assign(after.args, condition.arguments)
     t.depth -= 1

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.names import Space
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.names import GM, UB, Space
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
@@ -24,9 +26,19 @@ from ptosim.machine.observer import Footprint
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.machine.sync import SLOW
 from ptosim.reference.fault import Fault
+from ptosim.reference.numbers import LANE_TYPES, Lanes
+from ptosim.reference.places import (
+    INDEXED,
+    Bytes,
+    Places,
+    Starts,
+    first_misaligned,
+    lowest_and_highest,
+    pieces,
+    shifted,
+    view_to_write,
+)
 
-Bytes = NDArray[np.uint8]
-Starts = NDArray[np.int64]
 Combine = Callable[[Bytes, Bytes], Bytes]
 
 CTRL_AT_RESET = 1 << 48
@@ -64,30 +76,6 @@ def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], A
         return step()
 
 
-def pieces(memory: Bytes, offsets: Starts, width: int) -> Bytes:
-    """The pieces as one array: a view where they are equally spaced, a copy otherwise."""
-    if len(offsets) < 2:
-        return memory[offsets[0] : offsets[0] + width][np.newaxis] if len(offsets) else memory[:0].reshape(0, width)
-    stride = int(offsets[1] - offsets[0])
-    if (np.diff(offsets) == stride).all():
-        return np.lib.stride_tricks.as_strided(memory[offsets[0] :], (len(offsets), width), (stride, 1))
-    if len(offsets) * width > INDEXED:
-        return np.concatenate([memory[offset : offset + width] for offset in offsets]).reshape(-1, width)
-    return memory[offsets[:, np.newaxis] + np.arange(width)]
-
-
-INDEXED = 1 << 20
-"""Bytes that are moved by an index for each of them; more are moved piece by piece, because indices take memory too."""
-
-
-def _may_assign_at_once(offsets: Starts, width: int) -> bool:
-    """Equally spaced pieces that do not overlap; otherwise the order of the rows matters or there is no view."""
-    if len(offsets) < 2:
-        return True
-    steps = np.diff(offsets)
-    return bool((steps == steps[0]).all()) and abs(int(steps[0])) >= width
-
-
 class Core:
     """One core of a running block."""
 
@@ -115,6 +103,11 @@ class Core:
         self.steps_left = max_steps
         self.max_steps = max_steps
         self.site: Site | None = None
+        ub = self.memories.get(UB, _NOTHING)
+        self.register_starts = range(0, len(ub) - VECTOR_BYTES + 1, BLOCK)
+        """Where the contiguous bytes of a register may start in UB."""
+        self._lanes_of_ub = {dtype.char: (ub.view(dtype), dtype.itemsize.bit_length() - 1) for dtype in LANE_TYPES}
+        """UB as lanes of each type, and the power of two that is their width."""
         self.indices: Callable[[FrameType | None], tuple[int, ...]] = lambda frame: ()
         """The loop indices of the translated code that has called a frame; the engine knows them."""
 
@@ -216,6 +209,21 @@ class Core:
         else:
             np.copyto(window, data, where=active)
 
+    def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
+        """A register from contiguous bytes of UB, as a copy; its lanes count only if they are used."""
+        if start in self.register_starts:
+            ub, power = self._lanes_of_ub[dtype.char]
+            return ub[start >> power : (start + VECTOR_BYTES) >> power].copy()
+        return self.read(UB, start, VECTOR_BYTES, BLOCK, True).copy().view(dtype)
+
+    def store(self, start: int, value: Lanes) -> None:
+        """A whole register to contiguous bytes of UB."""
+        if start in self.register_starts:
+            ub, power = self._lanes_of_ub[value.dtype.char]
+            ub[start >> power : (start + VECTOR_BYTES) >> power] = value
+        else:
+            self.write(UB, start, value.view(np.uint8), BLOCK)
+
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         """Pieces of `width` bytes at these addresses, one row each, as a copy."""
         memory, offsets, inside = self._windows("reads", space, starts, width, alignment, at)
@@ -233,11 +241,13 @@ class Core:
         """Store one row of `data` at each address, in order."""
         width = data.shape[1]
         memory, offsets, inside = self._windows("writes", space, starts, width, alignment, at)
-        if inside and _may_assign_at_once(offsets, width):
-            pieces(memory, offsets, width)[...] = data
+        if inside and (view := view_to_write(memory, offsets, width)) is not None:
+            view[...] = data
             return
         if inside and data.size <= INDEXED:
-            memory[offsets[:, np.newaxis] + np.arange(width)] = data  # where pieces overlap the last one stays
+            memory[np.asarray(offsets)[:, np.newaxis] + np.arange(width)] = (
+                data  # where pieces overlap the last one stays
+            )
             return
         for offset, row in zip(offsets, data, strict=True):
             low, high = clip(memory, int(offset), width)
@@ -293,7 +303,7 @@ class Core:
         """Whether all that an instruction is about to touch lies inside; if not, an observed run leaves it out."""
         return not width or self._window(verb, space, start, width, alignment, at)[2]
 
-    def touched(self, pointer: int, offsets: Starts, width: int) -> NDArray[np.bool_]:
+    def touched(self, pointer: int, offsets: Places, width: int) -> NDArray[np.bool_]:
         """Which pieces behind a GM pointer have a byte in its argument; offsets may exceed what a pointer can say."""
         argument, first = decode(pointer)
         buffers = self.global_memory.buffers
@@ -306,7 +316,7 @@ class Core:
         """The memory of an access, the offset in it, and whether all of it lies inside."""
         if start % alignment:
             self.misaligned(verb, space, start, alignment)
-        if space is not Space.GM:
+        if space is not GM:
             memory = self._other(at)[space] if at else self.memories[space]
             if start >= 0 and start + width <= len(memory):
                 return memory, start, True
@@ -339,11 +349,11 @@ class Core:
         """The memory of a piecewise access and the offsets in it, checked as a whole."""
         if not len(starts):
             return _NOTHING, starts, True
-        low, high = int(starts.min()), int(starts.max())
-        if alignment > 1 and (odd := starts % alignment).any():
-            self.misaligned(verb, space, int(starts[odd != 0][0]), alignment)
+        low, high = lowest_and_highest(starts)
+        if alignment > 1 and (odd := first_misaligned(starts, alignment)) is not None:
+            self.misaligned(verb, space, odd, alignment)
         memory, first, inside = self._window(verb, space, low, high - low + width, 1, at)
-        return memory, starts - (low - first), inside
+        return memory, shifted(starts, first - low), inside
 
     def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
         """A pointer must be aligned even where no lane of the access is active."""
@@ -351,7 +361,7 @@ class Core:
             self.misaligned(verb, space, start, alignment)
 
     def misaligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
-        offset = decode(start)[1] if space is Space.GM else start
+        offset = decode(start)[1] if space is GM else start
         self.violation("misaligned", f"{verb} {space} at {offset}, which is not a multiple of {alignment}")
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
@@ -361,7 +371,7 @@ class Core:
     def footprint(self, space: Space, starts: Any, width: int, at: str | None = None) -> Footprint:
         """An access in the words of the machine's observers."""
         owner = self.machine if at is None else self.machine.cluster.member(at)
-        return Footprint(space, None if space is Space.GM else owner, starts, width)
+        return Footprint(space, None if space is GM else owner, starts, width)
 
 
 def _outside(verb: str, name: str, size: int, start: int, width: int) -> str:

@@ -7,8 +7,9 @@ those into L1 are in dma_blocks.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from ptosim.effects.burst import BLOCK
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.element import Element
-from ptosim.effects.names import Space
+from ptosim.effects.names import GM, UB
 from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
@@ -25,10 +26,12 @@ from ptosim.language import dma_registers as register
 from ptosim.language.burst import COUNT_LIMIT
 from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
 from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import Burst, Loop, Side, fits, loops_fit
+from ptosim.reference.burst import Burst, Loop, fits, loops_fit
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.semantics import define, semantics
+
+Numbers = tuple[int, ...]
 
 PADDING_LIMIT = 255
 
@@ -46,11 +49,15 @@ def _rows(limits: tuple[int, int, int], len_burst: int, n_burst: int, source_str
     return n_burst, source_stride, dest_stride
 
 
-def _clauses(limits: tuple[int, int, int], *columns: Sequence[int]) -> list[Loop]:
-    """The loop clauses of a grouped copy: counts, source strides, destination strides."""
-    loops: list[Loop] = list(zip(*columns, strict=True))
+@lru_cache(1024)
+def _grouped(
+    limits: tuple[int, int, int], len_burst: int, n_burst: int, source_stride: int, dest_stride: int, *clauses: Numbers
+) -> Burst:
+    """The rows of a grouped copy with its loop clauses: counts, source strides, destination strides."""
+    rows = _rows(limits, len_burst, n_burst, source_stride, dest_stride)
+    loops: list[Loop] = list(zip(*clauses, strict=True))
     loops_fit(limits, loops)
-    return loops
+    return Burst(len_burst, (rows, *loops))
 
 
 def _hardware_loops(core: Core, config: Config, direction: str) -> list[Loop]:
@@ -101,19 +108,18 @@ class Padding:
 
 
 def _load(core: Core, source: int, dest: int, burst: Burst, pad: Padding | None) -> Iterator[None]:
-    gm, ub = Side(Space.GM, source), Side(Space.UB, dest)
     if pad is not None:
         fits(PADDING_LIMIT, left_padding=pad.left, right_padding=pad.right)
     width = burst.length if pad is None else pad.width(burst)
-    burst.check(core, gm, ub, width)
+    burst.check(core, GM, UB, width)
     if burst.is_empty:
         yield
         return
-    data = core.read_pieces(Space.GM, burst.sources(source), burst.length)
+    data = core.read_pieces(GM, burst.sources(source), burst.length)
     yield
     if pad is not None:
         data = pad.around(core, data, width)
-    core.write_pieces(Space.UB, burst.dests(dest), data, BLOCK)
+    core.write_pieces(UB, burst.dests(dest), data, BLOCK)
 
 
 def _bits(value: int, kind: Element) -> int:
@@ -139,9 +145,9 @@ def mte_gm_ub(
     n_burst: int,
     source_stride: int,
     dest_stride: int,
-    loop_counts: Sequence[int],
-    loop_source_strides: Sequence[int],
-    loop_dest_strides: Sequence[int],
+    loop_counts: Numbers,
+    loop_source_strides: Numbers,
+    loop_dest_strides: Numbers,
     pad_value: int | None,
     left_padding: int | None,
     right_padding: int | None,
@@ -150,8 +156,8 @@ def mte_gm_ub(
     pad_kind: Element | None,
 ) -> Iterator[None]:
     core.overwrites("outtoub", config.get("loop_size_outtoub", (1, 1)))
-    rows = _rows(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    burst = Burst(len_burst, [rows, *_clauses(LOAD_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)])
+    loops = loop_counts, loop_source_strides, loop_dest_strides
+    burst = _grouped(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
     if pad_value is None or pad_kind is None:
         _whole_blocks(core, burst, strides=False)
         pad = None
@@ -176,7 +182,7 @@ def copy_gm_to_ubuf(
     pad_width: int,
 ) -> Iterator[None]:
     rows = _rows(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    burst = Burst(len_burst, [rows, *_hardware_loops(core, config, "outtoub")])
+    burst = Burst(len_burst, (rows, *_hardware_loops(core, config, "outtoub")))
     if data_select:
         pad = Padding(_pattern(config.get("pad", 0), pad_width), left_padding, right_padding)
     else:
@@ -193,17 +199,17 @@ def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Itera
     atomic = atomic_combine(ctrl)
     if atomic is not None and burst.length % atomic[1]:
         raise Fault("misaligned", f"an atomic store of {burst.length} bytes is no whole number of {atomic[0]} elements")
-    burst.check(core, Side(Space.UB, source), Side(Space.GM, dest))
+    burst.check(core, UB, GM)
     if burst.is_empty:
         yield
         return
-    data = core.read_pieces(Space.UB, burst.sources(source), burst.length, BLOCK)
+    data = core.read_pieces(UB, burst.sources(source), burst.length, BLOCK)
     yield
     if atomic is None:
-        core.write_pieces(Space.GM, burst.dests(dest), data)
+        core.write_pieces(GM, burst.dests(dest), data)
     else:
         name, _, combine = atomic
-        core.accumulate(Space.GM, burst.dests(dest), data, combine, name)
+        core.accumulate(GM, burst.dests(dest), data, combine, name)
 
 
 @semantics(grouped.MteUbGm)
@@ -215,15 +221,15 @@ def mte_ub_gm(
     n_burst: int,
     source_stride: int,
     dest_stride: int,
-    loop_counts: Sequence[int],
-    loop_source_strides: Sequence[int],
-    loop_dest_strides: Sequence[int],
+    loop_counts: Numbers,
+    loop_source_strides: Numbers,
+    loop_dest_strides: Numbers,
     config: Config,
     ctrl: int,
 ) -> Iterator[None]:
     core.overwrites("ubtoout", config.get("loop_size_ubtoout", (1, 1)))
-    rows = _rows(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    burst = Burst(len_burst, [rows, *_clauses(STORE_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)])
+    loops = loop_counts, loop_source_strides, loop_dest_strides
+    burst = _grouped(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
     _whole_blocks(core, burst, strides=False)
     yield from _store(core, source, dest, burst, ctrl)
 
@@ -241,7 +247,7 @@ def copy_ubuf_to_gm(
     ctrl: int,
 ) -> Iterator[None]:
     rows = _rows(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    burst = Burst(len_burst, [rows, *_hardware_loops(core, config, "ubtoout")])
+    burst = Burst(len_burst, (rows, *_hardware_loops(core, config, "ubtoout")))
     _whole_blocks(core, burst, strides=True)
     yield from _store(core, source, dest, burst, ctrl)
 

@@ -24,7 +24,7 @@ LOOP_LIMITS = (COUNT_LIMIT, UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
 
 def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]:
     """Read all rows, then write them in order."""
-    burst.check(core, source, dest)
+    burst.check(core, source.space, dest.space)
     if burst.is_empty:
         yield
         return
@@ -38,7 +38,7 @@ def _blocks(count_limit: int, n_burst: int, len_burst: int, source_gap: int, des
     fits(count_limit, n_burst=n_burst)
     fits(SHORT_LIMIT, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
     strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * BLOCK
-    return Burst(len_burst * BLOCK, [(n_burst, *strides)])
+    return Burst(len_burst * BLOCK, ((n_burst, *strides),))
 
 
 # --- within UB ------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def mte_l1_ub(
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
     loops_fit(LOOP_LIMITS, loops)
     rows = _blocks(SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
-    burst = Burst(rows.length, [*rows.loops, *loops])
+    burst = Burst(rows.length, (*rows.loops, *loops))
     yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, "aiv0"))
 
 
@@ -138,7 +138,7 @@ def mte_gm_l1(
     core.overwrites("outtol1", config.get("loop_size_outtol1", (1, 1)))
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
     loops_fit(L1_LIMITS, loops)
-    burst = Burst(len_burst, [_rows(len_burst, n_burst, source_stride, dest_stride), *loops])
+    burst = Burst(len_burst, (_rows(len_burst, n_burst, source_stride, dest_stride), *loops))
     yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
 
 
@@ -157,7 +157,7 @@ def copy_gm_to_cbuf(
     core.relies_on("outtol1", sizes)
     strides = (config.get(f"loop{number}_stride_outtol1", (0, 0)) for number in (1, 2))
     loops = [(size, *stride) for size, stride in zip(sizes, strides, strict=True)]
-    burst = Burst(len_burst, [_rows(len_burst, n_burst, source_stride, dest_stride), *loops])
+    burst = Burst(len_burst, (_rows(len_burst, n_burst, source_stride, dest_stride), *loops))
     yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
 
 

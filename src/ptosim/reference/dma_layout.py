@@ -18,9 +18,9 @@ from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
 from ptosim.language.dma_grouped import FILL_LIMIT
 from ptosim.language.dma_registers import GM_STRIDE_LIMIT
 from ptosim.reference.burst import fits
-from ptosim.reference.core import Bytes, Config, Core, Starts
+from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.places import places
+from ptosim.reference.places import Places, places
 from ptosim.reference.semantics import semantics
 
 
@@ -103,7 +103,7 @@ def _write_fractals(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
     core.write_pieces(Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, BLOCK), BLOCK)
 
 
-def _look_for_overlap(core: Core, starts: Starts) -> None:
+def _look_for_overlap(core: Core, starts: Places) -> None:
     if core.wants_lint and len(starts) > 1 and int(np.diff(np.sort(starts)).min()) < BLOCK:
         core.lint("parts of the matrix overlap in l1; which of them stays is not defined", "overlap")
 

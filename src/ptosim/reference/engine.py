@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from mmap import mmap
 from types import FrameType
 from typing import Any
 
@@ -143,7 +144,8 @@ class Run:
         }
 
     def _zeros(self, space: Space) -> Bytes:
-        return np.zeros(self.target.memory[space.value], np.uint8)
+        """They take neither memory nor time before they are touched, and most of a memory never is."""
+        return np.frombuffer(mmap(-1, self.target.memory[space.value]), np.uint8)
 
     def _may_set(self, core: MachineCore, key: Key) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""

@@ -7,17 +7,19 @@ each access with the instruction that makes it, and taint, needs the core of obs
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.names import Space
+from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.names import UB, Space
 from ptosim.machine.entry import Entry, Site
-from ptosim.machine.observer import Observer
-from ptosim.reference.core import Bytes, Core, Starts
+from ptosim.reference.core import Bytes, Core
+from ptosim.reference.numbers import Lanes
+from ptosim.reference.places import Starts
 from ptosim.reference.taint import Observed
 
 _NOWHERE: deque[int | list[int]] = deque(maxlen=0)
@@ -27,13 +29,11 @@ _NOWHERE: deque[int | list[int]] = deque(maxlen=0)
 Where = tuple[Space, str | None, int]
 """The memory of an access, whose it is if not one's own, and its length."""
 
+_REGISTER: Where = (UB, None, VECTOR_BYTES)
 
-class PathCore(Core):
-    """A core that counts scalar operations and remembers the path through a vector scope."""
 
-    observer: Observer
-    entry: Entry
-    """The entry that is being executed."""
+class FollowedCore(Core):
+    """A core that tells its observer what each entry does. Accesses of one length are told together, when it ends."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -41,7 +41,16 @@ class PathCore(Core):
         self.observer = self.machine.observer
         self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
         """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
-        self.bytes_read = 0
+        self._reads: dict[Where, list[int]] = {}
+        self._writes: dict[Where, list[int]] = {}
+        self._loads: list[int] = []
+        self._stores: list[int] = []
+        """Where whole registers were loaded from and stored to."""
+
+    def loop(self, lower: int, upper: int, step: int) -> Iterator[int] | range:
+        indices = super().loop(lower, upper, step)
+        self.path.append(max(0, -((lower - upper) // step)))
+        return indices
 
     def branch(self, condition: Any) -> bool:
         self.path.append(1 if condition else 0)
@@ -56,20 +65,6 @@ class PathCore(Core):
     def count(self, operations: int) -> None:
         """So many scalar operations have been executed."""
         self.machine.operations += operations
-
-
-class FollowedCore(PathCore):
-    """A core that tells its observer what each entry does. Accesses of one length are told together, when it ends."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._reads: dict[Where, list[int]] = {}
-        self._writes: dict[Where, list[int]] = {}
-
-    def loop(self, lower: int, upper: int, step: int) -> Iterator[int] | range:
-        indices = super().loop(lower, upper, step)
-        self.path.append(max(0, -((lower - upper) // step)))
-        return indices
 
     # --- issuing ----------------------------------------------------------------------------------------------------
 
@@ -94,16 +89,20 @@ class FollowedCore(PathCore):
         self.machine.work(site.pipe, site, partial(self._follow, partial(function, self, *captured)))
 
     def _act(self, act: Callable[[], Any]) -> int:
-        self.bytes_read = 0
-        self._reads.clear()
-        self._writes.clear()
+        reads, writes = self._reads, self._writes = {}, {}
+        loads, stores = self._loads, self._stores = [], []
         act()
-        entry = cast(Entry, self.machine.current)
-        for (space, at, width), starts in self._reads.items():
-            self.observer.load(entry, entry.site, self.footprint(space, np.array(starts), width, at))
-        for (space, at, width), starts in self._writes.items():
-            self.observer.store(entry, entry.site, self.footprint(space, np.array(starts), width, at), None, None)
-        return self.bytes_read
+        if loads:
+            reads.setdefault(_REGISTER, []).extend(loads)
+        if stores:
+            writes.setdefault(_REGISTER, []).extend(stores)
+        entry, total = cast(Entry, self.machine.current), 0
+        for (space, at, width), starts in reads.items():
+            total += width * len(starts)
+            self.observer.load(entry, entry.site, self.footprint(space, starts, width, at))
+        for (space, at, width), starts in writes.items():
+            self.observer.store(entry, entry.site, self.footprint(space, starts, width, at), None, None)
+        return total
 
     def _follow(self, act: Callable[[], Any]) -> tuple[int, ...]:
         saved, self.path = self.path, []
@@ -116,13 +115,19 @@ class FollowedCore(PathCore):
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
-        self.bytes_read += width
         self._reads.setdefault((space, at, width), []).append(start)
         return super().read(space, start, width, alignment, by_use, at)
 
+    def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
+        self._loads.append(start)
+        return super().load(start, dtype)
+
+    def store(self, start: int, value: Lanes) -> None:
+        self._stores.append(start)
+        super().store(start, value)
+
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
-        self.bytes_read += len(starts) * width
-        self._reads.setdefault((space, at, width), []).extend(starts.tolist())
+        self._reads.setdefault((space, at, width), []).extend(_integers(starts))
         return super().read_pieces(space, starts, width, alignment, at)
 
     def write(
@@ -141,8 +146,14 @@ class FollowedCore(PathCore):
     def write_pieces(
         self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
     ) -> None:
-        self._writes.setdefault((space, at, data.shape[1]), []).extend(starts.tolist())
+        self._writes.setdefault((space, at, data.shape[1]), []).extend(
+            starts if isinstance(starts, range) else starts.tolist()
+        )
         super().write_pieces(space, starts, data, alignment, at)
+
+
+def _integers(starts: Starts) -> Iterable[int]:
+    return starts if isinstance(starts, range) else starts.tolist()
 
 
 def _hull(active: NDArray[np.bool_]) -> tuple[int, int]:

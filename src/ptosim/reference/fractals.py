@@ -24,9 +24,9 @@ from ptosim.effects.names import Space
 from ptosim.language.burst import SHORT_LIMIT
 from ptosim.reference import numbers
 from ptosim.reference.burst import fits
-from ptosim.reference.core import Bytes, Core, Starts
+from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.places import places
+from ptosim.reference.places import Places, places
 
 
 def _check(control: Control) -> None:
@@ -58,7 +58,7 @@ def load_tile(
         core.write_pieces(space, starts, fractals, FRACTAL)
 
 
-def _read_fractals(core: Core, starts: Starts) -> Bytes:
+def _read_fractals(core: Core, starts: Places) -> Bytes:
     """Fractals of L1. Padding may reach behind the end of L1, where there are zeros."""
     end = len(core.memories[Space.L1])
     if int(starts.max()) + FRACTAL <= end or int(starts.min()) >= end:

@@ -47,6 +47,10 @@ _INTEGERS: dict[tuple[bool, int], type[np.generic]] = {
 }
 
 
+LANE_TYPES = tuple(map(np.dtype, dict.fromkeys((*_DTYPES.values(), *_INTEGERS.values()))))
+"""Every NumPy type that lanes have."""
+
+
 def dtype_of(element: Element) -> np.dtype[Any]:
     """The NumPy type in which lanes of that element are computed; formats that NumPy lacks are their raw bits."""
     return np.dtype(_DTYPES.get(element.name) or _INTEGERS[element.kind == "signed", element.bytes])

@@ -15,14 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import Details, Diagnostic
-from ptosim.effects.names import Pipe, Space
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.names import GM, UB, Pipe, Space
 from ptosim.effects.record import Taint
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.observer import Footprint, Quick, Use
-from ptosim.reference.core import Bytes, Combine, Starts, clip, pieces
-from ptosim.reference.followed import PathCore
+from ptosim.reference.core import Combine, Core, clip
 from ptosim.reference.mask import Mask
+from ptosim.reference.numbers import Lanes
+from ptosim.reference.places import Bytes, Starts, lowest_and_highest, pieces, shifted
+from ptosim.reference.replay import Replay
 from ptosim.reference.stream import StoreAlign
 from ptosim.reference.taint import (
     CHOOSERS,
@@ -72,16 +76,20 @@ class Act:
         return origins((*(self.met or {}).values(), *(self.taints or ())))
 
 
-class ObservedCore(PathCore):
+class ObservedCore(Core):
     """A core whose accesses an observer sees."""
 
     wants_lint = True
+    entry: Entry
+    """The entry that is being executed."""
     act: Act
     quick: Quick | None = None
     """The quick way past the observer, inside a vector scope."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
+        assert self.machine.observer is not None
+        self.observer = self.machine.observer
         self.relied: dict[str, Any] = {}
         """By direction: the sizes of the loop registers that the last copy found."""
         self.resized_at: dict[str, Site] = {}
@@ -93,7 +101,6 @@ class ObservedCore(PathCore):
 
     def loop(self, lower: int, upper: int, step: int) -> Iterator[int]:
         indices = super().loop(lower, upper, step)
-        self.path.append(len(range(lower, upper, step)))
         loops = self.machine.loops
         loops.append(lower)
         for index in indices:
@@ -105,49 +112,34 @@ class ObservedCore(PathCore):
 
     def issue_observed(self, observed: Observed, arguments: tuple[Any, ...]) -> None:
         """Queue an instruction of a serial pipe."""
-        facts = dict(zip(observed.parameters, arguments, strict=True))
-        self.machine.work(observed.site.pipe, observed.site, partial(self._execute, observed, arguments), facts=facts)
+        self.machine.work(observed.site.pipe, observed.site, partial(self._execute, observed, arguments))
 
-    def _execute(self, observed: Observed, arguments: tuple[Any, ...]) -> int:
-        self.bytes_read = 0
+    def _execute(self, observed: Observed, arguments: tuple[Any, ...]) -> None:
         self.entry = cast(Entry, self.machine.current)
         self.perform(observed, arguments)
-        return self.bytes_read
 
     def transfer_observed(self, observed: Observed, arguments: tuple[Any, ...]) -> None:
         """Queue a copy that reads when it starts and writes when it ends."""
         steps = cast("Iterator[None]", observed.function(*arguments))
-        facts = dict(zip(observed.parameters, arguments, strict=True))
-        act = Act(observed, arguments)
+        go_on = partial(self._go_on, Act(observed, arguments), steps)
+        self.machine.work(observed.site.pipe, observed.site, go_on, go_on)
 
-        def start() -> int:
-            self._enter(observed.site)
-            self.act = act
-            self.bytes_read = 0
-            next(steps, None)
-            return self.bytes_read
-
-        def finish(_: object) -> None:
-            self._enter(observed.site)
-            self.act = act
-            next(steps, None)
-
-        self.machine.work(observed.site.pipe, observed.site, start, finish, facts=facts)
+    def _go_on(self, act: Act, steps: Iterator[None], _: object = None) -> None:
+        self._enter(act.site)
+        self.act = act
+        next(steps, None)
 
     def launch(self, site: Site, function: Callable[..., None], captured: tuple[Any, ...]) -> None:
-        """Queue a vector scope; what it returns to the observer is its path (trip counts and branches, in order)."""
+        """Queue a vector scope with the values it captures."""
 
-        def start() -> tuple[int, ...]:
+        def start() -> None:
             self._enter(site)
             before, self.machine.loops = self.machine.loops, list(self.entry.loops)
-            saved, self.path = self.path, []
             self.quick = self.observer.inside(self.entry)
             function(self, *captured)
             self.quick = None
             self._lost()
-            path, self.path = self.path, saved
             self.machine.loops = before
-            return tuple(item if isinstance(item, int) else item[0] for item in path)
 
         self.machine.work(site.pipe, site, start)
 
@@ -161,12 +153,6 @@ class ObservedCore(PathCore):
         """A scalar access of the scalar unit."""
         self.entry = self.machine.scalar_store(observed.site) if store else self.machine.scalar_load(observed.site)
         return self.perform(observed, arguments)[0]
-
-    def begin(self, act: Act) -> None:
-        """An instruction without tainted operands is about to be executed."""
-        self.act = act
-        self.site = act.site
-        act.reads = 0
 
     def moved(self, act: Act, arguments: tuple[Any, ...]) -> Any:
         """It has met taint: the taint of its results."""
@@ -264,19 +250,33 @@ class ObservedCore(PathCore):
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
         data = super().read(space, start, width, alignment, by_use, at)
-        if self.held and space is Space.UB:
+        if self.held and space is UB:
             self._look_for_pending(start, width)
         act = self.act
         if by_use and self.quick is not None and self.quick.load(act.site, start, width):
             act.reads += 1
             return data
-        self.bytes_read += width
         act.has_read(self.observer.load(self.entry, act.site, self.footprint(space, start, width, at), by_use))
         return data
 
+    def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
+        quick, act = self.quick, self.act
+        inside = start in self.register_starts
+        if inside and quick is not None and not self.held and quick.load(act.site, start, VECTOR_BYTES):
+            act.reads += 1
+            return Core.load(self, start, dtype)
+        return self.read(UB, start, VECTOR_BYTES, BLOCK, True).copy().view(dtype)
+
+    def store(self, start: int, value: Lanes) -> None:
+        quick, act = self.quick, self.act
+        clean = act.met is None and act.taints is None and start in self.register_starts
+        if clean and quick is not None and quick.store(act.site, start, VECTOR_BYTES):
+            Core.store(self, start, value)
+        else:
+            self.write(UB, start, value.view(np.uint8), BLOCK)
+
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         data = super().read_pieces(space, starts, width, alignment, at)
-        self.bytes_read += data.size
         act = self.act
         act.has_read(self.observer.load(self.entry, act.site, self.footprint(space, starts, width, at)))
         return data
@@ -307,7 +307,7 @@ class ObservedCore(PathCore):
             ):
                 window[:] = data
                 return
-            self._stored(self.footprint(space, start, len(data), at), data, window, taint)
+            self._stored(self.footprint(space, start, len(data), at), data, lambda: window, taint)
             window[:] = data
         elif active.any():
             self._store_active(space, start, data, window, taint, active, at)
@@ -328,10 +328,10 @@ class ObservedCore(PathCore):
         if last - first == len(places):  # one stretch, as a tail leaves it
             part = slice(first, last)
             kept = None if taint is None else taint[part]
-            self._stored(self.footprint(space, start + first, len(places), at), data[part], window[part], kept)
+            self._stored(self.footprint(space, start + first, len(places), at), data[part], lambda: window[part], kept)
             return
         kept = None if taint is None else taint[places]
-        self._stored(self.footprint(space, start + places, 1, at), data[places], window[places], kept)
+        self._stored(self.footprint(space, start + places, 1, at), data[places], lambda: window[places], kept)
 
     def write_pieces(
         self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
@@ -348,20 +348,24 @@ class ObservedCore(PathCore):
     ) -> None:
         """Tell of pieces that are about to be written. Whether they lie in the memory is said when they are."""
         taint = self._taint_of_write(data.size)
-        footprint = self.footprint(space, starts, data.shape[1], at)
-        self._stored(footprint, data.reshape(-1), self._present(space, starts, data.shape[1], at), taint, atomic)
+        width = data.shape[1]
+        footprint = self.footprint(space, starts, width, at)
+        before = partial(self._present, space, starts, width, at)
+        self._stored(footprint, data.reshape(-1), before, taint, atomic)
 
     def _present(self, space: Space, starts: Starts, width: int, at: str | None) -> Bytes:
         """What is in memory now; zeros where some of it lies outside, which is complained of elsewhere."""
         memory, offsets = (self._other(at) if at else self.memories).get(space), starts
-        if space is Space.GM and len(starts):
+        if space is GM and len(starts):
             argument, first = decode(int(starts[0]))
             buffers = self.global_memory.buffers
             memory = buffers[argument] if 0 <= argument < len(buffers) else None
-            offsets = starts - int(starts[0]) + first
-        if memory is None or not len(offsets) or int(offsets.min()) < 0 or int(offsets.max()) + width > len(memory):
-            return np.zeros(len(starts) * width, np.uint8)
-        return pieces(memory, offsets, width).reshape(-1)
+            offsets = shifted(starts, first - int(starts[0]))
+        if memory is not None and len(offsets):
+            low, high = lowest_and_highest(offsets)
+            if low >= 0 and high + width <= len(memory):
+                return pieces(memory, offsets, width).reshape(-1)
+        return np.zeros(len(starts) * width, np.uint8)
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
         found = Diagnostic(kind, "error", message, self.site_now.location, **self._context(extent))
@@ -418,7 +422,9 @@ class ObservedCore(PathCore):
             self.lint(f"a lost tail: {pending} bytes of the store stream are never flushed and do not reach ub")
         self.held.clear()
 
-    def _stored(self, footprint: Footprint, data: Bytes, before: Bytes, taint: Any, atomic: str | None = None) -> None:
+    def _stored(
+        self, footprint: Footprint, data: Bytes, before: Callable[[], Bytes], taint: Any, atomic: str | None = None
+    ) -> None:
         self.observer.store(self.entry, self.site_now, footprint, data, before, taint, atomic)
 
     @property
@@ -439,68 +445,3 @@ class ObservedCore(PathCore):
     def used(self, observed: Observed, use: Use, taint: Image) -> None:
         """A tainted value decides something."""
         self.observer.tainted(self.entry, observed.site, use, taint)
-
-
-class Replay:
-    """The core of a replay: reads give the taint that was met, writes are collected; special registers are copies."""
-
-    wants_lint = False
-
-    def __init__(self, core: ObservedCore, met: dict[int, Any]) -> None:
-        self.core = core
-        self.special = dict(core.special)
-        self.config, self.ctrl, self.target = core.config, core.ctrl, core.target
-        self.machine, self.memories, self.global_memory = core.machine, core.memories, core.global_memory
-        self.collected: list[Image] = []
-        self._met = met
-        self._reads = 0
-
-    def read(
-        self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
-    ) -> Bytes:
-        return self._taint(width)
-
-    def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
-        return self._taint(len(starts) * width).reshape(len(starts), width)
-
-    def _taint(self, size: int) -> Bytes:
-        """The taint that the next read has met."""
-        taint = self._met.get(self._reads)
-        self._reads += 1
-        return np.zeros(size, np.uint8) if taint is None else taint.reshape(-1)
-
-    def write(
-        self, space: Space, start: int, data: Bytes, alignment: int = 1, active: Any = None, at: str | None = None
-    ) -> None:
-        self.collected.append(data.copy())
-
-    def write_pieces(
-        self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
-    ) -> None:
-        self.collected.append(data.copy())
-
-    def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
-        self.collected.append(data.copy())
-
-    def pattern(self, data: Bytes) -> Bytes:
-        """Bytes that come from no memory are clean."""
-        return np.zeros_like(data)
-
-    def converted(self, data: Bytes, width: int, conversion: Callable[[Bytes], Bytes]) -> Bytes:
-        """Each result has the taint of the element that it comes from."""
-        lanes = data.reshape(-1, width).max(axis=1)
-        return np.repeat(lanes, conversion(data).size // max(lanes.size, 1))
-
-    def fence(self, site: Site, kind: str) -> None: ...
-
-    def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None: ...
-
-    def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None: ...
-
-    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None: ...
-
-    def relies_on(self, direction: str, sizes: Any) -> None: ...
-
-    def overwrites(self, direction: str, sizes: Any) -> None: ...
-
-    def hold(self, before: Any, after: Any) -> None: ...

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.element import Element, Granularity
-from ptosim.effects.names import Space
+from ptosim.effects.names import UB
 from ptosim.effects.predicate import (
     DEINTERLEAVE,
     INTERLEAVE,
@@ -186,7 +186,7 @@ def _facts(modes: dict[str, PredicateMode], immediate: bool) -> Callable[[Static
 
 def _load(core: Core, source: int, offset: int, mode: PredicateMode, places: Places, scale: int, post: bool) -> Any:
     """With an updated pointer the access is at the old one."""
-    image = core.read(Space.UB, source if post else source + offset * scale, mode.footprint, mode.unit, True)
+    image = core.read(UB, source if post else source + offset * scale, mode.footprint, mode.unit, True)
     mask = Mask(np.unpackbits(image, bitorder="little")[places].view(np.bool_))
     return (mask, source + offset * scale) if post else mask
 
@@ -194,7 +194,7 @@ def _load(core: Core, source: int, offset: int, mode: PredicateMode, places: Pla
 def _store(
     core: Core, value: Mask, dest: int, offset: int, mode: PredicateMode, places: Places, scale: int, post: bool
 ) -> int | None:
-    core.write(Space.UB, dest if post else dest + offset * scale, _packed(value.bits[places]), mode.unit)
+    core.write(UB, dest if post else dest + offset * scale, _packed(value.bits[places]), mode.unit)
     return dest + offset * scale if post else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ptosim.effects.element import Element
-from ptosim.effects.names import Space
+from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.sfu import (
     LISTS,
@@ -94,11 +94,11 @@ def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtyp
         core.lint(f"hardware sorts between addresses that are multiples of {SORT_ALIGNMENT}")
     width = SORT_WIDTH * dtype.itemsize
     for group in range(repeat):
-        scores = core.read(Space.UB, source + group * width, width).copy().view(dtype)
-        index = core.read(Space.UB, indices + group * SORT_WIDTH * 4, SORT_WIDTH * 4).copy().view(np.uint32)
+        scores = core.read(UB, source + group * width, width).copy().view(dtype)
+        index = core.read(UB, indices + group * SORT_WIDTH * 4, SORT_WIDTH * 4).copy().view(np.uint32)
         order = np.argsort(~numbers.sort_key(scores), kind="stable")
         records = np.stack((unsigned(scores)[order], index[order]), axis=1, dtype=np.uint32)
-        core.write(Space.UB, dest + group * SORT_WIDTH * RECORD_BYTES, records.reshape(-1).view(np.uint8))
+        core.write(UB, dest + group * SORT_WIDTH * RECORD_BYTES, records.reshape(-1).view(np.uint8))
 
 
 def _scores(static: Static) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def _merge(core: Core, dest: int, sources: list[int], lengths: list[int], suspen
     heads = {n: _record(core, sources[n], dtype) for n in range(LISTS) if lengths[n]}
     while heads:
         n = max(heads, key=lambda number: (heads[number][0], -number))
-        core.write(Space.UB, dest + sum(taken) * RECORD_BYTES, heads[n][1], RECORD_BYTES)
+        core.write(UB, dest + sum(taken) * RECORD_BYTES, heads[n][1], RECORD_BYTES)
         taken[n] += 1
         if taken[n] < lengths[n]:
             before = heads[n][0]
@@ -160,5 +160,5 @@ def _merge(core: Core, dest: int, sources: list[int], lengths: list[int], suspen
 
 def _record(core: Core, address: int, dtype: Any) -> tuple[int, Bytes]:
     """The key of a record, and its bytes."""
-    record = core.read(Space.UB, address, RECORD_BYTES, RECORD_BYTES).copy()
+    record = core.read(UB, address, RECORD_BYTES, RECORD_BYTES).copy()
     return int(numbers.sort_key(record[: dtype.itemsize].view(dtype))[0]), record

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ptosim.effects.names import Space
+from ptosim.effects.names import UB
 from ptosim.effects.vector_stream import EMPTY, StoreStream, append, continues
 from ptosim.reference.core import Bytes, Core
 
@@ -41,14 +41,14 @@ def append_bytes(core: Core, align: StoreAlign, address: int, data: Bytes) -> St
     low, high, stream = append(align.stream, address, len(data))
     joined = np.concatenate((align.pending, data)) if align.stream.pending else data
     if high > low:
-        core.write(Space.UB, low, joined[: high - low])
+        core.write(UB, low, joined[: high - low])
     after = StoreAlign(stream, joined[high - low :].copy())
     core.hold(align, after)
     return after
 
 
 def _written(core: Core, align: StoreAlign) -> StoreAlign:
-    core.write(Space.UB, align.stream.start, align.pending)
+    core.write(UB, align.stream.start, align.pending)
     after = StoreAlign()
     core.hold(align, after)
     return after
@@ -60,5 +60,5 @@ def flush(core: Core, align: StoreAlign, *expected: int) -> None:
     if not any(continues(stream, address) for address in expected):
         core.lint(f"the flush expects the stream to end at ub {expected[0]}, but it ended at {stream.end}")
     if stream.pending:
-        core.write(Space.UB, stream.start, align.pending)
+        core.write(UB, stream.start, align.pending)
     core.hold(align, None)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.record import Static
 from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
@@ -12,27 +15,35 @@ from ptosim.reference.core import Core
 from ptosim.reference.semantics import semantics
 
 
-def _pipe(word: str) -> Pipe:
-    return Pipe(word.removeprefix("PIPE_"))
+def _pipe(word: str | None) -> Pipe:
+    """Without a pipe (an i64 in its place) the whole core signals or waits."""
+    return Pipe.ALL if word is None else Pipe(word.removeprefix("PIPE_"))
 
 
-def _number(event: str | int) -> int:
-    return int(event.removeprefix("EVENT_ID")) if isinstance(event, str) else event
+def _ends(static: Static) -> dict[str, Any]:
+    """The two pipes of a flag, and its event where that is no operand."""
+    ends = {role: _pipe(static.words[role]) for role in ("source", "destination")}
+    event = static.words.get("event")
+    return ends if event is None else {**ends, "event": int(event.removeprefix("EVENT_ID"))}
 
 
-@semantics(op.SetFlag, op.SetFlagDyn)
-def set_flag(core: Core, site: Site, source: str, destination: str, event: str | int) -> None:
-    core.machine.set_flag(site, _pipe(source), _pipe(destination), _number(event))
+def _one_pipe(static: Static) -> dict[str, Any]:
+    return {"pipe": _pipe(static.words.get("pipe"))}
 
 
-@semantics(op.WaitFlag, op.WaitFlagDyn)
-def wait_flag(core: Core, site: Site, source: str, destination: str, event: str | int) -> None:
-    core.machine.wait_flag(site, _pipe(source), _pipe(destination), _number(event))
+@semantics(op.SetFlag, op.SetFlagDyn, bind=_ends)
+def set_flag(core: Core, site: Site, source: Pipe, destination: Pipe, event: int) -> None:
+    core.machine.set_flag(site, source, destination, event)
 
 
-@semantics(op.Barrier)
-def barrier(core: Core, site: Site, pipe: str) -> None:
-    core.machine.barrier(site, _pipe(pipe))
+@semantics(op.WaitFlag, op.WaitFlagDyn, bind=_ends)
+def wait_flag(core: Core, site: Site, source: Pipe, destination: Pipe, event: int) -> None:
+    core.machine.wait_flag(site, source, destination, event)
+
+
+@semantics(op.Barrier, bind=_one_pipe)
+def barrier(core: Core, site: Site, pipe: Pipe) -> None:
+    core.machine.barrier(site, pipe)
 
 
 def _known(operand: int | None, literal: int | None) -> int:
@@ -40,30 +51,30 @@ def _known(operand: int | None, literal: int | None) -> int:
     return operand if operand is not None else literal or 0
 
 
-@semantics(op.GetBuf, op.GetBufDyn)
+@semantics(op.GetBuf, op.GetBufDyn, bind=_one_pipe)
 def get_buf(
     core: Core,
     site: Site,
-    pipe: str,
+    pipe: Pipe,
     id: int | None,
     id_literal: int | None,
     mode: int | None,
     mode_literal: int | None,
 ) -> None:
-    core.machine.get_buffer(site, _pipe(pipe), _known(id, id_literal), _known(mode, mode_literal))
+    core.machine.get_buffer(site, pipe, _known(id, id_literal), _known(mode, mode_literal))
 
 
-@semantics(op.RlsBuf, op.RlsBufDyn)
+@semantics(op.RlsBuf, op.RlsBufDyn, bind=_one_pipe)
 def rls_buf(
     core: Core,
     site: Site,
-    pipe: str,
+    pipe: Pipe,
     id: int | None,
     id_literal: int | None,
     mode: int | None,
     mode_literal: int | None,
 ) -> None:
-    core.machine.release_buffer(site, _pipe(pipe), _known(id, id_literal), _known(mode, mode_literal))
+    core.machine.release_buffer(site, pipe, _known(id, id_literal), _known(mode, mode_literal))
 
 
 @semantics(fence.MemBar)
@@ -76,36 +87,33 @@ def mem_bar(core: Core, site: Site, order: str) -> None:
 _MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
 
 
-def _signal(pipe: str | None) -> Pipe:
-    """Without a pipe (an i64 in its place) the whole core signals or waits."""
-    return Pipe.ALL if pipe is None else _pipe(pipe)
-
-
-@semantics(semaphore.SyncSet)
-def sync_set(core: Core, site: Site, pipe: str, id: int | None, id_literal: int | None, ffts_mode: int | None) -> None:
+@semantics(semaphore.SyncSet, bind=_one_pipe)
+def sync_set(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None, ffts_mode: int | None) -> None:
     form = Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
-    core.machine.semaphore_set(site, _signal(pipe), _known(id, id_literal), form)
+    core.machine.semaphore_set(site, pipe, _known(id, id_literal), form)
 
 
-@semantics(semaphore.SyncWait)
-def sync_wait(core: Core, site: Site, pipe: str, id: int | None, id_literal: int | None, ffts_mode: int | None) -> None:
+@semantics(semaphore.SyncWait, bind=_one_pipe)
+def sync_wait(
+    core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None, ffts_mode: int | None
+) -> None:
     form = Form.SYNC if ffts_mode is None else _MODES.get(ffts_mode, Form.SYNC)
-    core.machine.semaphore_wait(site, _signal(pipe), _known(id, id_literal), form)
+    core.machine.semaphore_wait(site, pipe, _known(id, id_literal), form)
 
 
-@semantics(semaphore.SetIntraBlock)
-def set_intra_block(core: Core, site: Site, pipe: str | None, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_set(site, _signal(pipe), _known(id, id_literal), Form.INTRA_BLOCK)
+@semantics(semaphore.SetIntraBlock, bind=_one_pipe)
+def set_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
+    core.machine.semaphore_set(site, pipe, _known(id, id_literal), Form.INTRA_BLOCK)
 
 
-@semantics(semaphore.WaitIntraBlock)
-def wait_intra_block(core: Core, site: Site, pipe: str | None, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_wait(site, _signal(pipe), _known(id, id_literal), Form.INTRA_BLOCK)
+@semantics(semaphore.WaitIntraBlock, bind=_one_pipe)
+def wait_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
+    core.machine.semaphore_wait(site, pipe, _known(id, id_literal), Form.INTRA_BLOCK)
 
 
-@semantics(semaphore.SetCrossCore)
-def set_cross_core(core: Core, site: Site, pipe: str | None, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_set(site, _signal(pipe), _known(id, id_literal), Form.CROSS_CORE)
+@semantics(semaphore.SetCrossCore, bind=_one_pipe)
+def set_cross_core(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
+    core.machine.semaphore_set(site, pipe, _known(id, id_literal), Form.CROSS_CORE)
 
 
 @semantics(semaphore.WaitFlagDev)
@@ -113,14 +121,14 @@ def wait_flag_dev(core: Core, site: Site, id: int | None, id_literal: int | None
     core.machine.semaphore_wait(site, Pipe.ALL, _known(id, id_literal), Form.CROSS_CORE)
 
 
-@semantics(semaphore.SetCrossBlock)
-def set_cross_block(core: Core, site: Site, pipe: str, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_set(site, _signal(pipe), _known(id, id_literal), Form.CROSS_BLOCK)
+@semantics(semaphore.SetCrossBlock, bind=_one_pipe)
+def set_cross_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
+    core.machine.semaphore_set(site, pipe, _known(id, id_literal), Form.CROSS_BLOCK)
 
 
-@semantics(semaphore.WaitCrossBlock)
-def wait_cross_block(core: Core, site: Site, pipe: str, id: int | None, id_literal: int | None) -> None:
-    core.machine.semaphore_wait(site, _signal(pipe), _known(id, id_literal), Form.CROSS_BLOCK)
+@semantics(semaphore.WaitCrossBlock, bind=_one_pipe)
+def wait_cross_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
+    core.machine.semaphore_wait(site, pipe, _known(id, id_literal), Form.CROSS_BLOCK)
 
 
 _CORE_TYPES = {"aic": {CoreKind.AIC}, "aiv": {CoreKind.AIV}}

@@ -93,6 +93,7 @@ class Translator:
         self.module = module
         self.kind = kind
         self.observed = observed is not None
+        self.followed = observed == "entries"
         self.tainted = observed == "accesses"
         self.watch = watch
         self.namespace: dict[str, Any] = {}
@@ -105,7 +106,7 @@ class Translator:
         self.loops: tuple[str, ...] = ()
         self.current: Operation | None = None
         self.uncounted = 0
-        """Scalar operations written since the last line that counts them, in observed runs."""
+        """Scalar operations written since the last line that counts them, where an observer follows entries."""
 
     # --- the whole --------------------------------------------------------------------------------------------------
 
@@ -223,7 +224,7 @@ class Translator:
 
     def operation(self, op: Operation) -> None:
         before, self.current = self.current, op
-        if self.observed and not self.in_scope:
+        if self.followed and not self.in_scope:
             self._count(op)
         structured = STRUCTURED.get(op.name)
         if is_scope(op) and not self.in_scope:
@@ -241,7 +242,7 @@ class Translator:
         record = effects().get(op.name)
         if op.name in STRUCTURED or is_scope(op):
             self.uncounted += steps(op)
-        elif record is not None and record.timing == "scalar" and not (self.tainted and self._accesses(op)):
+        elif record is not None and record.timing == "scalar":
             self.uncounted += 1
             return
         if self.uncounted and op.name != "arith.constant":
@@ -339,7 +340,7 @@ class Translator:
             self.line(f"if {_all_clean(suspects)}:")
             self.depth += 1
         act = self.constant(Act(self.namespace[observed]), "act")
-        self.line(f"core.begin({act})")
+        self.line(f"core.act = {act}; core.site = {act}.site; {act}.reads = 0")
         self._call_function(op, meaning, arguments)
         if results:
             clean = ", ".join("None" for _ in op.results)

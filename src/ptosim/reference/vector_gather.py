@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.names import Space
+from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_gather import BLOCK_BYTES, BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
@@ -47,7 +47,7 @@ def _gathered(
     """Elements that are narrower than their lanes are zero-extended."""
     lanes = np.zeros((len(offsets), stride), np.uint8)
     starts = _lane_starts(source, offsets, static)[active]
-    lanes[active, :size] = core.read_pieces(Space.UB, starts, size, size)
+    lanes[active, :size] = core.read_pieces(UB, starts, size, size)
     return lanes.reshape(-1).view(dtype)
 
 
@@ -85,12 +85,12 @@ def vgatherb(
     dtype: Any,
 ) -> Lanes:
     """Lane b of the b32 mask, of the offsets and of the count stands for block b."""
-    core.aligned("reads", Space.UB, source, BLOCK_BYTES)
+    core.aligned("reads", UB, source, BLOCK_BYTES)
     active = _active(BLOCKS, offsets.itemsize, mask, active_lanes)
     used = unsigned(offsets)[:BLOCKS].astype(np.int64)
     starts = block_offsets(SimpleNamespace(offsets=used), static) + source
     blocks = np.zeros((BLOCKS, BLOCK_BYTES), np.uint8)
-    blocks[active] = core.read_pieces(Space.UB, starts[active], BLOCK_BYTES, BLOCK_BYTES)
+    blocks[active] = core.read_pieces(UB, starts[active], BLOCK_BYTES, BLOCK_BYTES)
     return blocks.reshape(-1).view(dtype)
 
 
@@ -125,7 +125,7 @@ def vscatter(
     starts = _lane_starts(dest, offsets, static)
     _meetings(core, starts, active, exclusive)
     elements = value.view(np.uint8)[slots]
-    core.write_pieces(Space.UB, starts[active][::-1], elements[active][::-1], size)
+    core.write_pieces(UB, starts[active][::-1], elements[active][::-1], size)
 
 
 def _meetings(core: Core, starts: Places, active: Bits, exclusive: bool) -> None:

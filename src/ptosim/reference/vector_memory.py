@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from operator import itemgetter
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.effects.names import Space
+from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import (
     ALWAYS,
@@ -69,8 +71,11 @@ def vlds(
     post: bool,
 ) -> Any:
     """With an updated pointer the access is at the old one."""
-    window = core.read(Space.UB, source if post else source + offset * unit, footprint, alignment, True)
-    value = (window.copy() if spread is None else spread(window)).view(dtype)
+    address = source if post else source + offset * unit
+    if spread is None:
+        value = core.load(address, dtype)
+    else:
+        value = spread(core.read(UB, address, footprint, alignment, True)).view(dtype)
     return (value, source + offset * unit) if post else value
 
 
@@ -87,7 +92,7 @@ def vldsx2(
     dtype: Any,
     post: bool,
 ) -> tuple[Any, ...]:
-    window = core.read(Space.UB, source if post else source + offset * unit, footprint, alignment, True)
+    window = core.read(UB, source if post else source + offset * unit, footprint, alignment, True)
     pair = spread(window).view(dtype), second(window).view(dtype)
     return (*pair, source + offset * unit) if post else pair
 
@@ -96,7 +101,7 @@ def vldsx2(
 def vsld(
     core: Core, source: int, offset: int, footprint: int, alignment: int, spread: Distribution, unit: int, dtype: Any
 ) -> Lanes:
-    return spread(core.read(Space.UB, source + offset * unit, footprint, alignment, True)).view(dtype)
+    return spread(core.read(UB, source + offset * unit, footprint, alignment, True)).view(dtype)
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------
@@ -124,8 +129,9 @@ def _store_facts(static: Static, mode: StoreMode, value: str) -> dict[str, Any]:
 def _vsts_facts(static: Static) -> dict[str, Any]:
     mode = store_mode(static.words.get("dist"), static.elements["value"])
     facts = _store_facts(static, mode, "value")
-    first_unit = mode.footprint < BLOCK_BYTES  # 1PT: the unit in its place, and nothing else
-    return {**facts, "size": mode.footprint if first_unit else 0, "stride": VECTOR_BYTES // len(set(mode.gate))}
+    if mode.footprint < BLOCK_BYTES:  # 1PT: the unit in its place, and nothing else
+        facts["gather"] = itemgetter(slice(mode.footprint))
+    return {**facts, "stride": VECTOR_BYTES // len(set(mode.gate))}
 
 
 @semantics(op.VSts, bind=_vsts_facts)
@@ -135,26 +141,23 @@ def vsts(
     dest: int,
     offset: int,
     mask: Mask | None,
-    gather: Distribution | None,
+    gather: Callable[[Bytes], Bytes] | None,
     gate: NDArray[np.intp] | None,
     alignment: int,
-    size: int,
     stride: int,
     unit: int,
     post: bool,
 ) -> int | None:
     """`stride` is how far the predicate bits lie apart that the dist looks at, whatever the width of the elements."""
-    data = value.view(np.uint8)
-    if size:
-        data = data[:size]
-    elif gather is not None:
-        data = gather(data)
     address = dest if post else dest + offset * unit
-    if mask is None or gate is None or mask.is_full(stride):
-        core.write(Space.UB, address, data, alignment)
+    if mask is not None and gate is not None and not mask.is_full(stride):
+        core.aligned("writes", UB, address, alignment)
+        data = value.view(np.uint8)
+        _store_active(core, address, data if gather is None else gather(data), mask.bits[gate])
+    elif gather is None:
+        core.store(address, value)
     else:
-        core.aligned("writes", Space.UB, address, alignment)
-        _store_active(core, address, data, mask.bits[gate])
+        core.write(UB, address, gather(value.view(np.uint8)), alignment)
     return dest + offset * unit if post else None
 
 
@@ -163,7 +166,7 @@ def _store_active(core: Core, address: int, data: Bytes, active: Bits) -> None:
     places = np.flatnonzero(active)
     if len(places):
         low, high = int(places[0]), int(places[-1]) + 1
-        core.write(Space.UB, address + low, data[low:high], 1, active[low:high])
+        core.write(UB, address + low, data[low:high], 1, active[low:high])
 
 
 @semantics(op.VStsX2, bind=lambda static: _store_facts(static, DUAL_STORE_MODES[static.words["dist"]], "low"))
@@ -181,7 +184,7 @@ def vstsx2(
 ) -> None:
     if not mask.is_full(width):
         core.lint("an interleaving store ignores its mask: the inactive lanes are stored as well")
-    core.write(Space.UB, dest + offset * unit, gather(np.concatenate((low, high)).view(np.uint8)), alignment)
+    core.write(UB, dest + offset * unit, gather(np.concatenate((low, high)).view(np.uint8)), alignment)
 
 
 @semantics(op.VSst, bind=lambda static: _store_facts(static, STRIDED_STORE_MODES[static.words["stride"]], "value"))
@@ -195,7 +198,7 @@ def vsst(
     alignment: int,
     unit: int,
 ) -> None:
-    core.write(Space.UB, dest + offset * unit, gather(value.view(np.uint8)), alignment, written)
+    core.write(UB, dest + offset * unit, gather(value.view(np.uint8)), alignment, written)
 
 
 # --- blocks at equal distances ----------------------------------------------------------------------------------------
@@ -227,11 +230,11 @@ def vsldb(
     post: bool,
 ) -> Any:
     """A block of which any predicate bit is set is loaded; the others are zero."""
-    core.aligned("reads", Space.UB, source, BLOCK_BYTES)
+    core.aligned("reads", UB, source, BLOCK_BYTES)
     starts, advanced = _block_starts(source, control, block_stride, repeat_stride, static)
     active = mask.bits.reshape(BLOCKS, -1).any(axis=1)
     blocks = np.zeros((BLOCKS, BLOCK_BYTES), np.uint8)
-    blocks[active] = core.read_pieces(Space.UB, starts[active], BLOCK_BYTES)
+    blocks[active] = core.read_pieces(UB, starts[active], BLOCK_BYTES)
     value = blocks.reshape(-1).view(dtype)
     return (value, advanced) if post else value
 
@@ -250,11 +253,11 @@ def vsstb(
     post: bool,
 ) -> int | None:
     """Each element by its own lane of the mask."""
-    core.aligned("writes", Space.UB, dest, BLOCK_BYTES)
+    core.aligned("writes", UB, dest, BLOCK_BYTES)
     starts, advanced = _block_starts(dest, control, block_stride, repeat_stride, static)
     blocks = value.view(np.uint8).reshape(BLOCKS, BLOCK_BYTES)
     if mask.is_full(width):
-        core.write_pieces(Space.UB, starts, blocks)
+        core.write_pieces(UB, starts, blocks)
     else:
         active = np.repeat(mask.lanes(width), width).reshape(blocks.shape)
         for start, block, bytes_active in zip(starts, blocks, active, strict=True):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.effects.names import Space
+from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_stream import primed_block
 from ptosim.language import vector_stream as op
@@ -43,7 +43,7 @@ def vldus(
         core.lint(
             f"a stale align: the stream has read ahead the block at ub {align.block}, but this load is at {source}"
         )
-    value = core.read(Space.UB, source, VECTOR_BYTES, unit, True).copy().view(dtype)
+    value = core.read(UB, source, VECTOR_BYTES, unit, True).copy().view(dtype)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
     after = LoadAlign(primed_block(following))
     return (value, after, following) if post else (value, after)
@@ -51,7 +51,7 @@ def vldus(
 
 @semantics(op.UVld, bind=_load_facts)
 def uvld(core: Core, source: int, offset: int, unit: int, dtype: Any) -> Lanes:
-    return core.read(Space.UB, source + offset * unit, VECTOR_BYTES, unit, True).copy().view(dtype)
+    return core.read(UB, source + offset * unit, VECTOR_BYTES, unit, True).copy().view(dtype)
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.element import Element
-from ptosim.effects.names import Space
+from ptosim.effects.names import UB, Space
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
 from ptosim.language.types import AlignType, MaskType, element_of
 from ptosim.machine.entry import Site
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.core import Bytes, Combine, Core, Starts
+from ptosim.reference.core import Combine, Core
+from ptosim.reference.numbers import Lanes
+from ptosim.reference.places import Bytes, Starts
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,15 @@ class View:
         self._note("reads", space, at, np.array([start]), data[np.newaxis])
         return data
 
+    def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
+        lanes = self.core.load(start, dtype)
+        self._note("reads", UB, None, np.array([start]), lanes.view(np.uint8)[np.newaxis])
+        return lanes
+
+    def store(self, start: int, value: Lanes) -> None:
+        self.core.store(start, value)
+        self._note("writes", UB, None, np.array([start]), value.view(np.uint8)[np.newaxis])
+
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         data = self.core.read_pieces(space, starts, width, alignment, at)
         self._note("reads", space, at, starts, data)
@@ -217,4 +228,4 @@ class View:
     ) -> None:
         machine = self.core.machine
         owner = machine.name if at is None else f"b{machine.block}.{at}"
-        self.accesses.append(Access(verb, space, owner, starts.copy(), data.copy()))
+        self.accesses.append(Access(verb, space, owner, np.array(starts), data.copy()))

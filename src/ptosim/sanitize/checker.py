@@ -7,7 +7,7 @@ instructions are in lints.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import Diagnostic, Severity
-from ptosim.effects.names import Pipe, Space
+from ptosim.effects.names import GM, UB, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
-from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.entry import LOAD, WORK, Entry, Site
 from ptosim.machine.observer import DECIDED, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
@@ -39,6 +39,8 @@ from ptosim.sanitize.window import BLOCK, Window, as_places, joined, window
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
 MemBar = Literal["relaxed", "strict", "off"]
+
+V, L1 = Pipe.V, Space.L1
 
 SCOPES = frozenset(("pto.vecscope", "pto.strict_vecscope", "scf.for"))
 
@@ -97,18 +99,20 @@ class Checker(Silent):
 
     def issue(self, entry: Entry) -> None:
         key = entry.key
-        if key is not None and key.mechanism == "flag":
+        if key is None:
+            return
+        if key.mechanism == "flag":
             self.used_flags.add((key.source, key.destination, key.id))
-        elif key is not None and key.mechanism == "semaphore":
+        elif key.mechanism == "semaphore":
             self.used_semaphores.add(key.id)
-        if not self.planted:
-            self.lints.issue(entry)
+            if not self.planted:
+                self.lints.semaphore(entry, key)
 
     def start(self, entry: Entry) -> None:
-        if entry.kind is not Kind.WORK and entry.kind is not Kind.LOAD:
+        if entry.kind is not WORK and entry.kind is not LOAD:
             return
         self.iterations.note(entry)
-        if entry.pipe is Pipe.V and entry.site.name in SCOPES:
+        if entry.pipe is V and entry.site.name in SCOPES:
             self._watch = self._enter(entry)
         elif not self.planted:
             for name, verb, other in self.cells.access(entry):
@@ -149,7 +153,7 @@ class Checker(Silent):
     # --- memories -----------------------------------------------------------------------------------------------------
 
     def _memory(self, space: Space, owner: Core) -> Memory:
-        shared = space is Space.L1  # of the cluster
+        shared = space is L1  # of the cluster
         if self.subject.together:
             who: object = owner.block if shared else owner.index
         else:
@@ -161,7 +165,7 @@ class Checker(Silent):
         return memory
 
     def _enter(self, entry: Entry) -> Watch:
-        memory = self._memory(Space.UB, entry.core)
+        memory = self._memory(UB, entry.core)
         numbers = self._overtaken.setdefault(entry.site, {})
         watch = Watch(entry, memory, self.sites, numbers)
         if self.planted:
@@ -180,7 +184,7 @@ class Checker(Silent):
         watch = self._watch
         space, owner, starts, width = footprint
         starts, width = joined(starts, width)
-        if space is Space.GM:
+        if space is GM:
             self._global(entry, site, READ, starts, width)
             return None
         if watch is not None and watch.entry is entry:
@@ -206,6 +210,8 @@ class Checker(Silent):
             for track, hit in self._out_of_order(memory, entry, covered, "read"):
                 self._races(entry, site, "reads", memory, track, covered, hit)
             memory.record(entry, "read", self.sites.number(site), covered)
+        if memory.is_clean(covered):
+            return None
         taint = covered.of(memory.taint).reshape(-1).copy()
         if not taint.any():
             return None
@@ -265,7 +271,7 @@ class Checker(Silent):
                 self._races(entry, site, "reads", memory, track, covered, hit)
                 continue
             image = np.zeros(len(hit), np.uint8) if image is None else image
-            stamps = covered.of(track.stamps).reshape(-1)
+            stamps = track.stamps(covered)
             for first, where in self._parties(track, stamps, hit, entry, "writes"):
 
                 def conflict(first: Party = first, where: Hit = where) -> Conflict:
@@ -292,7 +298,7 @@ class Checker(Silent):
         watch = self._watch
         space, owner, starts, row = footprint
         starts, width = joined(starts, row)
-        if space is Space.GM:
+        if space is GM:
             self._global(entry, site, atomic or WRITE, starts, width, data, before)
             if taint is not None:
                 self._used(entry, site, "global", taint)
@@ -309,18 +315,17 @@ class Checker(Silent):
         if found is None:
             return
         covered, kept = found
-        if kept is not None:
-            data, before = data[kept], before[kept]
-            taint = None if taint is None else taint[kept]
+        if kept is not None and taint is not None:
+            taint = taint[kept]
         if watch:
-            self._vector_store(watch, site, covered, data, before, taint)
+            self._vector_store(watch, site, found, data, before, taint)
             return
         if not self.planted:
             for track, hit in self._out_of_order(memory, entry, covered, "write"):
-                self._races(entry, site, "writes", memory, track, covered, hit, data == before)
+                self._races(entry, site, "writes", memory, track, covered, hit, _unchanged(data, before, kept))
             memory.record(entry, "write", self.sites.number(site), covered)
         memory.set_taint(covered, taint)
-        if row % BLOCK and entry.pipe is Pipe.MTE2 and space is Space.UB and not self.planted:
+        if row % BLOCK and entry.pipe is Pipe.MTE2 and space is UB and not self.planted:
             self._fill_up(entry, site, footprint, memory)
 
     def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
@@ -339,13 +344,14 @@ class Checker(Silent):
         memory.set_taint(covered, np.full(covered.size, number, np.uint8))
 
     def _vector_store(
-        self, watch: Watch, site: Site, covered: Window, data: Any, before: Any, taint: Image | None
+        self, watch: Watch, site: Site, found: tuple[Window, Hit | None], data: Any, before: Any, taint: Image | None
     ) -> None:
         entry, memory = watch.entry, watch.memory
+        covered, kept = found
         about = watch.about(covered)
         if about & RACY and not self.planted:
             for track, hit in self._out_of_order(memory, entry, covered, "write"):
-                self._races(entry, site, "writes", memory, track, covered, hit, data == before)
+                self._races(entry, site, "writes", memory, track, covered, hit, _unchanged(data, before, kept))
         if about & (STORED | LOADED):
             self._aliases(watch, site, covered, writes=True)
         watch.note(site, self.sites.number(site), covered, writes=True)
@@ -375,7 +381,7 @@ class Checker(Silent):
         equal: Hit | None = None,
     ) -> None:
         """An access that another pipe's earlier one is in no order with."""
-        stamps = covered.of(track.stamps).reshape(-1)
+        stamps = track.stamps(covered)
         first_verb: Verb = "reads" if track.direction == "read" else "writes"
         for first, where in self._parties(track, stamps, hit, entry, first_verb):
             place = _place(memory, covered, where)
@@ -420,10 +426,10 @@ class Checker(Silent):
         if kind != READ:
             self.lints.stored_globally(entry, site)
         outcome = self.gm.access(entry, self.sites.number(site), kind, starts, width)
-        if outcome is None or not outcome.clashes:
+        if outcome is None:
             return
         for clash in outcome.clashes:
-            same = kind == WRITE == clash.track.kind and outcome.equal(clash, data, before)
+            same = kind == WRITE == clash.track.kind and outcome.equal(clash, data, before())
             self._global_race(entry, site, kind, outcome, clash, same)
 
     def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
@@ -486,6 +492,12 @@ class Checker(Silent):
 
 
 _VERBS: dict[str, Verb] = {READ: "reads", WRITE: "writes"}
+
+
+def _unchanged(data: Any, before: Callable[[], Any], kept: Hit | None) -> Hit:
+    """Which of the bytes that an access covers already are what it stores."""
+    same = data == before()
+    return same if kept is None else same[kept]
 
 
 def _place(memory: Memory, covered: Window, where: Hit) -> Place:

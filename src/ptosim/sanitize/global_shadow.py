@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,9 @@ from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import decode
 from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
+from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
-from ptosim.sanitize.window import Places, as_places
+from ptosim.sanitize.window import Places, as_places, shifted
 
 Bytes = NDArray[np.uint8]
 
@@ -43,10 +45,11 @@ ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
 class Track:
     """One pipe's accesses of one kind in one buffer."""
 
-    __slots__ = ("aside", "blocks", "floor", "floors", "granules", "index", "kind", "newest", "pipe", "role")
+    __slots__ = ("aside", "blocks", "floor", "floors", "granules", "hulls", "index", "kind", "newest", "pipe", "role")
 
     def __init__(self, size: int, kind: str, entry: Entry) -> None:
         self.granules = Granules(size)
+        self.hulls = Hulls(size)
         self.aside: Granules | None = None
         self.kind = kind
         self.role = entry.core.role
@@ -57,9 +60,8 @@ class Track:
         self.floors: list[int] = []  # the floor of each block that used the track, and the block
         self.blocks: list[int] = []
 
-    def enter(self, entry: Entry) -> None:
-        """The track is used by this entry's core, perhaps for the first time."""
-        index = entry_index(entry)
+    def enter(self, entry: Entry, index: int) -> None:
+        """The track is used by this entry's core, perhaps for the first time; `index` is that of its clocks."""
         if index != self.index:
             self.index = index
             self.floor = entry_of(self.newest)
@@ -88,7 +90,7 @@ class Clash:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Outcome:
-    """What became of an access."""
+    """What became of an access that clashes with others."""
 
     buffer: Buffer
     clashes: list[Clash]
@@ -117,12 +119,11 @@ class Buffer:
         self.tracks: dict[tuple[object, int, str], Track] = {}
         self.full = False  # there was no room to record some access
 
-    def clip(self, starts: Places | int, width: int) -> tuple[Places | int, int, NDArray[np.bool_] | None] | None:
+    def clip(self, starts: Any, width: int) -> tuple[Places | int, int, NDArray[np.bool_] | None] | None:
         """The pieces as far as they lie inside; where some do not, single bytes and which of all bytes they are."""
-        if isinstance(starts, int):
-            if starts >= 0 and starts + width <= self.size:
-                return starts, width, None
-            starts = as_places(starts)
+        if isinstance(starts, int) and starts >= 0 and starts + width <= self.size:
+            return starts, width, None
+        starts = as_places(starts)
         if not len(starts) or not width:
             return None
         if int(starts.min()) >= 0 and int(starts.max()) + width <= self.size:
@@ -131,18 +132,29 @@ class Buffer:
         kept = (addresses >= 0) & (addresses < self.size)
         return (addresses[kept], 1, kept) if kept.any() else None
 
-    def access(self, entry: Entry, number: int, kind: str, covered: Cover, room: Room) -> tuple[list[Clash], bool]:
+    def access(
+        self, entry: Entry, number: int, kind: str, offsets: Places | int, width: int, room: Room
+    ) -> tuple[list[Clash], bool]:
         """Find what the access is in conflict with, and record it; also says whether the bytes were never written."""
         own = self._track(entry, kind)
-        clashes = [clash for track in self.tracks.values() for clash in self._clashes(track, own, entry, covered)]
+        covered = cover(offsets, width)
+        low, high = _reach(offsets, width)
+        clashes = [
+            clash
+            for track in self.tracks.values()
+            if not compatible(track.kind, kind) or kind in ORDER_MATTERS
+            for clash in self._clashes(track, own, entry, covered, low, high)
+        ]
         fresh = bool(clashes) and not self._was_written(covered)
-        if kind != WRITE and own.floor:
+        present = first_stamp(own.floor + 1)
+        if kind != WRITE and own.floor and own.hulls.meets_earlier(present, low, high):
             if own.aside is None:
                 own.aside = Granules(self.size)
-            self.full |= not own.aside.keep(own.granules, covered, first_stamp(own.floor + 1), room)
-        stamp = own.stamp(entry) + number
-        self.full |= not own.granules.put(covered, stamp, room)
-        own.newest = max(own.newest, stamp)
+            self.full |= not own.aside.keep(own.granules, covered, present, room)
+        first = own.stamp(entry)
+        own.hulls.of(first).widen(low, high)
+        self.full |= not own.granules.put(covered, first + number, room)
+        own.newest = max(own.newest, first + number)
         return clashes, fresh
 
     def _was_written(self, covered: Cover) -> bool:
@@ -151,18 +163,18 @@ class Buffer:
 
     def _track(self, entry: Entry, kind: str) -> Track:
         who = entry.core.index if self.together else entry.core.role
-        key = (who, entry_index(entry) % 8, kind)
+        index = entry_index(entry)
+        key = (who, index % 8, kind)
         track = self.tracks.get(key)
         if track is None:
             track = self.tracks[key] = Track(self.size, kind, entry)
-        track.enter(entry)
+        track.enter(entry, index)
         return track
 
-    def _clashes(self, track: Track, own: Track, entry: Entry, covered: Cover) -> Iterator[Clash]:
-        if compatible(track.kind, own.kind) and own.kind not in ORDER_MATTERS:
-            return
+    def _clashes(self, track: Track, own: Track, entry: Entry, covered: Cover, low: int, high: int) -> Iterator[Clash]:
         earlier, threshold = self._limits(track, entry)
-        if track.newest >= threshold or earlier > ENTRY_ONE:
+        hulls = track.hulls
+        if hulls.meets(threshold, low, high) or (earlier > ENTRY_ONE and hulls.meets_earlier(earlier, low, high)):
             upper = own.stamp(entry) if track is own else track.newest + 1  # an entry is in order with itself
 
             def out_of_order(stamps: Stamps) -> NDArray[np.bool_]:
@@ -197,6 +209,13 @@ class Buffer:
         return np.flatnonzero(~np.logical_or.reduce(written)[: self.size])
 
 
+def _reach(offsets: Places | int, width: int) -> tuple[int, int]:
+    """The lowest byte of an access, and one past the highest."""
+    if isinstance(offsets, int):
+        return offsets, offsets + width
+    return int(offsets.min()), int(offsets.max()) + width
+
+
 class GlobalShadow:
     """The shadow of all arguments."""
 
@@ -204,8 +223,8 @@ class GlobalShadow:
         self.buffers = [Buffer(name, size, together) for name, size in zip(names, sizes, strict=True)]
         self.allowed = 2 * sum(sizes) + ROOM
 
-    def access(self, entry: Entry, number: int, kind: str, starts: Places | int, width: int) -> Outcome | None:
-        """Check and record an access at GM addresses. None when it lies in no argument."""
+    def access(self, entry: Entry, number: int, kind: str, starts: Any, width: int) -> Outcome | None:
+        """Check and record an access at GM addresses. None when it is in order with all others."""
         if not isinstance(starts, int) and not len(starts):
             return None
         lowest = starts if isinstance(starts, int) else int(starts[0])
@@ -213,12 +232,12 @@ class GlobalShadow:
         if not 0 <= argument < len(self.buffers):
             return None
         buffer = self.buffers[argument]
-        clipped = buffer.clip(offset if isinstance(starts, int) else starts - (lowest - offset), width)
+        clipped = buffer.clip(shifted(starts, offset - lowest), width)
         if clipped is None:
             return None
         offsets, width, kept = clipped
-        clashes, fresh = buffer.access(entry, number, kind, cover(offsets, width), self._room)
-        return Outcome(buffer, clashes, fresh, offsets, width, kept)
+        clashes, fresh = buffer.access(entry, number, kind, offsets, width, self._room)
+        return Outcome(buffer, clashes, fresh, offsets, width, kept) if clashes else None
 
     def _room(self) -> int:
         """Bytes that the shadow may still take."""

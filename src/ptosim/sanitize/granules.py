@@ -35,6 +35,8 @@ class Cover(NamedTuple):
 
     def reach(self) -> tuple[int, int]:
         """The lowest granule, and one past the highest."""
+        if isinstance(self.whole, slice) and not len(self.edges):
+            return self.whole.start, self.whole.stop
         ends: list[tuple[int, int]] = []
         if isinstance(self.whole, slice):
             ends += [(self.whole.start, self.whole.stop)] if self.whole.start < self.whole.stop else []

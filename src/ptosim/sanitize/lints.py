@@ -13,7 +13,7 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.machine.clock import clock_index
 from ptosim.machine.core import Core
-from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.entry import Entry, Key, Kind, Site
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place
 from ptosim.sanitize.program import Program, ancestors
@@ -43,10 +43,10 @@ class Lints:
 
     # --- while it runs ------------------------------------------------------------------------------------------------
 
-    def issue(self, entry: Entry) -> None:
-        if entry.key is not None and entry.key.mechanism == "semaphore" and entry.core.kind is CoreKind.AIC:
-            other = entry.key.destination if entry.kind is Kind.SET else entry.key.source
-            number = entry.key.id + (SUBBLOCK_OFFSET if other == "aiv1" else 0)
+    def semaphore(self, entry: Entry, key: Key) -> None:
+        if entry.core.kind is CoreKind.AIC:
+            other = key.destination if entry.kind is Kind.SET else key.source
+            number = key.id + (SUBBLOCK_OFFSET if other == "aiv1" else 0)
             self._cube_ids.setdefault(number, entry.site.location)
 
     def stored_globally(self, entry: Entry, site: Site) -> None:

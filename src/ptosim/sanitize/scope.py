@@ -10,11 +10,13 @@ overlap, one of them a store, need a mem_bar between them whose classes cover bo
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.machine.entry import Entry, Site
 from ptosim.sanitize.shadow import Memory, Track
 from ptosim.sanitize.stamp import FENCE_ONE, MOST_FENCES, Sites, fences_of
@@ -28,11 +30,10 @@ STORED = 4
 LOADED = 8
 """This scope stored to the block, or loaded it at an instruction that one of its stores could overtake."""
 
-LONGEST = 64
-"""Blocks of the longest access that takes the quick way; the widest dist mode reads 1024 bytes."""
-_NOTHING = tuple(bytearray(count) for count in range(LONGEST))
-_STORED = tuple(bytes((STORED,)) * count for count in range(LONGEST))
-_LOADED = tuple(bytes((LOADED,)) * count for count in range(LONGEST))
+_STORED, _LOADED = bytes((STORED,)), bytes((LOADED,))
+_DIRTY_AT_MOST = bytes((0, DIRTY))
+
+BLOCKS = VECTOR_BYTES // BLOCK
 
 Pair = tuple[str, str]
 
@@ -65,6 +66,39 @@ def class_of(site: Site, writes: bool) -> str:
     return ("st" if writes else "ld") if is_scalar(site) else ("vst" if writes else "vld")
 
 
+class Side:
+    """What an entry of the vector pipe has read so far, or written."""
+
+    __slots__ = ("_registers", "hull", "stamp", "start", "track")
+
+    def __init__(self, track: Track, entry: Entry) -> None:
+        self.track = track
+        self.start = self.stamp = track.newest = track.stamp(entry)
+        self.hull = track.hulls.of(self.start)
+        self._registers: dict[int, array[int]] = {}  # per instruction, its stamp for the blocks of a register
+
+    def note(self, number: int, start: int, stop: int) -> None:
+        """The instruction of this number touches these bytes."""
+        hull = self.hull
+        if start < hull.low:
+            hull.low = start
+        if stop > hull.high:
+            hull.high = stop
+        if stop - start != VECTOR_BYTES or start % BLOCK:
+            self.track.put(Window(start, stop - start), self.stamp + number)
+            return
+        stamps = self._registers.get(number)
+        if stamps is None:
+            stamps = self._registers[number] = array("q", (self.stamp + number,)) * BLOCKS
+        first = start >> BLOCK_BITS
+        self.track.words[first : first + BLOCKS] = stamps
+
+    def fenced(self) -> None:
+        """A mem_bar has been passed."""
+        self.stamp += FENCE_ONE
+        self._registers.clear()
+
+
 class Watch:
     """One entry of the vector pipe while it runs."""
 
@@ -76,11 +110,9 @@ class Watch:
         "last_fence",
         "memory",
         "overtaken",
-        "read_stamp",
-        "reads",
+        "reading",
         "sites",
-        "write_stamp",
-        "writes",
+        "writing",
     )
 
     def __init__(
@@ -94,22 +126,25 @@ class Watch:
         self.memory = memory
         self.sites = sites
         self.overtaken = overtaken  # the number of each load; negative if some store of the scope could overtake it
-        reads, writes = memory.track(entry, "read"), memory.track(entry, "write")
-        self.reads, self.writes = reads, writes
-        self.read_stamp = reads.newest = reads.stamp(entry)
-        self.write_stamp = writes.newest = writes.stamp(entry)
+        self.reading = Side(memory.track(entry, "read"), entry)
+        self.writing = Side(memory.track(entry, "write"), entry)
         self.fences = 0
         self.last_fence: dict[Pair, int] = {}
         self.flags = bytearray(memory.dirty)
         self.flag_bytes: NDArray[np.uint8] = np.frombuffer(self.flags, np.uint8)
 
     def find_races(self) -> None:
-        """Flag the blocks that other pipes touched out of order with this function."""
+        """Flag the blocks that other pipes may have touched out of order with this function."""
         for track in self.memory.tracks.values():
             threshold = track.threshold(self.entry)
-            if track.newest >= threshold and track is not self.reads and track is not self.writes:
-                touched = slice(track.first, track.last)
-                self.flag_bytes[touched] |= (track.blocks[touched] >= threshold).view(np.uint8) * np.uint8(RACY)
+            if track.newest < threshold or track is self.reading.track or track is self.writing.track:
+                continue
+            if track.hulls.before.stamp >= threshold:
+                self.flag_bytes |= (track.blocks >= threshold).view(np.uint8) * np.uint8(RACY)
+                continue
+            for hull in track.hulls.latest:
+                if hull.stamp >= threshold:
+                    self.suspect(hull.low, hull.high)
 
     def suspect(self, low: int, high: int) -> None:
         """Flag the blocks of these bytes."""
@@ -121,27 +156,25 @@ class Watch:
         """Note a load; false when it needs a closer look, and has not been noted."""
         stop = start + width
         first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
-        count = last - first
-        if count >= LONGEST or self.flags[first:last] != _NOTHING[count]:
-            return False
         number = self.overtaken.get(site)
-        if number is None:
+        if number is None or self.flags.count(0, first, last) != last - first:
             return False
         if number < 0:
             number = -number
-            self.flags[first:last] = _LOADED[count]
-        self.reads.stamps[start:stop] = self.read_stamp + number
+            self.flags[first:last] = _LOADED * (last - first)
+        self.reading.note(number, start, stop)
         return True
 
     def store(self, site: Site, start: int, width: int) -> bool:
         """Note a store of clean bytes; false when it needs a closer look, and has not been noted."""
         stop = start + width
         first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
-        count = last - first
-        if count >= LONGEST or self.flags[first:last] != _NOTHING[count]:
-            return False
-        self.flags[first:last] = _STORED[count]
-        self.writes.stamps[start:stop] = self.write_stamp + self.sites.number(site)
+        if self.flags.count(0, first, last) != last - first:
+            if (start | stop) % BLOCK or self.flags[first:last].translate(None, _DIRTY_AT_MOST):
+                return False
+            self.memory.define(start, stop)
+        self.flags[first:last] = _STORED * (last - first)
+        self.writing.note(self.sites.number(site), start, stop)
         return True
 
     # --- the closer look ----------------------------------------------------------------------------------------------
@@ -153,17 +186,15 @@ class Watch:
     def note(self, site: Site, number: int, window: Window, writes: bool) -> None:
         """Record an access, whatever was found about it."""
         blocks = window.blocks()
-        if writes:
-            window.put(self.writes.stamps, self.write_stamp + number)
-            self._mark(blocks, STORED)
-        elif self.overtaken.get(site, 1) < 0:
-            if self.about(window) & LOADED:
-                self._join(number, window)
-            else:
-                window.put(self.reads.stamps, self.read_stamp + number)
-            self._mark(blocks, LOADED)
+        side = self.writing if writes else self.reading
+        side.hull.widen(*window.reach())
+        overtaken = not writes and self.overtaken.get(site, 1) < 0
+        if overtaken and self.about(window) & LOADED:
+            self._join(number, window)
         else:
-            window.put(self.reads.stamps, self.read_stamp + number)
+            side.track.put(window, side.stamp + number)
+        if writes or overtaken:
+            self._mark(blocks, STORED if writes else LOADED)
 
     def refresh(self, window: Window) -> None:
         """The taint of these bytes has changed."""
@@ -176,16 +207,14 @@ class Watch:
 
     def _join(self, number: int, window: Window) -> None:
         """Another load was here before: the bytes remember both, unless a fence keeps stores behind the earlier one."""
-        stamps = window.of(self.reads.stamps).reshape(-1)
-        joined = np.full(len(stamps), self.read_stamp + number, np.int64)
+        reading = self.reading
+        stamps = reading.track.stamps(window)
+        joined = np.full(len(stamps), reading.stamp + number, np.int64)
         fenced = self.last_fence.get(("vld", "vst"), 0)
-        for stamp in np.unique(stamps[stamps >= self._scope_start(self.reads)]):
+        for stamp in np.unique(stamps[stamps >= reading.start]):
             if fences_of(int(stamp)) >= fenced:
-                joined[stamps == stamp] = self.read_stamp + self.sites.union(int(stamp), number)
-        window.put(self.reads.stamps, joined)
-
-    def _scope_start(self, track: Track) -> int:
-        return track.stamp(self.entry)
+                joined[stamps == stamp] = reading.stamp + self.sites.union(int(stamp), number)
+        reading.track.put(window, joined)
 
     # --- aliases ------------------------------------------------------------------------------------------------------
 
@@ -193,8 +222,8 @@ class Watch:
         """A mem_bar."""
         self.fences += 1
         if self.fences <= MOST_FENCES:  # a scope with more of them is taken to be fenced throughout
-            self.read_stamp += FENCE_ONE
-            self.write_stamp += FENCE_ONE
+            self.reading.fenced()
+            self.writing.fenced()
         for pair in COVERED[kind]:
             self.last_fence[pair] = self.fences
 
@@ -202,11 +231,11 @@ class Watch:
         """Earlier accesses of this scope that overlap the bytes, one of the two a store: where they are, whether they
         wrote, on which bytes, and whether a fence lies between."""
         later = class_of(site, writes)
-        for track, wrote in ((self.writes, True), (self.reads, False)):
+        for side, wrote in ((self.writing, True), (self.reading, False)):
             if not wrote and not writes:
                 continue
-            stamps = window.of(track.stamps).reshape(-1)
-            mine = stamps >= self._scope_start(track)
+            stamps = side.track.stamps(window)
+            mine = stamps >= side.start
             if not mine.any():
                 continue
             for stamp in np.unique(stamps[mine]):

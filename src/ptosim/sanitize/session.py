@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.machine.observer import Observer
@@ -24,9 +25,13 @@ def check(subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: 
         _run(again, execute, blocks)
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
-    repairs = Repairs(subject.program, checker.used_flags, checker.used_semaphores)
+
+    @cache
+    def repairs() -> Repairs:  # looks through the program, for which there is no reason while nothing is wrong
+        return Repairs(subject.program, checker.used_flags, checker.used_semaphores)
+
     found = checker.findings.each_once()
-    return [diagnostic(finding, repairs) if isinstance(finding, Conflict) else finding for finding in found]
+    return [diagnostic(finding, repairs()) if isinstance(finding, Conflict) else finding for finding in found]
 
 
 def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> None:

@@ -7,6 +7,7 @@ instead of being cleared, a track counts on, and what lies below its floor belon
 from __future__ import annotations
 
 from collections.abc import Iterator
+from mmap import mmap
 from typing import Literal
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
+from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, MOST_ENTRIES, entry_of, first_stamp
 from ptosim.sanitize.window import BLOCK, BLOCK_BITS, Window
 
@@ -25,29 +27,69 @@ UNDEFINED = 1
 """Taint of a byte that nothing has written; higher numbers name an origin (taint.py)."""
 
 
-class Track:
-    """What one pipe has read, or written, of one memory."""
+def _untouched(count: int) -> Stamps:
+    """Zeros that take neither memory nor time before they are touched: most of a memory never is."""
+    return np.frombuffer(mmap(-1, 8 * count), np.int64)
 
-    __slots__ = ("blocks", "direction", "first", "floor", "index", "last", "newest", "pipe", "role", "stamps")
+
+SPLIT = (1 << 63) - 1
+"""Instead of the stamp of a block: its bytes have stamps of their own. It is higher than any stamp."""
+
+
+class Track:
+    """What one pipe has read, or written, of one memory.
+
+    A block has one stamp for all its bytes until an access touches some of them only.
+    """
+
+    __slots__ = ("_bytes", "blocks", "direction", "floor", "hulls", "index", "newest", "pipe", "role", "size", "words")
 
     def __init__(self, size: int, direction: Direction, entry: Entry) -> None:
-        self.stamps: Stamps = np.zeros(size, np.int64)
-        self.blocks: Stamps = np.zeros((size + BLOCK - 1) >> BLOCK_BITS, np.int64)
+        self.size = size
+        count = (size + BLOCK - 1) >> BLOCK_BITS
+        self.blocks: Stamps = np.zeros(count, np.int64)
+        self.words = self.blocks.data.cast("B").cast("q")  # the same, for those who copy stamps instead of filling
+        self._bytes = _untouched(count << BLOCK_BITS)
         self.direction = direction
         self.role = entry.core.role
         self.pipe = entry.pipe
         self.index = entry_index(entry)  # of its pipe in the clocks of the present block
         self.floor = 0  # entries up to this number belong to earlier blocks
         self.newest = 0  # stamp
-        self.first, self.last = len(self.blocks), 0  # the range of touched blocks
+        self.hulls = Hulls(size)
 
     def begin(self) -> None:
         """A new block starts: nothing has been touched."""
-        self.first, self.last = len(self.blocks), 0
         self.floor = entry_of(self.newest)
         if self.floor >= MOST_ENTRIES:
-            self.stamps[:] = self.blocks[:] = 0
+            self.blocks[:] = 0
             self.floor = self.newest = 0
+            self.hulls = Hulls(self.size)
+
+    def stamps(self, window: Window) -> Stamps:
+        """The stamp of each byte of an access."""
+        if window.is_aligned:
+            found = window.blocks().of(self.blocks).reshape(-1)
+            if not np.count_nonzero(found == SPLIT):
+                return np.repeat(found, BLOCK)
+        addresses = window.addresses()
+        stamps: Stamps = self.blocks[addresses >> BLOCK_BITS]
+        split = stamps == SPLIT
+        stamps[split] = self._bytes[addresses[split]]
+        return stamps
+
+    def put(self, window: Window, stamp: int | Stamps) -> None:
+        """An access has left this stamp, or these, one for each byte."""
+        blocks = window.blocks()
+        if window.is_aligned and isinstance(stamp, int):
+            blocks.put(self.blocks, stamp)
+            return
+        numbers = blocks.addresses()
+        whole = numbers[self.blocks[numbers] != SPLIT]
+        if len(whole):
+            self._bytes.reshape(-1, BLOCK)[whole] = self.blocks[whole][:, np.newaxis]
+            self.blocks[whole] = SPLIT
+        window.put(self._bytes, stamp)
 
     def stamp(self, entry: Entry) -> int:
         return first_stamp(self.floor + entry.n + 1)
@@ -82,15 +124,25 @@ class Memory:
 
     def set_taint(self, window: Window, taint: NDArray[np.uint8] | None) -> None:
         """The taint of bytes that have been stored."""
-        blocks = window.blocks()
         if taint is None:
-            if not blocks.of(self._dirty).any():
+            if self.is_clean(window):
                 return
             window.put(self.taint, CLEAN)
         else:
             window.put(self.taint, taint)
-        numbers = blocks.addresses()
+        numbers = window.blocks().addresses()
         self._dirty[numbers] = self.taint.reshape(-1, BLOCK)[numbers].any(axis=1)
+
+    def is_clean(self, window: Window) -> bool:
+        """Whether no block from the first to the last one of the window has a tainted byte."""
+        low, high = window.reach()
+        return self.dirty.find(1, low >> BLOCK_BITS, (high + BLOCK - 1) >> BLOCK_BITS) < 0
+
+    def define(self, start: int, stop: int) -> None:
+        """Whole blocks have been stored, and are clean."""
+        first, last = start >> BLOCK_BITS, stop >> BLOCK_BITS
+        self.taint[start:stop] = CLEAN
+        self.dirty[first:last] = bytes(last - first)
 
     def track(self, entry: Entry, direction: Direction) -> Track:
         """The history of the entry's pipe."""
@@ -111,21 +163,19 @@ class Memory:
     def unordered(self, track: Track, entry: Entry, window: Window) -> NDArray[np.bool_] | None:
         """Which bytes of the window the track touched in no order with the entry; None when all are in order."""
         threshold = track.threshold(entry)
-        if track.newest < threshold:
+        if track.newest < threshold or not track.hulls.meets(threshold, *window.reach()):
             return None
-        stamps = window.of(track.stamps)
+        stamps = track.stamps(window)
         hit = stamps >= threshold
         if track.index == entry_index(entry):
             hit &= stamps < track.stamp(entry)  # an entry is in order with itself
-        return hit.reshape(-1) if hit.any() else None
+        return hit if np.count_nonzero(hit) else None
 
     def record(self, entry: Entry, direction: Direction, number: int, window: Window) -> None:
         """The entry touches these bytes at the instruction of this number."""
         track = self.track(entry, direction)
-        stamp = track.stamp(entry) + number
-        window.put(track.stamps, stamp)
-        blocks = window.blocks()
-        blocks.put(track.blocks, stamp)
-        first, last = blocks.reach()
-        track.first, track.last = min(track.first, first), max(track.last, last)
+        first = track.stamp(entry)
+        stamp = first + number
+        track.hulls.of(first).widen(*window.reach())
+        track.put(window, stamp)
         track.newest = max(track.newest, stamp)

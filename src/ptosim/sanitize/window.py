@@ -59,6 +59,11 @@ class Window:
             return Window(first, last - first, self.count, self.stride >> BLOCK_BITS)
         return Window(0, 0, places=np.unique(self.addresses() >> BLOCK_BITS))
 
+    @property
+    def is_aligned(self) -> bool:
+        """Whether it covers whole blocks."""
+        return self.places is None and not (self.start | self.width | self.stride) % BLOCK
+
     def reach(self) -> tuple[int, int]:
         """The lowest element, and one past the highest."""
         if self.places is not None:
@@ -77,6 +82,8 @@ def joined(starts: Any, width: int) -> tuple[Any, int]:
     count = len(starts)
     if count == 1:
         return int(starts[0]), width
+    if isinstance(starts, range):
+        return (starts.start, width * count) if starts.step == width else (starts, width)
     if count and int(starts[1] - starts[0]) == width and bool((starts[1:] - starts[:-1] == width).all()):
         return int(starts[0]), width * count
     return starts, width
@@ -87,6 +94,8 @@ def window(starts: Any, width: int, size: int) -> tuple[Window, NDArray[np.bool_
     then says which bytes were kept. None when nothing is left."""
     if isinstance(starts, int) and starts >= 0 and starts + width <= size:
         return Window(starts, width), None
+    if isinstance(starts, range) and starts.step > 0 and starts.start >= 0 and starts[-1] + width <= size:
+        return Window(starts.start, width, len(starts), starts.step), None
     pieces = as_places(starts)
     if not len(pieces) or not width:
         return None
@@ -96,6 +105,13 @@ def window(starts: Any, width: int, size: int) -> tuple[Window, NDArray[np.bool_
         kept = (addresses >= 0) & (addresses < size)
         return (Window(0, 0, places=addresses[kept]), kept) if kept.any() else None
     return _regular(pieces, width), None
+
+
+def shifted(starts: Any, distance: int) -> Any:
+    """The starts of a footprint, that much farther up."""
+    if isinstance(starts, range):
+        return range(starts.start + distance, starts.stop + distance, starts.step)
+    return starts + distance
 
 
 def as_places(starts: Any) -> Places:

@@ -226,7 +226,7 @@ class PipeTimer(Silent):
         """Pieces that lie side by side, as those of a loop over a tile do, are one stretch."""
         assert footprint.owner is not None
         owner, width = self._state(footprint.owner).index, footprint.width
-        starts: set[int] = set(footprint.starts.tolist())
+        starts: set[int] = set(footprint.starts)
         low, high = min(starts), max(starts)
         if high - low == (len(starts) - 1) * width:
             stretches.append((owner, low, high + width))

@@ -106,7 +106,11 @@ class Recorder:
         if operands is None:
             operands = self._operands[site] = self._name(site, priced, facts)
         for name in operands:
-            pool.extend(map(_word, _items(facts[name])))
+            value = facts[name]
+            if type(value) is int:
+                pool.append(_word(value))
+            else:
+                pool.extend(map(_word, value))
         return first
 
     def _name(self, site: int, priced: Priced, facts: Mapping[str, Any]) -> tuple[str, ...]:
