@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
 import ptosim
-from benchmarks.measure import best
+from benchmarks.measure import in_turns
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -46,10 +47,13 @@ def _ratios() -> list[dict[str, Any]]:
     print()
     for name, launch in (("softmax", softmax.launch(rows=120)), ("pingpong", pingpong.launch(tiles=20, tail=1024))):
         kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
-        arguments, grid = launch.arguments, launch.grid
-        run = best(lambda k=kernel, a=arguments, g=grid: k(*a, grid=g, engine="reference"))
-        for what, call in (("check", ptosim.check), ("profile", ptosim.profile)):
-            ratio = best(lambda c=call, k=kernel, a=arguments, g=grid: c(k, *a, grid=g)) / run
+        run, *observed = in_turns(
+            partial(kernel, *launch.arguments, grid=launch.grid, engine="reference"),
+            partial(ptosim.check, kernel, *launch.arguments, grid=launch.grid),
+            partial(ptosim.profile, kernel, *launch.arguments, grid=launch.grid),
+        )
+        for what, seconds in zip(("check", "profile"), observed, strict=True):
+            ratio = seconds / run
             rows.append({"name": f"{what} {name}", "ratio": ratio, "limit": LIMITS[what]})
             verdict = "ok" if ratio <= LIMITS[what] else "MISSED"
             print(f"{what + ' ' + name:34} {ratio:6.2f} x reference run  limit {LIMITS[what]:.0f} {verdict}")
