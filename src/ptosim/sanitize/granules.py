@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -32,19 +33,10 @@ class Cover(NamedTuple):
     edges: Places
     masks: NDArray[np.bool_]
     """Per edge, which bytes."""
-
-    def reach(self) -> tuple[int, int]:
-        """The lowest granule, and one past the highest."""
-        if isinstance(self.whole, slice) and not len(self.edges):
-            return self.whole.start, self.whole.stop
-        ends: list[tuple[int, int]] = []
-        if isinstance(self.whole, slice):
-            ends += [(self.whole.start, self.whole.stop)] if self.whole.start < self.whole.stop else []
-        elif len(self.whole):
-            ends.append((int(self.whole.min()), int(self.whole.max()) + 1))
-        if len(self.edges):
-            ends.append((int(self.edges.min()), int(self.edges.max()) + 1))
-        return min(low for low, _ in ends), max(high for _, high in ends)
+    low: int
+    """The lowest granule."""
+    high: int
+    """One past the highest."""
 
     def of_whole(self, numbers: Places) -> Places:
         """The granules behind positions among the whole ones."""
@@ -56,28 +48,45 @@ def cover(starts: Places | int, width: int) -> Cover:
     if isinstance(starts, int):
         return _cover_one(starts, starts + width)
     stops = starts + width
+    low, high = int(starts.min()) >> GRANULE_BITS, ((int(stops.max()) - 1) >> GRANULE_BITS) + 1
     whole = _ranges((starts + GRANULE - 1) >> GRANULE_BITS, stops >> GRANULE_BITS)
     if (starts[1:] < stops[:-1]).any():  # rows overlap, or come in no order
         whole = np.unique(whole)
     if not ((starts | stops) & (GRANULE - 1)).any():
-        return Cover(whole, _NOWHERE, _NO_MASKS)
+        return Cover(whole, _NOWHERE, _NO_MASKS, low, high)
     edges = np.concatenate((starts >> GRANULE_BITS, (stops - 1) >> GRANULE_BITS))
     lows, highs = np.concatenate((starts, starts)), np.concatenate((stops, stops))
     places = (edges << GRANULE_BITS)[:, np.newaxis] + np.arange(GRANULE)
     masks = (places >= lows[:, np.newaxis]) & (places < highs[:, np.newaxis])
     partial = ~masks.all(axis=1)
-    return Cover(whole, *_joined(edges[partial], masks[partial]))
+    return Cover(whole, *_joined(edges[partial], masks[partial]), low, high)
 
 
 def _cover_one(start: int, stop: int) -> Cover:
-    first, last = (start + GRANULE - 1) >> GRANULE_BITS, stop >> GRANULE_BITS
-    whole = slice(first, max(first, last))
-    if not (start | stop) & (GRANULE - 1):
-        return Cover(whole, _NOWHERE, _NO_MASKS)
-    ends = sorted({start >> GRANULE_BITS, (stop - 1) >> GRANULE_BITS})
-    edges = [end for end in ends if not whole.start <= end < whole.stop]
-    masks = [(_PLACES + (edge << GRANULE_BITS) >= start) & (_PLACES + (edge << GRANULE_BITS) < stop) for edge in edges]
-    return Cover(whole, np.array(edges, np.int64), np.array(masks))
+    low, high = start >> GRANULE_BITS, ((stop - 1) >> GRANULE_BITS) + 1
+    head, tail = start & (GRANULE - 1), stop & (GRANULE - 1)
+    if not head | tail:
+        return Cover(slice(low, high), _NOWHERE, _NO_MASKS, low, high)
+    if high - low == 1:
+        return Cover(slice(low, low), np.array([low]), _mask(head, tail or GRANULE), low, high)
+    whole = slice(low + (head > 0), high - (tail > 0))
+    if not tail:
+        return Cover(whole, np.array([low]), _mask(head, GRANULE), low, high)
+    if not head:
+        return Cover(whole, np.array([high - 1]), _mask(0, tail), low, high)
+    return Cover(whole, np.array([low, high - 1]), _masks(head, tail), low, high)
+
+
+@cache
+def _mask(first: int, last: int) -> NDArray[np.bool_]:
+    """One edge of which some bytes in a row are covered."""
+    return ((_PLACES >= first) & (_PLACES < last))[np.newaxis]
+
+
+@cache
+def _masks(head: int, tail: int) -> NDArray[np.bool_]:
+    """The edge where a piece begins, and the one where it ends."""
+    return np.concatenate((_mask(head, GRANULE), _mask(0, tail)))
 
 
 def _ranges(first: Places, last: Places) -> Places:
@@ -119,7 +128,7 @@ class Granules:
 
     def _reaches(self, cover: Cover, room: Room) -> bool:
         """Whether there is room for the granules of an access."""
-        first, last = cover.reach()
+        first, last = cover.low, cover.high
         if self._low <= first and last <= self._high:
             return True
         first, last = first // STEP * STEP, min(-(-last // STEP) * STEP, len(self.stamps))
@@ -185,11 +194,12 @@ class Granules:
         self.stamps[cover.whole] = stamp
         if not len(cover.edges):
             return True
-        fresh = cover.edges[(self.stamps[cover.edges] >= 0) & (self.stamps[cover.edges] != stamp)]
-        if not self._split(fresh, room):
+        found = self.stamps[cover.edges]
+        if not self._split(cover.edges[(found >= 0) & (found != stamp)], room):
             return False
-        split = self.stamps[cover.edges] < 0
-        rows = -self.stamps[cover.edges[split]] - 1
+        found = self.stamps[cover.edges]
+        split = found < 0
+        rows = -found[split] - 1
         self._rows[rows] = np.where(cover.masks[split], stamp, self._rows[rows])
         return True
 
