@@ -21,7 +21,6 @@ Room = Callable[[], int]
 STEP = 8192
 """Granules by which the reach of a table grows: what lies beyond it has never been touched and takes no memory."""
 
-_PLACES: Places = np.arange(GRANULE, dtype=np.int64)
 _NOWHERE: Places = np.zeros(0, np.int64)
 _NO_MASKS: NDArray[np.bool_] = np.zeros((0, GRANULE), np.bool_)
 
@@ -80,7 +79,9 @@ def _cover_one(start: int, stop: int) -> Cover:
 @cache
 def _mask(first: int, last: int) -> NDArray[np.bool_]:
     """One edge of which some bytes in a row are covered."""
-    return ((_PLACES >= first) & (_PLACES < last))[np.newaxis]
+    mask = np.zeros((1, GRANULE), np.bool_)
+    mask[0, first:last] = True
+    return mask
 
 
 @cache
