@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -361,11 +361,13 @@ def examine(
     return report(kernel.name, [one for one in found if (one.kind, one.message, one.line) not in said], most)
 
 
-def _blocks(blocks: Sequence[int | str] | None, grid: int, together: bool, unwritten: bool) -> Sequence[int]:
+def _blocks(blocks: Any, grid: int, together: bool, unwritten: bool) -> Sequence[int]:
     """The blocks to run, each once, in ascending order."""
     if blocks is None:
         return range(grid)
-    numbers = {grid - 1 if block == "last" else block for block in blocks}
+    if isinstance(blocks, str) or not isinstance(blocks, Iterable):
+        raise error("argument", f"blocks is a list of block numbers and 'last', not {blocks!r}")
+    numbers: set[object] = {grid - 1 if block == "last" else block for block in cast("Iterable[object]", blocks)}
     for block in numbers:
         if not isinstance(block, int) or isinstance(block, bool) or not 0 <= block < grid:
             raise error("argument", f"there is no block {block!r}: blocks are 0 to {grid - 1}, or 'last'")

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from ptosim.api import load
+from ptosim.api import check, load, profile
 from ptosim.diagnostics import Diagnostic, PTOError
 from reference.kernel import SCHEDULES, expand, failure, line_of, module, run, scalars
 
@@ -177,6 +177,62 @@ def test_an_endless_loop_is_cut_off() -> None:
     found = failure(text, max_steps=1000)
     assert (found.kind, found.message) == ("limit", "more than 1000 loop iterations in one block (max_steps)")
     assert found.line == line_of(text, "scf.while")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("%t = arith.constant true", "%w = arith.addi %y, %c0 : index"),
+        (
+            "%v = pto.load_scalar %a[%c0] : !pto.ptr<i32, gm> -> i32\n%t = arith.cmpi eq, %v, %c0_i32 : i32",
+            "%w = arith.remui %y, %c7 : index",
+        ),
+        (
+            "%t = arith.cmpi slt, %x, %c1000 : index",
+            "%z = arith.addi %y, %c7 : index\n%w = arith.remui %z, %c1000 : index",
+        ),
+    ],
+    ids=["nothing changes", "a flag that nobody sets", "a thousand states in turn"],
+)
+@pytest.mark.parametrize("scope", ["", "pto.vecscope"])
+def test_a_loop_that_comes_back_is_known_to_be_endless(before: str, after: str, scope: str) -> None:
+    """Without 10^9 rounds of a slow engine: what a round does follows from what the loop carries."""
+    loop = f"""%r = scf.while (%x = %c3) : (index) -> index {{
+          {before}
+          scf.condition(%t) %x : index
+        }} do {{
+        ^bb0(%y: index):
+          {after}
+          scf.yield %w : index
+        }}"""
+    text = module("%a: !pto.ptr<i32, gm>", f"{scope} {{\n{loop}\n}}" if scope else loop)
+    found = failure(text, np.zeros(1, np.int32))
+    assert (found.kind, found.message) == ("limit", "more than 1000000000 loop iterations in one block (max_steps)")
+    assert found.line == line_of(text, "scf.while")
+    kernel = load(text).kernel()
+    assert [one.kind for one in check(kernel, np.zeros(1, np.int32)).findings] == ["limit"]
+    with pytest.raises(PTOError, match="limit"):
+        profile(kernel, np.zeros(1, np.int32))
+
+
+def test_a_loop_that_stores_may_come_back_and_end() -> None:
+    """It carries the same value every round; what ends it is the cell that it counts in."""
+    text = module(
+        "%a: !pto.ptr<i32, gm>",
+        """%r = scf.while (%x = %c3) : (index) -> index {
+          %v = pto.load_scalar %a[%c0] : !pto.ptr<i32, gm> -> i32
+          %more = arith.addi %v, %c1_i32 : i32
+          pto.store_scalar %more, %a[%c0] : !pto.ptr<i32, gm>, i32
+          %t = arith.cmpi slt, %more, %c100_i32 : i32
+          scf.condition(%t) %x : index
+        } do {
+        ^bb0(%y: index):
+          scf.yield %y : index
+        }""",
+    )
+    cell = np.zeros(1, np.int32)
+    run(text, cell)
+    assert cell[0] == 100
 
 
 def test_max_steps_counts_all_loops_of_a_block() -> None:

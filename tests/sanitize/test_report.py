@@ -157,6 +157,8 @@ def wide() -> tuple[np.ndarray, np.ndarray]:
         ({"grid": 0}, "grid is a positive integer"),
         ({"blocks": [3]}, "there is no block 3"),
         ({"blocks": ["first"]}, "there is no block 'first'"),
+        ({"blocks": "last"}, "blocks is a list of block numbers and 'last', not 'last'"),
+        ({"blocks": 0}, "blocks is a list of block numbers and 'last', not 0"),
         ({"max_findings": 0}, "max_findings is a positive integer"),
         ({"max_steps": 0}, "max_steps is a positive integer"),
         ({"grid": 2, "blocks": [0], "unwritten": True}, "what no block writes"),

@@ -15,6 +15,7 @@ from ptosim.effects.names import CoreKind
 from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.function import Call, callee_of
 from ptosim.language.scalar import Constant
+from ptosim.language.types import is_vector_state
 
 if TYPE_CHECKING:
     from ptosim.reference.translate import Translator
@@ -66,20 +67,34 @@ def _while(t: Translator, op: Operation) -> None:
     condition = before.last_op
     assert isinstance(condition, Condition)
     t.assign(before.args, op.arguments)
-    turns = f"w{len(t.out.lines)}"
+    turns, rounds = f"w{len(t.out.lines)}", f"v{len(t.out.lines)}"
     if t.followed:
         t.line(f"{turns} = core.turns()")
+    watched = _only_reads(op)
+    if watched:
+        t.line(f"{rounds} = core.rounds()")
     t.line("while True:")
     t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
     t.depth += 1
     t.line(f"if not {t.name(condition.condition)}:")
     t.line("    break")
-    t.line("core.iterate()")
+    carried = "".join(f"{t.name(arg)}, " for arg in before.args)
+    t.line(f"core.iterate({rounds}, ({carried}))" if watched else "core.iterate()")
     if t.followed:
         t.line(f"{turns}[0] += 1")
     t.assign(after.args, condition.arguments)
     t.depth -= 1
     t.region(op.after_region, lambda: t.assign(before.args, _ends(after)))
+
+
+def _only_reads(op: While) -> bool:
+    """Whether a round changes nothing but the scalars that the loop carries, so that they decide how it goes on."""
+    return not any(is_vector_state(value.type) for value in op.arguments) and all(
+        inner.name.startswith(("arith.", "math.", "scf.")) or inner.name in _WITHOUT_EFFECT for inner in op.walk()
+    )
+
+
+_WITHOUT_EFFECT = ("pto.addptr", "pto.castptr", "pto.load_scalar", "pto.ld_dev")
 
 
 def _ends(block: Block) -> Sequence[SSAValue]:

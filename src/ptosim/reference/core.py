@@ -76,6 +76,26 @@ def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], A
         return step()
 
 
+class Rounds:
+    """What a loop has carried, to notice when it comes back: a check need not go round 10^9 times to know the end.
+
+    Values are kept from rounds twice as far apart each time (Brent), so that a recurrence of any length is found.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[Any, ...] | None = None
+        self._span = self._left = 1
+
+    def recur(self, carried: tuple[Any, ...]) -> bool:
+        if carried == self._kept:
+            return True
+        self._left -= 1
+        if self._left == 0:
+            self._kept = carried
+            self._span = self._left = 2 * self._span
+        return False
+
+
 class Core:
     """One core of a running block."""
 
@@ -129,9 +149,14 @@ class Core:
                 raise Stopped
             yield index
 
-    def iterate(self) -> None:
-        """One round of an scf.while."""
+    def rounds(self) -> Rounds:
+        return Rounds()
+
+    def iterate(self, rounds: Rounds | None = None, carried: tuple[Any, ...] = ()) -> None:
+        """One round of an scf.while. `rounds` is given where the values carried are all that a round can change."""
         self.steps_left -= 1
+        if rounds is not None and rounds.recur(carried):
+            self.steps_left = -1  # however many were left: the loop would use them up
         if self.steps_left < 0:
             raise Fault("limit", f"more than {self.max_steps} loop iterations in one block (max_steps)")
         if self.stop.requested:
