@@ -1,11 +1,12 @@
 """Blocks on threads, errors, interruption, queues and clusters, with kernels built by hand."""
 
 import _thread
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -165,6 +166,15 @@ def test_max_steps_counts_per_block():
     kernel(101, grid=5, max_steps=1 << 80)
 
 
+@pytest.fixture
+def listening() -> Iterator[None]:
+    """Interrupts arrive, even where the tests run in the background, which ignores them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("listening")
 def test_ctrl_c_ends_an_endless_kernel():
     kernel = Kernel(lambda k, f: loop(f, (1 << 63) - 1, lambda _index: None))
     started = time.monotonic()
@@ -319,6 +329,7 @@ def test_blocks_that_meet_run_together():
     assert sorted(logged(log)[4:]) == [10, 11, 12, 13]
 
 
+@pytest.mark.usefixtures("listening")
 def test_ctrl_c_ends_blocks_that_run_together():
     def build(kernel: Kernel, function: Function) -> None:
         kernel.sync(function, "syncall", "aiv")
@@ -329,7 +340,7 @@ def test_ctrl_c_ends_blocks_that_run_together():
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         Kernel(build)(grid=2, together=True)
-    assert time.monotonic() - started < 2.2
+    assert time.monotonic() - started < 4
 
 
 # ---- operations as data ---------------------------------------------------------------------------------------------
