@@ -114,6 +114,33 @@ def test_conversion_keeps_lanes_apart() -> None:
         assert kinds(check(body + finish)) == found, pattern
 
 
+@pytest.mark.parametrize("part", ["EVEN", "ODD"])
+@pytest.mark.parametrize("operands", ["%h, %ones", "%ones, %h", "%h, %h"])
+def test_a_fused_difference_takes_taint_from_both_operands(part: str, operands: str) -> None:
+    """exp(x - m) of f16: result lane j comes from lane 2j or 2j + 1, of which the first 64 of 128 are defined."""
+    half, f16 = "!pto.mask<b16>", "!pto.vreg<128xf16>"
+    unit = f"      %unit = arith.constant 1.0 : f16\n      %ones = pto.vbr %unit : f16 -> {f16}\n"
+    halves = unit + f"      %h = pto.vbitcast %v : !pto.vreg<64xf32> -> {f16}\n"
+    types = f"{f16}, {f16}, {half} -> !pto.vreg<64xf32>"
+    for pattern, found in (("PAT_H", []), ("PAT_ALL", ["uninitialized"])):
+        chosen = f'      %m = pto.pset_b16 "{pattern}" : {half}\n'
+        assert (
+            vector(halves + chosen + f'      %e = pto.vexpdif {operands}, %m, "{part}" : {types}\n' + vsts("%e"))
+            == found
+        )
+
+
+@pytest.mark.parametrize("scale", ["0.0", "1.0e-30", "2.0"])
+def test_no_scale_hides_taint(scale: str) -> None:
+    """What a product with an undefined number becomes is undefined, also where a small one would round to zero."""
+    scaled = f"      %s = arith.constant {scale} : f32\n"
+    types = "!pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<128xf16>"
+    for mask, found in (("%half", []), ("%mask", ["uninitialized"])):
+        product = f'      %n = pto.vmulscvt %v, %s, {mask}, "A", "ODD" : {types}\n'
+        words = "      %w = pto.vbitcast %n : !pto.vreg<128xf16> -> !pto.vreg<64xf32>\n"
+        assert vector(scaled + product + words + vsts("%w")) == found
+
+
 # --- deciding ----------------------------------------------------------------------------------------------------
 
 TYPES = "!pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.mask<b32>"

@@ -239,49 +239,55 @@ def _boolean(observed: Observed, arguments: Arguments, taints: Taints) -> Iterat
 
 def _converted(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
     """Lanes of different widths: which one comes from which is found out by trying."""
-    full = _with_gate(observed, arguments, full=True)
-    reached = _probe(observed, _with_gate(observed, arguments, full=False), None)
+    full, given = (_with_gate(observed, arguments, full) for full in (True, False))
     for place, width in enumerate(observed.result_widths):
         image: Image | None = None
         for operand, taint in enumerate(taints[: len(observed.parameters)]):
             if taint is None or observed.operand_widths[operand] <= 0 or not width:
                 continue
+            reached = _probe(observed, given, operand, slice(None))[place]
             lanes = _lanewise(taint, observed.operand_widths[operand])
             for lane in np.flatnonzero(lanes):
-                there = _lane_map(observed, full, operand)[place][lane] & reached[place]
+                there = _lane_map(observed, full, operand)[place][lane] & reached
                 image = merged(image, there, int(lanes[lane]))
         yield image
 
 
 def _with_gate(observed: Observed, arguments: Arguments, full: bool) -> list[Any]:
-    """The arguments of the function, with all lanes active or as they are."""
+    """The arguments of the function, with all lanes active or as they are, and no scalar that makes them all zero."""
     changed = list(arguments[: len(observed.parameters)])
     for place, role in enumerate(observed.parameters):
         if full and role in GATES:
             argument = changed[place]
             changed[place] = FULL[1] if isinstance(argument, Mask) else np.ones_like(argument)
+        if role == "scalar":
+            changed[place] = PROBE * 0x01010101
     return changed
 
 
 def _lane_map(observed: Observed, arguments: Arguments, operand: int) -> list[Image]:
     """Per result, and per lane of an operand: the bytes that it reaches."""
     if operand not in observed.lane_maps:
-        lanes = REGISTER_BYTES // observed.operand_widths[operand]
-        tried = [_probe(observed, arguments, (operand, lane)) for lane in range(lanes)]
+        width = observed.operand_widths[operand]
+        lanes = [slice(start, start + width) for start in range(0, REGISTER_BYTES, width)]
+        tried = [_probe(observed, arguments, operand, lane) for lane in lanes]
         observed.lane_maps[operand] = [np.stack(images) for images in zip(*tried, strict=True)]
     return observed.lane_maps[operand]
 
 
-def _probe(observed: Observed, arguments: Arguments, only: tuple[int, int] | None) -> list[Image]:
-    """Where results change when one lane, or every lane, of the operands is not zero."""
+def _probe(observed: Observed, arguments: Arguments, operand: int, where: slice) -> list[Image]:
+    """Where results change when these bytes of one operand are not zero while those of the others are.
+
+    One operand at a time: exp(x - m) is 1 wherever both have the same number.
+    """
     outcomes: list[tuple[Any, ...]] = []
     for fill in (0, PROBE):
         changed = list(arguments)
         for place, width in enumerate(observed.operand_widths[: len(changed)]):
             if width > 0 and isinstance(changed[place], np.ndarray) and observed.parameters[place] not in GATES:
-                image = np.full(REGISTER_BYTES, fill if only is None else 0, np.uint8)
-                if only is not None and only[0] == place:
-                    image[only[1] * width : (only[1] + 1) * width] = fill
+                image = np.zeros(REGISTER_BYTES, np.uint8)
+                if place == operand:
+                    image[where] = fill
                 changed[place] = image.view(changed[place].dtype)
         outcomes.append(as_tuple(observed.function(*changed)))
     return [_difference(one, other) for one, other in zip(*outcomes, strict=True)]
