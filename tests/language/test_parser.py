@@ -11,6 +11,10 @@ from ptosim.language.load import load
     "body, message",
     [
         ("~pto.vabz %v", "unknown operation 'pto.vabz'; did you mean 'pto.vabs'?"),
+        ("~pto.vsubs %v", "unknown operation 'pto.vsubs': pto.vadds of the negated scalar does the same"),
+        ("~pto.vands %v", "unknown operation 'pto.vands': pto.vand with a pto.vbr of the scalar does the same"),
+        ("~pto.vbcnt %v", "unknown operation 'pto.vbcnt': no instruction counts bits"),
+        ("~pto.vperm %v", "unknown operation 'pto.vperm': pto.vselr takes lanes by their numbers"),
         ("~nonsense", "unknown operation 'nonsense'"),
         ("~qto.vabs %v", "unknown operation 'qto.vabs'"),
         ("%x = arith.negf ~%g : f32", "%g is not defined here; did you mean %gm?"),

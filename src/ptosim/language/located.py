@@ -53,6 +53,22 @@ _DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tenso
 _UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
 """Instructions of the dialect whose results nobody has written down."""
 
+_INSTEAD = {
+    "pto.vsubs": "pto.vadds of the negated scalar does the same",
+    "pto.vands": "pto.vand with a pto.vbr of the scalar does the same",
+    "pto.vors": "pto.vor with a pto.vbr of the scalar does the same",
+    "pto.vxors": "pto.vxor with a pto.vbr of the scalar does the same",
+    "pto.vrec": "pto.vdiv divides a pto.vbr of 1 by it",
+    "pto.vrsqrt": "pto.vsqrt and then pto.vdiv do the same",
+    "pto.vbcnt": "no instruction counts bits",
+    "pto.vcls": "no instruction counts leading bits",
+    "pto.vmov": "a register is a value that any instruction may use again",
+    "pto.vperm": "pto.vselr takes lanes by their numbers",
+    "pto.vslide": "pto.vselr takes lanes by their numbers, which pto.vci counts",
+    "pto.vshift": "pto.vselr takes lanes by their numbers, which pto.vci counts",
+}
+"""Instructions that other manuals have and the dialect has not: what to write for them."""
+
 _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
 """Operations that may be written without their dialect."""
 
@@ -130,6 +146,8 @@ class LocatedParser(Parser):
             raise Unsupported(span, f"'{name}': {_NO_EVENT_ARRAYS}")
         if name in _UNPUBLISHED:
             raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
+        if name in _INSTEAD:
+            self.raise_error(f"unknown operation '{name}': {_INSTEAD[name]}", span)
         near = _nearest(name, [op.name for op in self.ctx.loaded_ops])
         hint = f"; did you mean '{near}'?" if near else ""
         if _DIALECT.fullmatch(name):
