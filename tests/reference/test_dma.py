@@ -677,6 +677,38 @@ def test_loop_sizes_that_were_forgotten_are_reported() -> None:
     assert message.startswith("the loop sizes (2, 1) were not written since the last copy")
 
 
+def test_registers_that_a_copy_with_clauses_overwrites_on_hardware_are_reported() -> None:
+    """Here they keep what they hold; a kernel that relies on it would find other values on hardware."""
+    x = some_bytes(256)
+    pad = "pto.set_mov_pad_val %c7_i8 : i8\n"
+    padded = legacy_load("1, 20, 32, 32", "%c0_i64, %c0_i64, %yes", element="i8")
+    grouped = load("1, 20, 32, 32", "pad(%c9_i8)", ", pad i8", element="i8", ub="1024")
+    plain = load("1, 32, 32, 32", element="i8", ub="1024")
+    said = "on hardware an earlier copy with clauses has written what pto.set_{} sets: set it again"
+    for first, found in ((grouped, [said.format("mov_pad_val")]), (plain, [])):
+        assert lints(kernel(pad + first, padded, element="i8"), x, x.copy()) == found
+        assert lints(kernel(first, padded, element="i8"), x, x.copy()) == found  # the 0 of a reset is gone as well
+        assert lints(kernel(first, pad + padded, element="i8"), x, x.copy()) == []
+    unpadded = legacy_load("1, 32, 32, 32", element="i8")
+    assert lints(kernel(pad + grouped, unpadded, element="i8"), x, x.copy()) == []
+
+    strides = "".join(f"pto.set_loop{n}_stride_outtoub %c32_i64, %c32_i64 : i64, i64\n" for n in (1, 2))
+    sizes = "pto.set_loop_size_outtoub %c{}_i64, %c{}_i64 : i64, i64\n"
+    restored = "\n" + sizes.format(1, 1)
+    clause, types = "loop(%c2_i64, %c32_i64, %c32_i64)", ", loop i64, i64, i64"
+    for loops, counts, found in (
+        (1, (2, 1), ["loop1_stride_outtoub"]),
+        (1, (1, 2), []),
+        (2, (1, 2), ["loop2_stride_outtoub"]),
+        (0, (2, 2), []),
+    ):
+        looped = load("1, 32, 32, 32", clause * loops, types * loops, element="i8", ub="1024")
+        legacy = sizes.format(*counts) + unpadded + restored
+        text = kernel(strides + looped, legacy, element="i8")
+        assert lints(text, x, x.copy()) == [said.format(register) for register in found]
+        assert lints(kernel(looped, strides + legacy, element="i8"), x, x.copy()) == []
+
+
 def test_a_check_goes_on_behind_an_access_outside() -> None:
     x = some_bytes(40)
     text = kernel(load("2, 32, 32, 32", element="i8"), element="i8")

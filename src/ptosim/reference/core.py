@@ -307,8 +307,8 @@ class Core:
     def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
         """The instruction does something that is legal and suspicious. One that touches no memory gives its site."""
 
-    def relies_on(self, direction: str, sizes: Any) -> None:
-        """A copy of the older generation takes its loops from registers: `sizes` as they were last written."""
+    def relies_on(self, direction: str, config: Config, *others: str) -> None:
+        """A copy of the older generation takes its loops from the registers of a direction, and `others` as well."""
 
     def resized(self, site: Site) -> None:
         """Loop sizes have been written."""
@@ -316,8 +316,8 @@ class Core:
     def ended(self) -> None:
         """The program has come to its end."""
 
-    def overwrites(self, direction: str, sizes: Any) -> None:
-        """A copy with clauses: hardware carries it out by writing the loop registers, which stay as they are here."""
+    def overwrites(self, direction: str, config: Config, loops: int, *others: str) -> None:
+        """A copy with clauses: hardware carries it out by writing the registers, which stay as they are here."""
 
     def hold(self, before: Any, after: Any) -> None:
         """A store stream has gone on from one align value to the next (None: it was flushed)."""

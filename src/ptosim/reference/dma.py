@@ -60,10 +60,9 @@ def _grouped(
     return Burst(len_burst, (rows, *loops))
 
 
-def _hardware_loops(core: Core, config: Config, direction: str) -> list[Loop]:
+def _hardware_loops(config: Config, direction: str) -> list[Loop]:
     """The two loops that the registers of a direction describe, inner first."""
     sizes = config.get(f"loop_size_{direction}", (1, 1))
-    core.relies_on(direction, sizes)
     return [
         (sizes[0], *config.get(f"loop1_stride_{direction}", (0, 0))),
         (sizes[1], *config.get(f"loop2_stride_{direction}", (0, 0))),
@@ -155,7 +154,7 @@ def mte_gm_ub(
     pad_width: int,
     pad_kind: Element | None,
 ) -> Iterator[None]:
-    core.overwrites("outtoub", config.get("loop_size_outtoub", (1, 1)))
+    core.overwrites("outtoub", config, len(loop_counts), *([] if pad_value is None else ["mov_pad_val"]))
     loops = loop_counts, loop_source_strides, loop_dest_strides
     burst = _grouped(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
     if pad_value is None or pad_kind is None:
@@ -181,10 +180,11 @@ def copy_gm_to_ubuf(
     config: Config,
     pad_width: int,
 ) -> Iterator[None]:
+    core.relies_on("outtoub", config, *(["mov_pad_val"] if data_select else []))
     rows = _rows(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    burst = Burst(len_burst, (rows, *_hardware_loops(core, config, "outtoub")))
+    burst = Burst(len_burst, (rows, *_hardware_loops(config, "outtoub")))
     if data_select:
-        pad = Padding(_pattern(config.get("pad", 0), pad_width), left_padding, right_padding)
+        pad = Padding(_pattern(config.get("mov_pad_val", (0,))[0], pad_width), left_padding, right_padding)
     else:
         _whole_blocks(core, burst, strides=True)
         pad = None
@@ -227,7 +227,7 @@ def mte_ub_gm(
     config: Config,
     ctrl: int,
 ) -> Iterator[None]:
-    core.overwrites("ubtoout", config.get("loop_size_ubtoout", (1, 1)))
+    core.overwrites("ubtoout", config, len(loop_counts))
     loops = loop_counts, loop_source_strides, loop_dest_strides
     burst = _grouped(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
     _whole_blocks(core, burst, strides=False)
@@ -246,8 +246,9 @@ def copy_ubuf_to_gm(
     config: Config,
     ctrl: int,
 ) -> Iterator[None]:
+    core.relies_on("ubtoout", config)
     rows = _rows(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    burst = Burst(len_burst, (rows, *_hardware_loops(core, config, "ubtoout")))
+    burst = Burst(len_burst, (rows, *_hardware_loops(config, "ubtoout")))
     _whole_blocks(core, burst, strides=True)
     yield from _store(core, source, dest, burst, ctrl)
 
@@ -280,7 +281,7 @@ for _direction, _limits in (("outtoub", LOAD_LIMITS), ("ubtoout", STORE_LIMITS))
 
 @semantics(register.SetMovPadVal, bind=lambda static: {"kind": static.elements["value"]})
 def set_mov_pad_val(core: Core, value: int, kind: Element) -> None:
-    core.config = core.config.with_word("pad", _bits(value, kind))
+    core.config = core.config.with_word("mov_pad_val", (_bits(value, kind),))
 
 
 @semantics(register.SetPadValOutToL1, bind=lambda static: {"kind": static.elements["value"]})

@@ -135,7 +135,7 @@ def mte_gm_l1(
     loop_dest_strides: Sequence[int],
     config: Config,
 ) -> Iterator[None]:
-    core.overwrites("outtol1", config.get("loop_size_outtol1", (1, 1)))
+    core.overwrites("outtol1", config, len(loop_counts))
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
     loops_fit(L1_LIMITS, loops)
     burst = Burst(len_burst, (_rows(len_burst, n_burst, source_stride, dest_stride), *loops))
@@ -153,8 +153,8 @@ def copy_gm_to_cbuf(
     dest_stride: int,
     config: Config,
 ) -> Iterator[None]:
+    core.relies_on("outtol1", config)
     sizes = config.get("loop_size_outtol1", (1, 1))
-    core.relies_on("outtol1", sizes)
     strides = (config.get(f"loop{number}_stride_outtol1", (0, 0)) for number in (1, 2))
     loops = [(size, *stride) for size, stride in zip(sizes, strides, strict=True)]
     burst = Burst(len_burst, (_rows(len_burst, n_burst, source_stride, dest_stride), *loops))

@@ -22,7 +22,7 @@ from ptosim.effects.record import Taint
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.observer import Footprint, Quick, Use
-from ptosim.reference.core import Combine, Core, clip
+from ptosim.reference.core import Combine, Config, Core, clip
 from ptosim.reference.mask import Mask
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Bytes, Starts, lowest_and_highest, pieces, shifted
@@ -92,6 +92,8 @@ class ObservedCore(Core):
         self.observer = self.machine.observer
         self.relied: dict[str, Any] = {}
         """By direction: the sizes of the loop registers that the last copy found."""
+        self.overwritten: dict[str, Any] = {}
+        """Registers that a copy with clauses has overwritten on hardware, with what they held."""
         self.resized_at: dict[str, Site] = {}
         """Where each of these registers was written last."""
         self.held: dict[StoreAlign, Site] = {}
@@ -383,11 +385,18 @@ class ObservedCore(Core):
         found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
         self.observer.report(found, self.entry)
 
-    def relies_on(self, direction: str, sizes: Any) -> None:
+    def relies_on(self, direction: str, config: Config, *others: str) -> None:
         # The word of a register is a new object whenever it is written.
+        sizes = config.get(f"loop_size_{direction}", (1, 1))
         if sizes != (1, 1) and self.relied.get(direction) is sizes:
             self.lint(f"the loop sizes {sizes} were not written since the last copy; restore them to 1, 1 after use")
         self.relied[direction] = sizes
+        strides = [f"loop{number}_stride_{direction}" for number, size in enumerate(sizes, 1) if size > 1]
+        for register in (*strides, *others):
+            if register in self.overwritten and self.overwritten[register] is config.get(register, None):
+                self.lint(
+                    f"on hardware an earlier copy with clauses has written what pto.set_{register} sets: set it again"
+                )
 
     def resized(self, site: Site) -> None:
         self.resized_at[site.name.removeprefix("pto.set_")] = site
@@ -398,8 +407,10 @@ class ObservedCore(Core):
             if sizes != (1, 1):
                 self.lint(f"the loop sizes {sizes} are left set: restore them to 1, 1 after use", site=site)
 
-    def overwrites(self, direction: str, sizes: Any) -> None:
-        self.relied[direction] = sizes
+    def overwrites(self, direction: str, config: Config, loops: int, *others: str) -> None:
+        self.relied[direction] = config.get(f"loop_size_{direction}", (1, 1))
+        strides = [f"loop{number}_stride_{direction}" for number in (1, 2) if number <= loops]
+        self.overwritten |= {register: config.get(register, None) for register in (*strides, *others)}
 
     def hold(self, before: Any, after: Any) -> None:
         self.held.pop(before, None)

@@ -10,7 +10,7 @@ import numpy as np
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Space
 from ptosim.machine.entry import Site
-from ptosim.reference.core import Combine, Core
+from ptosim.reference.core import Combine, Config, Core
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Bytes, Starts
 from ptosim.reference.taint import Image
@@ -80,8 +80,8 @@ class Replay:
 
     def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None: ...
 
-    def relies_on(self, direction: str, sizes: Any) -> None: ...
+    def relies_on(self, direction: str, config: Config, *others: str) -> None: ...
 
-    def overwrites(self, direction: str, sizes: Any) -> None: ...
+    def overwrites(self, direction: str, config: Config, loops: int, *others: str) -> None: ...
 
     def hold(self, before: Any, after: Any) -> None: ...
