@@ -3,41 +3,27 @@
 import gc
 import time
 import tracemalloc
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import ptosim
+from cost import costs_at_most
 from examples.test_examples import EXAMPLES, script
 from ptosim.api import Launch, examine
 from ptosim.arguments import bind
 from sanitize.kernels import ALL, COPY, PARAMETERS, load, order, put, store, take, text
-
-MOST = 4
-"""A check may take so many times as long as the run that it watches."""
 
 
 @pytest.mark.parametrize("name, sizes", [("softmax", {"rows": 120}), ("pingpong", {"tiles": 20, "tail": 1024})])
 def test_time(name: str, sizes: dict[str, int]) -> None:
     launch = script(name).launch(**sizes)
     kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
-    run, check = in_turns(
+    assert costs_at_most(
+        4,
         lambda: kernel(*launch.arguments, grid=launch.grid, engine="reference"),
         lambda: ptosim.check(kernel, *launch.arguments, grid=launch.grid),
     )
-    assert check <= MOST * run
-
-
-def in_turns(*actions: Callable[[], object]) -> list[float]:
-    """Processor time of the quickest of several runs of each. They take turns: whatever else goes on slows all alike."""
-    least = [float("inf")] * len(actions)
-    for _ in range(15):
-        for index, action in enumerate(actions):
-            start = time.process_time()
-            action()
-            least[index] = min(least[index], time.process_time() - start)
-    return least
 
 
 REPEATED = (

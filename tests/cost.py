@@ -1,0 +1,23 @@
+"""What one call costs in terms of another, on a machine that may be busy with other things."""
+
+import time
+from collections.abc import Callable
+
+ROUNDS = 60
+
+
+def costs_at_most(most: float, reference: Callable[[], object], other: Callable[[], object]) -> bool:
+    """Whether the quickest of several calls takes at most so many times the processor time of the other's quickest.
+
+    The two take turns, so that whatever else goes on slows both down; the quickest call of either is seldom among the
+    first, so there are many before the answer is no.
+    """
+    least = {reference: float("inf"), other: float("inf")}
+    for _ in range(ROUNDS):
+        for call in least:
+            start = time.process_time()
+            call()
+            least[call] = min(least[call], time.process_time() - start)
+        if least[other] <= most * least[reference]:
+            return True
+    return False
