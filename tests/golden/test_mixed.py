@@ -1,5 +1,7 @@
 """Cube and vector cores together: results to UB and L1, dual destinations, signals, attention, softmax."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -568,3 +570,59 @@ def test_an_error_of_an_entry_that_outlives_its_program_has_its_line(schedule: s
         ptosim.load(text).kernel()(a, b, np.zeros((M // 2, N), "f4"), engine="reference", schedule=schedule)
     first = caught.value.diagnostics[0]
     assert (first.kind, first.line, first.core) == ("out-of-bounds", line_of(text, "pto.mte_ub_gm"), "b0.aiv0")
+
+
+# --- where there is no UB ---------------------------------------------------------------------------------------------
+
+F32 = gm("f32")
+FILL = f"""{COMMON}    pto.mte_gm_ub %c, %ub0, %c0_i64, %c256_i64 nburst(%c1_i64, %c256_i64, %c256_i64)
+      : {F32}, {P}, i64, i64, i64, i64, i64
+"""
+STORE = f"{COMMON}    pto.store_scalar %one, %ub0[%c0] : {P}, f32\n"
+LOAD = f"{COMMON}    %loaded = pto.load_scalar %ub0[%c0] : {P} -> f32\n"
+CALL = f"    func.call @fill(%c) : ({F32}) -> ()\n"
+
+
+def without_ub(shared: str = "", cube: str = "", kind: str = "") -> str:
+    """A kernel whose cube core meets UB in code of its own, in code for all cores, or in a helper."""
+    sections = f"    pto.section.cube {{\n{cube}    }}\n    pto.section.vector {{\n    }}\n"
+    text = f"    %one = arith.constant 1.0 : f32\n{shared}{'' if kind else sections}    pto.barrier <PIPE_ALL>"
+    kernel = module(text, f"%c: {F32}", attributes=kind)
+    helper = f"  func.func @fill(%c: {F32}) {{\n{constants(FILL)}\n{FILL}    return\n  }}\n"
+    return kernel if kind else kernel.replace("  func.func @kernel", f"{helper}  func.func @kernel")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (without_ub(shared=FILL), "writes"),
+        (without_ub(shared=CALL), "writes"),
+        (without_ub(cube=CALL), "writes"),
+        (without_ub(shared=LOAD), "reads"),
+        (without_ub(shared=STORE), "writes"),
+        (without_ub(cube=STORE), "writes"),
+        (without_ub(shared=STORE, kind="pto.kernel_kind = #pto.kernel_kind<cube>"), "writes"),
+    ],
+    ids=["shared copy", "shared call", "called copy", "shared load", "shared store", "store", "cube kernel"],
+)
+def test_the_cube_core_has_no_ub(text: str, said: str) -> None:
+    kernel = ptosim.load(text).kernel("kernel")
+    for engine in ("reference", "native"):
+        with pytest.raises(ptosim.PTOError) as caught:
+            kernel(np.ones(64, "f4"), engine=engine)
+        (found,) = caught.value.diagnostics
+        assert (found.kind, found.message, found.core) == ("invalid", f"{said} ub, which aic does not have", "b0.aic")
+    first = ptosim.check(kernel, np.ones(64, "f4")).findings[0]
+    assert (first.kind, first.severity, first.core, first.line) == ("invalid", "error", "b0.aic", found.line)
+    with pytest.raises(ptosim.PTOError, match="which aic does not have"):
+        ptosim.profile(kernel, np.ones(64, "f4"))
+
+
+def test_the_vector_cores_have_ub() -> None:
+    """The same helper, called where it belongs."""
+    swapped = {"cube": "vector", "vector": "cube"}
+    text = re.sub(r"section\.(cube|vector)", lambda found: f"section.{swapped[found[1]]}", without_ub(cube=CALL))
+    kernel = ptosim.load(text).kernel("kernel")
+    for engine in ("reference", "native"):
+        kernel(np.ones(64, "f4"), engine=engine)
+    assert ptosim.check(kernel, np.ones(64, "f4")).findings == ()

@@ -18,7 +18,7 @@ from ptosim.native import registers
 from ptosim.native.context import WORD_BYTES, Register, Word, register_word
 from ptosim.native.flow import Function, Module, Reported
 from ptosim.native.global_memory import Place, leaves_buffer, locate
-from ptosim.native.ir import I64, Type, Value
+from ptosim.native.ir import I1, I64, Type, Value
 from ptosim.native.issue import issue
 from ptosim.native.numbers import lane_type, lanes_as
 from ptosim.native.operations import Known, Operation
@@ -137,6 +137,7 @@ class Core:
 
     def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
         """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
+        self._exists(verb, space, self.f.constant(I1, 1))
         size = self.target.memory[space.value]
         site = self.site("access", [verb, space.value, size, extent, alignment])
         return self.base(space).at(self.f.access(address, extent, size, alignment, site))
@@ -190,6 +191,8 @@ class Core:
 
         `at` names another core of the cluster ("aiv1") whose UB is meant. An empty extent is never wrong.
         """
+        if at is None:
+            self._exists(verb, space, extent > 0)
         size = self.target.memory[space.value]
         misaligned = (address & (alignment - 1)) != 0
         site = self.site("access", [verb, space.value, size, None, alignment])
@@ -201,6 +204,12 @@ class Core:
         self.f.check(wrong & (extent > 0), site, address, extent)
         self.f.settle()
         return self.base(space, at).at(address)
+
+    def _exists(self, verb: str, space: Space, wanted: Value) -> None:
+        """The cube core has no UB, and so not even a place where a confined address would do no harm."""
+        if space is Space.UB and self.kind is CoreKind.AIC:
+            self.fail(wanted, "invalid", f"{verb} ub, which aic does not have")
+            self.f.settle()
 
     def base(self, space: Space, at: str | None = None) -> Value:
         """The host address of an on-chip memory."""

@@ -339,6 +339,8 @@ class Core:
         self, verb: str, space: Space, start: int, width: int, alignment: int, at: str | None
     ) -> tuple[Bytes, int, bool]:
         """The memory of an access, the offset in it, and whether all of it lies inside."""
+        if not self._exists(verb, space, at):
+            return _NOTHING, 0, False
         if start % alignment:
             self.misaligned(verb, space, start, alignment)
         if space is not GM:
@@ -362,6 +364,13 @@ class Core:
             self.violation("out-of-bounds", _outside(verb, name, len(memory), offset, width), (offset, offset + width))
         return memory, offset, False
 
+    def _exists(self, verb: str, space: Space, at: str | None) -> bool:
+        """Code of the cube core that no section and no kind of kernel keeps from UB has none to go to."""
+        if space is GM or at is not None or space in self.memories:
+            return True
+        self.violation("invalid", f"{verb} {space}, which {self.machine.role} does not have")
+        return False
+
     def _other(self, role: str) -> Mapping[Space, Bytes]:
         """The memories of another core of the cluster."""
         if role not in self.cluster:
@@ -374,6 +383,8 @@ class Core:
         """The memory of a piecewise access and the offsets in it, checked as a whole."""
         if not len(starts):
             return _NOTHING, starts, True
+        if not self._exists(verb, space, at):
+            return _NOTHING, starts, False
         low, high = lowest_and_highest(starts)
         if alignment > 1 and (odd := first_misaligned(starts, alignment)) is not None:
             self.misaligned(verb, space, odd, alignment)
