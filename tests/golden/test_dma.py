@@ -410,3 +410,19 @@ def test_a2a3_wants_whole_blocks() -> None:
     text = straight(new_in("f32", 1, 60, 60, 64), new_out("f32", 1, 64, 64, 64), "f32").replace('"a5"', '"a3"')
     with pytest.raises(PTOError):
         ptosim.load(text).kernel()(np.zeros(64, "f4"), np.zeros(64, "f4"), engine="reference")
+
+
+def test_rows_beyond_the_last_address_are_outside() -> None:
+    """The second row would begin where 64 bits end."""
+    first = 2**63 - 32
+    body = f"""    %ub = pto.castptr %c{first}_i64 : i64 -> !pto.ptr<f32, ub>
+    pto.mte_gm_ub %x, %ub, %c0_i64, %c32_i64 nburst(%c2_i64, %c32_i64, %c64_i64)
+      : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+    pto.barrier <PIPE_ALL>"""
+    kernel = ptosim.load(module(body, "%x: !pto.ptr<f32, gm>")).kernel()
+    said = f"writes bytes {first} to {first + 95} of ub, which has 262144 bytes: the first byte outside is {first}"
+    for engine in ("reference", "native"):
+        with pytest.raises(ptosim.PTOError, match=said):
+            kernel(np.ones(64, "f4"), engine=engine)
+    (found,) = ptosim.check(kernel, np.ones(64, "f4")).findings
+    assert (found.kind, found.message) == ("out-of-bounds", said)

@@ -626,3 +626,17 @@ def test_the_vector_cores_have_ub() -> None:
     for engine in ("reference", "native"):
         kernel(np.ones(64, "f4"), engine=engine)
     assert ptosim.check(kernel, np.ones(64, "f4")).findings == ()
+
+
+def test_a_cube_core_without_vector_cores_cannot_write_their_ub() -> None:
+    copy = f"""{COMMON}    %l1 = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, l1>
+    pto.mte_l1_ub %l1, %ub0, %c1_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+      : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64
+    pto.barrier <PIPE_ALL>"""
+    text = module(copy, f"%c: {F32}", attributes="pto.kernel_kind = #pto.kernel_kind<cube>")
+    kernel, said = ptosim.load(text).kernel(), "this kernel runs on aic alone: there is no aiv0 to reach"
+    for engine in ("reference", "native"):
+        with pytest.raises(ptosim.PTOError, match=said):
+            kernel(np.ones(64, "f4"), engine=engine)
+    (found,) = ptosim.check(kernel, np.ones(64, "f4")).findings
+    assert (found.kind, found.message, found.line) == ("unsupported", said, line_of(text, "pto.mte_l1_ub"))

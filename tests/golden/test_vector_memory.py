@@ -590,3 +590,42 @@ def test_fixed_strides(token: str, step: int, unit: int) -> None:
     expected = np.zeros(4096, "u1")
     units(expected[32 : 32 + (4064 // unit) * unit], unit)[: step * (256 // unit) : step] = pieces
     equal(out[2].view("u1"), expected)
+
+
+def test_two_store_streams_side_by_side() -> None:
+    """Three elements a step to one place, eleven to another; the stream begun last is flushed first."""
+    p, v, align = ub("f32"), vreg("f32"), "!pto.align"
+    scope = f"""      %short0 = pto.init_align : {align}
+      %long0 = pto.init_align : {align}
+      %behind = pto.addptr %ub_y, %c130 : {p} -> {p}
+      %end:4 = scf.for %i = %c0 to %c128 step %c64
+          iter_args(%short = %short0, %long = %long0, %q = %ub_y, %r = %behind) -> ({align}, {align}, {p}, {p}) {{
+        %x = pto.vlds %ub_x[%i] : {p} -> {v}
+        %short1, %q1 = pto.vstus %short, %c3_i32, %x, %q : {align}, i32, {v}, {p} -> {align}, {p}
+        %long1, %r1 = pto.vstus %long, %c11_i32, %x, %r : {align}, i32, {v}, {p} -> {align}, {p}
+        scf.yield %short1, %long1, %q1, %r1 : {align}, {align}, {p}, {p}
+      }}
+      pto.vstas %end#1, %end#3, %c0_i32 : {align}, {p}, i32
+      pto.vstas %end#0, %end#2, %c0_i32 : {align}, {p}, i32"""
+    x, y = data("f32", 128, 31), np.full(256, -1, "f4")
+    expected = y.copy()
+    expected[:6] = [*x[:3], *x[64:67]]
+    expected[130:152] = [*x[:11], *x[64:75]]
+    equal(outcome(vector_kernel({"x": ("f32", 128)}, {"y": ("f32", 256)}, scope), x, y)[1], expected)
+
+
+def test_a_flush_with_a_result_flushes_where_it_stands() -> None:
+    """The offset only moves the pointer, to where the next stream begins."""
+    p, v, align = ub("f32"), vreg("f32"), "!pto.align"
+    scope = f"""      %one = pto.init_align : {align}
+      %two = pto.init_align : {align}
+      %x = pto.vlds %ub_x[%c0] : {p} -> {v}
+      %first = pto.addptr %ub_y, %c1 : {p} -> {p}
+      %one1, %q = pto.vstus %one, %c3_i32, %x, %first : {align}, i32, {v}, {p} -> {align}, {p}
+      %next = pto.vstas %one1, %q, %c4_i32 : {align}, {p}, i32 -> {p}
+      %two1, %r = pto.vstus %two, %c5_i32, %x, %next : {align}, i32, {v}, {p} -> {align}, {p}
+      pto.vstas %two1, %r, %c0_i32 : {align}, {p}, i32"""
+    x, y = data("f32", 64, 32), np.full(64, -1, "f4")
+    expected = y.copy()
+    expected[1:4], expected[8:13] = x[:3], x[:5]
+    equal(outcome(vector_kernel({"x": ("f32", 64)}, {"y": ("f32", 64)}, scope), x, y)[1], expected)

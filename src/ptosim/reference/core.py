@@ -406,6 +406,8 @@ class Core:
 
     def footprint(self, space: Space, starts: Any, width: int, at: str | None = None) -> Footprint:
         """An access in the words of the machine's observers."""
+        if at is not None:
+            self._other(at)
         owner = self.machine if at is None else self.machine.cluster.member(at)
         return Footprint(space, None if space is GM else owner, starts, width)
 

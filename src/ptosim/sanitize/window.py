@@ -115,8 +115,15 @@ def shifted(starts: Any, distance: int) -> Any:
 
 
 def as_places(starts: Any) -> Places:
-    """The starts of a footprint, of which there may be only one, as an array."""
-    return np.atleast_1d(np.asarray(starts, np.int64))
+    """The starts of a footprint, of which there may be only one, as an array. What 64 bits cannot hold is far outside
+    of any memory, and so is the place that stands for it."""
+    try:
+        return np.atleast_1d(np.asarray(starts, np.int64))
+    except OverflowError:
+        return np.clip(np.atleast_1d(np.asarray(starts, object)), -_FAR, _FAR).astype(np.int64)
+
+
+_FAR = 1 << 62
 
 
 def _regular(starts: Places, width: int) -> Window:
