@@ -141,6 +141,14 @@ def test_what_must_be_outside(instruction: str, scope: str, name: str):
     accepts(instruction)
 
 
+def test_a_marked_loop_is_said_to_be_a_scope():
+    """Other loops may hold such an instruction, so the mark is what is wrong."""
+    kernel = "scf.for %j = %i to %i step %i {{ pto.set_atomic_none }}{}"
+    (found,) = errors(kernel.format(" {llvm.loop.aivector_scope}"))
+    assert found.hint == "this loop is a vector scope: it is marked with llvm.loop.aivector_scope"
+    accepts(kernel.format(""))
+
+
 @pytest.mark.parametrize(
     "instruction",
     [

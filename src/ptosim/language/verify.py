@@ -18,6 +18,7 @@ from ptosim.language.parser import ParsedModule
 from ptosim.language.types import PtrType
 
 _HINT = "wrap the vector instructions in pto.vecscope { ... }"
+_MARKED = "this loop is a vector scope: it is marked with llvm.loop.aivector_scope"
 
 
 def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
@@ -68,7 +69,8 @@ def _placement(op: PTOOperation, in_helper: bool) -> Iterator[Problem]:
     if op.is_scope and scope is not None:
         yield Problem("a vector scope cannot contain another")
     elif op.placement == "outside" and scope is not None:
-        yield Problem(f"{op.name} must be outside '{scope.name}'")
+        hint = _MARKED if scope.name == "scf.for" else None
+        yield Problem(f"{op.name} must be outside '{scope.name}'", hint=hint)
     elif scope is None and not in_helper and needs_scope(op):
         yield Problem(f"{op.name} must be inside a vector scope", hint=_HINT)
 
