@@ -616,3 +616,24 @@ def test_a_value_compared_with_itself_and_one_bit_numbers() -> None:
         ]
     expected = [int(name in ("uno", "true") or name[0] == "u") for name in CMPF] + [0, 1, 1, 1, 0, 0, 0, 0, 1, 1]
     assert stored("\n".join(lines), len(compares)) == expected
+
+
+@pytest.mark.parametrize("space", ["gm", "ub"])
+def test_offsets_count_modulo_64_bits(space: str) -> None:
+    """An offset in an access goes as far as the same offset in addptr: 2^61 + 3 words of eight bytes are 3 words."""
+    pointer = f"!pto.ptr<i64, {space}>"
+    base = "%y" if space == "gm" else "%ub"
+    body = f"""    %ub = pto.castptr %c0_i64 : i64 -> !pto.ptr<i64, ub>
+    %far = arith.constant {2**61 + 3} : index
+    pto.store_scalar %c77_i64, {base}[%c3] : {pointer}, i64
+    %read = pto.load_scalar {base}[%far] : {pointer} -> i64
+    pto.store_scalar %read, %y[%c0] : !pto.ptr<i64, gm>, i64
+    %moved = pto.addptr {base}, %far : {pointer} -> {pointer}
+    %again = pto.load_scalar %moved[%c0] : {pointer} -> i64
+    pto.store_scalar %again, %y[%c1] : !pto.ptr<i64, gm>, i64
+    pto.store_scalar %c55_i64, {base}[%far] : {pointer}, i64
+    %last = pto.load_scalar {base}[%c3] : {pointer} -> i64
+    pto.store_scalar %last, %y[%c2] : !pto.ptr<i64, gm>, i64
+    pto.barrier #pto.pipe<PIPE_ALL>"""
+    (y,) = outcome(module(body, "%y: !pto.ptr<i64, gm>"), np.zeros(4, "i8"), clean=False)
+    assert y[:3].tolist() == [77, 77, 55]

@@ -26,6 +26,7 @@ from ptosim.machine.observer import Footprint
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.machine.sync import SLOW
 from ptosim.reference.fault import Fault
+from ptosim.reference.integers import signed64
 from ptosim.reference.numbers import LANE_TYPES, Lanes
 from ptosim.reference.places import (
     INDEXED,
@@ -341,6 +342,7 @@ class Core:
         """The memory of an access, the offset in it, and whether all of it lies inside."""
         if not self._exists(verb, space, at):
             return _NOTHING, 0, False
+        start = signed64(int(start))  # what pto.addptr gives for pointer and offset
         if start % alignment:
             self.misaligned(verb, space, start, alignment)
         if space is not GM:
