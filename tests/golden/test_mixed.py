@@ -71,8 +71,8 @@ def test_both_vector_cores_take_a_half() -> None:
     equal(out[3], exact(a, b))
 
 
-def test_result_through_l1() -> None:
-    """Row-major in L1, then to UB in 32-byte units with gaps; MTE1 is chained into FIX before the signal."""
+def through_l1(blocks: int, signals: str) -> str:
+    """The product row-major in L1, to UB in rows of so many blocks; MTE1 is chained into FIX before the signals."""
     cube = (
         CUBE
         + f"""      %l1c = pto.castptr %c327680_i64 : i64 -> !pto.ptr<f32, l1>
@@ -82,39 +82,27 @@ def test_result_through_l1() -> None:
     )
     cube += flag("FIX", "MTE1", 1)
     cube += (
-        f"      pto.mte_l1_ub %l1c, %ub0, %c8_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64)"
+        f"      pto.mte_l1_ub %l1c, %ub0, %c{blocks}_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64)"
         f" : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64\n"
     )
-    cube += flag("MTE1", "FIX", 1) + "      pto.sync.set <PIPE_FIX>, 1\n"
+    cube += flag("MTE1", "FIX", 1) + signals
     vector = (
         only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256))
         + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
     )
-    text = mixed_kernel(COMMON, cube, vector, FEEDS)
+    return mixed_kernel(COMMON, cube, vector, FEEDS)
+
+
+def test_result_through_l1() -> None:
+    """To UB in 32-byte units with gaps."""
+    text = through_l1(8, "      pto.sync.set <PIPE_FIX>, 1\n")
     a, b = matrices(M, N, K)
     equal(outcome(text, a, b, np.zeros((M, N), "f4"))[2], exact(a, b))
 
 
 def test_result_through_l1_with_oversized_copies() -> None:
     """len 64 and 40 bursts copy eight times too much: the undefined rest is never used, so nothing is said."""
-    cube = (
-        CUBE
-        + f"""      %l1c = pto.castptr %c327680_i64 : i64 -> !pto.ptr<f32, l1>
-      pto.mte_l0c_l1 %l0c, %l1c, %c{M}_i64, %c{N}_i64, %c48_i64, %c{N}_i64, nz2nd
-        : !pto.ptr<f32, l0c>, !pto.ptr<f32, l1>, i64, i64, i64, i64
-"""
-    )
-    cube += flag("FIX", "MTE1", 1)
-    cube += (
-        f"      pto.mte_l1_ub %l1c, %ub0, %c64_i64 nburst(%c{M}_i64, %c0_i64, %c0_i64)"
-        f" : !pto.ptr<f32, l1>, {P}, i64, i64, i64, i64\n"
-    )
-    cube += flag("MTE1", "FIX", 1) + "      pto.sync.set <PIPE_FIX>, 1\n      pto.sync.set <PIPE_FIX>, 17\n"
-    vector = (
-        only_first("      pto.sync.wait <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", M, 256, 256, 256))
-        + "      pto.barrier #pto.pipe<PIPE_ALL>\n"
-    )
-    text = mixed_kernel(COMMON, cube, vector, FEEDS)
+    text = through_l1(64, "      pto.sync.set <PIPE_FIX>, 1\n      pto.sync.set <PIPE_FIX>, 17\n")
     a, b = matrices(M, N, K)
     equal(outcome(text, a, b, np.zeros((M, N), "f4"))[2], exact(a, b))
     report = ptosim.check(ptosim.load(text).kernel(), a, b, np.zeros((M, N), "f4"))
