@@ -22,6 +22,7 @@ from ptosim.cli import main
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
 ABS = str(EXAMPLES / "abs.pto")
+SOFTMAX = str(EXAMPLES / "softmax.pto")
 KERNEL_COMMANDS = [name for name in ("run", "check", "profile") if name in main.commands]
 FILE_COMMANDS = [name for name in ("verify", "print", *KERNEL_COMMANDS) if name in main.commands]
 
@@ -156,7 +157,12 @@ def test_every_command_has_json(command: str) -> None:
 
 
 def test_json_of_isa() -> None:
-    assert diagnostics(ptosim("isa", "vabs", "--json")) == []
+    (page,) = json.loads(ptosim("isa", "vexp", "--json").stdout)
+    assert (page["name"], page["pipe"], page["targets"]) == ("pto.vexp", "V", ["a5", "a2a3"])
+    assert page["operands"].keys() == {"input", "mask"} and page["results"] == ["result"]
+    assert page["cycles"]["a5"]["latency"] == {"value": [16, 21], "origin": "CA"}
+    names = [page["name"] for page in json.loads(ptosim("isa", "--json").stdout)]
+    assert {"pto.vexp", "pto.mad", "arith.addi"} <= set(names)
     (diagnostic,) = diagnostics(ptosim("isa", "vabz", "--json"))
     assert "near: vabs" in diagnostic["message"]
 
@@ -188,6 +194,18 @@ def test_what_a_kernel_prints_does_not_disturb_json(tmp_path: Path, command: str
 
 
 # --- verify, print, isa ---------------------------------------------------------------------------------------------
+
+
+def test_verify_takes_several_files(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.pto"
+    broken.write_text("module { pto.vabz }")
+    result = ptosim("verify", ABS, str(broken), "missing.pto", SOFTMAX)
+    assert result.exit_code == 1
+    assert result.stdout == f"{ABS}: ok for a5; kernels: abs\n{SOFTMAX}: ok for a5; kernels: softmax\n"
+    assert "unknown operation 'pto.vabz'" in result.stderr and "cannot read missing.pto" in result.stderr
+    found = diagnostics(ptosim("verify", ABS, str(broken), "missing.pto", "--json"))
+    assert [diagnostic["kind"] for diagnostic in found] == ["syntax", "argument"]
+    assert ptosim("verify", ABS, "missing.pto").exit_code == 2
 
 
 def test_verify() -> None:
@@ -222,6 +240,22 @@ def test_isa() -> None:
     assert "pipe: V" in ptosim("isa", "vcgadd").stdout
     listing = ptosim("isa").stdout
     assert "reduction" in listing and "  vcgadd " in listing
+    words = ptosim("isa", "mte_l0c_gm").stdout
+    assert "source (pointer to l0c), dest (pointer to gm), m, n" in words and "layout: nz2nd, nz2dn, nz2nz" in words
+    assert "optional operands: quant_payload, " in words
+    assert "elements: f16, f32; with a warning also bf16" in ptosim("isa", "vexp").stdout
+    copied = ptosim("isa", "mte_gm_ub").stdout
+    assert "cycles on a2a3: bytes_per_cycle 128 [DOC]" in copied and "  DOC: instruction-set pages" in copied
+    assert "startup 20 [R], each 2 (elements below 4 bytes: 1) [R]" in ptosim("isa", "mad").stdout
+    assert "cycles on a5: inter_core 20 [R]" in ptosim("isa", "set_intra_block").stdout
+    assert "cycles on a5: barrier 0 [R]" in ptosim("isa", "barrier").stdout
+
+
+def test_every_page_says_what_it_costs() -> None:
+    for page in json.loads(ptosim("isa", "--json").stdout):
+        assert page["summary"], page["name"]
+        if page["name"].startswith("pto.") and page["pipe"]:
+            assert page["example"] and page["cycles"].keys() == set(page["targets"]), page["name"]
 
 
 # --- save and expect ------------------------------------------------------------------------------------------------

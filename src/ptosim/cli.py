@@ -35,22 +35,32 @@ def main() -> None:
 
 
 @main.command()
-@KERNEL_FILE
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @TARGET
 @STRICT
 @reports
-def verify(file: str, target: str | None, strict: bool, as_json: bool) -> Sequence[Diagnostic]:
-    """Parse and verify a kernel file, without running it."""
+def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool) -> Sequence[Diagnostic]:
+    """Parse and verify kernel files, without running them."""
     from ptosim.api import load
 
-    module = load(file, target)
-    if strict and module.warnings:
-        raise PTOError(*module.warnings)
+    found: list[Diagnostic] = []
+    ok = True
+    for file in files:
+        try:
+            module = load(file, target)
+        except PTOError as problem:
+            found += problem.diagnostics
+            ok = False
+            continue
+        found += module.warnings
+        ok = ok and not (strict and module.warnings)
+        if not as_json and not (strict and module.warnings):
+            click.echo(f"{file}: ok for {module.target}; kernels: {', '.join(module.kernels) or 'none'}")
+    if not ok:
+        raise PTOError(*found)
     if not as_json:
-        show(module.warnings, as_json)
-        names = ", ".join(module.kernels) or "none"
-        click.echo(f"{file}: ok for {module.target}; kernels: {names}")
-    return module.warnings
+        show(found, as_json)
+    return found
 
 
 @main.command("print")
@@ -316,17 +326,17 @@ def explain(kind: str | None, as_json: bool) -> Sequence[Diagnostic]:
 @main.command()
 @click.argument("name", required=False)
 @reports
-def isa(name: str | None, as_json: bool) -> Sequence[Diagnostic]:
+def isa(name: str | None, as_json: bool) -> Sequence[Any]:
     """Say what an instruction does.
 
-    Its meaning, syntax, words, pipe and cost; without a NAME list them all.
+    Its meaning, an example, operands, words, element types, pipe and cycles; without a NAME list them all.
     """
-    from ptosim.report.instruction import describe, listing
+    from ptosim.report.instruction import contents, page, pages
 
-    text = describe(name) if name else listing()
     if not as_json:
-        click.echo(text)
-    return ()
+        click.echo(str(page(name)) if name else contents())
+        return ()
+    return [page(name)] if name else pages()
 
 
 # --- profile --------------------------------------------------------------------------------------------------------

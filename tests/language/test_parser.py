@@ -89,6 +89,17 @@ def test_a_region_that_is_not_closed():
     rejects("module {\nfunc.func @f() {\nreturn~\n", "expected '}': the text ends inside a region", kind="syntax")
 
 
+def test_a_generic_form_lists_the_types_of_its_operands():
+    accepts('%x = "arith.addi"(%n, %n) : (i32, i32) -> i32')
+    rejects('%x = "arith.addi"(%n, ~%m) : (i32, i32) -> i32', "%m has type i64, but is used as i32")
+
+
+def test_a_place_that_is_not_closed():
+    accepts('%x = arith.negf %f : f32 loc("a.py":(1))')
+    (found,) = errors('%x = arith.negf %f : f32 loc("a.py":(1)')
+    assert (found.kind, found.message) == ("syntax", "expected ')'")
+
+
 def test_resources_of_a_file_are_not_read():
     text = "module {\nfunc.func @f() { return }\n}\n"
     accepts(text)

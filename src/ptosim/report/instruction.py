@@ -5,76 +5,185 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
-from ptosim.effects.record import Effects
 from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
+from ptosim.language.vector import VectorOperation, listing
+from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
 
 TARGETS = ("a5", "a2a3")
+LONGEST_LIST = 40  # words
 
 
-def names() -> list[str]:
-    """The mnemonics of every instruction, without the dialect's name, and the other operations with it."""
-    return sorted(operation.name.removeprefix("pto.") for operation in (*operations(), *structural_operations()))
+@dataclass(frozen=True)
+class Page:
+    """One instruction. Operands, results and words are by role, cycles by target and figure."""
+
+    name: str
+    group: str
+    summary: str
+    meaning: str
+    example: str
+    operands: dict[str, str]
+    optional: list[str]
+    results: list[str]
+    words: dict[str, list[str]]
+    elements: str
+    targets: list[str]
+    placement: str
+    pipe: str
+    reads: list[str]
+    writes: list[str]
+    cycles: dict[str, dict[str, Figure]]
+
+    def to_json(self) -> dict[str, Any]:
+        cycles = {
+            target: {name: figure._asdict() for name, figure in row.items()} for target, row in self.cycles.items()
+        }
+        return asdict(self) | {"cycles": cycles}
+
+    def __str__(self) -> str:
+        parts = [f"{self.name}  ({self.group})", self.summary, self.meaning, self.example, "\n".join(self._facts())]
+        return "\n\n".join(part for part in parts if part)
+
+    def _facts(self) -> Iterator[str]:
+        needed = [f"{role} ({kind})" if kind else role for role, kind in self.operands.items()]
+        if needed:
+            yield f"operands: {', '.join(needed)}"
+        if self.optional:
+            yield f"optional operands: {', '.join(self.optional)}"
+        if self.results:
+            yield f"results: {', '.join(self.results)}"
+        for role, words in self.words.items():
+            if len(words) <= LONGEST_LIST:
+                yield f"{role}: {', '.join(words)}"
+        if self.elements:
+            yield f"elements: {self.elements}"
+        yield f"targets: {', '.join(self.targets)}"
+        if self.placement != "any":
+            yield f"placement: {self.placement} vector scopes"
+        if self.pipe:
+            yield f"pipe: {self.pipe}"
+        if self.reads or self.writes:
+            yield f"special registers: reads {_list(self.reads)}, writes {_list(self.writes)}"
+        for target, row in self.cycles.items():
+            yield f"cycles on {target}: {', '.join(f'{name} {_shown(figure)}' for name, figure in row.items())}"
+        used = {figure.origin for row in self.cycles.values() for figure in row.values()}
+        yield from (f"  {origin}: {meaning}" for origin, meaning in ORIGINS.items() if origin in used)
 
 
-def describe(name: str) -> str:
+def pages() -> list[Page]:
+    """Every instruction and the other operations, group by group."""
+    return [_page(operation) for operation in (*operations(), *structural_operations())]
+
+
+def page(name: str) -> Page:
     """The page of an instruction; a name that is none is an error that says which are near."""
     known = {operation.name: operation for operation in (*operations(), *structural_operations())}
     found = known.get(name) or known.get(f"pto.{name}")
     if found is None:
-        near = difflib.get_close_matches(name.removeprefix("pto."), names(), 3)
+        names = sorted(full.removeprefix("pto.") for full in known)
+        near = difflib.get_close_matches(name.removeprefix("pto."), names, 3)
         raise error("argument", f"there is no instruction '{name}'" + (f"; near: {', '.join(near)}" if near else ""))
-    return "\n".join([found.name, "", inspect.getdoc(found) or "", "", *_facts(found)])
+    return _page(found)
 
 
-def listing() -> str:
+def contents() -> str:
     """Every instruction by group, with the first line of its page."""
     lines: list[str] = []
-    room = ""
-    for operation in (*operations(), *structural_operations()):
-        if room_of(operation) != room:
-            room = room_of(operation)
-            lines += ["", room]
-        first = (inspect.getdoc(operation) or "").partition("\n")[0]
-        lines.append(f"  {operation.name.removeprefix('pto.'):<28} {first}")
+    group = ""
+    for each in pages():
+        if each.group != group:
+            group = each.group
+            lines += ["", group]
+        lines.append(f"  {each.name.removeprefix('pto.'):<28} {each.summary}")
     return "\n".join(lines[1:])
 
 
-def _facts(operation: type[PTOOperation]) -> Iterator[str]:
-    for role, vocabulary in operation.words.items():
-        if len(vocabulary.words) <= 40:
-            yield f"{role}: {', '.join(vocabulary.words)}"
-    yield f"targets: {', '.join(operation.targets)}"
-    if operation.placement != "any":
-        yield f"placement: {operation.placement} vector scopes"
+def _page(operation: type[PTOOperation]) -> Page:
+    summary, meaning, example = _documentation(operation)
+    optional = [role for role in operation.operand_roles if role in operation.optional_roles]
     record = effects().get(operation.name)
-    if record is None:
-        return
-    yield f"pipe: {'scalar unit' if record.pipe is Pipe.S else record.pipe}"
-    if record.reads or record.writes:
-        yield f"special registers: reads {_list(record.reads)}, writes {_list(record.writes)}"
-    for target in TARGETS:
-        if target in operation.targets and (cost := _cost(load_target(target), record)):
-            yield f"cost on {target}: {cost}"
+    priced = [name for name in TARGETS if name in operation.targets] if record else []
+    return Page(
+        name=operation.name,
+        group=room_of(operation),
+        summary=summary,
+        meaning=meaning,
+        example=example,
+        operands={role: _kind(operation, role) for role in operation.operand_roles if role not in optional},
+        optional=optional,
+        results=list(operation.result_roles),
+        words={role: list(vocabulary.words) for role, vocabulary in operation.words.items()},
+        elements=_elements(operation),
+        targets=list(operation.targets),
+        placement=operation.placement,
+        pipe="" if record is None else "scalar unit" if record.pipe is Pipe.S else str(record.pipe),
+        reads=list(record.reads) if record else [],
+        writes=list(record.writes) if record else [],
+        cycles={name: _cycles(operation, load_target(name)) for name in priced},
+    )
 
 
-def _list(items: tuple[str, ...]) -> str:
-    return ", ".join(items) or "none"
+def _documentation(operation: type[PTOOperation]) -> tuple[str, str, str]:
+    """The first line, the text and the example of an operation's docstring."""
+    first, _, rest = (inspect.getdoc(operation) or "").partition("\n")
+    lines = rest.strip("\n").splitlines()
+    example = [line for line in lines if line.startswith("    ")]
+    return first, "\n".join(lines[: len(lines) - len(example)]).strip(), "\n".join(example)
 
 
-def _cost(target: Target, record: Effects) -> str:
-    """The figures of the timing class, with their origin."""
-    path = target.dma.get(record.timing)
-    if path is not None:
-        origin = target.origin(f"dma.{record.timing}.bytes_per_cycle")
-        return f"{path.startup} cycles and {path.bytes_per_cycle:g} bytes per cycle ({origin})"
-    row = getattr(target.vector, "classes", {}).get(record.timing)
-    if row is None:
+def _kind(operation: type[PTOOperation], role: str) -> str:
+    """What can be said of an operand before there is one."""
+    spaces = operation.spaces.get(role)
+    kinds = [f"pointer to {' or '.join(spaces)}"] if spaces else []
+    if role in operation.variadic_roles:
+        kinds.append("any number")
+    return ", ".join(kinds)
+
+
+def _elements(operation: type[PTOOperation]) -> str:
+    if not issubclass(operation, VectorOperation):
         return ""
-    figures = ", ".join(f"{name} {value}" for name, value in row._asdict().items() if not isinstance(value, dict))
-    return f"class {record.timing}: {figures}"
+    documented = operation.accepted & operation.documented
+    more = operation.accepted - operation.documented
+    return listing(documented) + (f"; with a warning also {listing(more)}" if more else "")
+
+
+def _cycles(operation: type[PTOOperation], target: Target) -> dict[str, Figure]:
+    """The figures that decide what an instruction costs."""
+    timing = effects()[operation.name].timing
+    for table in ("class", "dma", "operation"):
+        row = f"{table}.{timing}."
+        figures = {path.removeprefix(row): figure for path, figure in target.figures.items() if path.startswith(row)}
+        if figures:
+            return figures
+    figure = _signal(operation)
+    return {figure: target.figures[f"latency.{figure}"]}
+
+
+def _signal(operation: type[PTOOperation]) -> str:
+    """What the cost of a synchronising instruction is made of, besides waiting."""
+    if room_of(operation) == "sync":
+        return "barrier" if "barrier" in operation.name else "flag"
+    return "inter_core" if room_of(operation) == "sync_semaphore" else "scalar"
+
+
+def _shown(figure: Figure) -> str:
+    value = figure.value
+    if isinstance(value, tuple):
+        wide, narrow = value
+        shown = str(wide) if wide == narrow else f"{wide} (elements below 4 bytes: {narrow})"
+    else:
+        shown = f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{shown} [{figure.origin}]"
+
+
+def _list(items: list[str]) -> str:
+    return ", ".join(items) or "none"
