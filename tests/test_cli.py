@@ -167,6 +167,13 @@ def test_json_of_isa() -> None:
     assert "near: vabs" in diagnostic["message"]
 
 
+def test_json_of_explain() -> None:
+    (page,) = json.loads(ptosim("explain", "race", "--json").stdout)
+    assert (page["kind"], page["severity"]) == ("race", "error")
+    assert "+" in page["changes"] and "pto.wait_flag" in page["repaired"]
+    assert len(json.loads(ptosim("explain", "--json").stdout)) > 15
+
+
 def test_json_of_a_failure_is_one_array() -> None:
     (diagnostic,) = diagnostics(ptosim("run", ABS, "rand:31x32", "zeros:32x32", "--json"))
     assert diagnostic["kind"] == "out-of-bounds"

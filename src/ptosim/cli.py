@@ -309,18 +309,18 @@ def _write_sarif(path: str, found: Sequence[Diagnostic]) -> None:
 @main.command()
 @click.argument("kind", required=False)
 @reports
-def explain(kind: str | None, as_json: bool) -> Sequence[Diagnostic]:
+def explain(kind: str | None, as_json: bool) -> Sequence[Any]:
     """Say what a kind of finding means.
 
     With a minimal kernel and its repair; without a KIND list them all.
     """
     from ptosim.report.explanation import listing, terminal
-    from ptosim.sanitize.explain import explanation
+    from ptosim.sanitize.explain import explanation, kinds
 
-    text = terminal(explanation(kind)) if kind else listing()
     if not as_json:
-        click.echo(text)
-    return ()
+        click.echo(terminal(explanation(kind)) if kind else listing())
+        return ()
+    return [explanation(each) for each in ([kind] if kind else kinds())]
 
 
 @main.command()

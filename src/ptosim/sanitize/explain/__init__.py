@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from difflib import unified_diff
 from functools import cache
 from importlib.resources import files
@@ -40,6 +40,9 @@ class Explanation:
         before, after = self.kernel.splitlines(), self.repaired.splitlines()
         _, _, *lines = [*unified_diff(before, after, lineterm="", n=1)] or ["", ""]
         return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "severity": self.severity, "changes": self.changes}
 
 
 def kinds() -> tuple[str, ...]:
