@@ -102,6 +102,37 @@ def test_every_arrow_between_cores_is_bound(tmp_path: Path, target: str, arrays:
         assert end["ts"] >= start["ts"]
 
 
+def started_meanwhile(events: Events, wait: Mapping[str, Any]) -> Events:
+    """Work that the core of a wait begins while it lasts."""
+    work = of(events, "X", cat="work", pid=wait["pid"])
+    return [event for event in work if wait["ts"] < event["ts"] < wait["ts"] + wait["dur"]]
+
+
+def test_a_wait_for_another_core_holds_one_pipe_of_an_a5(tmp_path: Path):
+    kernel = ptosim.load(EXAMPLES / "producer_consumer_a5.pto").kernel()
+    events = trace(ptosim.profile(kernel, *(np.ones(1280, np.float32) for _ in range(2)), 5), tmp_path)
+    names = {(event["pid"], event["tid"]): event["args"]["name"] for event in of(events, "M", name="thread_name")}
+    waits = of(events, "X", cat="wait", name="pto.wait_intra_block")
+    assert {names[wait["pid"], wait["tid"]] for wait in waits} == {"MTE1", "V", "MTE3"}
+    beside = [event for wait in waits for event in started_meanwhile(events, wait) if event["tid"] != wait["tid"]]
+    # The consumer copies out what it has while V waits for more.
+    assert {names[event["pid"], event["tid"]] for event in beside} == {"MTE3"}
+
+
+def test_a_wait_for_another_core_holds_a_whole_core_of_an_a2a3(tmp_path: Path):
+    kernel = ptosim.load(EXAMPLES / "producer_consumer_a2a3.pto").kernel()
+    events = trace(ptosim.profile(kernel, *(np.ones(1280, np.float32) for _ in range(3)), 5), tmp_path)
+    names = {(event["pid"], event["tid"]): event["args"]["name"] for event in of(events, "M", name="thread_name")}
+    waits = of(events, "X", cat="wait", name="pto.wait_flag_dev")
+    assert {names[wait["pid"], wait["tid"]] for wait in waits} == {"S"} and len(waits) == 15
+    for wait in waits:
+        end = wait["ts"] + wait["dur"]
+        # Nothing is issued, and what was issued before is done when the signal for the cube core starts and, 20 cycles
+        # each way, the one back arrives.
+        assert not [event for event in of(events, "X", cat="scalar", pid=wait["pid"]) if wait["ts"] < event["ts"] < end]
+        assert all(event["ts"] + event["dur"] <= end - 40 for event in started_meanwhile(events, wait))
+
+
 def test_arrows_between_cores(tmp_path: Path):
     kernel = ptosim.load(SKELETON / "mixed_signal.pto").kernel()
     found = ptosim.profile(kernel, *(np.zeros(128, np.float32) for _ in range(3)))
