@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -40,12 +41,11 @@ def _trace(events: int) -> dict[str, Any]:
 
 def _ratios() -> list[dict[str, Any]]:
     sys.path.insert(0, str(EXAMPLES))
-    import pingpong
-    import softmax
 
     rows: list[dict[str, Any]] = []
     print()
-    for name, launch in (("softmax", softmax.launch(rows=120)), ("pingpong", pingpong.launch(tiles=20, tail=1024))):
+    for name in ("softmax", "pingpong", "singlebuffer", "buffers", "add"):
+        launch = import_module(name).launch()
         kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
         run, *observed = in_turns(
             partial(kernel, *launch.arguments, grid=launch.grid, engine="reference"),

@@ -4,7 +4,7 @@ import numpy as np
 from showing import Launch, show
 
 
-def launch(tiles: int = 4, grid: int = 2) -> Launch:
+def launch(tiles: int = 32, grid: int = 2) -> Launch:
     x = np.random.default_rng(3).normal(size=grid * tiles * 1024).astype(np.float32)
     return Launch((x, np.zeros_like(x), tiles), {1: np.abs(x)}, grid)
 

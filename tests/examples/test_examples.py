@@ -103,6 +103,16 @@ def test_the_example_has_a_profile(name: str) -> None:
     assert profile.bound
 
 
+def test_double_buffering_pays_in_the_launches_that_the_scripts_show() -> None:
+    cycles: list[int] = []
+    for name in ("singlebuffer", "pingpong"):
+        launch = script(name).launch()
+        kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+        cycles.append(ptosim.profile(kernel, *launch.arguments, grid=launch.grid).cycles)
+    single, double = cycles
+    assert single >= 1.6 * double
+
+
 @pytest.mark.parametrize("schedule", ["random:1", "random:2", "delay:MTE2", "delay:V", "delay:MTE3"])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_schedule_gives_the_same(name: str, schedule: str) -> None:

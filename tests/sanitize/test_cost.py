@@ -14,8 +14,19 @@ from ptosim.api import Launch, examine
 from ptosim.arguments import bind
 from sanitize.kernels import ALL, COPY, PARAMETERS, load, order, put, store, take, text
 
+LAUNCHES: list[tuple[str, dict[str, int]]] = [
+    ("softmax", {}),
+    ("softmax", {"rows": 120}),
+    ("pingpong", {}),  # block 1 begins inside a granule of GM, and the tails end inside a block of UB
+    ("pingpong", {"tiles": 4}),
+    ("pingpong", {"tiles": 20, "tail": 1024}),
+    ("singlebuffer", {}),
+    ("buffers", {}),
+    ("add", {}),
+]
 
-@pytest.mark.parametrize("name, sizes", [("softmax", {"rows": 120}), ("pingpong", {"tiles": 20, "tail": 1024})])
+
+@pytest.mark.parametrize(("name", "sizes"), LAUNCHES, ids=str)
 def test_time(name: str, sizes: dict[str, int]) -> None:
     launch = script(name).launch(**sizes)
     kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()

@@ -23,6 +23,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.pto") if path.with_suffix(".py").exists())
 
 SIZES: dict[str, dict[str, int]] = {
+    "buffers": {"tiles": 4},
+    "pingpong": {"tiles": 4},
+    "singlebuffer": {"tiles": 4},
     "softmax": {"rows": 72},
     "flash_attention": {"rows": 64, "keys": 384},
     "flash_attention_f32": {"rows": 64, "keys": 192},

@@ -10,7 +10,7 @@ import pytest
 from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.sanitize.hull import Hulls
-from ptosim.sanitize.shadow import Track
+from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track
 from ptosim.sanitize.window import window
 
 SIZE = 1024
@@ -41,6 +41,26 @@ def test_blocks_and_bytes_hold_the_same_stamps(seed: int) -> None:
     every = window(0, SIZE, SIZE)
     assert every is not None
     assert track.stamps(every[0]).tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_taint_by_blocks_is_taint_by_bytes(seed: int) -> None:
+    chosen = random.Random(seed)
+    memory, plain = Memory("ub", SIZE), np.zeros(SIZE, np.uint8)
+    memory.begin(UNDEFINED)
+    plain[:] = UNDEFINED
+    for number in range(2, 40):
+        count, width = chosen.choice((1, 1, 1, 3)), chosen.randrange(1, 100)
+        stride = chosen.randrange(4, 8) * 32
+        start = chosen.randrange(SIZE - width - (count - 1) * stride)
+        found = window(range(start, start + count * stride, stride), width, SIZE)
+        assert found is not None
+        mixed = np.array([chosen.choice((CLEAN, number)) for _ in range(count * width)], np.uint8)
+        stored, taint = chosen.choice(((CLEAN, None), (CLEAN, None), (number, number), (mixed, mixed)))
+        memory.set_taint(found[0], taint)
+        plain[found[0].addresses()] = stored
+        assert memory.taint.tolist() == plain.tolist()
+        assert list(memory.dirty) == plain.reshape(-1, 32).any(axis=1).tolist()
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -1,25 +1,35 @@
 """Windows and granules against the plainest thing that does the same: a number per byte."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ptosim.sanitize.granules import Granules, cover
-from ptosim.sanitize.window import window
+from ptosim.sanitize.window import Starts, window
 
 SIZE = 512
 
 rows = st.tuples(
     st.integers(0, 200), st.integers(1, 90), st.integers(1, 5), st.integers(1, 100)
 )  # start, width, count, stride
+whole_rows = st.tuples(*(st.integers(low, 3).map((32).__mul__) for low in (0, 1)), st.integers(1, 5), st.just(96))
+any_rows = rows | whole_rows
 
 
 def starts_of(start: int, count: int, stride: int) -> np.ndarray:
     return start + np.arange(count, dtype=np.int64) * stride
 
 
-def bytes_of(starts: np.ndarray, width: int) -> list[int]:
+def spellings(start: int, count: int, stride: int) -> list[Starts]:
+    """The same pieces in every form in which an access may give them."""
+    forms: list[Starts] = [starts_of(start, count, stride), range(start, start + count * stride, stride)]
+    return forms if count > 1 else [*forms, start]
+
+
+def bytes_of(starts: Iterable[int], width: int) -> list[int]:
     return [int(start) + byte for start in starts for byte in range(width)]
 
 
@@ -54,19 +64,23 @@ def test_bytes_outside_are_left_out(start: int, width: int) -> None:
     assert (np.count_nonzero(kept) if kept is not None else width) == len(inside)
 
 
-@given(st.lists(st.tuples(rows, st.integers(1, 99)), max_size=12), rows)
-def test_granules_are_a_stamp_per_byte(accesses: list[tuple[tuple[int, int, int, int], int]], probe: tuple) -> None:
+@given(st.lists(st.tuples(any_rows, st.integers(1, 99), st.integers(0, 5)), max_size=12), any_rows)
+def test_granules_are_a_stamp_per_byte(
+    accesses: list[tuple[tuple[int, int, int, int], int, int]], probe: tuple[int, int, int, int]
+) -> None:
     table = Granules(SIZE * 2)
     plain = np.zeros(SIZE * 4, np.int64)
-    for (start, width, count, stride), stamp in accesses:
-        starts = starts_of(start, count, stride)
-        assert table.put(cover(starts, width), stamp, room=lambda: 1 << 20)
-        plain[bytes_of(starts, width)] = stamp
+    for (start, width, count, stride), stamp, form in accesses:
+        forms = spellings(start, count, stride)
+        assert table.put(forms[form % len(forms)], width, stamp, room=lambda: 1 << 20)
+        plain[bytes_of(starts_of(start, count, stride), width)] = stamp
     start, width, count, stride = probe
-    starts = starts_of(start, count, stride)
-    places, stamps = table.hits(cover(starts, width), lambda found: found >= 50)
-    wanted = {place: int(plain[place]) for place in bytes_of(starts, width) if plain[place] >= 50}
-    assert dict(zip(places.tolist(), stamps.tolist(), strict=True)) == wanted
+    wanted = {
+        place: int(plain[place]) for place in bytes_of(starts_of(start, count, stride), width) if plain[place] >= 50
+    }
+    for starts in spellings(start, count, stride):
+        places, stamps = table.hits(cover(starts, width), lambda found: found >= 50)
+        assert dict(zip(places.tolist(), stamps.tolist(), strict=True)) == wanted
     assert (table.marked()[: SIZE * 2] == (plain[: SIZE * 2] > 0)).all()
 
 
@@ -83,7 +97,7 @@ def test_stamps_of_earlier_blocks_are_kept_aside(
         # A granule that is touched may be kept as a whole: what matters is that nothing touched is lost or made up.
         earlier = [place for place in places if 0 < plain[place] < 50 and kept[place] == 0]
         kept[earlier] = plain[earlier]
-        table.put(cover(starts, width), stamp, room=lambda: 1 << 20)
+        table.put(starts, width, stamp, room=lambda: 1 << 20)
         plain[places] = stamp
     start, width, count, stride = probe
     starts = starts_of(start, count, stride)
@@ -104,22 +118,22 @@ def test_no_room_to_split_is_said(lacking: int, said: bool) -> None:
     table = Granules(PIECES * 32)
     starts = np.arange(0, PIECES * 32, 32, dtype=np.int64)
     most = TABLE + SPLIT - lacking
-    assert table.put(cover(starts, 4), 1, room=lambda: most - table.nbytes) is said
+    assert table.put(starts, 4, 1, room=lambda: most - table.nbytes) is said
     assert table.nbytes <= most
-    assert table.put(cover(starts, 32), 2, room=lambda: most - table.nbytes)  # whole granules need no splitting
+    assert table.put(starts, 32, 2, room=lambda: most - table.nbytes)  # whole granules need no splitting
 
 
 def test_split_granules_grow_as_far_as_there_is_room() -> None:
     """One granule after the other: the table doubles while it can, and then takes what is left."""
     table = Granules(PIECES * 32)
     most = TABLE + 600 * 32 * 8
-    recorded = [table.put(cover(32 * place, 4), 1, room=lambda: most - table.nbytes) for place in range(PIECES)]
+    recorded = [table.put(32 * place, 4, 1, room=lambda: most - table.nbytes) for place in range(PIECES)]
     assert recorded == [place < 600 for place in range(PIECES)]
     assert table.nbytes == most
 
 
 def test_only_what_is_touched_takes_room() -> None:
     table = Granules(1 << 30)
-    assert table.put(cover(1 << 29, 4096), 1, room=lambda: 1 << 17)
+    assert table.put(1 << 29, 4096, 1, room=lambda: 1 << 17)
     assert table.nbytes <= 1 << 16
-    assert not table.put(cover(0, 4096), 2, room=lambda: 1 << 17)
+    assert not table.put(0, 4096, 2, room=lambda: 1 << 17)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptosim.effects.names import Pipe
+from ptosim.effects.names import SERIAL_PIPES, Pipe
 from ptosim.machine.entry import BARRIER, FENCE, RELEASE, SET, STORE, Clock, Entry
 from ptosim.machine.sync import PIPES, SLOT
 
@@ -88,12 +88,13 @@ class Clocks:
         for token in entry.consumed:
             if token.clock is not None:
                 join(clock, token.clock)
-        serial = entry.core.queues[entry.pipe].serial
-        if serial or entry.kind is BARRIER:
+        kind = entry.kind
+        serial = entry.pipe in SERIAL_PIPES
+        if serial or kind is BARRIER:
             clock[self.base + slot] = entry.n
         self.known[slot] = clock
         self.inherited[slot] = entry.captured[0] if entry.captured else None
-        if not serial and (entry.kind is SET or entry.kind is RELEASE):
+        if not serial and (kind is SET or kind is RELEASE):
             clock = {**clock, self.base + slot: entry.n}
         entry.clock = clock
 

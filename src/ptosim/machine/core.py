@@ -26,9 +26,10 @@ from ptosim.machine.entry import (
     WAIT,
     WORK,
     Entry,
-    Key,
     Kind,
     Site,
+    buffer_key,
+    flag_key,
 )
 from ptosim.machine.launch import Place
 from ptosim.machine.queue import PipeQueue, fire, take
@@ -40,6 +41,8 @@ from ptosim.machine.sync import (
     EVENT_IDS,
     ISSUED,
     OPEN,
+    PIPES,
+    SLOT,
     SLOW,
     Counter,
     Form,
@@ -126,7 +129,7 @@ class Core:
         self._flag_bases = FLAG_BASES[place.kind]
         self._event_ids = min(self.target.sync.event_ids, EVENT_IDS)
         self._flags: dict[int, Counter] = {}
-        self._released: dict[tuple[Pipe, int], Entry] = {}  # the latest release of a buffer on a pipe
+        self._released: dict[int, dict[Pipe, Entry]] = {}  # of each buffer the latest release on each pipe
         self.tracker = Tracker(self, observer) if observer else None
 
     def counters(self) -> list[Counter]:
@@ -179,7 +182,7 @@ class Core:
     def _flag_entry(self, kind: Kind, site: Site, pipe: Pipe, src: Pipe, dst: Pipe, event: int, word: int) -> Entry:
         counter = self._flags.get(word)
         if counter is None:
-            counter = self._flags[word] = Counter(self.words, word, Key("flag", event, src, dst, (event,)), self)
+            counter = self._flags[word] = Counter(self.words, word, flag_key(src, dst, event), self)
         entry = Entry(site, pipe, self, kind, counter.key)
         entry.counters = (counter,)
         return entry
@@ -211,12 +214,13 @@ class Core:
             return
         entry = self._buffer_entry(GET, site, pipe, buffer, mode)
         if mode == 0:
-            others = [other for other in (Pipe.S, *self.queues) if other is not pipe]
-            issued = [(other, words[buffer_word(ISSUED, other, buffer)]) for other in others]
-            entry.snapshot = tuple((buffer_word(DONE, other, buffer), count) for other, count in issued if count)
+            first, own = buffer_word(ISSUED, Pipe.S, buffer), SLOT[pipe]
+            issued = enumerate(words[first : first + PIPES])
+            done = buffer_word(DONE, Pipe.S, buffer)
+            entry.snapshot = tuple([(done + slot, count) for slot, count in issued if count and slot != own])
             if self.tracker:
-                releases = [self._released.get((other, buffer)) for other in others]
-                entry.consumed = tuple(release for release in releases if release)
+                releases = self._released.get(buffer, {})
+                entry.consumed = tuple([release for other, release in releases.items() if other is not pipe])
         self._issue(entry)
         words[buffer_word(OPEN, pipe, buffer)] = 1 + mode
 
@@ -233,11 +237,11 @@ class Core:
         if mode == 1:
             self._need(entry, [self._last_in_bracket(queue, buffer) for queue in self.queues.values()])
         self._issue(entry)
-        self._released[pipe, buffer] = entry
+        self._released.setdefault(buffer, {})[pipe] = entry
         words[buffer_word(OPEN, pipe, buffer)] = 0
 
     def _buffer_entry(self, kind: Kind, site: Site, pipe: Pipe, buffer: int, mode: int) -> Entry:
-        entry = Entry(site, pipe, self, kind, Key("buffer", buffer, written=(buffer,)))
+        entry = Entry(site, pipe, self, kind, buffer_key(buffer))
         entry.mode = mode
         return entry
 
@@ -245,7 +249,7 @@ class Core:
         """The last entry issued to a pipe between a get and a release of this buffer."""
         if self.words[buffer_word(OPEN, queue.pipe, buffer)]:
             return queue.last
-        return self._released.get((queue.pipe, buffer))
+        return self._released.get(buffer, {}).get(queue.pipe)
 
     def _buffer_exists(self, site: Site, pipe: Pipe, buffer: int) -> bool:
         ids = min(self.target.sync.buffer_ids, BUFFER_IDS)

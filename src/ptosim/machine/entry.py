@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Location
@@ -74,6 +75,17 @@ class Key:
         spelled = [str(number) for number in self.written if number != self.id]
         also = f" ({', '.join(spelled)} on {self.source})" if spelled else ""
         return f"{self.mechanism}{ends} id {self.id}{also}"
+
+
+@cache
+def flag_key(source: Pipe, destination: Pipe, event: int) -> Key:
+    """That of a flag, the same object for all cores."""
+    return Key("flag", event, source, destination, (event,))
+
+
+@cache
+def buffer_key(buffer: int) -> Key:
+    return Key("buffer", buffer, written=(buffer,))
 
 
 class Entry:

@@ -143,10 +143,10 @@ def may_begin(entry: Entry) -> bool:
     """Whether the pipe, or the scalar unit, that stands at this entry may go on."""
     kind = entry.kind
     if kind is WAIT:
-        return all(counter.value > 0 for counter in entry.counters)
+        return not [counter for counter in entry.counters if counter.words[counter.index] <= 0]
     if kind is GET:
         words = entry.core.words
-        return all(words[word] >= needed for word, needed in entry.snapshot)
+        return not [word for word, needed in entry.snapshot if words[word] < needed]
     if kind is BARRIER or kind is DRAIN:
         queue = entry.core.queues.get(entry.pipe)
         if queue is not None:

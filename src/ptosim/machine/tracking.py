@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, ordered
-from ptosim.machine.entry import GET, RELEASE, SET, Clock, Entry, Key
+from ptosim.machine.entry import GET, RELEASE, SET, WORK, Clock, Entry, Key
 from ptosim.machine.sync import OPEN, Counter, buffer_word
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Tracker:
 
     def end(self, entry: Entry) -> None:
         self.observer.end(entry)
-        entry.payload = entry.start = entry.finish = None
+        if entry.kind is WORK:
+            entry.payload = entry.start = entry.finish = None
 
     def fire(self, entry: Entry) -> None:
         if self.clocks and entry.needs:
@@ -79,9 +80,10 @@ class Tracker:
                 earlier = history.last_wait
                 if earlier is not None and (earlier.pipe is not entry.pipe or earlier.core is not entry.core):
                     self._in_order(entry, self.clocks.reached(entry), earlier, counter.key, "waits")
-                history.unordered_waits.append(entry)
-                if len(history.unordered_waits) > counter.limit:
-                    history.unordered_waits.popleft()
+                if counter.limit:
+                    history.unordered_waits.append(entry)
+                    if len(history.unordered_waits) > counter.limit:
+                        history.unordered_waits.popleft()
             history.last_wait = entry
 
     def set(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
@@ -109,7 +111,7 @@ class Tracker:
                 (earlier, "set here and not yet waited for"),
                 severity="warning",
             )
-        elif history.last_wait and not ordered(history.last_wait, entry):
+        elif history.last_wait and not ended_by(history.last_wait, entry.clock or {}):
             self.report(
                 "double-set",
                 f"may set {counter.key} again before the wait for the earlier set: nothing orders it after that wait",
@@ -137,10 +139,9 @@ class Tracker:
     def _open_bracket(self, entry: Entry) -> None:
         assert entry.key is not None
         buffer = entry.key.id
-        for pipe in (Pipe.S, *self.core.queues):
-            if self.core.words[buffer_word(OPEN, pipe, buffer)] == 0:
+        for (pipe, open_buffer), other in self.brackets.items():
+            if open_buffer != buffer:
                 continue
-            other = self.brackets[pipe, buffer]
             if pipe is entry.pipe:
                 message = f"gets buffer {buffer} on {pipe} a second time before releasing it"
             else:

@@ -84,7 +84,12 @@ Arguments = Sequence[Any]
 
 def origins(images: Iterable[Image | None]) -> list[int]:
     """The numbers that occur."""
-    return sorted({int(number) for image in images if image is not None for number in np.unique(image) if number})
+    return sorted({number for image in images if image is not None for number in _numbers(image)})
+
+
+def _numbers(image: Image) -> list[int]:
+    """Those of one image; counting is much quicker than np.unique."""
+    return (np.flatnonzero(np.bincount(image.reshape(-1))[1:]) + 1).tolist()
 
 
 def of_origin(image: Image | None, number: int) -> Image | None:

@@ -18,7 +18,7 @@ from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
-from ptosim.machine.entry import LOAD, WORK, Entry, Site
+from ptosim.machine.entry import LOAD, WORK, Entry, Key, Site
 from ptosim.machine.observer import DECIDED, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
@@ -30,11 +30,11 @@ from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.priming import prime
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
-from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Direction, Memory, Track
+from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.window import BLOCK, Window, as_places, joined, window
+from ptosim.sanitize.window import BLOCK, Window, joined, shifted, window
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
@@ -74,7 +74,7 @@ class Checker(Silent):
         self.lints = Lints(self.findings, subject.program)
         self.cells = Cells()
         self.iterations = Iterations(subject.program)
-        self.used_flags: set[tuple[str, str, int]] = set()
+        self.used_flags: dict[int, Key] = {}
         self.used_semaphores: set[int] = set()
         self._memories: dict[tuple[object, Space], Memory] = {}
         self._block: int | None = None
@@ -102,7 +102,7 @@ class Checker(Silent):
         if key is None:
             return
         if key.mechanism == "flag":
-            self.used_flags.add((key.source, key.destination, key.id))
+            self.used_flags[id(key)] = key  # one object for all cores and blocks
         elif key.mechanism == "semaphore":
             self.used_semaphores.add(key.id)
             if not self.planted:
@@ -117,6 +117,11 @@ class Checker(Silent):
         elif not self.planted:
             for name, verb, other in self.cells.access(entry):
                 self._conflict("race", "error", party(entry, entry.site, verb), Place(name, 0, 8), entry, other)
+
+    def end(self, entry: Entry) -> None:
+        if self._watch is not None and self._watch.entry is entry:
+            self._watch.settle()
+            self._watch = None
 
     def finish(self, core: Core) -> None:
         if not self.planted:
@@ -207,7 +212,7 @@ class Checker(Silent):
     def _load(self, entry: Entry, site: Site, covered: Window, memory: Memory) -> Image | None:
         """A load of anything but the vector pipe: it counts by touch, and carries taint on."""
         if not self.planted:
-            for track, hit in self._out_of_order(memory, entry, covered, "read"):
+            for track, hit in memory.out_of_order(entry, "read", covered):
                 self._races(entry, site, "reads", memory, track, covered, hit)
             memory.record(entry, "read", self.sites.number(site), covered)
         if memory.is_clean(covered):
@@ -224,6 +229,7 @@ class Checker(Silent):
 
     def _vector_load(self, watch: Watch, site: Site, covered: Window, by_use: bool) -> Image | None:
         entry, memory = watch.entry, watch.memory
+        watch.settle()
         number = self._vector_number(watch, site, by_use)
         about = watch.about(covered)
         image: Image | None = None
@@ -266,7 +272,7 @@ class Checker(Silent):
     def _racy_load(self, watch: Watch, site: Site, covered: Window, by_use: bool, image: Image | None) -> Image | None:
         """Bytes that another pipe may not have written yet taint what is loaded, or race at once."""
         entry, memory = watch.entry, watch.memory
-        for track, hit in self._out_of_order(memory, entry, covered, "read"):
+        for track, hit in memory.out_of_order(entry, "read", covered):
             if not by_use:
                 self._races(entry, site, "reads", memory, track, covered, hit)
                 continue
@@ -321,7 +327,7 @@ class Checker(Silent):
             self._vector_store(watch, site, found, data, before, taint)
             return
         if not self.planted:
-            for track, hit in self._out_of_order(memory, entry, covered, "write"):
+            for track, hit in memory.out_of_order(entry, "write", covered):
                 self._races(entry, site, "writes", memory, track, covered, hit, _unchanged(data, before, kept))
             memory.record(entry, "write", self.sites.number(site), covered)
         memory.set_taint(covered, taint)
@@ -331,7 +337,7 @@ class Checker(Silent):
     def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
         """Hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything."""
         rest = BLOCK - footprint.width % BLOCK
-        found = window(as_places(footprint.starts) + footprint.width, rest, memory.size)
+        found = window(shifted(footprint.starts, footprint.width), rest, memory.size)
         if found is None:
             return
         covered, _ = found
@@ -340,17 +346,17 @@ class Checker(Silent):
             place = _place(memory, covered, np.ones(covered.size, np.bool_))
             return Conflict("uninitialized", "warning", party(entry, site, "writes"), place, entry.core, entry.loops)
 
-        number = self.origins.number(("uninitialized", site), conflict)
-        memory.set_taint(covered, np.full(covered.size, number, np.uint8))
+        memory.set_taint(covered, self.origins.number(("uninitialized", site), conflict))
 
     def _vector_store(
         self, watch: Watch, site: Site, found: tuple[Window, Hit | None], data: Any, before: Any, taint: Image | None
     ) -> None:
         entry, memory = watch.entry, watch.memory
+        watch.settle()
         covered, kept = found
         about = watch.about(covered)
         if about & RACY and not self.planted:
-            for track, hit in self._out_of_order(memory, entry, covered, "write"):
+            for track, hit in memory.out_of_order(entry, "write", covered):
                 self._races(entry, site, "writes", memory, track, covered, hit, _unchanged(data, before, kept))
         if about & (STORED | LOADED):
             self._aliases(watch, site, covered, writes=True)
@@ -360,14 +366,6 @@ class Checker(Silent):
             watch.refresh(covered)
 
     # --- races --------------------------------------------------------------------------------------------------------
-
-    def _out_of_order(
-        self, memory: Memory, entry: Entry, covered: Window, direction: Direction
-    ) -> Iterator[tuple[Track, Hit]]:
-        for track in tuple(memory.opposing(direction)):
-            hit = memory.unordered(track, entry, covered)
-            if hit is not None:
-                yield track, hit
 
     def _races(
         self,

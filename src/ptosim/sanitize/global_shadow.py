@@ -22,7 +22,7 @@ from ptosim.machine.memory import decode
 from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
-from ptosim.sanitize.window import Places, as_places, shifted
+from ptosim.sanitize.window import Places, Starts, as_places, shifted
 
 Bytes = NDArray[np.uint8]
 
@@ -45,7 +45,20 @@ ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
 class Track:
     """One pipe's accesses of one kind in one buffer."""
 
-    __slots__ = ("aside", "blocks", "floor", "floors", "granules", "hulls", "index", "kind", "newest", "pipe", "role")
+    __slots__ = (
+        "aside",
+        "blocks",
+        "floor",
+        "floors",
+        "granules",
+        "hulls",
+        "index",
+        "kind",
+        "newest",
+        "pipe",
+        "present",
+        "role",
+    )
 
     def __init__(self, size: int, kind: str, entry: Entry) -> None:
         self.granules = Granules(size)
@@ -56,6 +69,7 @@ class Track:
         self.pipe = entry.pipe
         self.index = -1
         self.floor = 0
+        self.present = ENTRY_ONE  # stamps below belong to earlier blocks
         self.newest = 0
         self.floors: list[int] = []  # the floor of each block that used the track, and the block
         self.blocks: list[int] = []
@@ -65,6 +79,7 @@ class Track:
         if index != self.index:
             self.index = index
             self.floor = entry_of(self.newest)
+            self.present = first_stamp(self.floor + 1)
             self.floors.append(self.floor)
             self.blocks.append(entry.core.block)
 
@@ -96,7 +111,7 @@ class Outcome:
     clashes: list[Clash]
     fresh: bool
     """Nothing had written any of the bytes before."""
-    offsets: Places | int
+    offsets: Starts
     width: int
     kept: NDArray[np.bool_] | None
 
@@ -119,9 +134,11 @@ class Buffer:
         self.tracks: dict[tuple[object, int, str], Track] = {}
         self.full = False  # there was no room to record some access
 
-    def clip(self, starts: Any, width: int) -> tuple[Places | int, int, NDArray[np.bool_] | None] | None:
+    def clip(self, starts: Starts, width: int) -> tuple[Starts, int, NDArray[np.bool_] | None] | None:
         """The pieces as far as they lie inside; where some do not, single bytes and which of all bytes they are."""
         if isinstance(starts, int) and starts >= 0 and starts + width <= self.size:
+            return starts, width, None
+        if isinstance(starts, range) and starts.step > 0 and starts[0] >= 0 and starts[-1] + width <= self.size:
             return starts, width, None
         starts = as_places(starts)
         if not len(starts) or not width:
@@ -133,29 +150,31 @@ class Buffer:
         return (addresses[kept], 1, kept) if kept.any() else None
 
     def access(
-        self, entry: Entry, number: int, kind: str, offsets: Places | int, width: int, room: Room
+        self, entry: Entry, number: int, kind: str, offsets: Starts, width: int, room: Room
     ) -> tuple[list[Clash], bool]:
         """Find what the access is in conflict with, and record it; also says whether the bytes were never written."""
         own = self._track(entry, kind)
-        covered = cover(offsets, width)
         low, high = _reach(offsets, width)
-        clashes = [
-            clash
-            for track in self.tracks.values()
-            if not compatible(track.kind, kind) or kind in ORDER_MATTERS
-            for clash in self._clashes(track, own, entry, covered, low, high)
-        ]
-        fresh = bool(clashes) and not self._was_written(covered)
-        present = first_stamp(own.floor + 1)
-        if kind != WRITE and own.floor and own.hulls.meets_earlier(present, low, high):
-            if own.aside is None:
-                own.aside = Granules(self.size)
-            self.full |= not own.aside.keep(own.granules, covered, present, room)
+        clashes: list[Clash] = []
+        fresh = False
+        suspects = [track for track in self.tracks.values() if self._may_clash(track, entry, kind, low, high)]
+        if suspects:
+            covered = cover(offsets, width)
+            clashes = [clash for track in suspects for clash in self._clashes(track, own, entry, covered)]
+            fresh = bool(clashes) and not self._was_written(covered)
+        if kind != WRITE and own.floor and own.hulls.meets_earlier(own.present, low, high):
+            self._keep_aside(own, cover(offsets, width), room)
         first = own.stamp(entry)
         own.hulls.of(first).widen(low, high)
-        self.full |= not own.granules.put(covered, first + number, room)
+        self.full |= not own.granules.put(offsets, width, first + number, room)
         own.newest = max(own.newest, first + number)
         return clashes, fresh
+
+    def _keep_aside(self, own: Track, covered: Cover, room: Room) -> None:
+        """What earlier blocks left on these bytes."""
+        if own.aside is None:
+            own.aside = Granules(self.size)
+        self.full |= not own.aside.keep(own.granules, covered, own.present, room)
 
     def _was_written(self, covered: Cover) -> bool:
         tables = (track.granules for track in self.tracks.values() if track.kind != READ)
@@ -171,18 +190,28 @@ class Buffer:
         track.enter(entry, index)
         return track
 
-    def _clashes(self, track: Track, own: Track, entry: Entry, covered: Cover, low: int, high: int) -> Iterator[Clash]:
+    def _may_clash(self, track: Track, entry: Entry, kind: str, low: int, high: int) -> bool:
+        """Whether a closer look at the track is called for."""
+        if track.kind == kind and kind != WRITE and kind not in ORDER_MATTERS:
+            return False
         earlier, threshold = self._limits(track, entry)
         hulls = track.hulls
-        if hulls.meets(threshold, low, high) or (earlier > ENTRY_ONE and hulls.meets_earlier(earlier, low, high)):
-            upper = own.stamp(entry) if track is own else track.newest + 1  # an entry is in order with itself
+        return (
+            (track.newest >= threshold and hulls.meets(threshold, low, high))
+            or (earlier > ENTRY_ONE and hulls.meets_earlier(earlier, low, high))
+            or track.aside is not None
+        )
 
-            def out_of_order(stamps: Stamps) -> NDArray[np.bool_]:
-                return ((stamps >= threshold) & (stamps < upper)) | (stamps < earlier)
+    def _clashes(self, track: Track, own: Track, entry: Entry, covered: Cover) -> Iterator[Clash]:
+        earlier, threshold = self._limits(track, entry)
+        upper = own.stamp(entry) if track is own else track.newest + 1  # an entry is in order with itself
 
-            places, stamps = track.granules.hits(covered, out_of_order)
-            if len(places):
-                yield Clash(track, places, stamps)
+        def out_of_order(stamps: Stamps) -> NDArray[np.bool_]:
+            return ((stamps >= threshold) & (stamps < upper)) | (stamps < earlier)
+
+        places, stamps = track.granules.hits(covered, out_of_order)
+        if len(places):
+            yield Clash(track, places, stamps)
         if track.aside is not None:
             places, stamps = track.aside.hits(covered, lambda stamps: stamps < earlier)
             if len(places):
@@ -193,7 +222,7 @@ class Buffer:
         ended."""
         clock = entry.clock or {}
         if self.together or track.blocks[-1] == entry.core.block:
-            return first_stamp(track.floor + 1), (track.floor + clock.get(track.index, 0) + 1) * ENTRY_ONE
+            return track.present, (track.floor + clock.get(track.index, 0) + 1) * ENTRY_ONE
         return track.newest + 1, track.newest + 1  # the present block has not used this track
 
     @property
@@ -209,10 +238,12 @@ class Buffer:
         return np.flatnonzero(~np.logical_or.reduce(written)[: self.size])
 
 
-def _reach(offsets: Places | int, width: int) -> tuple[int, int]:
+def _reach(offsets: Starts, width: int) -> tuple[int, int]:
     """The lowest byte of an access, and one past the highest."""
     if isinstance(offsets, int):
         return offsets, offsets + width
+    if isinstance(offsets, range):
+        return offsets[0], offsets[-1] + width
     return int(offsets.min()), int(offsets.max()) + width
 
 

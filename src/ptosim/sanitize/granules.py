@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.sanitize.window import Places
+from ptosim.sanitize.window import Places, Starts, Window, as_places
 
 GRANULE_BITS = 5
 GRANULE = 1 << GRANULE_BITS
@@ -20,9 +20,6 @@ Room = Callable[[], int]
 """How many bytes the shadow of GM may still take."""
 STEP = 8192
 """Granules by which the reach of a table grows: what lies beyond it has never been touched and takes no memory."""
-
-FEW = 4
-"""So many edges are quicker one by one."""
 
 _NOWHERE: Places = np.zeros(0, np.int64)
 _NO_MASKS: NDArray[np.bool_] = np.zeros((0, GRANULE), np.bool_)
@@ -45,10 +42,11 @@ class Cover(NamedTuple):
         return numbers + self.whole.start if isinstance(self.whole, slice) else self.whole[numbers]
 
 
-def cover(starts: Places | int, width: int) -> Cover:
+def cover(starts: Starts, width: int) -> Cover:
     """The granules of pieces of `width` bytes at these offsets."""
     if isinstance(starts, int):
         return _cover_one(starts, starts + width)
+    starts = as_places(starts)
     stops = starts + width
     low, high = int(starts.min()) >> GRANULE_BITS, ((int(stops.max()) - 1) >> GRANULE_BITS) + 1
     whole = _ranges((starts + GRANULE - 1) >> GRANULE_BITS, stops >> GRANULE_BITS)
@@ -116,23 +114,24 @@ def _joined(edges: Places, masks: NDArray[np.bool_]) -> tuple[Places, NDArray[np
 class Granules:
     """One stamp per byte of a buffer; 0 where there is none."""
 
-    __slots__ = ("_free", "_high", "_low", "_rows", "_used", "stamps")
+    __slots__ = ("_first_split", "_free", "_high", "_last_split", "_low", "_rows", "_used", "stamps")
 
     def __init__(self, size: int) -> None:
         self.stamps: Stamps = np.zeros((size + GRANULE - 1) >> GRANULE_BITS, np.int64)  # negative: row -stamp - 1
         self._rows: Stamps = np.zeros((0, GRANULE), np.int64)
         self._used = 0
         self._free: list[int] = []
-        self._low = self._high = 0
+        self._low: int = 0
+        self._high: int = 0
+        self._first_split, self._last_split = len(self.stamps), -1  # all that were ever split lie between these
 
     @property
     def nbytes(self) -> int:
         """The memory it takes: the stamps between the lowest and the highest touched granule, and split granules."""
         return (self._high - self._low) * self.stamps.itemsize + self._rows.nbytes
 
-    def _reaches(self, cover: Cover, room: Room) -> bool:
-        """Whether there is room for the granules of an access."""
-        first, last = cover.low, cover.high
+    def _reaches(self, first: int, last: int, room: Room) -> bool:
+        """Whether there is room for the granules of an access, from the first to the one before the last."""
         if self._low <= first and last <= self._high:
             return True
         first, last = first // STEP * STEP, min(-(-last // STEP) * STEP, len(self.stamps))
@@ -189,29 +188,56 @@ class Granules:
             rows[split] = self._rows[-found[split] - 1]
         return rows
 
-    def put(self, cover: Cover, stamp: int, room: Room) -> bool:
+    def put(self, starts: Starts, width: int, stamp: int, room: Room) -> bool:
         """Set the stamps of an access. False when there is no room for all of them: some are not set then."""
-        if not self._reaches(cover, room):
+        if isinstance(starts, int):
+            return self._put_stretch(starts, starts + width, stamp, room)
+        if isinstance(starts, range) and not (starts.start | starts.step | width) % GRANULE and starts.step >= width:
+            return self._put_rows(starts, width, stamp, room)
+        covered = cover(starts, width)
+        if not self._reaches(covered.low, covered.high, room):
             return False
         if self._used:
-            self._release(self.stamps[cover.whole])
-        self.stamps[cover.whole] = stamp
-        if len(cover.edges) <= FEW:
-            return all(
-                self._put_edge(edge, mask, stamp, room)
-                for edge, mask in zip(cover.edges.tolist(), cover.masks, strict=True)
-            )
-        found = self.stamps[cover.edges]
-        if not self._split(cover.edges[(found >= 0) & (found != stamp)], room):
+            self._release(self.stamps[covered.whole])
+        self.stamps[covered.whole] = stamp
+        found = self.stamps[covered.edges]
+        if not self._split(covered.edges[(found >= 0) & (found != stamp)], room):
             return False
-        found = self.stamps[cover.edges]
+        found = self.stamps[covered.edges]
         split = found < 0
         rows = -found[split] - 1
-        self._rows[rows] = np.where(cover.masks[split], stamp, self._rows[rows])
+        self._rows[rows] = np.where(covered.masks[split], stamp, self._rows[rows])
         return True
 
-    def _put_edge(self, edge: int, mask: NDArray[np.bool_], stamp: int, room: Room) -> bool:
-        found = int(self.stamps[edge])
+    def _put_rows(self, starts: range, width: int, stamp: int, room: Room) -> bool:
+        """The same for rows of whole granules."""
+        rows = Window(starts[0] >> GRANULE_BITS, width >> GRANULE_BITS, len(starts), starts.step >> GRANULE_BITS)
+        low, high = rows.reach()
+        if not self._reaches(low, high, room):
+            return False
+        if low <= self._last_split and self._first_split < high:
+            self._release(rows.of(self.stamps))
+        rows.put(self.stamps, stamp)
+        return True
+
+    def _put_stretch(self, start: int, stop: int, stamp: int, room: Room) -> bool:
+        """The same for bytes in a row."""
+        first, last = (start + GRANULE - 1) >> GRANULE_BITS, stop >> GRANULE_BITS  # of the whole ones
+        if not self._reaches(start >> GRANULE_BITS, (stop + GRANULE - 1) >> GRANULE_BITS, room):
+            return False
+        if last < first:
+            return self._put_part(start, stop, stamp, room)
+        if first <= self._last_split and self._first_split < last:
+            self._release(self.stamps[first:last])
+        self.stamps[first:last] = stamp
+        head = not start % GRANULE or self._put_part(start, first << GRANULE_BITS, stamp, room)
+        tail = not stop % GRANULE or self._put_part(last << GRANULE_BITS, stop, stamp, room)
+        return head and tail
+
+    def _put_part(self, start: int, stop: int, stamp: int, room: Room) -> bool:
+        """The stamp of some bytes of a granule."""
+        granule = start >> GRANULE_BITS
+        found = int(self.stamps[granule])
         if found == stamp:
             return True
         if found >= 0:
@@ -219,13 +245,15 @@ class Granules:
                 return False
             row = self._row()
             self._rows[row] = found
-            self.stamps[edge] = found = -row - 1
-        self._rows[-found - 1, mask] = stamp
+            self.stamps[granule] = found = -row - 1
+            self._first_split, self._last_split = min(self._first_split, granule), max(self._last_split, granule)
+        first = granule << GRANULE_BITS
+        self._rows[-found - 1, start - first : stop - first] = stamp
         return True
 
     def keep(self, other: Granules, cover: Cover, below: int, room: Room) -> bool:
         """Take over the stamps of another table below a limit, where this one has none. False when there is no room."""
-        if not self._reaches(cover, room):
+        if not self._reaches(cover.low, cover.high, room):
             return False
         found, own = other.stamps[cover.whole], self.stamps[cover.whole]
         moved = (found > 0) & (found < below) & (own == 0)
@@ -253,6 +281,8 @@ class Granules:
         rows = np.array([self._row() for _ in granules], np.int64)
         self._rows[rows] = self.stamps[granules][:, np.newaxis]
         self.stamps[granules] = -rows - 1
+        self._first_split = min(self._first_split, int(granules.min()))
+        self._last_split = max(self._last_split, int(granules.max()))
         return True
 
     def _has_rows(self, count: int, room: Room) -> bool:

@@ -38,23 +38,33 @@ class Hulls:
         latest = self.latest
         if latest and latest[-1].stamp == stamp:
             return latest[-1]
-        if len(latest) == REMEMBERED:
-            oldest = latest.pop(0)
-            self.before.widen(oldest.low, oldest.high)
-            self.before.stamp = max(self.before.stamp, oldest.stamp)
-        hull = Hull(stamp, self._size, 0)
+        if len(latest) < REMEMBERED:
+            hull = Hull(stamp, self._size, 0)
+        else:
+            hull = latest.pop(0)  # its entry is over, so that the object can be used again
+            self.before.widen(hull.low, hull.high)
+            self.before.stamp = hull.stamp
+            hull.stamp, hull.low, hull.high = stamp, self._size, 0
         latest.append(hull)
         return hull
 
     def meets(self, threshold: int, low: int, high: int) -> bool:
         """Whether an entry from this stamp on may have touched some of these bytes."""
-        for hull in (self.before, *self.latest):
-            if hull.stamp >= threshold and hull.low < high and low < hull.high:
+        for hull in reversed(self.latest):  # stamps grow, so those before one that is too old are as well
+            if hull.stamp < threshold:
+                return False
+            if hull.low < high and low < hull.high:
                 return True
-        return False
+        before = self.before
+        return before.stamp >= threshold and before.low < high and low < before.high
 
     def meets_earlier(self, limit: int, low: int, high: int) -> bool:
         """Whether an entry below this stamp may have touched some of these bytes."""
         if self.before.low < high and low < self.before.high:
             return True
-        return any(hull.stamp < limit and hull.low < high and low < hull.high for hull in self.latest)
+        for hull in self.latest:
+            if hull.stamp >= limit:
+                return False
+            if hull.low < high and low < hull.high:
+                return True
+        return False

@@ -5,7 +5,7 @@ Single instructions that deserve a remark are remarked on by the engine, where t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,7 @@ SUBBLOCK_OFFSET = 16
 """From the semaphore id that means AIV0 to the one that means AIV1, on the cube core."""
 
 
-@dataclass(frozen=True)
-class _LastStore:
+class _LastStore(NamedTuple):
     """The latest copy of a pipe into GM."""
 
     n: int

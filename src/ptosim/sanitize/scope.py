@@ -10,13 +10,11 @@ overlap, one of them a store, need a mem_bar between them whose classes cover bo
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.element import VECTOR_BYTES
 from ptosim.machine.entry import Entry, Site
 from ptosim.sanitize.shadow import Memory, Track
 from ptosim.sanitize.stamp import FENCE_ONE, MOST_FENCES, Sites, fences_of
@@ -32,8 +30,6 @@ LOADED = 8
 
 _STORED, _LOADED = bytes((STORED,)), bytes((LOADED,))
 _DIRTY_AT_MOST = bytes((0, DIRTY))
-
-BLOCKS = VECTOR_BYTES // BLOCK
 
 Pair = tuple[str, str]
 
@@ -66,37 +62,47 @@ def class_of(site: Site, writes: bool) -> str:
     return ("st" if writes else "ld") if is_scalar(site) else ("vst" if writes else "vld")
 
 
+class Run:
+    """Bytes in a row that one instruction has touched, round after round, and that its track does not yet know of."""
+
+    __slots__ = ("number", "overtaken", "start", "stop")
+
+    def __init__(self, number: int, overtaken: bool = False) -> None:
+        self.number = number
+        self.overtaken = overtaken  # a load that some store of the scope could overtake
+        self.start = self.stop = 0
+
+
 class Side:
     """What an entry of the vector pipe has read so far, or written."""
 
-    __slots__ = ("_registers", "hull", "stamp", "start", "track")
+    __slots__ = ("hull", "runs", "stamp", "start", "track")
 
     def __init__(self, track: Track, entry: Entry) -> None:
         self.track = track
         self.start = self.stamp = track.newest = track.stamp(entry)
         self.hull = track.hulls.of(self.start)
-        self._registers: dict[int, array[int]] = {}  # per instruction, its stamp for the blocks of a register
+        self.runs: dict[Site, Run] = {}
 
-    def note(self, number: int, start: int, stop: int) -> None:
-        """The instruction of this number touches these bytes."""
-        hull = self.hull
-        if start < hull.low:
-            hull.low = start
-        if stop > hull.high:
-            hull.high = stop
-        if stop - start != VECTOR_BYTES or start % BLOCK:
-            self.track.put(Window(start, stop - start), self.stamp + number)
-            return
-        stamps = self._registers.get(number)
-        if stamps is None:
-            stamps = self._registers[number] = array("q", (self.stamp + number,)) * BLOCKS
-        first = start >> BLOCK_BITS
-        self.track.words[first : first + BLOCKS] = stamps
+    def note(self, run: Run, start: int, stop: int) -> None:
+        """The instruction of a run goes on elsewhere."""
+        self._settle(run)
+        run.start, run.stop = start, stop
+
+    def settle(self) -> None:
+        """Let the track know of all runs."""
+        for run in self.runs.values():
+            self._settle(run)
+
+    def _settle(self, run: Run) -> None:
+        if run.start < run.stop:
+            self.track.put_stretch(run.start, run.stop, self.stamp + run.number)
+            self.hull.widen(run.start, run.stop)
+            run.start = run.stop
 
     def fenced(self) -> None:
         """A mem_bar has been passed."""
         self.stamp += FENCE_ONE
-        self._registers.clear()
 
 
 class Watch:
@@ -105,7 +111,6 @@ class Watch:
     __slots__ = (
         "entry",
         "fences",
-        "flag_bytes",
         "flags",
         "last_fence",
         "memory",
@@ -131,16 +136,21 @@ class Watch:
         self.fences = 0
         self.last_fence: dict[Pair, int] = {}
         self.flags = bytearray(memory.dirty)
-        self.flag_bytes: NDArray[np.uint8] = np.frombuffer(self.flags, np.uint8)
+
+    @property
+    def flag_bytes(self) -> NDArray[np.uint8]:
+        """The flags, for whoever looks at many of them."""
+        return np.frombuffer(self.flags, np.uint8)
 
     def find_races(self) -> None:
         """Flag the blocks that other pipes may have touched out of order with this function."""
+        own = self.reading.track, self.writing.track
         for track in self.memory.tracks.values():
-            threshold = track.threshold(self.entry)
-            if track.newest < threshold or track is self.reading.track or track is self.writing.track:
+            if track in own or track.newest < (threshold := track.threshold(self.entry)):
                 continue
             if track.hulls.before.stamp >= threshold:
-                self.flag_bytes |= (track.blocks >= threshold).view(np.uint8) * np.uint8(RACY)
+                flags = self.flag_bytes
+                flags |= (track.blocks >= threshold).view(np.uint8) * np.uint8(RACY)
                 continue
             for hull in track.hulls.latest:
                 if hull.stamp >= threshold:
@@ -156,14 +166,24 @@ class Watch:
         """Note a load; false when it needs a closer look, and has not been noted."""
         stop = start + width
         first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
-        number = self.overtaken.get(site)
-        if number is None or self.flags.count(0, first, last) != last - first:
+        run = self.reading.runs.get(site) or self._known_load(site)
+        if run is None or self.flags.count(0, first, last) != last - first:
             return False
-        if number < 0:
-            number = -number
+        if run.overtaken:
             self.flags[first:last] = _LOADED * (last - first)
-        self.reading.note(number, start, stop)
+        if start == run.stop:
+            run.stop = stop
+        else:
+            self.reading.note(run, start, stop)
         return True
+
+    def _known_load(self, site: Site) -> Run | None:
+        """A load that an earlier look has put among the known ones."""
+        number = self.overtaken.get(site)
+        if number is None:
+            return None
+        run = self.reading.runs[site] = Run(abs(number), number < 0)
+        return run
 
     def store(self, site: Site, start: int, width: int) -> bool:
         """Note a store of clean bytes; false when it needs a closer look, and has not been noted."""
@@ -174,8 +194,19 @@ class Watch:
                 return False
             self.memory.define(start, stop)
         self.flags[first:last] = _STORED * (last - first)
-        self.writing.note(self.sites.number(site), start, stop)
+        run = self.writing.runs.get(site)
+        if run is None:
+            run = self.writing.runs[site] = Run(self.sites.number(site))
+        if start == run.stop:
+            run.stop = stop
+        else:
+            self.writing.note(run, start, stop)
         return True
+
+    def settle(self) -> None:
+        """The quick way has put off what the tracks have to know, before anybody looks at them."""
+        self.reading.settle()
+        self.writing.settle()
 
     # --- the closer look ----------------------------------------------------------------------------------------------
 
@@ -199,11 +230,12 @@ class Watch:
     def refresh(self, window: Window) -> None:
         """The taint of these bytes has changed."""
         numbers = window.blocks().addresses()
-        dirty = np.frombuffer(self.memory.dirty, np.uint8)
-        self.flag_bytes[numbers] = self.flag_bytes[numbers] & ~np.uint8(DIRTY) | dirty[numbers]
+        dirty, flags = np.frombuffer(self.memory.dirty, np.uint8), self.flag_bytes
+        flags[numbers] = flags[numbers] & ~np.uint8(DIRTY) | dirty[numbers]
 
     def _mark(self, blocks: Window, flag: int) -> None:
-        blocks.put(self.flag_bytes, blocks.of(self.flag_bytes) | np.uint8(flag))
+        flags = self.flag_bytes
+        blocks.put(flags, blocks.of(flags) | np.uint8(flag))
 
     def _join(self, number: int, window: Window) -> None:
         """Another load was here before: the bytes remember both, unless a fence keeps stores behind the earlier one."""
@@ -220,6 +252,7 @@ class Watch:
 
     def fence(self, kind: str) -> None:
         """A mem_bar."""
+        self.settle()
         self.fences += 1
         if self.fences <= MOST_FENCES:  # a scope with more of them is taken to be fenced throughout
             self.reading.fenced()

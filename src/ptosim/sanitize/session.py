@@ -28,7 +28,8 @@ def check(subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: 
 
     @cache
     def repairs() -> Repairs:  # looks through the program, for which there is no reason while nothing is wrong
-        return Repairs(subject.program, checker.used_flags, checker.used_semaphores)
+        flags = {(key.source, key.destination, key.id) for key in checker.used_flags.values()}
+        return Repairs(subject.program, flags, checker.used_semaphores)
 
     found = checker.findings.each_once()
     return [diagnostic(finding, repairs()) if isinstance(finding, Conflict) else finding for finding in found]

@@ -6,7 +6,6 @@ instead of being cleared, a track counts on, and what lies below its floor belon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from mmap import mmap
 from typing import Literal
 
@@ -17,7 +16,7 @@ from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, MOST_ENTRIES, entry_of, first_stamp
-from ptosim.sanitize.window import BLOCK, BLOCK_BITS, Window
+from ptosim.sanitize.window import BLOCK, BLOCK_BITS, Places, Window
 
 Stamps = NDArray[np.int64]
 Direction = Literal["read", "write"]
@@ -42,13 +41,13 @@ class Track:
     A block has one stamp for all its bytes until an access touches some of them only.
     """
 
-    __slots__ = ("_bytes", "blocks", "direction", "floor", "hulls", "index", "newest", "pipe", "role", "size", "words")
+    __slots__ = ("_bytes", "_words", "blocks", "direction", "floor", "hulls", "index", "newest", "pipe", "role", "size")
 
     def __init__(self, size: int, direction: Direction, entry: Entry) -> None:
         self.size = size
         count = (size + BLOCK - 1) >> BLOCK_BITS
         self.blocks: Stamps = np.zeros(count, np.int64)
-        self.words = self.blocks.data.cast("B").cast("q")  # the same, for those who copy stamps instead of filling
+        self._words = self.blocks.data.cast("B").cast("q")  # the same: single ones are quicker to get here
         self._bytes = _untouched(count << BLOCK_BITS)
         self.direction = direction
         self.role = entry.core.role
@@ -80,16 +79,41 @@ class Track:
 
     def put(self, window: Window, stamp: int | Stamps) -> None:
         """An access has left this stamp, or these, one for each byte."""
-        blocks = window.blocks()
-        if window.is_aligned and isinstance(stamp, int):
-            blocks.put(self.blocks, stamp)
+        if isinstance(stamp, int) and window.is_stretch:
+            self.put_stretch(window.start, window.start + window.width, stamp)
+        elif isinstance(stamp, int) and window.is_aligned:
+            window.blocks().put(self.blocks, stamp)
+        else:
+            self._split(window.blocks().addresses())
+            window.put(self._bytes, stamp)
+
+    def put_stretch(self, start: int, stop: int, stamp: int) -> None:
+        """The stamp of bytes in a row: only the blocks at the two ends may have to be split."""
+        first, last = (start + BLOCK - 1) >> BLOCK_BITS, stop >> BLOCK_BITS
+        if last < first:
+            self._put_part(start, stop, stamp)
             return
-        numbers = blocks.addresses()
+        self.blocks[first:last] = stamp
+        if start % BLOCK:
+            self._put_part(start, first << BLOCK_BITS, stamp)
+        if stop % BLOCK:
+            self._put_part(last << BLOCK_BITS, stop, stamp)
+
+    def _put_part(self, start: int, stop: int, stamp: int) -> None:
+        """The stamp of some bytes of a block."""
+        block = start >> BLOCK_BITS
+        found = self._words[block]
+        if found != SPLIT:
+            self._bytes[block << BLOCK_BITS : (block + 1) << BLOCK_BITS] = found
+            self._words[block] = SPLIT
+        self._bytes[start:stop] = stamp
+
+    def _split(self, numbers: Places) -> None:
+        """Give the bytes of these blocks stamps of their own."""
         whole = numbers[self.blocks[numbers] != SPLIT]
         if len(whole):
             self._bytes.reshape(-1, BLOCK)[whole] = self.blocks[whole][:, np.newaxis]
             self.blocks[whole] = SPLIT
-        window.put(self._bytes, stamp)
 
     def stamp(self, entry: Entry) -> int:
         return first_stamp(self.floor + entry.n + 1)
@@ -111,7 +135,8 @@ class Memory:
         self.name = name
         self.size = size
         self.tracks: dict[tuple[str, int, Direction], Track] = {}
-        self.taint: NDArray[np.uint8] = np.zeros(size, np.uint8)
+        self._taint = bytearray(size)
+        self.taint: NDArray[np.uint8] = np.frombuffer(self._taint, np.uint8)
         self.dirty = bytearray(size >> BLOCK_BITS)  # per block, whether some byte of it is tainted
         self._dirty: NDArray[np.uint8] = np.frombuffer(self.dirty, np.uint8)
 
@@ -122,15 +147,19 @@ class Memory:
         for track in self.tracks.values():
             track.begin()
 
-    def set_taint(self, window: Window, taint: NDArray[np.uint8] | None) -> None:
-        """The taint of bytes that have been stored."""
-        if taint is None:
-            if self.is_clean(window):
-                return
-            window.put(self.taint, CLEAN)
-        else:
-            window.put(self.taint, taint)
-        numbers = window.blocks().addresses()
+    def set_taint(self, window: Window, taint: NDArray[np.uint8] | int | None) -> None:
+        """The taint of bytes that have been stored, or of each of them."""
+        if taint is None and self.is_clean(window):
+            return
+        if taint is None and window.is_stretch:
+            self.define(window.start, window.start + window.width)
+            return
+        window.put(self.taint, CLEAN if taint is None else taint)
+        blocks = window.blocks()
+        if isinstance(taint, int):
+            blocks.put(self._dirty, taint != CLEAN)
+            return
+        numbers = blocks.addresses()
         self._dirty[numbers] = self.taint.reshape(-1, BLOCK)[numbers].any(axis=1)
 
     def is_clean(self, window: Window) -> bool:
@@ -139,10 +168,13 @@ class Memory:
         return self.dirty.find(1, low >> BLOCK_BITS, (high + BLOCK - 1) >> BLOCK_BITS) < 0
 
     def define(self, start: int, stop: int) -> None:
-        """Whole blocks have been stored, and are clean."""
-        first, last = start >> BLOCK_BITS, stop >> BLOCK_BITS
+        """Bytes in a row have been stored, and are clean."""
         self.taint[start:stop] = CLEAN
+        first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
         self.dirty[first:last] = bytes(last - first)
+        for block in {first, last - 1} if (start | stop) % BLOCK else ():
+            clean = self._taint.count(CLEAN, block << BLOCK_BITS, (block + 1) << BLOCK_BITS)
+            self.dirty[block] = clean != BLOCK
 
     def track(self, entry: Entry, direction: Direction) -> Track:
         """The history of the entry's pipe."""
@@ -154,22 +186,23 @@ class Memory:
         track.index = index
         return track
 
-    def opposing(self, direction: Direction) -> Iterator[Track]:
-        """The histories that an access may be in conflict with."""
+    def out_of_order(self, entry: Entry, direction: Direction, window: Window) -> list[tuple[Track, NDArray[np.bool_]]]:
+        """The histories that the access is in conflict with, and which bytes of the window each of them touched."""
+        found: list[tuple[Track, NDArray[np.bool_]]] = []
+        low, high = window.reach()
         for track in self.tracks.values():
-            if direction == "write" or track.direction == "write":
-                yield track
-
-    def unordered(self, track: Track, entry: Entry, window: Window) -> NDArray[np.bool_] | None:
-        """Which bytes of the window the track touched in no order with the entry; None when all are in order."""
-        threshold = track.threshold(entry)
-        if track.newest < threshold or not track.hulls.meets(threshold, *window.reach()):
-            return None
-        stamps = track.stamps(window)
-        hit = stamps >= threshold
-        if track.index == entry_index(entry):
-            hit &= stamps < track.stamp(entry)  # an entry is in order with itself
-        return hit if np.count_nonzero(hit) else None
+            if direction == track.direction == "read":
+                continue
+            threshold = track.threshold(entry)
+            if track.newest < threshold or not track.hulls.meets(threshold, low, high):
+                continue
+            stamps = track.stamps(window)
+            hit = stamps >= threshold
+            if track.index == entry_index(entry):
+                hit &= stamps < track.stamp(entry)  # an entry is in order with itself
+            if np.count_nonzero(hit):
+                found.append((track, hit))
+        return found
 
     def record(self, entry: Entry, direction: Direction, number: int, window: Window) -> None:
         """The entry touches these bytes at the instruction of this number."""

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Places = NDArray[np.int64]
+Starts = int | range | Places
+"""Where the pieces of an access start: a single one, equally spaced ones, or any."""
 
 BLOCK_BITS = 5
 BLOCK = 1 << BLOCK_BITS
@@ -58,6 +60,11 @@ class Window:
             last = (self.start + self.width + BLOCK - 1) >> BLOCK_BITS
             return Window(first, last - first, self.count, self.stride >> BLOCK_BITS)
         return Window(0, 0, places=np.unique(self.addresses() >> BLOCK_BITS))
+
+    @property
+    def is_stretch(self) -> bool:
+        """Whether its bytes lie in a row."""
+        return self.places is None and self.count == 1
 
     @property
     def is_aligned(self) -> bool:
