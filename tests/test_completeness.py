@@ -15,7 +15,7 @@ from ptosim.language.operation import PTOOperation
 from ptosim.native.catalogue import lowered
 from ptosim.reference.catalogue import defined
 from ptosim.reference.control import STRUCTURED
-from ptosim.report.instruction import describe
+from ptosim.report.instruction import page
 from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, SYNC_CLASS, TIMING_CLASSES
 from test_isa_coverage import coverage
 
@@ -49,9 +49,9 @@ def missing(step: int, operation: type[PTOOperation], part: str) -> str:
 
 @pytest.mark.parametrize("operation", ALL, ids=lambda op: op.name)
 def test_every_operation_has_a_page(operation: type[PTOOperation]) -> None:
-    page = describe(operation.name)
-    assert page.startswith(f"{operation.name}\n\n")
-    assert page.split("\n")[2].endswith("."), "the first line of the docstring is a sentence"
+    found = page(operation.name)
+    assert str(found).startswith(f"{operation.name}  ({found.group})\n\n{found.summary}\n")
+    assert found.summary.endswith("."), "the first line of the docstring is a sentence"
 
 
 @pytest.mark.parametrize("operation", operations(), ids=lambda op: op.name)
