@@ -161,12 +161,14 @@ def test_copies_to_gm(
     agree(made, image(), some_bytes(2048, 2), at, far, length, *rows, *numbers, oob=oob)
 
 
+# Rows that lie on top of each other are combined one by one, so the greatest count would take minutes.
+ATOMIC_COUNTS = st.one_of(st.integers(0, 5), st.sampled_from([-1, 1 << 21, 300]))
 ATOMIC = {"f32": 4, "f16": 2, "bf16": 2, "s32": 4, "s16": 2, "s8": 1}
 
 
 @pytest.mark.parametrize("operation", ["add", "max", "min"])
 @pytest.mark.parametrize("kind", ATOMIC)
-@given(OFFSETS, LENGTHS, st.tuples(COUNTS, UB_STRIDES, GM_STRIDES), st.sampled_from(["error", "drop"]))
+@given(OFFSETS, LENGTHS, st.tuples(ATOMIC_COUNTS, UB_STRIDES, GM_STRIDES), st.sampled_from(["error", "drop"]))
 def test_atomic_stores(kind: str, operation: str, far: int, length: int, rows: tuple[int, ...], oob: str) -> None:
     """Rows that lie on top of each other are combined one after the other."""
     made = store_kernel(0, f"pto.set_atomic_{kind}\npto.set_atomic_{operation}")

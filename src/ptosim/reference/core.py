@@ -282,7 +282,10 @@ class Core:
     def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
         """Atomically combine one row of `data` into the bytes at each address, in order; `name` is like "add f32"."""
         width = data.shape[1]
-        memory, offsets, _ = self._windows("writes", space, starts, width, 1, None)
+        memory, offsets, inside = self._windows("writes", space, starts, width, 1, None)
+        if inside and (view := view_to_write(memory, offsets, width)) is not None:
+            view[...] = combine(view, data)
+            return
         for offset, row in zip(offsets, data, strict=True):
             low, high = clip(memory, int(offset), width)
             old = np.zeros(width, np.uint8)  # an element may lie half outside
