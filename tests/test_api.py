@@ -93,6 +93,18 @@ def test_a_source_that_cannot_be_read(source: str) -> None:
         ptosim.load(source)
 
 
+@pytest.mark.parametrize("encoding, ending", [("utf-8-sig", "\n"), ("utf-8", "\r\n")])
+def test_files_of_other_editors(tmp_path: Path, encoding: str, ending: str) -> None:
+    path = tmp_path / "kernel.pto"
+    path.write_text("func.func @f() {\n  return\n}\n", encoding, newline=ending)
+    assert list(ptosim.load(path).kernels) == ["f"]
+    path.write_text("// a note\nfunc.func @f() {\n  pto.nothing\n}\n", encoding, newline=ending)
+    with pytest.raises(ptosim.PTOError) as raised:
+        ptosim.load(path)
+    location = raised.value.diagnostics[0].location
+    assert location is not None and (location.line, location.column) == (3, 3)
+
+
 def test_a_binary_file(tmp_path: Path) -> None:
     path = tmp_path / "garbage.pto"
     path.write_bytes(bytes(range(256)))

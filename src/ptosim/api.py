@@ -60,7 +60,7 @@ def _source(source: str | os.PathLike[str]) -> Source:
         return Source("<text>", source)
     path = Path(source)
     try:
-        return Source(str(path), path.read_text("utf-8"))
+        return Source(str(path), path.read_text("utf-8-sig"))  # some editors put a byte order mark first
     except UnicodeDecodeError:
         raise error("syntax", f"{path} is not a text file in UTF-8") from None
     except (OSError, ValueError) as reason:
