@@ -14,7 +14,7 @@ from ptosim.effects.vector_memory import (
     STRIDED_LOAD_MODES,
     STRIDED_STORE_MODES,
 )
-from reference.kernel import scope
+from reference.kernel import SIZE, scope, some_bytes
 
 UB_BYTES = 256 << 10
 
@@ -143,6 +143,35 @@ def test_addresses(instruction: str, address: int, kind: str | None) -> None:
         return
     found = wrong(body, address, arguments=", %where: i64")
     assert (found.kind, found.loops, found.pipe) == (kind, (3,), "V")
+
+
+@pytest.mark.parametrize("kind", ["ui8", "f16", "f32"])
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize("low, high", [(0, 32), (0, 64), (32, 256), (40, 256), (64, 96), (0, 0), (0, 256)])
+@pytest.mark.parametrize("beyond", [-32, -64, 32, 64, 1 << 40])
+def test_stores_across_an_end_of_ub(kind: str, target: str, low: int, high: int, beyond: int) -> None:
+    """Only the active bytes, from `low` to `high`, must lie in UB, at its beginning as at its end."""
+    size = UB_BYTES if target == "a5" else 192 << 10
+    where = beyond if beyond < 0 else size - 256 + beyond
+    mask, width = mask_of(kind), WIDTHS[kind]
+    body = scope(f"""%before, %p0 = pto.plt_{mask} %low : i32 -> M<{mask}>, i32
+    %behind, %p1 = pto.plt_{mask} %high : i32 -> M<{mask}>, i32
+    %m = pto.pxor %behind, %before, %behind : M<{mask}>, M<{mask}>, M<{mask}> -> M<{mask}>
+    %x = pto.vlds %ub512_{kind}[%c0] : P<{kind}> -> V<{kind}>
+    %p = pto.castptr %where : i64 -> P<{kind}>
+    pto.vsts %x, %p[%c0], %m : V<{kind}>, P<{kind}>, M<{mask}>""")
+    scalars, arguments = (low // width, high // width, where), ", %low: i32, %high: i32, %where: i64"
+    first, end = where + low, where + high
+    if low < high and not 0 <= first <= end <= size:
+        found = wrong(body, *scalars, arguments=arguments, target=target)
+        assert found.kind == "out-of-bounds"
+        assert f"writes bytes {first} to {end - 1} of ub, which has {size} bytes" in found.message
+        return
+    image = same(body, *scalars, arguments=arguments, target=target)
+    if where < 0 and low < high:
+        expected = some_bytes(SIZE)
+        expected[where + low : where + high] = expected[512 + low : 512 + high]
+        assert image.tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("active", ["PAT_VL8", "PAT_VL16", "PAT_ALLF"])

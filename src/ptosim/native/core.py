@@ -147,6 +147,35 @@ class Core:
         site = self.site("access", [verb, space.value, 0, 0, alignment])
         self.f.check((address & (alignment - 1)) != 0, site, address)
 
+    def masked_window(self, verb: str, space: Space, address: Value, active: Value, unit: int, alignment: int) -> Value:
+        """The host address of units in a row of which only the active ones must lie in the memory.
+
+        An error tells of the stretch from the first active unit to the last.
+        """
+        extent = active.kind.lanes * unit
+        if active.text == "splat (i1 true)":
+            return self.window(verb, space, address, extent, alignment)
+        self._exists(verb, space, self.f.constant(I1, 1))
+        self.aligned(verb, space, address, alignment)
+        size = self.target.memory[space.value]
+
+        def stretch() -> tuple[Value, Value]:
+            first, end = registers.active_span(self.f, active)
+            return address + first * unit, address + end * unit
+
+        def outside() -> Value:
+            low, high = stretch()
+            return registers.any_lane(active) & (low.compare("ugt", size) | high.compare("ugt", size))
+
+        def width() -> Value:
+            low, high = stretch()
+            return high - low
+
+        site = self.site("access", [verb, space.value, size, None, 1])
+        self.f.check(address.compare("ugt", size - extent), site, lambda: stretch()[0], width, confirm=outside)
+        # inactive units may also lie before the memory, so an address that is confined must stay negative there
+        return self.base(space).at(self.f.confined(address + extent, 2 * size) - extent)
+
     def lanes(
         self,
         verb: str,

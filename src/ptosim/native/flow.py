@@ -8,7 +8,7 @@ and look at the stop word. Lowerings never see a phi.
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ptosim.native.context import LOOPS_RECORDED, WORD_BYTES, Status, Word
@@ -33,12 +33,16 @@ Body = Callable[[Value, list[Value]], Sequence[Value]]  # (index, carried) -> ca
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """A condition under which the kernel is wrong, the number of its site, and two values that go into the report."""
+    """A condition under which the kernel is wrong, the number of its site, and two values that go into the report.
+
+    Where `confirm` is given the condition is a suspicion, and the kernel is wrong if both hold.
+    """
 
     wrong: Value
     site: int
     value: Reported
     detail: Reported
+    confirm: Callable[[], Value] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,29 +181,41 @@ class Function:
 
     # ---- failing ----------------------------------------------------------------------------------------------------
 
-    def check(self, wrong: Value, site: int, value: Reported = 0, detail: Reported = 0) -> None:
-        """From the next branch on, the kernel has failed at this site if the condition holds.
+    def check(
+        self,
+        wrong: Value,
+        site: int,
+        value: Reported = 0,
+        detail: Reported = 0,
+        confirm: Callable[[], Value] | None = None,
+    ) -> None:
+        """From the next branch on, the kernel has failed at this site if the condition holds and is confirmed.
 
-        What goes into the report may be a function that computes it, which costs nothing until the kernel has failed.
+        What goes into the report may be a function that computes it. That one and `confirm` cost nothing as long as
+        the condition does not hold.
         """
         if wrong.literal == 0:
             return
-        self._checks.append(Check(wrong, site, value, detail))
+        self._checks.append(Check(wrong, site, value, detail, confirm))
         if len(self._checks) >= _CHECKS_PER_TEST:
             self.settle()
 
     def settle(self, poll: bool = False) -> None:
         """Leave the function if a check has failed or, when polling, if the run is to stop."""
-        wrong = self._any_wrong()
-        leave = wrong
-        if poll:
-            leave = wrong | (self._stop_word().load_shared(I64) != 0)
-        if leave.literal == 0:
+        wrong = self._any_wrong(self._checks)
+        stop = self._stop_word().load_shared(I64) != 0 if poll else constant(self, I1, 0)
+        if (wrong | stop).literal == 0:
             return
-        cold = self._branch_unlikely(leave)
+        cold = self._branch_unlikely(wrong | stop)
         self._start(cold[0])
         with self._region():
-            self._record()
+            checks = [self._confirmed(check) for check in self._checks]
+            if any(check.confirm for check in self._checks):
+                wrong = self._any_wrong(checks)
+                sure = self._fresh("sure")
+                self.do(f"br {wrong | stop}, label %{sure}, label %{cold[1]}")
+                self._start(sure)
+            self._record(checks)
             failed = constant(self, I32, Status.FAILED)
             self._return(wrong.select(failed, Status.STOPPED) if poll else failed)
         self._start(cold[1])
@@ -438,18 +454,22 @@ class Function:
             return constant(self, I64, value)
         return (value if isinstance(value, Value) else value()).signed(I64)
 
-    def _any_wrong(self) -> Value:
-        """All waiting conditions OR-ed, as a tree: a chain would make each wait for the one before."""
-        level = [check.wrong for check in self._checks] or [constant(self, I1, 0)]
+    @staticmethod
+    def _confirmed(check: Check) -> Check:
+        return check if check.confirm is None else replace(check, wrong=check.wrong & check.confirm(), confirm=None)
+
+    def _any_wrong(self, checks: Sequence[Check]) -> Value:
+        """All conditions OR-ed, as a tree: a chain would make each wait for the one before."""
+        level = [check.wrong for check in checks] or [constant(self, I1, 0)]
         while len(level) > 1:
             level = [a | b for a, b in zip(level[::2], level[1::2], strict=False)] + level[len(level) & ~1 :]
         return level[0]
 
-    def _record(self) -> None:
+    def _record(self, checks: Sequence[Check]) -> None:
         """In the cold block: the first failing check, its value and the loop indices go to the context."""
-        if not self._checks:
+        if not checks:
             return
-        *earlier, last = self._checks
+        *earlier, last = checks
         site, value, detail = constant(self, I64, last.site), self._reported(last.value), self._reported(last.detail)
         for check in reversed(earlier):
             site = check.wrong.select(check.site, site)

@@ -15,11 +15,15 @@ SLACK = 4096
 
 
 class Memory:
-    """`size` bytes of zeros that compiled code may address, and a power of two and `SLACK` that it cannot leave."""
+    """`size` bytes of zeros that compiled code may address, in an allocation that it cannot leave.
+
+    That holds twice a power of two behind the first byte, for addresses that may lie on either side of it (core.py),
+    `SLACK` for what follows a confined address, and `ALIAS_OFFSET` in front.
+    """
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._pages = mmap.mmap(-1, ALIAS_OFFSET + (1 << (size - 1).bit_length()) + SLACK)
+        self._pages = mmap.mmap(-1, ALIAS_OFFSET + (2 << (size - 1).bit_length()) + SLACK)
         self._view = ctypes.c_char.from_buffer(self._pages)
         self.address = ctypes.addressof(self._view) + ALIAS_OFFSET
         self._clean = True

@@ -272,6 +272,17 @@ def masked_store(function: Function, pointer: Value, vector: Value, active: Valu
     )
 
 
+def active_span(function: Function, active: Value) -> tuple[Value, Value]:
+    """The first active lane and the one behind the last, i64; without any, the number of lanes and 0."""
+    word = active.bitcast(Type(f"i{active.kind.lanes}"))
+
+    def zeros(end: str) -> Value:
+        number = function.intrinsic(end, word.kind, word, function.constant(I1, 0), overloads=(word.kind,))
+        return number.convert("zext" if number.kind.bits < 64 else "trunc", I64)
+
+    return zeros("llvm.cttz"), active.kind.lanes - zeros("llvm.ctlz")
+
+
 def any_lane(condition: Value) -> Value:
     """Whether the condition holds in some lane."""
     word = Type(f"i{condition.kind.lanes}")

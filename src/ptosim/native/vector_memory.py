@@ -85,19 +85,18 @@ def vsld(f: Function, core: Core, source: Value, offset: Value, stride: str, uni
 
 
 def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask | None, *values: Value) -> None:
-    window = core.window("writes", Space.UB, address, mode.footprint, mode.alignment)
     size = min(unit_of(mode.source), _gate_unit(mode))
     order = units(mode.source, size)
     registers = [view(f, value, kind_of(size, 0)) for value in values]
     data = shuffle(f, order, *registers) if NOTHING not in order else _spread(f, order, registers[0])
     gates = mode.gate[::size]
-    if ALWAYS not in gates:
-        active = gated(f, mask, gates) if mask is not None else f.constant(I1.vector(len(gates)), 1)
-    elif NOTHING in order:
-        active = f.constant(I1.vector(len(order)), [int(place != NOTHING) for place in order])
-    else:
-        active = f.constant(I1.vector(len(order)), 1)
-    masked_store(f, window, data, active)
+    if mask is not None and ALWAYS not in gates:
+        active = gated(f, mask, gates)
+        masked_store(f, core.masked_window("writes", Space.UB, address, active, size, mode.alignment), data, active)
+        return
+    written = [int(place != NOTHING) for place in order]
+    window = core.window("writes", Space.UB, address, mode.footprint, mode.alignment)
+    masked_store(f, window, data, f.constant(I1.vector(len(written)), 1 if all(written) else written))
 
 
 def _spread(f: Function, order: list[int], register: Value) -> Value:
