@@ -583,7 +583,6 @@ def without_ub(shared: str = "", cube: str = "", kind: str = "") -> str:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (without_ub(shared=FILL), "writes"),
         (without_ub(shared=CALL), "writes"),
         (without_ub(cube=CALL), "writes"),
         (without_ub(shared=LOAD), "reads"),
@@ -591,7 +590,7 @@ def without_ub(shared: str = "", cube: str = "", kind: str = "") -> str:
         (without_ub(cube=STORE), "writes"),
         (without_ub(shared=STORE, kind="pto.kernel_kind = #pto.kernel_kind<cube>"), "writes"),
     ],
-    ids=["shared copy", "shared call", "called copy", "shared load", "shared store", "store", "cube kernel"],
+    ids=["shared call", "called copy", "shared load", "shared store", "store", "cube kernel"],
 )
 def test_the_cube_core_has_no_ub(text: str, said: str) -> None:
     kernel = ptosim.load(text).kernel("kernel")
@@ -604,6 +603,34 @@ def test_the_cube_core_has_no_ub(text: str, said: str) -> None:
     assert (first.kind, first.severity, first.core, first.line) == ("invalid", "error", "b0.aic", found.line)
     with pytest.raises(ptosim.PTOError, match="which aic does not have"):
         ptosim.profile(kernel, np.ones(64, "f4"))
+
+
+def test_a_copy_of_all_cores_is_one_of_those_that_can() -> None:
+    """Outside the sections stand a copy to UB, for the vector cores, and a copy to L1, for the cube core."""
+    shared = f"""{COMMON}    %ub256 = pto.castptr %c256_i64 : i64 -> {P}
+    %l1 = pto.castptr %c0_i64 : i64 -> !pto.ptr<f32, l1>
+    pto.mte_gm_ub %a, %ub0, %c0_i64, %c256_i64 nburst(%c1_i64, %c256_i64, %c256_i64)
+      : {F32}, {P}, i64, i64, i64, i64, i64
+    pto.mte_gm_l1 %b, %l1, %c256_i64 nburst(%c1_i64, %c256_i64, %c256_i64)
+      : {F32}, !pto.ptr<f32, l1>, i64, i64, i64, i64
+    pto.barrier <PIPE_ALL>
+"""
+    cube = """      pto.copy_cbuf_to_ubuf %l1, %ub256, %c0_i64, %c1_i64, %c8_i64, %c0_i64, %c0_i64
+        : !pto.ptr<f32, l1>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+      pto.set_intra_block <PIPE_MTE1>, 1
+      pto.barrier <PIPE_ALL>
+"""
+    vector = "      pto.wait_intra_block <PIPE_MTE3>, 1\n" + store_out("%ub0", "%c", 2, 256, 256, 256)
+    vector += "      pto.barrier <PIPE_ALL>\n"
+    text = mixed_kernel(shared, cube, only_first(vector), f"%a: {F32}, %b: {F32}, %c: {F32}")
+    loaded = ptosim.load(text)
+    assert [warning.kind for warning in loaded.warnings] == ["lint", "lint"]
+    a, b = np.arange(64, dtype="f4"), -np.arange(64, dtype="f4")
+    for engine in ("reference", "native"):
+        out = np.zeros(128, "f4")
+        loaded.kernel()(a, b, out, engine=engine)
+        equal(out, np.concatenate([a, b]))
+    assert ptosim.check(loaded.kernel(), a, b, np.zeros(128, "f4")).findings == ()
 
 
 def test_the_vector_cores_have_ub() -> None:

@@ -287,7 +287,7 @@ def test_what_stands_outside_the_sections():
     copy = "pto.mte_ub_gm %ub, %gm, %m nburst(%m, %m, %m) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64"
     warns(
         CUBE + "~" + copy,
-        "pto.mte_ub_gm stands outside the sections, so that every core runs it, but it is for the vector core",
+        "pto.mte_ub_gm stands outside the sections: every vector core runs it, the others pass over it",
     )
 
 

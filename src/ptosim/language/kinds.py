@@ -94,7 +94,7 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
         if kind is not None and isinstance(section, Section) and section.core is not kind:
             message = f"{section.name} never runs: this function is for the {_NAMES[kind]} core"
             yield section, Problem(message, kind="lint", severity="warning")
-    mixed = any(isinstance(op, Section) for op in function.walk())
+    mixed = _is_mixed(function)
     first: tuple[Operation, CoreKind] | None = None
     for op in function.walk():
         if not isinstance(op, PTOOperation) or len(cores := cores_of(op)) != 1 or enclosing_scope(op) is not None:
@@ -125,12 +125,32 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
 
 
 def _shared(op: PTOOperation, needed: CoreKind) -> Problem:
-    """An instruction outside the sections of a mixed kernel. A copy there is legal by the letter."""
+    """An instruction outside the sections of a mixed kernel. A copy there is legal, and each core runs it that can."""
     name = _NAMES[needed]
-    copies = not op.regions and len(op.spaces) > 1
-    return Problem(
-        f"{op.name} stands outside the sections, so that every core runs it, but it is for the {name} core",
-        kind="lint" if copies else "invalid",
-        severity="warning" if copies else "error",
-        hint=f"move it into pto.section.{name} {{ ... }}",
-    )
+    hint = f"move it into pto.section.{name} {{ ... }}"
+    if _is_copy(op):
+        message = f"{op.name} stands outside the sections: every {name} core runs it, the others pass over it"
+        return Problem(message, kind="lint", severity="warning", hint=hint)
+    message = f"{op.name} stands outside the sections, so that every core runs it, but it is for the {name} core"
+    return Problem(message, hint=hint)
+
+
+def passes_over(kind: CoreKind, op: Operation) -> bool:
+    """Whether cores of a kind leave out a copy of the code that all cores of a mixed kernel share.
+
+    They do not have the memories that it copies between. (A helper may be called from anywhere: there it is an error.)
+    """
+    if not isinstance(op, PTOOperation) or kind in cores_of(op) or not _is_copy(op) or core_of(op) is not None:
+        return False
+    function = op.parent_op()
+    while function is not None and not isinstance(function, Function):
+        function = function.parent_op()
+    return function is not None and _is_mixed(function)
+
+
+def _is_copy(op: PTOOperation) -> bool:
+    return not op.regions and len(op.spaces) > 1
+
+
+def _is_mixed(function: Function) -> bool:
+    return any(isinstance(op, Section) for op in function.walk())

@@ -21,6 +21,7 @@ from ptosim.effects.element import Element
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
 from ptosim.language.function import Function as PTOFunction
+from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.static import static_of
@@ -146,7 +147,7 @@ class Body:
             self.launch(op)
         elif (structured := _STRUCTURED.get(op.name)) is not None:
             structured(self, op)
-        else:
+        elif not passes_over(self.kind, op):
             self.instruction(op)
 
     def instruction(self, op: Operation) -> None:

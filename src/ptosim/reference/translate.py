@@ -22,6 +22,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
 from ptosim.language.function import Function
+from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.parser import deep_recursion
@@ -233,7 +234,7 @@ class Translator:
             self._outlined(op, structured)
         elif structured is not None:
             structured(self, op)
-        else:
+        elif not passes_over(self.kind, op):
             self._instruction(op)
         self.current = before
 
