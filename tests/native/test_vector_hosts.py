@@ -43,7 +43,7 @@ def test_an_object_is_made_for_other_processors(host: Host, text: str):
     assert _compiled(program(text).kernel, host).image.startswith(b"\x7fELF")
 
 
-def _on(host: Host, kernel: Kernel) -> Callable[..., None]:
+def code_for(host: Host, kernel: Kernel) -> Callable[..., None]:
     """The kernel in the code of another processor."""
     verified = kernel.module.verified
     linked = LinkedKernel(_compiled(kernel, host), verified.parsed.source, load_target(verified.target))
@@ -58,4 +58,4 @@ def _on(host: Host, kernel: Kernel) -> Callable[..., None]:
 @pytest.mark.parametrize(("host", "text"), _parameters(HERE))
 def test_older_processors_compute_the_same(host: Host, text: str):
     made = program(text)
-    agree(made, 2, kernel=_on(host, made.kernel))
+    agree(made, 2, kernel=code_for(host, made.kernel))

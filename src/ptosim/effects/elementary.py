@@ -49,7 +49,8 @@ EXP_HIGHEST = 90.0
 
 # 2^(f/4) on |f| <= 1/2: (2^(f/4) - 1) / f interpolated in seven Chebyshev nodes and rounded to double. The relative
 # error of its fourth power is 5.3e-15, what the product x * LOG2_E has where e^x is about to overflow. Next to the 6e-8
-# of rounding to f32 that is nothing: of twelve million random arguments none got another f32 than the nearest to e^x.
+# of rounding to f32 that is nothing: of all f32 arguments two (68.28939 and -89.45233) get another f32 than the nearest
+# to e^x, counted with a long double exp.
 EXP_COEFFICIENTS = (
     1.0,
     0.17328679513998632,

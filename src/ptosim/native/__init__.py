@@ -9,6 +9,7 @@ What the rooms build with
                       slot, scratch, once; word(number) of the context; loops, the indices around
     registers.py      register_type, view, splat, shuffle, extract, insert, tree, permute, gather, lane_numbers; Mask,
                       full_mask, constant_mask, prefix_mask, mask_of_word; zeroed, masked_load, masked_store, any_lane
+    avx512.py         look_up, scale, extremum, …: instructions of some processors, where Module.avx512 says so
     lanes.py          at_the_front, prefix_sums, moved_up, count_lanes, first_lane, each_lane, chosen
     global_memory.py  locate, leaves_buffer, host_address: GM pointers
     context.py        Word, Register, Status: the words that compiled code and the run time share

@@ -16,8 +16,9 @@ from ptosim.language.system import GetCtrl, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
+from ptosim.native.flow import Module
 from ptosim.native.program import build
-from ptosim.native.toolchain import Host, compile_object
+from ptosim.native.toolchain import Host, compile_object, this_host
 from ptosim.target.profile import load_target
 
 _ATOMIC_BITS = range(6, 11)
@@ -26,7 +27,8 @@ _ATOMIC_BITS = range(6, 11)
 
 def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host | None = None) -> Compiled:
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
-    unit, symbols = lower(module, program, drop)
+    host = host or this_host()
+    unit, symbols = lower(module, program, drop, host)
     data = {
         "kind": program.kind,
         "programs": symbols,
@@ -40,12 +42,19 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
-def lower(module: VerifiedModule, program: KernelProgram, drop: bool) -> tuple[Unit, dict[CoreKind, str]]:
+def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     atomic = any(map(_may_make_atomic, _reached(program)))
     alone = len(program.entries) == 1
     sets_ctrl = any(isinstance(op, SetCtrl) for op in _reached(program))
-    unit = Unit(load_target(module.target), drop, alone, may_store_atomically=atomic, may_set_ctrl=sets_ctrl)
+    unit = Unit(
+        load_target(module.target),
+        drop,
+        alone,
+        Module(host.has_avx512),
+        may_store_atomically=atomic,
+        may_set_ctrl=sets_ctrl,
+    )
     return unit, build(module, program.entries, unit)
 
 

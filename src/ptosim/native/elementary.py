@@ -1,6 +1,7 @@
 """exp, log, sqrt and division on f32 and f16 lanes.
 
-exp and log follow `effects.elementary` operation by operation, without contraction, and are rounded once from double.
+exp and log follow `effects.elementary` operation by operation, without contraction, and are rounded once from double;
+where the processor can, exp takes the way of `quick_exp` to the same bits.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +18,12 @@ from ptosim.effects.elementary import (
     LOG_LOWEST_MANTISSA,
     ROUNDING_SHIFT,
 )
+from ptosim.native import avx512
 from ptosim.native.flow import Function
-from ptosim.native.ir import F32, F64, Value
+from ptosim.native.ir import F32, F64, I64, Value
 from ptosim.native.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, narrow, numeric, widen
+from ptosim.native.quick_exp import quick_exp
+from ptosim.native.registers import REGISTER_BYTES
 
 _INF = float("inf")
 _NAN = float("nan")
@@ -27,10 +31,30 @@ _NAN = float("nan")
 
 def exp(function: Function, element: Element, lanes: Value) -> Value:
     """e^x; overflows to +inf and underflows through the subnormals to +0."""
+    if element.name == "f32" and lanes.kind.lanes == element.lanes and function.module.avx512:
+        return _apart(function, "quick_exp", element, lanes, _quick_exp_of)
     return _apart(function, "exp", element, lanes, _exp_of)
 
 
-def _exp_of(element: Element, lanes: Value) -> Value:
+def _quick_exp_of(function: Function, element: Element, lanes: Value) -> Value:
+    return quick_exp(function, lanes, lambda: _apart(function, "exp", element, lanes, _exp_in_turns))
+
+
+def _exp_in_turns(function: Function, element: Element, lanes: Value) -> Value:
+    """The sequence for the lanes of one register of the processor after the other: rarely run, it should be short."""
+    room, kind = function.scratch(REGISTER_BYTES), lanes.kind.element.vector(avx512.LANES)
+    room.store(lanes, 64)
+
+    def turn(index: Value, _: list[Value]) -> Sequence[Value]:
+        place = room.at(index)
+        place.store(_exp_of(function, element, place.load(kind, 64)), 64)
+        return ()
+
+    function.for_loop(function.constant(I64, 0), REGISTER_BYTES, 4 * avx512.LANES, [], turn, polls=False)
+    return room.load(lanes.kind, 64)
+
+
+def _exp_of(_: Function, element: Element, lanes: Value) -> Value:
     x = widen(element, lanes)
     power = _exp(x)
     if element.name == "f16":
@@ -39,14 +63,14 @@ def _exp_of(element: Element, lanes: Value) -> Value:
 
 
 def _apart(
-    function: Function, name: str, element: Element, lanes: Value, compute: Callable[[Element, Value], Value]
+    function: Function, name: str, element: Element, lanes: Value, compute: Callable[[Function, Element, Value], Value]
 ) -> Value:
     """For a whole register a function of its own, which all instructions share: such a sequence is long."""
     if lanes.kind.lanes != element.lanes:
-        return compute(element, lanes)
+        return compute(function, element, lanes)
 
-    def fill(_: Function, given: Value) -> Value:
-        return bits_of(compute(element, lanes_as(given, lane_type(element))))
+    def fill(apart: Function, given: Value) -> Value:
+        return bits_of(compute(apart, element, lanes_as(given, lane_type(element))))
 
     bits = bits_of(numeric(lanes))
     pure = function.module.pure(f"{name}_{element.name}", [bits.kind], bits.kind, fill)
@@ -71,7 +95,7 @@ def log(function: Function, element: Element, lanes: Value) -> Value:
     return _apart(function, "log", element, lanes, _log_of)
 
 
-def _log_of(element: Element, lanes: Value) -> Value:
+def _log_of(_: Function, element: Element, lanes: Value) -> Value:
     x = numeric(lanes).convert("fpext", F64)
     result = (x < _INF).select(_log(x), x)
     result = (x > 0.0).select(result, (x == 0.0).select(x.like(-_INF), _NAN))

@@ -60,7 +60,9 @@ class Mark:
 class Module:
     """The functions of one object, and the table that explains the sites at which they may fail."""
 
-    def __init__(self) -> None:
+    def __init__(self, avx512: bool = False) -> None:
+        self.avx512 = avx512
+        """Whether the processor has these instructions."""
         self.functions: list[Function] = []
         self.sites: list[object] = []
         self._pure: dict[str, Pure] = {}

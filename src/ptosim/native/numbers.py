@@ -9,6 +9,7 @@ log in `elementary`.
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import BF16
 from ptosim.effects.float_format import F32 as F32_FORMAT
+from ptosim.native import avx512
 from ptosim.native.flow import Function
 from ptosim.native.ir import F16, F32, F64, I16, I32, I64, Type, Value
 from ptosim.native.registers import tree
@@ -34,6 +35,8 @@ def lanes_as(value: Value, scalar: Type) -> Value:
 
 def canonical(value: Value) -> Value:
     """f32 or f64 lanes with every NaN replaced by the canonical quiet one."""
+    if value.uncanonical is not None:
+        return value
     made = (value != value).select(_NAN, value)
     made.uncanonical = value
     return made
@@ -90,12 +93,21 @@ def narrow(element: Element, value: Value) -> Value:
 
 def maximum(function: Function, a: Value, b: Value) -> Value:
     """The larger of f32 or f64 lanes; a NaN on either side wins, and +0 is larger than -0."""
-    return canonical(function.intrinsic("llvm.maximum", a.kind, a, b))
+    return canonical(extremum(function, a, b, True))
 
 
 def minimum(function: Function, a: Value, b: Value) -> Value:
     """The smaller of f32 or f64 lanes; a NaN on either side wins, and -0 is smaller than +0."""
-    return canonical(function.intrinsic("llvm.minimum", a.kind, a, b))
+    return canonical(extremum(function, a, b, False))
+
+
+def extremum(function: Function, a: Value, b: Value, largest: bool) -> Value:
+    """The larger or the smaller likewise, with any NaN."""
+    if not function.module.avx512 or a.kind.element != F32 or a.kind.lanes % 4:
+        return function.intrinsic("llvm.maximum" if largest else "llvm.minimum", a.kind, a, b)
+    made = a.compare("uno", b).select(_NAN, avx512.extremum(function, a, b, largest))
+    made.uncanonical = made
+    return made
 
 
 def fused_multiply_add(function: Function, element: Element, a: Value, b: Value, c: Value) -> Value:

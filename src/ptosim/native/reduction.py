@@ -13,13 +13,14 @@ from ptosim.effects.element import Element
 from ptosim.effects.float_format import BF16, F16, F32, BinaryFormat
 from ptosim.effects.record import Static
 from ptosim.language import reduction as op
+from ptosim.native import avx512
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I16, I32, Type, Value
 from ptosim.native.lanes import at_the_front, chosen, each_lane, first_lane, prefix_sums
 from ptosim.native.lowering import define, lowering
 from ptosim.native.numbers import bits_of, lane_type, lanes_as, tree_sum, widen
-from ptosim.native.registers import Mask, extract, insert, shuffle, splat, tree, zeroed
+from ptosim.native.registers import Mask, any_lane, extract, insert, shuffle, splat, tree, zeroed
 
 BLOCKS = 8
 
@@ -54,6 +55,7 @@ def vcpadd(f: Function, input: Value, mask: Mask, element: Element) -> Value:
 
 # --- extrema --------------------------------------------------------------------------------------------------------
 
+_INFINITY, _NAN = float("inf"), float("nan")
 _FORMATS = {"f16": F16, "bf16": BF16, "f32": F32}
 
 
@@ -113,15 +115,28 @@ def _best(f: Function, input: Value, active: Value, order: _Order, groups: int) 
     return keys, tree(f, keys, lambda a, b: order.larger(f, a, b), groups)
 
 
-def _matches(f: Function, keys: Value, best: Value) -> Value:
-    return keys == splat(f, extract(best, 0), keys.kind.lanes)
+def _best_of_all(f: Function, input: Value, active: Value, order: _Order) -> tuple[Value, Value]:
+    """The best lane of the register, as an integer, and which ones have its key."""
+    if order.element.name == "f32" and f.module.avx512:
+        return _best_float(f, chosen(active, input, input.like(-_INFINITY if order.largest else _INFINITY)), order)
+    keys, best = _best(f, input, active, order, 1)
+    return order.values(best), keys == splat(f, extract(best, 0), keys.kind.lanes)
+
+
+def _best_float(f: Function, lanes: Value, order: _Order) -> tuple[Value, Value]:
+    half = lanes.kind.lanes // 2
+    low, high = shuffle(f, range(half), lanes), shuffle(f, range(half, 2 * half), lanes)
+    any_nan = any_lane(low.compare("uno", high))
+    best = bits_of(any_nan.select(_NAN, avx512.extremum_of_all(f, lanes, order.largest)))
+    same = bits_of(lanes) == splat(f, best, lanes.kind.lanes)
+    return insert(f.poison(best.kind.vector(1)), 0, best), same | (lanes != lanes)
 
 
 def _extremum(f: Function, input: Value, active: Value, order: _Order) -> Value:
     """The value in lane 0, and in lane 1 the number of its lane as an unsigned integer of the element's width."""
-    keys, best = _best(f, input, active, order, 1)
-    place = first_lane(f, _matches(f, keys, best) & active)
-    return insert(at_the_front(f, order.values(best)), 1, place.trunc(keys.kind.element))
+    value, matches = _best_of_all(f, input, active, order)
+    place = first_lane(f, matches & active)
+    return insert(at_the_front(f, value), 1, place.trunc(value.kind.element))
 
 
 def _extremum_of_blocks(f: Function, input: Value, active: Value, order: _Order) -> Value:
@@ -131,9 +146,7 @@ def _extremum_of_blocks(f: Function, input: Value, active: Value, order: _Order)
 
 def _extremum_with_matches(f: Function, input: Value, active: Value, order: _Order) -> tuple[Value, Mask]:
     """The extremum, and every active lane that equals it; the two zeros are equal, and a NaN matches the NaNs."""
-    keys, best = _best(f, input, active, order, 1)
-    value = order.values(best)
-    equal = _matches(f, keys, best)
+    value, equal = _best_of_all(f, input, active, order)
     if order.element.is_float:
         lane = lanes_as(value, lane_type(order.element))
         every = shuffle(f, [0] * input.kind.lanes, lane)

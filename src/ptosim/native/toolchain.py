@@ -40,6 +40,11 @@ class Host:
         version = ".".join(map(str, llvm.llvm_version_info))
         return f"llvm {version} {self.triple} {self.cpu} {self.features}"
 
+    @property
+    def has_avx512(self) -> bool:
+        """Whether there are the instructions of level 4 of x86-64."""
+        return self.cpu == "x86-64-v4" or "+avx512dq" in self.features.split(",")
+
 
 @cache
 def this_host() -> Host:
