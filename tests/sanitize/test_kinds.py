@@ -41,6 +41,14 @@ HALF = "    %half = arith.constant 128 : i64\n"
 OWN_PART = "    %i64 = pto.get_block_idx\n    %block = arith.index_cast %i64 : i64 to index\n"
 COPY_UB = "    pto.mte_ub_ub %in, %p, %eight nburst(%one, %zero, %zero)"
 COPY_UB += " : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64\n"
+SORT = """    %indices = pto.castptr %half : i64 -> !pto.ptr<i32, ub>
+    pto.vbitsort %p, %in, %indices, %c1 : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<i32, ub>, index
+"""
+MERGE = """    %counts = arith.constant 65537 : i64
+    %lists = arith.constant 769 : i64
+    pto.vmrgsort4 %in, %in, %in, %in, %in, %counts, %lists
+      : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64
+"""  # one record of each of the first two
 BEHIND = "    %z = pto.addptr %y, %c64 : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>\n"
 UNORDERED = turns(put("MTE2", "V") + take("MTE2", "V") + scope(MASK + vlds() + vsts()))
 
@@ -161,6 +169,15 @@ WRONG = {
         "overlap",
         "mte_ub_ub",
         "source and destination overlap",
+    ),
+    "sorted onto its indices": Wrong(
+        HALF + pointer(192) + load() + order("MTE2", "V") + SORT + ALL,
+        "overlap",
+        "vbitsort",
+        "source and destination overlap",
+    ),
+    "merged onto its lists": Wrong(
+        load() + order("MTE2", "V") + MERGE + ALL, "overlap", "vmrgsort4", "source and destination overlap"
     ),
     "no drain": Wrong(READY + DONE.replace(ALL, ""), "lint", "mte_ub_gm", "the kernel ends while MTE3 may still be"),
     "too many turns": Wrong(turns(""), "limit!", "scf.for", "more than 3 loop iterations", {"max_steps": 3}),

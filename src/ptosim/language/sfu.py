@@ -170,7 +170,8 @@ class VBitsort(Sorting):
 
     Each of `repeat` groups reads 32 scores of the type that source points to and 32 indices of 4 bytes, and writes 32
     records of 8 bytes (score, index). Equal scores keep their order, -0 equals +0, +NaN is above and -NaN below
-    everything. It runs on pipe V like a vector scope, but is written outside of one.
+    everything. It runs on pipe V like a vector scope, but is written outside of one. The records may not lie over the
+    scores and indices, which it still reads while it writes.
 
         pto.vbitsort %dest, %source, %indices, %repeat
             : !pto.ptr<ui32, ub>, !pto.ptr<f32, ub>, !pto.ptr<ui32, ub>, index
@@ -200,7 +201,7 @@ class VMrgsort4(Sorting):
     Records are 8 bytes, as pto.vbitsort writes them. count holds the length of each list in 16 bits, list 0 lowest.
     config holds the repeat count (bits 7:0), which lists take part (bits 11:8), and whether to stop as soon as one is
     used up (bit 12). Of equal scores the lower list comes first. pto.get_vms4_sr reads how many records of each list
-    were taken.
+    were taken. The result may not lie over the lists.
 
     More than one repeat needs four lists of one length that lie one after the other, and no early stop.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -93,12 +94,24 @@ def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtyp
     if repeat and any(pointer % SORT_ALIGNMENT for pointer in (dest, source, indices)):
         core.lint(f"hardware sorts between addresses that are multiples of {SORT_ALIGNMENT}")
     width = SORT_WIDTH * dtype.itemsize
+    _look_for_overlap(
+        core,
+        (dest, repeat * SORT_WIDTH * RECORD_BYTES),
+        ((source, repeat * width), (indices, repeat * SORT_WIDTH * 4)),
+    )
     for group in range(repeat):
         scores = core.read(UB, source + group * width, width).copy().view(dtype)
         index = core.read(UB, indices + group * SORT_WIDTH * 4, SORT_WIDTH * 4).copy().view(np.uint32)
         order = np.argsort(~numbers.sort_key(scores), kind="stable")
         records = np.stack((unsigned(scores)[order], index[order]), axis=1, dtype=np.uint32)
         core.write(UB, dest + group * SORT_WIDTH * RECORD_BYTES, records.reshape(-1).view(np.uint8))
+
+
+def _look_for_overlap(core: Core, dest: tuple[int, int], sources: Iterable[tuple[int, int]]) -> None:
+    """A sort begins to write before it has read everything. Stretches are a start and a length."""
+    start, length = dest
+    if core.wants_lint and any(max(start, low) < min(start + length, low + size) for low, size in sources):
+        core.lint("source and destination overlap; a sort writes before it has read everything", "overlap")
 
 
 def _scores(static: Static) -> dict[str, Any]:
@@ -122,6 +135,10 @@ def vmrgsort4(
     lengths = [list_count(count, n) * list_valid(config, n) for n in range(LISTS)]
     if repeats(config) > 1:
         _check_repeat(sources, lengths, config)
+    records = sum(lengths) * repeats(config)
+    lists = [(source, length * RECORD_BYTES) for source, length in zip(sources, lengths, strict=True)]
+    read = [(source0, records * RECORD_BYTES)] if repeats(config) > 1 else lists
+    _look_for_overlap(core, (dest, records * RECORD_BYTES), read)
     taken = [0] * LISTS
     for turn in range(repeats(config)):
         step = turn * sum(lengths) * RECORD_BYTES
