@@ -216,7 +216,7 @@ def render(diagnostic: Diagnostic) -> str:
     return "\n".join(lines).translate(UNPRINTABLE)
 
 
-DEPENDS_ON_VALUES = ("out-of-bounds", "misaligned", "arithmetic", "trap")
+DEPENDS_ON_VALUES = ("out-of-bounds", "misaligned", "id-range", "invalid", "arithmetic", "trap")
 """Kinds of which the same line may be right in another block."""
 
 

@@ -86,10 +86,6 @@ def test_an_omitted_yield_is_there_for_the_engines():
             "scf.yield must be the last operation of its region",
         ),
         (
-            ONE + "%z = arith.constant 0 : index\nscf.for %j = %c0 to %c1 step ~%z { }",
-            "the step of scf.for must be positive, not 0",
-        ),
-        (
             '~"scf.for"(%i, %i, %i) ({ ^bb0(%j: index, %x: i32): }) : (index, index, index) -> ()',
             "the initial values, the arguments of the body and the results of scf.for differ in type",
         ),
@@ -102,6 +98,11 @@ def test_an_omitted_yield_is_there_for_the_engines():
 )
 def test_loops_that_are_not(loop: str, message: str):
     rejects(loop, message)
+
+
+def test_a_step_that_leads_nowhere_is_an_error_of_the_kind_that_it_has_in_a_run():
+    loop = ONE + "%z = arith.constant 0 : index\nscf.for %j = %c0 to %c1 step ~%z { }"
+    rejects(loop, "the step of scf.for must be positive, not 0", "arithmetic")
 
 
 def test_the_carried_values_have_the_types_that_are_written():
@@ -219,7 +220,16 @@ def test_while_that_is_not(loop: str, message: str):
 
 @pytest.mark.parametrize(
     "name",
-    ["scf.execute_region", "scf.forall", "scf.parallel", "scf.index_switch", "cf.br", "affine.for", "memref.load"],
+    [
+        "scf.execute_region",
+        "scf.forall",
+        "scf.parallel",
+        "scf.index_switch",
+        "cf.br",
+        "affine.for",
+        "memref.load",
+        "llvm.mlir.undef",
+    ],
 )
 def test_what_is_not_part_of_the_surface(name: str):
     (found,) = errors(f"{name} {{ }}")

@@ -119,10 +119,12 @@ CONTROL = [
     Rule(
         f"%c = arith.constant «0|1» : index\nscf.for %i = {_I} to {_I} step ~%c {{ }}",
         "the step of scf.for must be positive, not 0",
+        "arithmetic",
     ),
     Rule(
         f"%c = arith.constant «-1|1» : index\nscf.for %i = {_I} to {_I} step ~%c {{ }}",
         "the step of scf.for must be positive, not -1",
+        "arithmetic",
     ),
     Rule(
         f"%r = {_LOOP} iter_args(%a = %s_i32) -> (i32) {{ scf.yield ~%«s_i64|a» : «i64|i32» }}",

@@ -405,6 +405,21 @@ STREAMS = [
         + _FLUSH.format("%b"),
         "offset must be i32, not index",
     ),
+    *(
+        Rule(
+            _INIT
+            + f"%c = arith.constant {count} : i32\n"
+            + f"%b = pto.vstus %a, ~%c, %v_{element}, %p_{element}_ub : {_A}, i32, V<{element}>, "
+            + f"!pto.ptr<{element}, ub> -> {_A}\n"
+            + _FLUSH.format("%b"),
+            f"offset is {wrong}; it must be 0..{most}",
+        )
+        for element, count, wrong, most in [
+            ("f32", "«65|64»", 65, 64),
+            ("f32", "«-1|0»", -1, 64),
+            ("f16", "«129|128»", 129, 128),
+        ]
+    ),
     Rule(
         _INIT
         + f"%b, %n = pto.vstus %a, %s_i32, %v_f32, %p_f32_ub : {_A}, i32, V<f32>, {_P} -> {_A}, ~{_OTHER}\n"

@@ -149,8 +149,9 @@ def test_each_repeat_sorts_the_next_32():
 
 
 def test_the_number_of_repeats_is_limited():
-    with pytest.raises(PTOError, match="repeats 0 to 255 times, not 256"):
+    with pytest.raises(PTOError, match="repeats 0 to 255 times, not 256") as raised:
         sort("f32", np.zeros(64, np.uint8), 0, 0, 0, 256)
+    assert raised.value.diagnostics[0].kind == "invalid"
 
 
 def test_a_sort_may_not_leave_ub():
@@ -223,8 +224,9 @@ def test_repeats_go_on_behind_the_four_lists():
     ],
 )
 def test_repeats_need_four_equal_lists_behind_each_other(sources, count, config):
-    with pytest.raises(PTOError, match="needs four contiguous lists of equal length, none suspended"):
+    with pytest.raises(PTOError, match="needs four contiguous lists of equal length, none suspended") as raised:
         merge("f32", np.zeros(64, np.uint8), 4096, sources, count, config)
+    assert raised.value.diagnostics[0].kind == "invalid"
 
 
 def test_no_repeat_does_nothing():

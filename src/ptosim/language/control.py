@@ -217,7 +217,7 @@ class For(PTOOperation):
             yield Problem(f"a loop counts index or signless integers, not {self.lb.type}", at="lb")
         for place, step in constants(self, "step"):
             if step <= 0:
-                yield Problem(f"the step of scf.for must be positive, not {step}", at=place)
+                yield Problem(f"the step of scf.for must be positive, not {step}", at=place, kind="arithmetic")
         carried = [value.type for value in self.iter_args]
         counter, *inside = [argument.type for argument in self.body.block.args] or [None]
         for role in ("lb", "ub", "step"):

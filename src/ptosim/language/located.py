@@ -48,7 +48,7 @@ _EVENT_ARRAY = re.compile(r"pto\.(declare_)?eventid_array(_\w+)?")
 _NO_EVENT_ARRAYS = (
     "arrays of event ids are not simulated; compute the id as an index and use pto.set_flag_dyn and pto.wait_flag_dyn"
 )
-_DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.\w+")
+_DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.[\w.]+")
 
 _UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
 """Instructions of the dialect whose results nobody has written down."""

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 
 from ptosim.effects.names import Space
 from ptosim.language.align import continues_load, continues_store, is_align
-from ptosim.language.operands import are_type, updated_base
+from ptosim.language.operands import are_type, in_range, updated_base
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -24,7 +24,7 @@ from ptosim.language.operation import (
 )
 from ptosim.language.overload import Overloaded
 from ptosim.language.syntax import Vocabulary
-from ptosim.language.types import PtrType
+from ptosim.language.types import PtrType, element_of
 from ptosim.language.vector import is_register
 
 INDEX = IndexType()
@@ -179,6 +179,8 @@ class VStus(Overloaded):
         yield from _store_step(self)
         yield from are_type(self, i32, "offset")
         yield from updated_base(self, "dest")
+        if isinstance(self.dest.type, PtrType):
+            yield from in_range(self, 0, element_of(self.dest.type.element).lanes, "offset")
 
 
 class VStu(Overloaded):

@@ -90,7 +90,7 @@ def vpack(f: Function, input: Value, part: str, result_element: Element) -> Valu
 
 
 def _half(f: Function, core: Core, input: Value, part: Value) -> Value:
-    core.fail(part.compare("ugt", 1), "arithmetic", "the part of an unpack is 0 or 1, not {}", part)
+    core.fail(part.compare("ugt", 1), "invalid", "the part of an unpack is 0 or 1, not {}", part)
     half = input.kind.lanes // 2
     low, high = shuffle(f, range(half), input), shuffle(f, range(half, 2 * half), input)
     return (part == 0).select(low, high)

@@ -184,7 +184,7 @@ def _counts(f: Function, input: Value, mask: Mask) -> Value:
 
 
 def _half(f: Function, core: Core, counts: Value, bin: Value) -> Value:
-    core.fail(bin.compare("ugt", 1), "arithmetic", "the bin of a histogram is 0 or 1, not {}", bin)
+    core.fail(bin.compare("ugt", 1), "invalid", "the bin of a histogram is 0 or 1, not {}", bin)
     half = VALUES // 2
     low, high = shuffle(f, range(half), counts), shuffle(f, range(half, VALUES), counts)
     return (bin == 0).select(low, high)

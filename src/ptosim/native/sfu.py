@@ -96,7 +96,7 @@ def vmull(lhs: Value, rhs: Value, element: Element) -> tuple[Value, Value]:
 def vbitsort(f: Function, core: Core, dest: Value, source: Value, indices: Value, repeat: Value, score: Type) -> None:
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
     message = "pto.vbitsort repeats 0 to 255 times, not {}"
-    core.fail(repeat.compare("ugt", 255), "arithmetic", message, repeat)
+    core.fail(repeat.compare("ugt", 255), "invalid", message, repeat)
 
     def more(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
         return carried[0] < repeat, carried
@@ -198,7 +198,7 @@ def _check_repeat(core: Core, sources: list[Value], lengths: list[Value], config
         apart = sources[number] != sources[0] + lengths[0] * (number * RECORD_BYTES)
         wrong = wrong | apart | (lengths[number] != lengths[0])
     message = "a repeated pto.vmrgsort4 needs four contiguous lists of equal length, none suspended"
-    core.fail((repeats(config) > 1) & wrong, "arithmetic", message)
+    core.fail((repeats(config) > 1) & wrong, "invalid", message)
 
 
 @dataclass(frozen=True)

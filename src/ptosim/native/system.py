@@ -44,7 +44,7 @@ def set_ctrl(core: Core, value: Value) -> None:
 
 
 def _bit(core: Core, bit: Value) -> Value:
-    core.fail(bit.compare("ugt", 63), "arithmetic", "there is no bit {} in a 64-bit word", bit)
+    core.fail(bit.compare("ugt", 63), "invalid", "there is no bit {} in a 64-bit word", bit)
     return bit.like(1) << (bit & 63)
 
 

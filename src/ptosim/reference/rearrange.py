@@ -70,7 +70,7 @@ def vpack(input: Lanes, part: str, result_element: Element) -> Lanes:
 
 def _half(input: Lanes, part: int) -> Lanes:
     if part not in (0, 1):
-        raise Fault("arithmetic", f"the part of an unpack is 0 or 1, not {part}")
+        raise Fault("invalid", f"the part of an unpack is 0 or 1, not {part}")
     half = len(input) // 2
     return input[part * half : (part + 1) * half]
 

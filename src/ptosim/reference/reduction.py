@@ -159,7 +159,7 @@ for _word, _largest in (("max", True), ("min", False)):
 
 def _counts(input: Lanes, mask: Mask, bin: int) -> tuple[Lanes, int]:
     if bin not in (0, 1):
-        raise Fault("arithmetic", f"the bin of a histogram is 0 or 1, not {bin}")
+        raise Fault("invalid", f"the bin of a histogram is 0 or 1, not {bin}")
     return np.bincount(input[mask.lanes(1)], minlength=256).astype(np.uint16), 128 * bin
 
 

@@ -90,7 +90,7 @@ def vmull(lhs: Lanes, rhs: Lanes) -> tuple[Lanes, Lanes]:
 def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtype: Any) -> None:
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
     if not 0 <= repeat <= 255:
-        raise Fault("arithmetic", f"pto.vbitsort repeats 0 to 255 times, not {repeat}")
+        raise Fault("invalid", f"pto.vbitsort repeats 0 to 255 times, not {repeat}")
     if repeat and any(pointer % SORT_ALIGNMENT for pointer in (dest, source, indices)):
         core.lint(f"hardware sorts between addresses that are multiples of {SORT_ALIGNMENT}")
     width = SORT_WIDTH * dtype.itemsize
@@ -149,9 +149,7 @@ def vmrgsort4(
 def _check_repeat(sources: tuple[int, ...], lengths: list[int], config: int) -> None:
     contiguous = all(sources[n] == sources[0] + n * lengths[0] * RECORD_BYTES for n in range(LISTS))
     if len(set(lengths)) > 1 or not contiguous or suspends(config):
-        raise Fault(
-            "arithmetic", "a repeated pto.vmrgsort4 needs four contiguous lists of equal length, none suspended"
-        )
+        raise Fault("invalid", "a repeated pto.vmrgsort4 needs four contiguous lists of equal length, none suspended")
 
 
 def _merge(core: Core, dest: int, sources: list[int], lengths: list[int], suspends: int, dtype: Any) -> list[int]:

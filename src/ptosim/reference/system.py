@@ -51,7 +51,7 @@ def set_ctrl(core: Core, value: int) -> None:
 
 def _bit(bit: int) -> int:
     if not 0 <= bit < 64:
-        raise Fault("arithmetic", f"there is no bit {bit} in a 64-bit word")
+        raise Fault("invalid", f"there is no bit {bit} in a 64-bit word")
     return 1 << bit
 
 
