@@ -127,6 +127,34 @@ def test_the_wrong_offset_to_the_second_vector_core_is_remarked_on() -> None:
     assert lints == ["the cube core uses semaphores 1 and 16, but not 17: AIV1 is reached with an offset of 16"]
 
 
+def both_ways(to_aic: str, vector: str, arch: str = "a5") -> list[str]:
+    """What is remarked on where the cube core signals 1 to each vector core and waits for `to_aic` of both."""
+    sets, waits = ("1", to_aic) if arch == "a3" else (f"1 {1 + 16}", f"{to_aic} {int(to_aic) + 16}")
+    cube = "".join(f"      pto.sync.set <PIPE_FIX>, {number}\n" for number in sets.split())
+    cube += "".join(f"      pto.sync.wait <PIPE_FIX>, {number}\n" for number in waits.split())
+    body = SECTIONS.format(cube=cube, vector=vector)
+    report = check(body, *(np.zeros(128, np.float32) for _ in range(3)), parameters=THREE, arch=arch)
+    assert report.ok
+    return [finding.message for finding in report.findings]
+
+
+AHEAD = "      pto.sync.set <PIPE_V>, {0}\n      pto.sync.wait <PIPE_V>, 1\n"
+IN_TURN = "      pto.sync.wait <PIPE_V>, 1\n{between}      pto.sync.set <PIPE_{pipe}>, 1\n"
+
+
+def test_one_id_for_both_directions_must_alternate() -> None:
+    """Otherwise the kernel hangs on a machine that has one counter where there are two here (A5)."""
+    meets = "sets semaphore aiv{0} -> aic id 1{1} while semaphore aic -> aiv{0} id 1{2} may be set"
+    expected = [meets.format(0, "", ""), meets.format(1, " (17 on aiv1)", " (17 on aic)")]
+    for vector in (AHEAD.format(1), IN_TURN.format(pipe="MTE3", between="")):
+        found = both_ways("1", vector)
+        assert [message.partition(":")[0] for message in found] == expected
+    assert both_ways("2", AHEAD.format(2)) == []
+    assert both_ways("1", IN_TURN.format(pipe="V", between="")) == []
+    assert both_ways("1", IN_TURN.format(pipe="MTE3", between=order("V", "MTE3"))) == []
+    assert both_ways("1", AHEAD.format(1), "a3") == []
+
+
 # --- the status of a sort ----------------------------------------------------------------------------------------
 
 MERGE = """    %lists = arith.constant 769 : i64

@@ -73,6 +73,14 @@ class Cluster:
             self._pairs[f] = Rendezvous(key, members, self.target.sync.semaphore_limit)
         return self._pairs[f]
 
+    def reverse(self, counter: Counter) -> Counter | None:
+        """Of the same vector core and id, in the other direction; None if no instruction has named it, or if ids do not
+        name a vector core."""
+        if not self._offset or counter.rendezvous is not None:
+            return None
+        distance = TO_AIC - TO_AIV
+        return self._counters.get(counter.index + (distance if counter.key.source == "aic" else -distance))
+
     @property
     def _offset(self) -> int:
         """From the id that means AIV0 to the one that means AIV1; 0 where ids do not name a vector core."""

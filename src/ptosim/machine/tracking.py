@@ -97,6 +97,7 @@ class Tracker:
                 if earlier is not None and counter.rendezvous is None:  # the last one to a meeting raises it for all
                     self._in_order(entry, entry.clock or {}, earlier, counter.key, "sets")
                 self._overflow(counter, entry, sets)
+                self._both_ways(counter, entry)
         counter.pending.append(sets)
         history.last_set = entry
 
@@ -126,6 +127,20 @@ class Tracker:
             waits.popleft()
         if len(counter.pending) + len(waits) >= counter.limit:
             self.report("semaphore-overflow", overflow_message(counter), entry)
+
+    def _both_ways(self, counter: Counter, entry: Entry) -> None:
+        """Where a machine had one counter for both directions, a set would also satisfy the wait of its own core."""
+        other = self.core.cluster.reverse(counter) if counter.key.mechanism == "semaphore" else None
+        if other is None:
+            return
+        if other.pending:
+            earlier, role = other.pending[-1][-1], "set here and not yet waited for"
+        elif other.history.last_wait and not ended_by(other.history.last_wait, entry.clock or {}):
+            earlier, role = other.history.last_wait, "the wait for it, which nothing orders before"
+        else:
+            return
+        message = f"sets {counter.key} while {other.key} may be set: one id for both directions must alternate strictly"
+        self.report("lint", message, entry, (earlier, role), severity="warning")
 
     def _in_order(self, entry: Entry, clock: Clock, earlier: Entry, key: Key, plural: str) -> None:
         """Which of two sets, or waits, comes first must not depend on the schedule. The clock is from before a wait:
