@@ -121,3 +121,53 @@ def test_neighbours_inside_one_block_are_told_apart() -> None:
     assert "scope-alias!" in kinds(
         check(READY + clear + scope(MASK + vlds() + first + same + vsts("%w", "%far")) + FINISH)
     )
+
+
+def test_what_follows_a_full_fence_is_told_apart_from_what_was_before() -> None:
+    behind = vlds() + vsts() + mem_bar("VV_ALL") + vlds("%w", "%out") + vsts("%v", "%out") + vsts("%w", "%in")
+    assert kinds(check(fenced(behind))) == ["scope-alias"]  # the second store to %out may overtake the load
+
+
+def test_a_full_fence_of_vector_accesses_does_not_order_scalar_ones() -> None:
+    stored = MASK + vlds() + vsts("%v", "%in") + mem_bar("VV_ALL") + GET
+    assert kinds(check(READY + scope(stored) + FINISH)) == ["scope-alias!"]
+
+
+FAR = "    %c1024 = arith.constant 1024 : i64\n    %far = pto.castptr %c1024 : i64 -> !pto.ptr<f32, ub>\n"
+
+
+def words(between: str = "") -> str:
+    """One instruction stores eight words one after the other, a block; after the second of them something happens."""
+    word = vsts("%v", "%far", "%i").replace("%mask :", '%mask {dist = "1PT_B32"} :')
+    second = "      %now = arith.cmpi eq, %i, %c1 : index\n      scf.if %now {\n" + between + "      }\n"
+    return vlds() + "      scf.for %i = %c0 to %c8 step %c1 {\n" + word + (second if between else "") + "      }\n"
+
+
+def in_scope(body: str) -> list[str]:
+    return kinds(check(READY + FAR + "    %c5 = arith.constant 5 : index\n" + scope(MASK + body) + FINISH))
+
+
+def test_words_that_one_instruction_stores_do_not_meet() -> None:
+    assert in_scope(words()) == []
+
+
+def test_a_word_that_another_instruction_stores_on_the_way_does() -> None:
+    other = vsts("%v", "%far", "%c5").replace("%mask :", '%mask {dist = "1PT_B32"} :')
+    assert in_scope(words(other)) == ["scope-alias"]
+
+
+def test_a_word_that_another_instruction_loads_on_the_way_does() -> None:
+    other = vlds("%w", "%far", "%c5").replace("%c5]", '%c5] {dist = "BRC_B32"}') + vsts("%w")
+    defined = vlds("%z") + vsts("%z", "%far") + mem_bar("VV_ALL")
+    assert in_scope(defined + words(other)) == ["scope-alias"]
+
+
+def test_words_leave_the_rest_of_their_blocks_undefined() -> None:
+    eight = '      %eight = pto.pset_b32 "PAT_VL8" : !pto.mask<b32>\n'
+    after = words() + mem_bar("VV_ALL") + vlds("%w", "%far") + eight
+    assert in_scope(after + vsts("%w", "%in", mask="%eight")) == []
+    assert in_scope(after + vsts("%w", "%in")) == ["uninitialized"]
+    five = words().replace("to %c8 step", "to %c5 step") + mem_bar("VV_ALL")
+    sixth = vlds("%w", "%far", "%c5").replace("%c5]", '%c5] {dist = "BRC_B32"}') + vsts("%w", "%in")
+    assert in_scope(five + sixth) == ["uninitialized"]
+    assert in_scope(five + sixth.replace("%c5]", "%c4]")) == []

@@ -452,7 +452,7 @@ class Checker(Silent):
 
     def fence(self, entry: Entry, site: Site, kind: str) -> None:
         if self._watch is not None and self._watch.entry is entry:
-            self._watch.fence(kind)
+            self._watch.fence(kind, kind == "VV_ALL" and not self.dependence.has_scalar_accesses(entry.site))
 
     def _aliases(self, watch: Watch, site: Site, covered: Window, writes: bool) -> None:
         if self.planted or self.subject.mem_bar == "off":

@@ -17,6 +17,7 @@ from ptosim.language.function import Call, Function, Return, callee_of
 from ptosim.language.static import static_of
 from ptosim.machine.entry import Site
 from ptosim.sanitize.program import Program
+from ptosim.sanitize.scope import SCALAR_ACCESSES
 
 
 class Dependence:
@@ -26,6 +27,7 @@ class Dependence:
         self.program = program
         self._reached: dict[Operation, set[Operation]] = {}
         self._through_memory: dict[Operation, set[Operation]] = {}
+        self._scalar: dict[Site, bool] = {}
         self._calls: dict[Function, list[Call]] | None = None
 
     def depends(self, store: Site, load: Site) -> bool:
@@ -44,11 +46,15 @@ class Dependence:
             known[op, around] = any(store not in reached for store in self._stores(around))
         return known[op, around]
 
+    def has_scalar_accesses(self, scope: Site) -> bool:
+        """Whether scalar code of the scope reads or writes memory."""
+        if scope not in self._scalar:
+            around = self.program.operation(scope.location)
+            self._scalar[scope] = around is None or any(op.name in SCALAR_ACCESSES for op in _executed(around))
+        return self._scalar[scope]
+
     def _stores(self, scope: Operation) -> Iterator[Operation]:
-        """The stores that a scope executes, calls included."""
-        for op in scope.walk():
-            if isinstance(op, Call) and (callee := callee_of(op)) is not None:
-                yield from self._stores(callee)
+        for op in _executed(scope):
             record = effects().get(op.name)
             if record and any(a.direction == "write" for a in record.accesses(static_of(op, self.program.target))):
                 yield op
@@ -127,6 +133,14 @@ class Dependence:
                 if isinstance(op, Call) and (callee := callee_of(op)) is not None:
                     self._calls.setdefault(callee, []).append(op)
         return self._calls.get(function, [])
+
+
+def _executed(scope: Operation) -> Iterator[Operation]:
+    """The operations that a scope executes, calls included."""
+    for op in scope.walk():
+        if isinstance(op, Call) and (callee := callee_of(op)) is not None:
+            yield from _executed(callee)
+        yield op
 
 
 def _governed(op: Operation, index: int) -> Iterator[Operation]:

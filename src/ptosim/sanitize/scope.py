@@ -27,6 +27,8 @@ RACY = 2
 STORED = 4
 LOADED = 8
 """This scope stored to the block, or loaded it at an instruction that one of its stores could overtake."""
+SHARED = 16
+"""Not only one run of one instruction did."""
 
 _STORED, _LOADED = bytes((STORED,)), bytes((LOADED,))
 _DIRTY_AT_MOST = bytes((0, DIRTY))
@@ -52,9 +54,12 @@ COVERED = _covered()
 """Of the pairs of two loads the instruction set names none; they need no order."""
 
 
+SCALAR_ACCESSES = frozenset(("pto.load_scalar", "pto.store_scalar"))
+
+
 def is_scalar(site: Site) -> bool:
     """Whether an instruction of a vector scope accesses memory as scalar code."""
-    return site.name in ("pto.load_scalar", "pto.store_scalar")
+    return site.name in SCALAR_ACCESSES
 
 
 def class_of(site: Site, writes: bool) -> str:
@@ -103,6 +108,11 @@ class Side:
     def fenced(self) -> None:
         """A mem_bar has been passed."""
         self.stamp += FENCE_ONE
+
+
+def _goes_on(run: Run | None, start: int, alone: bool) -> bool:
+    """Whether an access goes on inside the block where its run stands, if that has touched the block alone."""
+    return alone and run is not None and start == run.stop and start % BLOCK != 0
 
 
 class Watch:
@@ -167,8 +177,12 @@ class Watch:
         stop = start + width
         first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
         run = self.reading.runs.get(site) or self._known_load(site)
-        if run is None or self.flags.count(0, first, last) != last - first:
+        if run is None:
             return False
+        if self.flags.count(0, first, last) != last - first:
+            touched = first + _goes_on(run, start, self.flags[first] == LOADED)
+            if self.flags.count(0, touched, last) != last - touched:
+                return False
         if run.overtaken:
             self.flags[first:last] = _LOADED * (last - first)
         if start == run.stop:
@@ -189,12 +203,15 @@ class Watch:
         """Note a store of clean bytes; false when it needs a closer look, and has not been noted."""
         stop = start + width
         first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
-        if self.flags.count(0, first, last) != last - first:
-            if (start | stop) % BLOCK or self.flags[first:last].translate(None, _DIRTY_AT_MOST):
+        run = self.writing.runs.get(site)
+        if self.flags.count(0, first, last) == last - first:
+            self.flags[first:last] = _STORED * (last - first)
+        else:
+            touched = first + _goes_on(run, start, self.flags[first] & ~DIRTY == STORED)
+            if self.flags[touched:last].translate(None, _DIRTY_AT_MOST):
                 return False
             self.memory.define(start, stop)
-        self.flags[first:last] = _STORED * (last - first)
-        run = self.writing.runs.get(site)
+            self.flags[first:last] = bytes(STORED | dirty for dirty in self.memory.dirty[first:last])
         if run is None:
             run = self.writing.runs[site] = Run(self.sites.number(site))
         if start == run.stop:
@@ -225,7 +242,7 @@ class Watch:
         else:
             side.track.put(window, side.stamp + number)
         if writes or overtaken:
-            self._mark(blocks, STORED if writes else LOADED)
+            self._mark(blocks, (STORED if writes else LOADED) | SHARED)
 
     def refresh(self, window: Window) -> None:
         """The taint of these bytes has changed."""
@@ -250,8 +267,8 @@ class Watch:
 
     # --- aliases ------------------------------------------------------------------------------------------------------
 
-    def fence(self, kind: str) -> None:
-        """A mem_bar."""
+    def fence(self, kind: str, complete: bool) -> None:
+        """A mem_bar; a complete one orders all that came before it with all that follows."""
         self.settle()
         self.fences += 1
         if self.fences <= MOST_FENCES:  # a scope with more of them is taken to be fenced throughout
@@ -259,6 +276,8 @@ class Watch:
             self.writing.fenced()
         for pair in COVERED[kind]:
             self.last_fence[pair] = self.fences
+        if complete:
+            self.flag_bytes[:] &= DIRTY | RACY
 
     def aliases(self, site: Site, window: Window, writes: bool) -> Iterator[tuple[Site, bool, NDArray[np.bool_], bool]]:
         """Earlier accesses of this scope that overlap the bytes, one of the two a store: where they are, whether they
