@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ptosim
@@ -40,7 +41,7 @@ EDGES: dict[str, list[dict[str, int]]] = {
     "pingpong": [{"tiles": 0}, {"tiles": 1}, {"tiles": 2, "tail": 1024}],
     "producer_consumer_a2a3": [{"rows": 0}, {"rows": 1}, {"rows": 2}],
     "producer_consumer_a5": [{"tiles": 0}, {"tiles": 1}, {"tiles": 2}],
-    "softmax": [{"rows": 1}, {"rows": 8}, {"rows": 25, "grid": 2}],
+    "softmax": [{"rows": 1}, {"rows": 32, "grid": 1}, {"rows": 65, "grid": 2}],
     "topk": [{"columns": 1, "k": 1}, {"columns": 64, "k": 64}, {"columns": 512, "k": 3}],
     "unaligned_copy": [
         {"start": 0, "to": 0, "count": 64},
@@ -101,6 +102,19 @@ def test_the_example_has_a_profile(name: str) -> None:
     profile = ptosim.profile(ptosim.load(EXAMPLES / f"{name}.pto").kernel(), *launch.arguments, grid=launch.grid)
     assert profile.cycles > 0
     assert profile.bound
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_softmax_of_minus_infinities(engine: str) -> None:
+    """As NumPy has it, also where a row begins with 64 of them or has nothing else."""
+    x = np.random.default_rng(4).normal(size=(4, 128)).astype(np.float32)
+    x[0, ::3] = x[1, :64] = x[2, 64:] = x[3] = -np.inf
+    y = np.zeros_like(x)
+    ptosim.load(EXAMPLES / "softmax.pto").kernel()(x, y, 4, engine=engine)
+    with np.errstate(invalid="ignore"):
+        e = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
+        np.testing.assert_allclose(y, e / e.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-7)
+    assert np.isnan(y[3]).all() and (y[1, :64] == 0).all()
 
 
 def test_double_buffering_pays_in_the_launches_that_the_scripts_show() -> None:

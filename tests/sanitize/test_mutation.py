@@ -32,7 +32,7 @@ SIZES: dict[str, dict[str, int]] = {
     "buffers": {"tiles": 4},
     "pingpong": {"tiles": 4},
     "singlebuffer": {"tiles": 4},
-    "softmax": {"rows": 72},
+    "softmax": {"rows": 72, "grid": 1},
     "flash_attention": {"rows": 64, "keys": 384},
     "flash_attention_f32": {"rows": 64, "keys": 192},
 }
