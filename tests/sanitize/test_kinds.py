@@ -41,6 +41,10 @@ HALF = "    %half = arith.constant 128 : i64\n"
 OWN_PART = "    %i64 = pto.get_block_idx\n    %block = arith.index_cast %i64 : i64 to index\n"
 COPY_UB = "    pto.mte_ub_ub %in, %p, %eight nburst(%one, %zero, %zero)"
 COPY_UB += " : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, i64, i64, i64, i64\n"
+BLOCKS = """      %beside = arith.constant 1 : i16
+      %from_here = arith.constant 0 : i16
+      pto.vsstb %v, %p, %beside, %from_here, %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, i16, i16, !pto.mask<b32>
+"""
 SORT = """    %indices = pto.castptr %half : i64 -> !pto.ptr<i32, ub>
     pto.vbitsort %p, %in, %indices, %c1 : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<i32, ub>, index
 """
@@ -145,6 +149,15 @@ WRONG = {
     ),
     "before ub": Wrong(
         pointer(-64) + load(dest="%p") + ALL, "out-of-bounds!", "mte_gm_ub", "the first byte outside is -64"
+    ),
+    "blocks before ub": Wrong(
+        pointer(-128) + READY.replace(vsts(), BLOCKS) + ALL, "out-of-bounds!", "vsstb", "writes bytes -128 to 127 of ub"
+    ),
+    "blocks behind ub": Wrong(
+        pointer((256 << 10) - 32) + READY.replace(vsts(), BLOCKS) + ALL,
+        "out-of-bounds!",
+        "vsstb",
+        "writes bytes 262112 to 262367 of ub",
     ),
     "off by 16 bytes": Wrong(
         pointer(16) + HALF + load(dest="%p", length="%half") + ALL, "misaligned!", "mte_gm_ub", "not a multiple of 32"

@@ -310,9 +310,10 @@ class Checker(Silent):
                 self._used(entry, site, "global", taint)
             return
         if watch is not None and watch.entry is entry:
-            if taint is None and type(starts) is int and watch.store(site, starts, width):
-                return
             memory = watch.memory
+            inside = type(starts) is int and 0 <= starts <= memory.size - width
+            if taint is None and inside and watch.store(site, starts, width):
+                return
         else:
             watch = None
             assert owner is not None
