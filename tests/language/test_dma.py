@@ -119,7 +119,7 @@ def test_field_widths_of_a_load() -> None:
     def with_(n: str = X, length: str = X, left: str = X, cache: str = X, gm: str = X, ub: str = X) -> str:
         return load(rest=f"{X}, {n}, {length}, {left}, {X}, %s_i1, {cache}, {gm}, {ub}")
 
-    accepts(with_("%65535", "%65535", "%255", "%15", f"%{(1 << 40) - 1}", "%2097151"))
+    accepts(with_("%65535", "%65535", "%8", "%15", f"%{(1 << 40) - 1}", "%2097151"))
     rejects(with_(n="^%n1"), "n_burst is -1; it must be 0..2097151")
     rejects(with_(length="^%2097152"), "len_burst is 2097152; it must be 0..2097151")
     rejects(with_(left="^%256"), "left_padding is 256; it must be 0..255")

@@ -7,6 +7,7 @@ from language.twins import Rule, holds
 _X = "%s_i64"
 _TO_UB = "!pto.ptr<f32, gm>, !pto.ptr<f32, ub>"
 _COUNT, _LONG, _GM, _UB = 2097151, 65535, (1 << 40) - 1, (1 << 21) - 1
+_PADS = "{} is {}; hardware pads at most 32 bytes at each end of a row, {} elements"
 
 
 def gm_ub(length: str = _X, rows: str = f"{_X}, {_X}, {_X}", rest: str = "", l2: str = _X) -> str:
@@ -84,6 +85,14 @@ POSITIONAL = [
     Rule(ubuf_to_gm(source="~%«n1|0»"), f"source_stride is -1; it must be 0..{_UB}"),
     Rule(gm_to_ubuf(left="~%«256|8»"), "left_padding is 256; it must be 0..255"),
     Rule(gm_to_ubuf(right="~%«n1|0»"), "right_padding is -1; it must be 0..255"),
+    Rule(gm_to_ubuf(left="~%«9|8»"), _PADS.format("left_padding", 9, 8), "lint", severity="warning"),
+    Rule(gm_to_ubuf(left="~%«255|0»"), _PADS.format("left_padding", 255, 8), "lint", severity="warning"),
+    Rule(
+        "%c = arith.constant «true|false»\n" + gm_to_ubuf(right="~%9", select="%c"),
+        _PADS.format("right_padding", 9, 8),
+        "lint",
+        severity="warning",
+    ),
     Rule(ubuf_to_gm(reserved="~%«16|0»"), "reserved is 16; it must be 0..15"),
     Rule(ubuf_to_gm(sid="~%«n1|0»"), "sid is -1; it must be 0..15"),
     Rule(
@@ -258,6 +267,13 @@ GROUPED = [
     Rule(gm_ub(rest=f" pad(%s_f32, ~%s_«i32|i64», {_X})"), "left_padding must be i64, not i32"),
     Rule(gm_ub(rest=f" pad(%s_f32, {_X}, ~%s_«index|i64»)"), "right_padding must be i64, not index"),
     Rule(gm_ub(rest=f" pad(%s_f32, ~%«256|8», {_X})"), "left_padding is 256; it must be 0..255"),
+    Rule(gm_ub(rest=f" pad(%s_f32, {_X}, ~%«9|8»)"), _PADS.format("right_padding", 9, 8), "lint", severity="warning"),
+    Rule(
+        gm_ub(rest=f" pad(%s_i8, ~%«33|32», {_X})").replace("f32_", "i8_"),
+        _PADS.format("left_padding", 33, 32),
+        "lint",
+        severity="warning",
+    ),
     Rule(gm_ub(l2="~%s_«i32|i64»"), "l2_cache_ctl must be i64, not i32"),
     Rule(ub_gm(rest=" l2_cache_ctl(~%s_«i32|i64»)"), "l2_cache_ctl must be i64, not i32"),
     Rule(gm_ub(rest=f" loop(~%s_«i32|i64», {_X}, {_X})"), "loop_counts[0] must be i64, not i32"),

@@ -21,6 +21,10 @@ from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, row_
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
 from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation
+from ptosim.language.types import PtrType, element_of
+
+BLOCK_BYTES = 32
+PADDING_LIMIT = 255
 
 # --- rules ------------------------------------------------------------------------------------------------------------
 
@@ -41,6 +45,19 @@ def whole_rows(op: PTOOperation, target: str) -> Iterator[Problem]:
     yield from whole_blocks(op, target, "len_burst")
     if all(known > 1 for _, known in constants(op, "n_burst")):
         yield from whole_blocks(op, target, "source_stride", "dest_stride")
+
+
+def paddings(op: PTOOperation) -> Iterator[Problem]:
+    """What is added to a row at each end, in elements; hardware adds at most a block there."""
+    roles = ("left_padding", "right_padding")
+    yield from in_range(op, 0, PADDING_LIMIT, *roles)
+    dest = op.operands[1].type
+    most = BLOCK_BYTES // element_of(dest.element).bytes if isinstance(dest, PtrType) else PADDING_LIMIT
+    for role in roles:
+        for place, known in constants(op, role):
+            if most < known <= PADDING_LIMIT:
+                message = f"{role} is {known}; hardware pads at most 32 bytes at each end of a row, {most} elements"
+                yield Problem(message, place, "lint", "warning")
 
 
 # --- copies -----------------------------------------------------------------------------------------------------------
@@ -112,10 +129,12 @@ class CopyGmToUbuf(_RowCopy):
         yield from are_type(self, i1, "data_select")
         yield from burst_sizes(self)
         yield from row_strides(self, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-        yield from in_range(self, 0, 255, "left_padding", "right_padding")
         yield from in_range(self, 0, 15, "sid", "l2_cache_ctl")
         if any(known == 0 for _, known in constants(self, "data_select")):
+            yield from in_range(self, 0, PADDING_LIMIT, "left_padding", "right_padding")
             yield from whole_rows(self, target)
+        else:
+            yield from paddings(self)
 
 
 class CopyUbufToGm(_RowCopy):
