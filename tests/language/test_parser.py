@@ -253,6 +253,11 @@ def test_type_lists():
         copy.format("i64, i64, i64, i64, i64, ~i64"),
         "the type list has more types than the instruction has operands (7)",
     )
+    found = errors(copy.format("i64 x5").replace("%m, %m, %m", "%m, %i, %m", 1))
+    assert [error.message for error in found] == [
+        "n_burst must be i64, not index",
+        "n_burst has type index, but the type list says i64",
+    ]
 
 
 def test_all_errors_of_the_verifier_are_reported_in_order():

@@ -268,12 +268,13 @@ def compare_types(
     parser: LocatedParser, listed: list[tuple[Attribute, Span]], operands: list[tuple[str, SSAValue]]
 ) -> None:
     """Compare a type list with the operands it names. It may leave out offsets of type index, and may end early."""
+    complete = len(listed) == len(operands)
     remaining = iter(operands)
     for type_, span in listed:
         for role, value in remaining:
             if parser.same_type(type_, value):
                 break
-            if isinstance(value.type, IndexType):
+            if isinstance(value.type, IndexType) and not complete:
                 continue
             parser.report(f"{role} has type {value.type}, but the type list says {type_}", span)
             break
