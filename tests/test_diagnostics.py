@@ -260,3 +260,11 @@ def test_an_error_survives_the_way_between_processes():
 def test_how_often_and_when_first(details: dict[str, Any], note: str | None) -> None:
     lines = str(Diagnostic("race", "error", "what", hint="do", **details)).split("\n")
     assert lines == ["error: race: what", *([f"   note: {note}"] if note else []), "   hint: do"]
+
+
+@pytest.mark.parametrize("kind", ["out-of-bounds", "misaligned", "id-range", "invalid", "arithmetic", "trap"])
+def test_what_the_values_of_a_block_decide_names_the_block(kind: str) -> None:
+    """The same line may be right in block 0."""
+    for block, notes in [(1, ["   note: on b1.aiv0"]), (0, [])]:
+        found = Diagnostic(kind, "error", "what", core=f"b{block}.aiv0", block=block)
+        assert str(found).split("\n") == [f"error: {kind}: what", *notes]
