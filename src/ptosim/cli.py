@@ -274,7 +274,12 @@ def check(
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
 
-    module = load(file, target)
+    try:
+        module = load(file, target)
+    except PTOError as problem:
+        if sarif is not None:  # a log of an earlier check must not stay behind
+            _write_sarif(sarif, problem.diagnostics)
+        raise
     chosen = module.kernel(kernel)
     launch = Launch(bind(chosen.signature, _values(chosen, words)), grid, max_steps=max_steps)
     selected = None if blocks is None else [_block(word) for word in blocks.split(",")]

@@ -47,7 +47,7 @@ RESULT = {
     "relatedLocations": [LOCATION],
     "properties": lambda value: isinstance(value, dict),
 }
-RULE = {"id*": _text, "name": _text}
+RULE = {"id*": _text, "name": _text, "fullDescription": MESSAGE, "help": MESSAGE}
 RUN = {
     "tool*": {"driver*": {"name*": _text, "rules": [RULE]}},
     "columnKind": _one_of("utf16CodeUnits", "unicodeCodePoints"),

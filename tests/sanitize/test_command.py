@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from ptosim.cli import main
 from ptosim.report import progress
 from ptosim.sanitize.explain import explanation, kinds
+from sanitize.kernels import text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 ABS = str(EXAMPLES / "abs.pto")
@@ -66,6 +67,24 @@ def test_sarif(race: str, tmp_path: Path) -> None:
     log = json.loads(path.read_text())
     assert log["runs"][0]["results"][0]["ruleId"] == "race"
     assert ptosim("check", race, "rand:64", "zeros:64", "--sarif", str(tmp_path / "no" / "way")).exit_code == 2
+
+
+def test_sarif_of_a_kernel_that_does_not_load(tmp_path: Path) -> None:
+    kernel, path = tmp_path / "syntax.pto", tmp_path / "out.sarif"
+    kernel.write_text(explanation("syntax").kernel)
+    path.write_text("of an earlier check")
+    assert ptosim("check", str(kernel), "rand:64", "zeros:64", "--sarif", str(path)).exit_code == 1
+    (result,) = json.loads(path.read_text())["runs"][0]["results"]
+    assert (result["ruleId"], result["level"]) == ("syntax", "error")
+
+
+def test_what_the_verifier_warns_of_is_counted_too(tmp_path: Path) -> None:
+    kernel = tmp_path / "target.pto"
+    buffers = '    pto.get_buf "PIPE_V", 0, 0\n    pto.rls_buf "PIPE_V", 0, 0\n'
+    kernel.write_text(text(buffers, arch="a2a3"))
+    result = ptosim("check", str(kernel), "rand:64", "zeros:64")
+    assert result.stdout.count("warning: wrong-target: ") == 2
+    assert result.stdout.endswith("kernel: 2 warnings\n")
 
 
 def test_options_reach_the_check(tmp_path: Path) -> None:

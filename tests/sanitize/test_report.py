@@ -129,6 +129,12 @@ def test_sarif_carries_the_repair() -> None:
     assert "hint: after line" in result["message"]["text"]
 
 
+def test_sarif_explains_its_rules() -> None:
+    (rule,) = sarif(check(RACY))["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["fullDescription"]["text"].startswith("Two pipes touch the same bytes")
+    assert rule["help"]["text"] == explanation("race").repair
+
+
 def test_sarif_of_a_clean_kernel() -> None:
     clean = load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL
     assert violations(sarif(check(clean))) == []

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ptosim.diagnostics import Finding, Location
+from ptosim.sanitize.explain import explanation
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -20,7 +21,7 @@ def sarif(findings: Sequence[Finding]) -> dict[str, Any]:
         "version": "2.1.0",
         "runs": [
             {
-                "tool": {"driver": {"name": "ptosim", "rules": [{"id": kind, "name": _rule(kind)} for kind in kinds]}},
+                "tool": {"driver": {"name": "ptosim", "rules": [_rule(kind) for kind in kinds]}},
                 "columnKind": "unicodeCodePoints",
                 "results": [_result(finding, kinds.index(finding.kind)) for finding in findings],
             }
@@ -28,9 +29,11 @@ def sarif(findings: Sequence[Finding]) -> dict[str, Any]:
     }
 
 
-def _rule(kind: str) -> str:
-    """`unmatched-wait` is named UnmatchedWait."""
-    return "".join(word.capitalize() for word in kind.split("-"))
+def _rule(kind: str) -> dict[str, Any]:
+    """A kind with what `ptosim explain` says about it; `unmatched-wait` is named UnmatchedWait."""
+    name = "".join(word.capitalize() for word in kind.split("-"))
+    about = explanation(kind)
+    return {"id": kind, "name": name, "fullDescription": {"text": about.says}, "help": {"text": about.repair}}
 
 
 def _result(finding: Finding, rule: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,11 +18,12 @@ _COLOURS = {"error": "bold red", "warning": "bold yellow"}
 
 
 def print_report(report: CheckReport, warnings: Sequence[Finding] = ()) -> None:
-    """The findings behind what the verifier warned of, and a line that sums up."""
+    """The findings behind what the verifier warned of, and a line that sums up both."""
     console = Console(soft_wrap=True, highlight=False)
-    for finding in (*warnings, *report.findings):
+    both = replace(report, findings=(*warnings, *report.findings))
+    for finding in both.findings:
         console.print(painted(finding))
-    console.print(Text(report.summary, style="bold red" if not report.ok else "bold green"))
+    console.print(Text(both.summary, style="bold red" if not both.ok else "bold green"))
 
 
 def print_diagnostics(diagnostics: Sequence[Finding]) -> None:
