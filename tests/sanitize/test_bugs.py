@@ -134,7 +134,7 @@ def test_two_vector_cores_signal_and_the_cube_core_waits_once() -> None:
     report = check(twenty + CLUSTER.replace("WAIT", ""))
     assert "semaphore-overflow!" in kinds(report)
     overflow = next(finding for finding in report.findings if finding.kind == "semaphore-overflow")
-    assert "aiv1 -> aic id 0" in overflow.message
+    assert "aiv1 -> aic id 0 (16 on aic)" in overflow.message  # the id that the missing wait needs
     assert overflow.line == 23
     few = CLUSTER.replace("WAIT", "").replace("%c20", "%c4")
     assert kinds(check(few)) == ["undrained"]

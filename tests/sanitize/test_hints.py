@@ -56,6 +56,14 @@ def test_a_loop_without_reverse_edges_gets_them_primed_and_drained() -> None:
     assert primed[0].split("\n")[0].startswith("before line 13 add pto.set_flag")
 
 
+def test_in_nested_loops_prime_and_drain_are_outside_of_both() -> None:
+    """Inside of the outer one the next prime could come before the drain of the last."""
+    inner = loop(load() + COPY + store()).replace("%i =", "%j =")
+    hints = follow(text(loop(inner) + ALL))
+    primes = [hint.split(" add ")[0] for hint in hints if "// prime" in hint]
+    assert primes == ["before line 13", "before line 14"]  # where the outer loop begins, and then one line further down
+
+
 def test_the_set_stays_outside_an_inner_loop() -> None:
     # Each tile is copied in four pieces; the vector function must wait for all of them, once.
     pieces = """      %offset = arith.muli %i, %c8 : index

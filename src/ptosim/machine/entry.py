@@ -73,7 +73,7 @@ class Key:
             return f"syncall of {self.source}"
         ends = f" {self.source} -> {self.destination}" if self.source else ""
         spelled = [str(number) for number in self.written if number != self.id]
-        also = f" ({', '.join(spelled)} on {self.source})" if spelled else ""
+        also = f" ({', '.join(spelled)} on aic)" if spelled else ""  # which alone has to tell two vector cores apart
         return f"{self.mechanism}{ends} id {self.id}{also}"
 
 

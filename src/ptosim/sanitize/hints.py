@@ -3,7 +3,7 @@
 A set goes behind the earlier access and a wait in front of the later one, both in the innermost block that holds the
 two (in front of or behind a whole vector scope, inner loop or branch that only one of them is in), so that they are
 executed equally often. Where the later access comes first in that block, the edge leads from one iteration of a loop to
-the next: then a set before the loop primes it and a wait behind the loop drains it.
+the next: then a set before the loop, and all loops around it, primes it, and a wait behind them drains it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Operation
 
 from ptosim.effects.names import Pipe
-from ptosim.language.control import For, While
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.sync import GetBuf, RlsBuf
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import after, before
-from ptosim.sanitize.program import Program, ancestors, launched
+from ptosim.sanitize.program import Program, ancestors, launched, outermost_loop
 from ptosim.sanitize.signals import Signals
 
 EVENT_IDS = 8
@@ -80,7 +79,7 @@ class Repairs:
         operands = f'["PIPE_{first.pipe}", "PIPE_{second.pipe}", "EVENT_ID{event}"]'
         put, take = f"pto.set_flag{operands}", f"pto.wait_flag{operands}"
         edits = [after(self.program, meeting.first, put), before(self.program, meeting.second, take)]
-        loop = None if _comes_before(meeting.first, meeting.second) else _loop_around(meeting.block)
+        loop = None if _comes_before(meeting.first, meeting.second) else outermost_loop(meeting.first)
         if loop is not None:
             edits = [
                 before(self.program, loop, f"{put}  // prime"),
@@ -144,13 +143,6 @@ def _comes_before(first: Operation, second: Operation) -> bool:
     while here is not None and here is not second:
         here = here.next_op
     return here is second and first is not second
-
-
-def _loop_around(block: Block) -> Operation | None:
-    parent = block.parent_op()
-    while parent is not None and not isinstance(parent, For | While):
-        parent = parent.parent_op()
-    return parent
 
 
 def _fence_class(side: Party) -> str:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
 from ptosim.machine.deadlock import Blocked, Root
 from ptosim.machine.entry import Key
 from ptosim.sanitize.edit import after, before
-from ptosim.sanitize.program import Program
+from ptosim.sanitize.program import Program, outermost_loop
 
 SETS = "pto.set_flag", "pto.set_flag_dyn"
 WAITS = "pto.wait_flag", "pto.wait_flag_dyn"
@@ -26,7 +25,7 @@ def prime(program: Program, root: Root) -> str | None:
 
 def _prime(program: Program, head: Blocked) -> str | None:
     key, wait = head.key, program.operation(head.entry.site.location)
-    loop = _loop_around(wait) if wait is not None else None
+    loop = outermost_loop(wait) if wait is not None else None
     if key is None or key.mechanism != "flag" or wait is None or loop is None:
         return None
     here, last = program.first_line(wait), program.last_line(loop)
@@ -39,16 +38,6 @@ def _prime(program: Program, head: Blocked) -> str | None:
     if not any(line > last for line in waits):
         edits.append(after(program, loop, f"pto.wait_flag{operands}  // drain"))
     return "\n".join(map(str, edits))
-
-
-def _loop_around(op: Operation) -> Operation | None:
-    """The outermost loop around an operation."""
-    found: Operation | None = None
-    parent = op.parent_op()
-    while parent is not None:
-        found = parent if isinstance(parent, For | While) else found
-        parent = parent.parent_op()
-    return found
 
 
 def _is(op: Operation, names: tuple[str, ...], key: Key) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from xdsl.ir import Block, Operation
 
 from ptosim.diagnostics import Location, Source
+from ptosim.language.control import For, While
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import is_scope
@@ -94,6 +95,12 @@ def ancestors(op: Operation) -> list[tuple[Block, Operation]]:
         found.append((block, here))
         here = block.parent_op()
     return found
+
+
+def outermost_loop(op: Operation) -> Operation | None:
+    """The outermost loop around an operation."""
+    loops = [parent for _, parent in ancestors(op)[1:] if isinstance(parent, For | While)]
+    return loops[-1] if loops else None
 
 
 def _closing_brace(text: str, start: int) -> int:
