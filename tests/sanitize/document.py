@@ -31,10 +31,15 @@ for finding in report.findings:          # .kind .severity .message .line .relat
 In a test of your own:
 
 ```python
+import numpy as np
+import ptosim
+
+
 def test_softmax_is_clean():
-    kernel = ptosim.load("softmax.pto").kernel()
-    report = ptosim.check(kernel, *arguments(), grid=3)
-    assert report.findings == (), report
+    kernel = ptosim.load("examples/softmax.pto").kernel()
+    x = np.random.default_rng(1).normal(size=(24, 128)).astype("f4")
+    report = ptosim.check(kernel, x, np.zeros_like(x), 24, grid=3)
+    assert report.ok, str(report)        # the text, because pytest cuts other objects short
 ```
 
 | option | |

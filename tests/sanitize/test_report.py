@@ -60,6 +60,11 @@ def test_plain_data() -> None:
     assert {"severity", "message", "related", "hint", "core", "pipe", "bytes", "block", "loops", "count"} <= set(first)
 
 
+def test_a_report_shows_itself_as_it_prints() -> None:
+    report = check(RACY)
+    assert repr(report) == str(report)
+
+
 # --- SARIF -------------------------------------------------------------------------------------------------------
 
 

@@ -35,6 +35,9 @@ class CheckReport:
     def __str__(self) -> str:
         return "\n".join([*map(str, self.findings), self.summary])
 
+    def __repr__(self) -> str:
+        return str(self)  # what a notebook shows, and pytest for `assert report.ok, report`
+
     @property
     def summary(self) -> str:
         """The last line of the text."""
