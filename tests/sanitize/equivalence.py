@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ptosim.arguments import bind
 from ptosim.effects.names import GM, SERIAL_PIPES, Pipe, Space
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.observer import Footprint, Silent
+from ptosim.reference.observed import ObservedCore
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,8 @@ class Work:
     name: str
     core: str
     pipe: Pipe
+    number: int
+    """Of the entry on its pipe."""
     accesses: list[Access] = field(default_factory=list[Access])
     fences: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     """Each mem_bar with the number of accesses before it; a second one in the same place adds nothing."""
@@ -80,7 +84,7 @@ class Recorder(Silent):
     def issue(self, entry: Entry) -> None:
         self.programs[entry.core.name].append(entry)
         if entry.kind in (Kind.WORK, Kind.LOAD, Kind.STORE):
-            entry.data = Work(entry.site.name, entry.core.name, entry.pipe)
+            entry.data = Work(entry.site.name, entry.core.name, entry.pipe, entry.n)
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
         entry.data.accesses.append(Access(memory_of(footprint), False, by_use, places_of(footprint), b""))
@@ -250,6 +254,39 @@ def _in_order(works: Trace, one: int, other: int) -> bool:
     first, second = works[one], works[other]
     scalar = first.core == second.core and first.pipe is second.pipe is Pipe.S  # in order with itself
     return scalar or bool(second.before >> one & 1 or first.before >> other & 1)
+
+
+def left_by_garbage(kernel: ptosim.Kernel, arguments: Iterable[Any], grid: int, works: Trace) -> list[bytes]:
+    """What a launch leaves in its arguments when lanes that count by use are garbage wherever something that is in no
+    order with their load writes. The trace is that of the launch."""
+    touched = [Touched(work, by_use=False) for work in works]
+    doubtful = {
+        (work.core, work.pipe, work.number): np.concatenate([_NOWHERE, *written])
+        for number, work in enumerate(works)
+        if (
+            written := [
+                touched[other].written.get(f"{work.core} ub", _NOWHERE)
+                for other in range(len(works))
+                if other != number and not _in_order(works, number, other)
+            ]
+        )
+    }
+    read = ObservedCore.read
+
+    def garbled(core: ObservedCore, space: Space, start: int, width: int, *rest: Any) -> Any:
+        data = read(core, space, start, width, *rest)
+        places = doubtful.get((core.machine.name, core.entry.pipe, core.entry.n))
+        if places is None or rest[1:2] != (True,):  # alignment, by use
+            return data
+        return np.where(np.isin(np.arange(start, start + width), places), ~data, data)
+
+    bound = bind(kernel.signature, tuple(arguments)).copied()
+    with patch.object(ObservedCore, "read", garbled):
+        kernel.reference(Launch(bound, grid), Recorder())()
+    return [bytes(buffer) for buffer in bound.buffers]
+
+
+_NOWHERE = np.zeros(0, np.int64)
 
 
 class Touched:
