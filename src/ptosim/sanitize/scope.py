@@ -11,6 +11,7 @@ overlap, one of them a store, need a mem_bar between them whose classes cover bo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +109,12 @@ class Side:
     def fenced(self) -> None:
         """A mem_bar has been passed."""
         self.stamp += FENCE_ONE
+
+
+@cache
+def _adding(flag: int) -> bytes:
+    """A table that adds a flag to whatever a byte holds."""
+    return bytes(present | flag for present in range(256))
 
 
 def _goes_on(run: Run | None, start: int, alone: bool) -> bool:
@@ -211,7 +218,7 @@ class Watch:
             if self.flags[touched:last].translate(None, _DIRTY_AT_MOST):
                 return False
             self.memory.define(start, stop)
-            self.flags[first:last] = bytes(STORED | dirty for dirty in self.memory.dirty[first:last])
+            self.flags[first:last] = self.memory.dirty[first:last].translate(_adding(STORED))
         if run is None:
             run = self.writing.runs[site] = Run(self.sites.number(site))
         if start == run.stop:
@@ -229,7 +236,13 @@ class Watch:
 
     def about(self, window: Window) -> int:
         """Everything that the flags say about the blocks of an access."""
-        return int(np.bitwise_or.reduce(window.blocks().of(self.flag_bytes), axis=None))
+        blocks = window.blocks()
+        if blocks.is_stretch:
+            found = 0
+            for flags in set(self.flags[blocks.start : blocks.start + blocks.width]):
+                found |= flags
+            return found
+        return int(np.bitwise_or.reduce(blocks.of(self.flag_bytes), axis=None))
 
     def note(self, site: Site, number: int, window: Window, writes: bool) -> None:
         """Record an access, whatever was found about it."""
@@ -251,6 +264,10 @@ class Watch:
         flags[numbers] = flags[numbers] & ~np.uint8(DIRTY) | dirty[numbers]
 
     def _mark(self, blocks: Window, flag: int) -> None:
+        if blocks.is_stretch:
+            part = slice(blocks.start, blocks.start + blocks.width)
+            self.flags[part] = self.flags[part].translate(_adding(flag))
+            return
         flags = self.flag_bytes
         blocks.put(flags, blocks.of(flags) | np.uint8(flag))
 
