@@ -154,6 +154,34 @@ def test_vector_cores_of_a5_exchange_through_the_cube_core() -> None:
     ]
 
 
+BARRIER = "    pto.barrier #pto.pipe<PIPE_{}>\n"
+
+
+def either(first: str, second: str) -> str:
+    return f"      scf.if %is_first {{\n{first}      }} else {{\n{second}      }}\n"
+
+
+def test_where_the_cube_core_has_no_loop_it_passes_a_signal_on_once() -> None:
+    """All rounds of one vector core come before all of the other."""
+    stored = load("%x") + order("MTE2", "MTE3") + store("%in", "%w") + BARRIER.format("ALL")
+    (hint,) = follow(mixed("", either(loop(stored), loop(load("%w") + BARRIER.format("MTE2"))) + ALL, "a5"))
+    assert [line.partition("add")[2].strip() for line in hint.split("\n")] == [
+        "pto.set_intra_block <PIPE_MTE3>, 0",
+        "pto.wait_intra_block <PIPE_MTE2>, 1",
+        "pto.wait_intra_block <PIPE_FIX>, 0",
+        "pto.set_intra_block <PIPE_FIX>, 17",
+    ]
+
+
+def test_a_relay_that_needs_a_loop_is_asked_for_in_words() -> None:
+    stored = load("%x") + order("MTE2", "MTE3") + store("%in", "%w") + BARRIER.format("ALL")
+    source = mixed("", loop(either(stored, load("%w") + BARRIER.format("MTE2"))) + ALL, "a5")
+    hints = {finding.hint for finding in examine(source) if finding.kind == "race"}
+    assert hints == {
+        "signal from aiv0 MTE3 to aiv1 MTE2 with a semaphore, which the cube core passes on as often as they run"
+    }
+
+
 def test_vector_cores_of_a2a3_meet() -> None:
     (hint,) = follow(mixed("", EXCHANGE, "a2a3"))
     assert [line.partition("add")[2].strip() for line in hint.split("\n")] == [

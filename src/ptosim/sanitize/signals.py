@@ -9,7 +9,7 @@ The vector cores of an a5 cluster cannot signal each other: the cube core passes
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
@@ -88,11 +88,10 @@ class Signals:
             return wish
         relayed = self.direct and "aic" not in (first.role, second.role)
         places = self._relay_places(sides) if relayed else ()
-        if relayed and not places:
-            return wish
         if relayed:
-            first_side, second_side = (replace(side, loops=side.loops[: len(places) - 1]) for side in sides)
-            sides = first_side, second_side
+            sides = self._sides(first, second, len(places) - 1) if places else None
+            if sides is None:
+                return f"{wish}, which the cube core passes on as often as they run"
         exchange = self._exchange(*sides)
         if exchange is None:
             return wish
@@ -139,12 +138,14 @@ class Signals:
 
     # --- where --------------------------------------------------------------------------------------------------------
 
-    def _sides(self, first: Party, second: Party) -> tuple[_Side, _Side] | None:
+    def _sides(self, first: Party, second: Party, most: int = DEEPEST) -> tuple[_Side, _Side] | None:
+        """Where the two stand in the innermost loops that both run, of so many at most."""
         ops = self.program.operation(first.site.location), self.program.operation(second.site.location)
         if ops[0] is None or ops[1] is None:
             return None
         ways = _way(ops[0]), _way(ops[1])
-        depth = min(len(self._walk(first, ways[0], ways[1]).loops), len(self._walk(second, ways[1], ways[0]).loops))
+        walks = self._walk(first, ways[0], ways[1]), self._walk(second, ways[1], ways[0])
+        depth = min(most, *(len(side.loops) for side in walks))
         one, other = self._walk(first, ways[0], ways[1], depth), self._walk(second, ways[1], ways[0], depth)
         return None if one.op is other.op and not depth else (one, other)
 
