@@ -143,19 +143,22 @@ def chain(length: int) -> str:
 
 
 def softmax() -> str:
-    """Softmax of rows of 128 columns, each in two registers: maximum, exponentials, sum, quotients; 14 instructions."""
+    """Softmax of rows of 128 columns, each in two registers: maximum, exponentials, sum, quotients; 14 instructions.
+
+    Tiles of 32 rows, one after the other.
+    """
     return f"""module attributes {{pto.target_arch = "a5"}} {{
   func.func @softmax(%x: {GM}, %y: {GM}, %rows: i32) attributes {{pto.kernel}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
+    %c32 = arith.constant 32 : index
     %c64 = arith.constant 64 : index
     %c128 = arith.constant 128 : index
     %c0_i64 = arith.constant 0 : i64
     %c1_i64 = arith.constant 1 : i64
-    %c4096_i64 = arith.constant 4096 : i64
+    %bytes = arith.constant 16384 : i64
     %in = pto.castptr %c0_i64 : i64 -> {UB}
-    %out = pto.castptr %c4096_i64 : i64 -> {UB}
+    %out = pto.castptr %bytes : i64 -> {UB}
     %n = arith.index_cast %rows : i32 to index
     %block_i64 = pto.get_block_idx
     %block = arith.index_cast %block_i64 : i64 to index
@@ -164,17 +167,17 @@ def softmax() -> str:
     %share = arith.divui %n, %blocks : index
     %first = arith.muli %block, %share : index
     %last = arith.addi %first, %share : index
-    scf.for %row = %first to %last step %c8 {{
+    scf.for %row = %first to %last step %c32 {{
       %offset = arith.muli %row, %c128 : index
       %gm_in = pto.addptr %x, %offset : {GM} -> {GM}
       %gm_out = pto.addptr %y, %offset : {GM} -> {GM}
-      pto.mte_gm_ub %gm_in, %in, %c0_i64, %c4096_i64 nburst(%c1_i64, %c4096_i64, %c4096_i64)
+      pto.mte_gm_ub %gm_in, %in, %c0_i64, %bytes nburst(%c1_i64, %bytes, %bytes)
         : {GM}, {UB}, i64, i64, i64, i64, i64
       pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
       pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
       pto.vecscope {{
         %all = pto.pset_b32 "PAT_ALL" : {MASK}
-        scf.for %r = %c0 to %c8 step %c1 {{
+        scf.for %r = %c0 to %c32 step %c1 {{
           %left = arith.muli %r, %c128 : index
           %right = arith.addi %left, %c64 : index
           %a = pto.vlds %in[%left] : {UB} -> {VREG}
@@ -195,7 +198,7 @@ def softmax() -> str:
       }}
       pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
       pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
-      pto.mte_ub_gm %out, %gm_out, %c4096_i64 nburst(%c1_i64, %c4096_i64, %c4096_i64) : {UB}, {GM}, i64, i64, i64, i64
+      pto.mte_ub_gm %out, %gm_out, %bytes nburst(%c1_i64, %bytes, %bytes) : {UB}, {GM}, i64, i64, i64, i64
       pto.set_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]
       pto.wait_flag["PIPE_MTE3", "PIPE_V", "EVENT_ID0"]
       pto.set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID0"]

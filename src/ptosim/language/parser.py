@@ -43,7 +43,9 @@ class ParsedModule:
         position = self.positions.get(op)
         if position is None:
             return None
-        span = position.roles.get(role or "") or _unplaced(op, position, role) or position.name
+        span = position.name
+        if role is not None:
+            span = position.roles.get(role) or _unplaced(op, position, role) or span
         return self.source.location(span.start, max(1, span.end - span.start))
 
     def diagnostic(self, op: Operation, problem: Problem) -> Diagnostic:
@@ -74,7 +76,7 @@ class ParsedModule:
                 self.definitions[after] = self.definitions.pop(before)
 
 
-def _unplaced(op: Operation, position: Position, role: str | None) -> Span | None:
+def _unplaced(op: Operation, position: Position, role: str) -> Span | None:
     """The place of an operand of the generic form, which has operands in the order of the class and no roles."""
     if not isinstance(op, PTOOperation) or len(position.operands) != len(op.operands):
         return None

@@ -32,9 +32,13 @@ def scale(f: Function, lanes: Value, powers: Value) -> Value:
     return joined(f, [_call(f, "mask.scalef.ps.512", a.kind, a, power, a, every, rounding) for a, power in parts])
 
 
-def is_subnormal(f: Function, lanes: Value) -> Value:
-    kind, subnormal = I1.vector(LANES), f.constant(I32, 0x20)
-    return joined(f, [_call(f, "fpclass.ps.512", kind, part, subnormal) for (part,) in _parts(f, lanes)])
+_SUBNORMAL, _INFINITIES, _NANS = 0x20, 0x18, 0x81
+
+
+def is_odd(f: Function, lanes: Value) -> Value:
+    """Whether each lane is neither zero nor a normal number."""
+    kind, odd = I1.vector(LANES), f.constant(I32, _SUBNORMAL | _INFINITIES | _NANS)
+    return joined(f, [_call(f, "fpclass.ps.512", kind, part, odd) for (part,) in _parts(f, lanes)])
 
 
 def extremum(f: Function, a: Value, b: Value, largest: bool) -> Value:

@@ -64,7 +64,8 @@ class Word(IntEnum):
     PROGRAM = 103  # addresses of the scalar program of a block with one core,
     READ = 104  # and of what moves rows (transfer.py)
     STREAM = 105
-    READS = 106  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
+    EXP = 106  # of e^x for a register of f32 (elementary.py); where there is no AVX-512 nobody calls it
+    READS = 107  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
 
 
 class Register(IntEnum):

@@ -27,7 +27,7 @@ from ptosim.native.context import (
 )
 from ptosim.native.memory import Memory
 from ptosim.native.operations import Operation, entry_symbol
-from ptosim.native.resident import BLOCKS, READ, STREAM, resident
+from ptosim.native.resident import BLOCKS, EXP, READ, STREAM, resident
 from ptosim.target.profile import Target
 
 _Program = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
@@ -169,6 +169,7 @@ class Core:
         self._words[Word.PROGRAM] = code.address(next(iter(executable.programs.values())))
         self._words[Word.READ] = shared.address(READ)
         self._words[Word.STREAM] = shared.address(STREAM)
+        self._words[Word.EXP] = shared.address(EXP)
         for word, address in memories.items():
             self._words[word] = address
         self.address = self._words.buffer_info()[0]

@@ -7,6 +7,7 @@ where the processor can, exp takes the way of `quick_exp` to the same bits.
 from collections.abc import Callable, Sequence
 
 from ptosim.effects.element import Element
+from ptosim.effects.element import element as element_named
 from ptosim.effects.elementary import (
     EXP_COEFFICIENTS,
     EXP_HIGHEST,
@@ -19,11 +20,12 @@ from ptosim.effects.elementary import (
     ROUNDING_SHIFT,
 )
 from ptosim.native import avx512
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, F64, I64, Value
+from ptosim.native.context import Word
+from ptosim.native.flow import Function, Module
+from ptosim.native.ir import F32, F64, I32, I64, Value
 from ptosim.native.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, narrow, numeric, widen
 from ptosim.native.quick_exp import quick_exp
-from ptosim.native.registers import REGISTER_BYTES
+from ptosim.native.registers import REGISTER_BYTES, register_type
 
 _INF = float("inf")
 _NAN = float("nan")
@@ -31,9 +33,21 @@ _NAN = float("nan")
 
 def exp(function: Function, element: Element, lanes: Value) -> Value:
     """e^x; overflows to +inf and underflows through the subnormals to +0."""
-    if element.name == "f32" and lanes.kind.lanes == element.lanes and function.module.avx512:
-        return _apart(function, "quick_exp", element, lanes, _quick_exp_of)
-    return _apart(function, "exp", element, lanes, _exp_of)
+    if element.name != "f32" or lanes.kind.lanes != element.lanes or not function.module.avx512:
+        return _apart(function, "exp", element, lanes, _exp_of)
+    bits, address = bits_of(numeric(lanes)), function.base(Word.EXP)
+    return lanes_as(function.emit(bits.kind, f"call {bits.kind} {address.text}({bits}) nounwind memory(none)"), F32)
+
+
+def build_exp(module: Module, name: str) -> None:
+    """What kernels for processors with AVX-512 call for a whole register of f32."""
+    element, bits = element_named("f32"), register_type(I32)
+    compute = _quick_exp_of if module.avx512 else _exp_of
+
+    def fill(function: Function, given: Value) -> Value:
+        return bits_of(compute(function, element, lanes_as(given, F32)))
+
+    module.pure(name, [bits], bits, fill, "exported")
 
 
 def _quick_exp_of(function: Function, element: Element, lanes: Value) -> Value:

@@ -83,10 +83,17 @@ class Module:
         self.functions.append(made)
         return made
 
-    def pure(self, name: str, parameters: Sequence[Type], result: Type, fill: Callable[..., Value]) -> "Pure":
+    def pure(
+        self,
+        name: str,
+        parameters: Sequence[Type],
+        result: Type,
+        fill: Callable[..., Value],
+        linkage: Linkage = "internal",
+    ) -> "Pure":
         """A function of its arguments alone, made when first wanted; `fill(function, *parameters)` computes it."""
         if name not in self._pure:
-            made = self._pure[name] = Pure(self, name, tuple(parameters), result)
+            made = self._pure[name] = Pure(self, name, tuple(parameters), result, linkage)
             self.functions.append(made)
             made.give(fill(made, *made.parameters))
         return self._pure[name]
@@ -504,8 +511,8 @@ class Function:
 class Pure(Function):
     """A function of its arguments alone: it has no context, cannot fail, and returns one value."""
 
-    def __init__(self, module: Module, name: str, parameters: tuple[Type, ...], result: Type) -> None:
-        super().__init__(module, name, parameters, (result,), "internal")
+    def __init__(self, module: Module, name: str, parameters: tuple[Type, ...], result: Type, linkage: Linkage) -> None:
+        super().__init__(module, name, parameters, (result,), linkage)
 
     def give(self, value: Value) -> None:
         self.do(f"ret {value}")
@@ -515,5 +522,6 @@ class Pure(Function):
         return function.emit(self.results[0], f"call {self.results[0]} @{self.name}({', '.join(map(str, arguments))})")
 
     def definition(self) -> str:
-        head = f"define internal {self.results[0]} @{self.name}({', '.join(map(str, self.parameters))})"
+        parameters = ", ".join(map(str, self.parameters))
+        head = f"define {_LINKAGE[self.linkage]}{self.results[0]} @{self.name}({parameters})"
         return "\n".join([f"{head} nounwind noinline memory(none) {{", "entry:", *self._slots, *self._lines, "}\n"])

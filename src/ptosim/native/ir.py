@@ -23,7 +23,7 @@ class Type:
     lanes: int = 0
 
     def __str__(self) -> str:
-        return _type_text(self)
+        return _type_text(self.scalar, self.lanes)
 
     def vector(self, lanes: int) -> "Type":
         return Type(self.scalar, lanes)
@@ -43,7 +43,7 @@ class Type:
     @property
     def bits(self) -> int:
         """The width of a lane."""
-        return _FLOAT_BITS.get(self.scalar) or (64 if self.is_pointer else int(self.scalar[1:]))
+        return _bits(self.scalar)
 
     @property
     def mangled(self) -> str:
@@ -60,8 +60,13 @@ PTR = Type("ptr")
 
 
 @cache
-def _type_text(kind: Type) -> str:
-    return f"<{kind.lanes} x {kind.scalar}>" if kind.lanes else kind.scalar
+def _type_text(scalar: str, lanes: int) -> str:
+    return f"<{lanes} x {scalar}>" if lanes else scalar
+
+
+@cache
+def _bits(scalar: str) -> int:
+    return _FLOAT_BITS.get(scalar) or (64 if scalar == "ptr" else int(scalar[1:]))
 
 
 class Emitter(Protocol):
@@ -302,7 +307,7 @@ class Value:
 
 def constant(emitter: Emitter, kind: Type, number: float | Sequence[float]) -> Value:
     """A constant: one number for a scalar or for all lanes of a vector, or a sequence with one number per lane."""
-    if isinstance(number, Sequence):
+    if not isinstance(number, int | float):
         lanes = ", ".join(f"{kind.element} {scalar_text(kind.element, lane)}" for lane in number)
         return Value(emitter, kind, f"<{lanes}>")
     if not kind.lanes:

@@ -102,7 +102,7 @@ class Builder:
                 op.name,
                 self.location(op),
                 record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
-                self.location(scope) if scope is not None else None,
+                self.site(scope).location if scope is not None else None,
             )
         return self.sites[op]
 

@@ -8,8 +8,9 @@ each other. Where it is rounded to f32, any other way to e^x gives the same bits
 
 rest has an error below `DOUBT` of itself. If sum + rest(1 + DOUBT) and sum + rest(1 - DOUBT) round to one number, that
 is the result. If not in some lane, as in one of seventy registers, the sequence decides for the register; and so it
-does where a lane is NaN, or its result subnormal and rounded a second time by the product with 2^n. A test compares the
-two ways on every f32 there is.
+does where a result is no normal number: subnormal, and rounded a second time by the product with 2^n, infinite or NaN.
+It is zero soon enough that lanes of -inf, with which kernels mask, remain quick. A test compares the two ways on every
+f32 there is.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import struct
 from collections.abc import Callable
 from decimal import Decimal
 
-from ptosim.effects.elementary import EXP_HIGHEST, EXP_LOWEST, LOG2_E
+from ptosim.effects.elementary import EXP_LOWEST, LOG2_E
 from ptosim.native import avx512
 from ptosim.native.flow import Function
 from ptosim.native.ir import Value
@@ -55,9 +56,7 @@ def quick_exp(f: Function, x: Value, sequence: Callable[[], Value]) -> Value:
 
 def _estimate(f: Function, x: Value) -> tuple[Value, Value]:
     """e^x, and for each lane whether that may be wrong."""
-    given = x
-    x = (given < EXP_LOWEST).select(EXP_LOWEST, given)  # a NaN stays one, and no comparison finds it equal
-    x = (x > EXP_HIGHEST).select(EXP_HIGHEST, x)
+    x = (x < EXP_LOWEST).select(EXP_LOWEST, x)  # a NaN stays one
     shifted = _fused(f, x, x.like(LOG2_E), x.like(_ROUNDING_SHIFT))
     n = shifted - _ROUNDING_SHIFT  # n + j/32
     r = _fused(f, n, x.like(-_LN2_HIGH), x)  # exact
@@ -69,7 +68,7 @@ def _estimate(f: Function, x: Value) -> tuple[Value, Value]:
     rest = _fused(f, total, low, _fused(f, power, series, lost))
     upper, lower = (_fused(f, rest, x.like(1 + doubt), total) for doubt in (DOUBT, -DOUBT))
     result = avx512.scale(f, upper, n)
-    return result, (upper != lower) | avx512.is_subnormal(f, result)
+    return result, (upper != lower) | avx512.is_odd(f, result)
 
 
 def _fused(f: Function, a: Value, b: Value, c: Value) -> Value:

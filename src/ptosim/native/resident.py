@@ -9,9 +9,9 @@ from functools import cache
 
 from ptosim.native.cache import Compiled
 from ptosim.native.library import find_resident, keep_resident
-from ptosim.native.toolchain import Program, compile_object
+from ptosim.native.toolchain import Program, compile_object, this_host
 
-BLOCKS, READ, STREAM = SYMBOLS = ("run_blocks", "read_row", "stream_row")
+BLOCKS, READ, STREAM, EXP = SYMBOLS = ("run_blocks", "read_row", "stream_row", "exp_lanes")
 
 
 @cache
@@ -26,10 +26,11 @@ def resident() -> Program:
 
 def _compile() -> bytes:
     from ptosim.native.blocks import build_blocks
+    from ptosim.native.elementary import build_exp
     from ptosim.native.flow import Module
     from ptosim.native.transfer import build_read, build_stream
 
-    module = Module()
-    for build, name in ((build_blocks, BLOCKS), (build_read, READ), (build_stream, STREAM)):
+    module = Module(this_host().has_avx512)
+    for build, name in ((build_blocks, BLOCKS), (build_read, READ), (build_stream, STREAM), (build_exp, EXP)):
         build(module, name)
     return compile_object(module.text())
