@@ -170,3 +170,19 @@ def test_flags_of_odd_and_even_rounds() -> None:
     assert kinds(check(load() + pair.format("%c4", twice))) == ["undrained"]
     once = take("MTE2", "V")
     assert kinds(check(load() + pair.format("%c4", once))) == ["unmatched-wait!"]
+
+
+WRAPPED = f"    %far = arith.constant {1 << 62} : index\n"  # elements of 4 bytes: 2 to the 64
+
+
+@pytest.mark.parametrize("mask", ['"PAT_ALL"', '"PAT_VL32"'])
+def test_offsets_that_wrap_reach_the_bytes_that_they_are_found_at(mask: str) -> None:
+    """One scope through an offset that wraps to 0: clean where it is in order, and seen where it is not."""
+    copy = WRAPPED + COPY.replace("%c0", "%far").replace('"PAT_ALL"', mask)
+    width = 256 if "ALL" in mask else 128
+    out = f"    %width = arith.constant {width} : i64\n" + store(length="%width") + ALL
+    assert kinds(check(load() + order("MTE2", "V") + copy + order("V", "MTE3") + out)) == []
+    (race,) = check(load() + copy + order("V", "MTE3") + out).findings
+    assert race.message == "V may read ub[0:256] before MTE2 has written it"
+    (race,) = check(load() + order("MTE2", "V") + copy + out).findings
+    assert race.message == f"MTE3 may read ub[256:{256 + width}] before V has written it"

@@ -399,7 +399,7 @@ class Core:
     def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
         """A pointer must be aligned even where no lane of the access is active."""
         if start % alignment:
-            self.misaligned(verb, space, start, alignment)
+            self.misaligned(verb, space, signed64(start), alignment)
 
     def misaligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
         offset = decode(start)[1] if space is GM else start

@@ -23,6 +23,7 @@ from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.observer import Footprint, Quick, Use
 from ptosim.reference.core import Combine, Config, Core, clip
+from ptosim.reference.integers import signed64
 from ptosim.reference.mask import Mask
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Bytes, Starts, lowest_and_highest, pieces, shifted
@@ -251,6 +252,7 @@ class ObservedCore(Core):
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
+        start = signed64(int(start))  # of a pointer and an offset, which wrap
         data = super().read(space, start, width, alignment, by_use, at)
         if self.held and space is UB:
             self._look_for_pending(start, width)
@@ -294,6 +296,7 @@ class ObservedCore(Core):
         active: NDArray[np.bool_] | None = None,
         at: str | None = None,
     ) -> None:
+        start = signed64(int(start))
         memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
         taint = self._taint_of_write(len(data))
         if not inside:
