@@ -22,7 +22,7 @@ from ptosim.machine.entry import LOAD, WORK, Entry, Key, Site
 from ptosim.machine.observer import DECIDED, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
-from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, party
+from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, loops_around, party, place_of
 from ptosim.sanitize.dependence import Dependence
 from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, Outcome, compatible
 from ptosim.sanitize.iterations import Iterations
@@ -170,9 +170,8 @@ class Checker(Silent):
         return memory
 
     def _enter(self, entry: Entry) -> Watch:
-        memory = self._memory(UB, entry.core)
         numbers = self._overtaken.setdefault(entry.site, {})
-        watch = Watch(entry, memory, self.sites, numbers)
+        watch = Watch(entry, self._memory(UB, entry.core), self.sites, numbers)
         if self.planted:
             for low, high in self.planted.ranges(entry):
                 watch.suspect(low, high)
@@ -264,8 +263,10 @@ class Checker(Silent):
 
     def _undefined(self, entry: Entry, site: Site, memory: Memory, covered: Window, undefined: Hit) -> int:
         def conflict() -> Conflict:
-            place = _place(memory, covered, undefined)
-            return Conflict("uninitialized", "warning", party(entry, site, "reads"), place, entry.core, _loops(entry))
+            place = place_of(memory, covered, undefined)
+            return Conflict(
+                "uninitialized", "warning", party(entry, site, "reads"), place, entry.core, loops_around(entry)
+            )
 
         return self.origins.number(("uninitialized", site), conflict)
 
@@ -281,9 +282,9 @@ class Checker(Silent):
             for first, where in self._parties(track, stamps, hit, entry, "writes"):
 
                 def conflict(first: Party = first, where: Hit = where) -> Conflict:
-                    place = _place(memory, covered, where)
+                    place = place_of(memory, covered, where)
                     second = party(entry, site, "reads")
-                    conflict = Conflict("race", "error", second, place, entry.core, _loops(entry), first)
+                    conflict = Conflict("race", "error", second, place, entry.core, loops_around(entry), first)
                     return self.iterations.meant(conflict)
 
                 image[where] = self.origins.number(("race", first.site, site), conflict)
@@ -337,14 +338,14 @@ class Checker(Silent):
 
     def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
         """Hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything."""
-        rest = BLOCK - footprint.width % BLOCK
-        found = window(shifted(footprint.starts, footprint.width), rest, memory.size)
+        ends = shifted(footprint.starts, footprint.width)
+        found = window(ends, BLOCK - footprint.width % BLOCK, memory.size)
         if found is None:
             return
         covered, _ = found
 
         def conflict() -> Conflict:
-            place = _place(memory, covered, np.ones(covered.size, np.bool_))
+            place = place_of(memory, covered, np.ones(covered.size, np.bool_))
             return Conflict("uninitialized", "warning", party(entry, site, "writes"), place, entry.core, entry.loops)
 
         memory.set_taint(covered, self.origins.number(("uninitialized", site), conflict))
@@ -383,11 +384,11 @@ class Checker(Silent):
         stamps = track.stamps(covered)
         first_verb: Verb = "reads" if track.direction == "read" else "writes"
         for first, where in self._parties(track, stamps, hit, entry, first_verb):
-            place = _place(memory, covered, where)
+            place = place_of(memory, covered, where)
             second = party(entry, site, verb)
             same = verb == first_verb == "writes" and equal is not None and bool(equal[where].all())
             severity: Severity = "warning" if same else "error"
-            conflict = Conflict("race", severity, second, place, entry.core, _loops(entry), first, same)
+            conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
             undefined = bool((covered.of(memory.taint).reshape(-1)[where] == UNDEFINED).all())
             conflict = self.iterations.meant(conflict, undefined)
             if first_verb == "reads" and first.site in self._by_use:
@@ -415,7 +416,7 @@ class Checker(Silent):
         first: Party | None = None,
         equal: bool = False,
     ) -> None:
-        self.findings.conflict(Conflict(kind, severity, second, place, entry.core, _loops(entry), first, equal))
+        self.findings.conflict(Conflict(kind, severity, second, place, entry.core, loops_around(entry), first, equal))
 
     def _global(
         self, entry: Entry, site: Site, kind: str, starts: Any, width: int, data: Any = None, before: Any = None
@@ -446,7 +447,7 @@ class Checker(Silent):
                     self.lints.order_matters(entry, second, first, place, kind)
                     continue
                 severity: Severity = "warning" if same else "error"
-                conflict = Conflict("race", severity, second, place, entry.core, _loops(entry), first, same)
+                conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
                 self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------
@@ -469,7 +470,7 @@ class Checker(Silent):
             entry = watch.entry
             first = party(entry, earlier, "writes" if wrote else "reads")
             second = party(entry, site, "writes" if writes else "reads")
-            place = _place(watch.memory, covered, where)
+            place = place_of(watch.memory, covered, where)
             self._conflict("scope-alias", "error" if grave else "warning", second, place, entry, first)
 
     # --- use of doubtful values ---------------------------------------------------------------------------------------
@@ -497,13 +498,3 @@ def _unchanged(data: Any, before: Callable[[], Any], kept: Hit | None) -> Hit:
     """Which of the bytes that an access covers already are what it stores."""
     same = data == before()
     return same if kept is None else same[kept]
-
-
-def _place(memory: Memory, covered: Window, where: Hit) -> Place:
-    addresses = covered.addresses()[where]
-    return Place(memory.name, int(addresses.min()), int(addresses.max()) + 1)
-
-
-def _loops(entry: Entry) -> tuple[int, ...]:
-    """The loop indices around an access: inside a vector function they are still running."""
-    return tuple(entry.core.loops) if entry.pipe in (Pipe.V, Pipe.S) else entry.loops

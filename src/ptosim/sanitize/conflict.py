@@ -10,10 +10,15 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
+from ptosim.sanitize.shadow import Memory
+from ptosim.sanitize.window import Window
 
 _NUMBER = re.compile(r"\d+")
 Verb = Literal["reads", "writes", "updates"]
@@ -49,6 +54,17 @@ class Place:
 
     def __str__(self) -> str:
         return f"{self.memory}[{self.low}:{self.high}]"
+
+
+def place_of(memory: Memory, window: Window, where: NDArray[np.bool_]) -> Place:
+    """From the lowest to the highest of some bytes of an access."""
+    addresses = window.addresses()[where]
+    return Place(memory.name, int(addresses.min()), int(addresses.max()) + 1)
+
+
+def loops_around(entry: Entry) -> tuple[int, ...]:
+    """The loop indices around an access: inside a vector function they are still running."""
+    return tuple(entry.core.loops) if entry.pipe in (Pipe.V, Pipe.S) else entry.loops
 
 
 @dataclass(eq=False)

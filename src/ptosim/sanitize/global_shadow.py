@@ -192,7 +192,7 @@ class Buffer:
 
     def _may_clash(self, track: Track, entry: Entry, kind: str, low: int, high: int) -> bool:
         """Whether a closer look at the track is called for."""
-        if track.kind == kind and kind != WRITE and kind not in ORDER_MATTERS:
+        if compatible(track.kind, kind) and kind not in ORDER_MATTERS:
             return False
         earlier, threshold = self._limits(track, entry)
         hulls = track.hulls
