@@ -19,13 +19,12 @@ from ptosim.effects.elementary import (
     LOG_LOWEST_MANTISSA,
     ROUNDING_SHIFT,
 )
-from ptosim.native import avx512
 from ptosim.native.context import Word
 from ptosim.native.flow import Function, Module
-from ptosim.native.ir import F32, F64, I32, I64, Value
+from ptosim.native.ir import F32, F64, I32, Value
 from ptosim.native.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, narrow, numeric, widen
 from ptosim.native.quick_exp import quick_exp
-from ptosim.native.registers import REGISTER_BYTES, register_type
+from ptosim.native.registers import register_type
 
 _INF = float("inf")
 _NAN = float("nan")
@@ -51,21 +50,7 @@ def build_exp(module: Module, name: str) -> None:
 
 
 def _quick_exp_of(function: Function, element: Element, lanes: Value) -> Value:
-    return quick_exp(function, lanes, lambda: _apart(function, "exp", element, lanes, _exp_in_turns))
-
-
-def _exp_in_turns(function: Function, element: Element, lanes: Value) -> Value:
-    """The sequence for the lanes of one register of the processor after the other: rarely run, it should be short."""
-    room, kind = function.scratch(REGISTER_BYTES), lanes.kind.element.vector(avx512.LANES)
-    room.store(lanes, 64)
-
-    def turn(index: Value, _: list[Value]) -> Sequence[Value]:
-        place = room.at(index)
-        place.store(_exp_of(function, element, place.load(kind, 64)), 64)
-        return ()
-
-    function.for_loop(function.constant(I64, 0), REGISTER_BYTES, 4 * avx512.LANES, [], turn, polls=False)
-    return room.load(lanes.kind, 64)
+    return quick_exp(function, lanes, lambda: _apart(function, "exp", element, lanes, _exp_of))
 
 
 def _exp_of(_: Function, element: Element, lanes: Value) -> Value:
