@@ -46,7 +46,7 @@ KINDS = {
     "duplicate": "race deadlock unmatched-wait undrained double-set semaphore-overflow buffer-misuse lint",
     "re-number": "race deadlock unmatched-wait undrained double-set semaphore-overflow buffer-misuse id-range lint",
     "swap": "race deadlock unmatched-wait undrained double-set buffer-misuse scope-alias lint",
-    "shift address": "race scope-alias uninitialized out-of-bounds misaligned lint",
+    "shift address": "race scope-alias uninitialized out-of-bounds misaligned overlap lint",
     "drop row": "uninitialized race lint",
     "enlarge loop": "race scope-alias uninitialized out-of-bounds deadlock unmatched-wait undrained invalid lint",
 }
