@@ -154,10 +154,11 @@ def test_storing_nothing_is_legal() -> None:
 
 def test_storing_more_than_a_register_is_an_error() -> None:
     body = """%a = pto.init_align : !pto.align
-      %a1 = pto.vstus %a, {}, %v, %ub2048_f32 : A, i32, V<f32>, P<f32> -> A
+      %count = arith.subi {} : i32
+      %a1 = pto.vstus %a, %count, %v, %ub2048_f32 : A, i32, V<f32>, P<f32> -> A
       pto.vstas %a1, %ub2048_f32, %c0_i32 : A, P<f32>, i32"""
-    for count, shown in (("%c65_i32", 65), ("%cm1_i32", -1)):
-        found = scope_failure(f"{VALUE}\n{body.format(count)}")
+    for difference, shown in (("%c66_i32, %c1_i32", 65), ("%c0_i32, %c1_i32", -1)):
+        found = scope_failure(f"{VALUE}\n{body.format(difference)}")
         assert (found.kind, found.message) == (
             "invalid",
             f"a register has 64 elements; {shown} of them cannot be stored",
