@@ -10,26 +10,22 @@ REPEATS = 5
 
 def best(action: Callable[[], object], repeats: int = REPEATS) -> float:
     """Seconds of the fastest of `repeats` runs."""
-    action()
-    times: list[float] = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return in_turns(action, rounds=repeats)[0]
 
 
-def in_turns(*actions: Callable[[], object], rounds: int = 25) -> list[float]:
-    """Processor seconds of the fastest run of each. They take turns, so that whatever else the computer does slows down
-    all of them alike."""
+def in_turns(
+    *actions: Callable[[], object], rounds: int = REPEATS, clock: Callable[[], float] = time.perf_counter
+) -> list[float]:
+    """Seconds of the fastest run of each. They take turns, so that whatever else the computer does slows down all of
+    them alike."""
     for action in actions:
         action()
     least = [float("inf")] * len(actions)
     for _ in range(rounds):
         for index, action in enumerate(actions):
-            start = time.process_time()
+            start = clock()
             action()
-            least[index] = min(least[index], time.process_time() - start)
+            least[index] = min(least[index], clock() - start)
     return least
 
 

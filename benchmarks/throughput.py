@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 import ptosim
 from benchmarks.kernels import ABS, ADD, EXP, chain, softmax, tiled
-from benchmarks.measure import best
+from benchmarks.measure import best, in_turns
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 BLOCKS = 16
@@ -35,10 +36,10 @@ def table(quick: bool) -> list[dict[str, Any]]:
     """All rows, printed as they come."""
     count = 1 << 22
     x, y, z = (np.random.default_rng(seed).normal(size=count).astype(np.float32) for seed in range(3))
-    single = 8 * count / best(lambda: np.copyto(z, x))
-    double = 8 * count / best(lambda: _in_two_threads(z, x))
-    print(f"memcpy: {single / 1e9:.1f} GB/s with one thread, {double / 1e9:.1f} with two\n")
-    judged = double >= 1.3 * single
+    copy = partial(np.copyto, z, x)
+    single, double = in_turns(copy, partial(_in_two_threads, z, x))
+    print(f"memcpy: {8e-9 * count / single:.1f} GB/s with one thread, {8e-9 * count / double:.1f} with two\n")
+    judged = single >= 1.3 * double
     rows: list[Row] = []
 
     def add(row: Row) -> None:
@@ -60,8 +61,9 @@ def table(quick: bool) -> list[dict[str, Any]]:
         kernel = ptosim.load(tiled(operation, inputs, rows_, columns)).kernel()
         arguments = ((x,) if inputs == 1 else (x, y)) + (z, count // (rows_ * columns * BLOCKS))
         for threads, floor in zip((1, 2), floors, strict=True):
-            seconds = best(lambda k=kernel, a=arguments, t=threads: k(*a, grid=BLOCKS, engine="native", threads=t))
-            share = 4 * count * (inputs + 1) / seconds / single
+            run = partial(kernel, *arguments, grid=BLOCKS, engine="native", threads=threads)
+            copied, seconds = in_turns(copy, run)
+            share = (inputs + 1) / 2 * copied / seconds
             rate = (inputs + 2) * count / 64 / seconds
             add(Row(name, threads, 1e3 * seconds, share, "memcpy", rate, floor, judged or threads == 1))
 
@@ -92,17 +94,17 @@ def _large(add: Any) -> None:
     count = 1 << 26
     x = np.ones(count, np.float32)
     z = np.zeros_like(x)
-    single = 8 * count / best(lambda: np.copyto(z, x), 2)
     kernel = ptosim.load(tiled(ABS, 1, 64, 128)).kernel()
     for threads in (1, 2):
         tiles = count // (64 * 128 * BLOCKS)
-        seconds = best(lambda n=tiles, t=threads: kernel(x, z, n, grid=BLOCKS, engine="native", threads=t), 2)
+        run = partial(kernel, x, z, tiles, grid=BLOCKS, engine="native", threads=threads)
+        copied, seconds = in_turns(partial(np.copyto, z, x), run, rounds=2)
         add(
             Row(
                 "abs 64 M, 64x128 tiles",
                 threads,
                 1e3 * seconds,
-                8 * count / seconds / single,
+                copied / seconds,
                 "memcpy",
                 3 * count / 64 / seconds,
             )
@@ -119,7 +121,6 @@ def _rows(add: Any) -> None:
         e = np.exp(x - x.max(axis=1, keepdims=True))
         return e / e.sum(axis=1, keepdims=True)
 
-    numpy_seconds = best(numpy_softmax)
     online = ptosim.load(EXAMPLES / "softmax.pto").kernel()
     plain = ptosim.load(softmax()).kernel()
     # Of the online one: 13 for a row and 64 columns, and 24 for a tile of 32 rows.
@@ -128,7 +129,8 @@ def _rows(add: Any) -> None:
         ("online softmax 8192x128", online, 2 * 13 + 24 / 32, 2.0),
     ):
         for threads in (1, 2):
-            seconds = best(lambda k=kernel, t=threads: k(x, y, rows, grid=BLOCKS, engine="native", threads=t))
+            run = partial(kernel, x, y, rows, grid=BLOCKS, engine="native", threads=threads)
+            numpy_seconds, seconds = in_turns(numpy_softmax, run)
             judged = floor if threads == 1 else None
             rate = rows * per_row / seconds
             add(Row(name, threads, 1e3 * seconds, numpy_seconds / seconds, "NumPy", rate, judged))
