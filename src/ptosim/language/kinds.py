@@ -140,7 +140,7 @@ def passes_over(kind: CoreKind, op: Operation) -> bool:
 
     They do not have the memories that it copies between. (A helper may be called from anywhere: there it is an error.)
     """
-    if not isinstance(op, PTOOperation) or kind in cores_of(op) or not _is_copy(op) or core_of(op) is not None:
+    if not isinstance(op, PTOOperation) or kind in op.cores or not _is_copy(op) or core_of(op) is not None:
         return False
     function = op.parent_op()
     while function is not None and not isinstance(function, Function):
