@@ -60,7 +60,8 @@ def _target_machine(host: Host) -> Any:
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(host.triple)
-    return target.create_target_machine(cpu=host.cpu, features=host.features, opt=2, jit=True)
+    # A higher level takes longer, and its code is no faster.
+    return target.create_target_machine(cpu=host.cpu, features=host.features, opt=1, jit=True)
 
 
 def compile_object(text: str, host: Host | None = None) -> bytes:
