@@ -53,8 +53,9 @@ def verify(files: Sequence[str], target: str | None, strict: bool, as_json: bool
             ok = False
             continue
         found += module.warnings
-        ok = ok and not (strict and module.warnings)
-        if not as_json and not (strict and module.warnings):
+        if strict and module.warnings:
+            ok = False
+        elif not as_json:
             click.echo(f"{file}: ok for {module.target}; kernels: {', '.join(module.kernels) or 'none'}")
     if not ok:
         raise PTOError(*found)

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import i1
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from ptosim.effects.burst import BLOCK
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import SHORT_LIMIT, burst_sizes
 from ptosim.language.clauses import parse_operand_list, print_clause_types
@@ -23,7 +24,6 @@ from ptosim.language.operands import are_i64, are_type, constants, in_range, sam
 from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation
 from ptosim.language.types import PtrType, element_of
 
-BLOCK_BYTES = 32
 PADDING_LIMIT = 255
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def paddings(op: PTOOperation) -> Iterator[Problem]:
     roles = ("left_padding", "right_padding")
     yield from in_range(op, 0, PADDING_LIMIT, *roles)
     dest = op.operands[1].type
-    most = BLOCK_BYTES // element_of(dest.element).bytes if isinstance(dest, PtrType) else PADDING_LIMIT
+    most = BLOCK // element_of(dest.element).bytes if isinstance(dest, PtrType) else PADDING_LIMIT
     for role in roles:
         for place, known in constants(op, role):
             if most < known <= PADDING_LIMIT:

@@ -298,6 +298,14 @@ def functions(module: ModuleOp) -> dict[str, Function]:
     return {op.symbol: op for op in module.body.ops if isinstance(op, Function)}
 
 
+def function_of(op: Operation) -> Function | None:
+    """The function that an operation stands in."""
+    parent = op.parent_op()
+    while parent is not None and not isinstance(parent, Function):
+        parent = parent.parent_op()
+    return parent
+
+
 def entry_functions(module: ModuleOp) -> list[Function]:
     """The marked functions; when there are none, every function with a body that is not private."""
     bodies = [op for op in module.walk() if isinstance(op, Function) and not op.is_declaration]

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind
 from ptosim.language.calls import Found, helpers
-from ptosim.language.function import Function, entry_functions
+from ptosim.language.function import Function, entry_functions, function_of
 from ptosim.language.operation import (
     KERNEL_KIND,
     KERNEL_KINDS,
@@ -142,9 +142,7 @@ def passes_over(kind: CoreKind, op: Operation) -> bool:
     """
     if not isinstance(op, PTOOperation) or kind in op.cores or not _is_copy(op) or core_of(op) is not None:
         return False
-    function = op.parent_op()
-    while function is not None and not isinstance(function, Function):
-        function = function.parent_op()
+    function = function_of(op)
     return function is not None and _is_mixed(function)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.effects.names import Space
-from ptosim.language.function import Function, entry_functions
+from ptosim.language.function import Function, entry_functions, function_of
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
@@ -200,19 +200,12 @@ def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
     pointer = op.pointer.type
     if isinstance(pointer, PtrType) and element_name(pointer.element) not in _DEVICE_ELEMENTS:
         yield Problem(f"{op.name} accesses {', '.join(_DEVICE_ELEMENTS)}, not {pointer.element}", at="pointer")
-    function = _function_of(op)
+    function = function_of(op)
     if function is not None and function not in entry_functions(_module_of(function)):
         yield Problem(f"{op.name} belongs in a kernel entry, not in the helper @{function.symbol}")
     for name in op.attributes:
         if "cache" in name:
             yield Problem(f"{op.name} passes the cache by and has no cache policy", at=name)
-
-
-def _function_of(op: Operation) -> Function | None:
-    parent = op.parent_op()
-    while parent is not None and not isinstance(parent, Function):
-        parent = parent.parent_op()
-    return parent
 
 
 def _module_of(function: Function) -> ModuleOp:
