@@ -6,6 +6,7 @@ In every kernel's object it would be a tenth of the compile time. Where the cach
 from __future__ import annotations
 
 from functools import cache
+from threading import Lock
 
 from ptosim.native.cache import Compiled
 from ptosim.native.library import find_resident, keep_resident
@@ -14,9 +15,21 @@ from ptosim.native.toolchain import Program, compile_object, this_host
 BLOCKS, READ, STREAM, EXP = SYMBOLS = ("run_blocks", "read_row", "stream_row", "exp_lanes")
 
 
-@cache
+_ONE_AT_A_TIME = Lock()
+
+
 def resident() -> Program:
-    """The code in memory, linked once for the process."""
+    """The code in memory, linked once for the process.
+
+    Threads that start cores at the same time must get the same one: another would be unmapped as soon as nobody holds
+    it, while cores keep its addresses.
+    """
+    with _ONE_AT_A_TIME:
+        return _linked()
+
+
+@cache
+def _linked() -> Program:
     compiled = find_resident()
     if compiled is None:
         compiled = Compiled(_compile(), None)
