@@ -45,6 +45,7 @@ class Kernel:
     module: Module = field(default_factory=Module)
     operations: list[Operation] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
+    steady: bool = False
 
     def __post_init__(self) -> None:
         kinds = KINDS[self.kind]
@@ -64,6 +65,7 @@ class Kernel:
             self.operations,
             self.entries,
             self.spaces,
+            self.steady,
         )
         self.runner = Runner(executable, load_target("a5"))
 

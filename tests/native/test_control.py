@@ -5,6 +5,7 @@ import pytest
 
 from native.agreement import fails
 from native.ub_image import kernel, same
+from ptosim.native.compilation import compile_kernel
 from reference.kernel import SIZE, scope, some_bytes
 
 STORE_SUM = "pto.store_scalar %sum, %ub4096_i32[%c0] : P<i32>, i32"
@@ -257,3 +258,21 @@ def test_deep_nesting() -> None:
     {opening}pto.store_scalar %c7_i32, %ub4096_i32[%c0] : P<i32>, i32
     {"}" * (2 * depth)}"""
     assert same(body)[4096] == 7
+
+
+@pytest.mark.parametrize(
+    "bound, steady",
+    [
+        ("arith.addi %c3, %c1 : index", True),
+        ("pto.load_scalar %ub4096_i64[%c0] : P<i64> -> i64", False),
+        ("pto.ld_dev %from[%c0] : G<i64> -> i64", False),
+        ("scf.while (%a = %c3) : (index) -> index {\nscf.condition(%no) %a : index\n} do {\n"
+         "^bb0(%x: index):\nscf.yield %x : index\n}", False),
+    ],
+)  # fmt: skip
+def test_what_decides_how_many_steps_a_kernel_takes(bound: str, steady: bool) -> None:
+    """Only where the memories do not may a launch be expected to take as long as the last one."""
+    body = f"%no = arith.cmpi ne, %c0, %c0 : index\n%bound = {bound}"
+    made = kernel(body, arguments=", %from: G<i64>")
+    compiled = compile_kernel(made.module.verified, made.program, drop=False)
+    assert compiled.data["steady"] is steady

@@ -19,6 +19,7 @@ from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
+from ptosim.native import runtime
 from ptosim.native.context import Register, Word, register_word
 from ptosim.native.cores import Invocation
 from ptosim.native.crew import Crew
@@ -74,6 +75,36 @@ def test_every_block_is_told_of_once(threads: int, grid: int):
     assert len(told) == grid
     if threads == 1:  # never before it has ended
         assert all(ended >= number for number, ended in enumerate(told, 1))
+
+
+def spin_or_fail(kernel: Kernel, function: Function) -> None:
+    """So many rounds as argument 1 says; then fails if argument 0 holds anything."""
+    sites = [kernel.module.site(name) for name in ("in", "limit", "wrong")]
+    loop(function, kernel.argument(function, 1), lambda _index: None, sites[1])
+    wrong = host_address(function, kernel.argument(function, 0), 8, sites[0]).load(I64, 8)
+    function.check(wrong != 0, sites[2])
+
+
+def test_a_launch_that_was_short_begins_on_the_callers_thread(monkeypatch: pytest.MonkeyPatch):
+    kernel, data = Kernel(spin_or_fail, steady=True), np.zeros(1, np.int64)
+    threads: list[threading.Thread] = []
+
+    def runs_here(rounds: int, grid: int = 1) -> bool:
+        threads.clear()
+        invocation = Invocation(grid, [pointer(0), rounds], [(data.ctypes.data, data.nbytes)])
+        kernel.runner.run_apart(invocation, 1, lambda: threads.append(threading.current_thread()))
+        return set(threads) == {threading.current_thread()}
+
+    assert [runs_here(5) for _ in range(3)] == [False, True, True]
+    assert [runs_here(6), runs_here(6), runs_here(6, grid=2)] == [False, True, False]  # who knows how long these take
+    data[0] = 1
+    for _ in range(2):  # elsewhere, then here
+        with pytest.raises(PTOError, match="site 2"):
+            runs_here(6, grid=2)
+    data[0] = 0
+    assert runs_here(6, grid=2)
+    monkeypatch.setattr(runtime, "SHORT_SECONDS", 0)
+    assert [runs_here(5) for _ in range(3)] == [False, False, False]
 
 
 def test_memory_and_registers_are_as_new_for_every_block():

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import CoreKind, Space
+from ptosim.language.control import While
 from ptosim.language.fixpipe import MteL0cGm
 from ptosim.language.function import Call, Function, callee_of
 from ptosim.language.load import KernelProgram, VerifiedModule
 from ptosim.language.operands import constant_of
-from ptosim.language.pointer import StDev, StoreScalar
+from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
 from ptosim.language.system import GetCtrl, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
@@ -38,6 +39,7 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "spaces": sorted(unit.spaces),
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, _reached(program))),
+        "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in _reached(program)),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
 

@@ -64,6 +64,11 @@ class Invocation:
     names: Sequence[str] = ()  # of the parameters behind each buffer
     owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
 
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """All but the contents of the buffers and where they lie."""
+        return self.grid, self.arguments, [size for _, size in self.buffers]
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -95,9 +100,7 @@ class Executable:
     operations: Sequence[Operation] = ()
     entries: Collection[int] = ()  # numbers of the operations whose entries can be queued
     spaces: frozenset[Space] = frozenset({Space.UB})  # the on-chip memories that it uses
-    blocks: str | None = (
-        None  # symbol of what runs blocks one after the other, where these have one core and never meet
-    )
+    steady: bool = False  # what is in the memories does not decide how many steps it takes
 
 
 class Tables:

@@ -50,6 +50,7 @@ class LinkedKernel:
             [operation_from_json(record, source) for record in data["operations"]],
             entries,
             frozenset(map(Space, data["spaces"])),
+            data["steady"],
         )
         self._runner = Runner(executable, target, reachable)
         self._cross_block: bool = data["cross_block"]

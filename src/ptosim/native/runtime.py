@@ -1,5 +1,6 @@
-"""Running a linked kernel: its blocks on worker threads, the main thread free to hear Ctrl-C, the lowest error raised.
+"""Running a linked kernel: its blocks on worker threads, the caller's free to hear Ctrl-C, the lowest error raised.
 
+Only a launch that is known to be short begins on the caller's thread: waking another takes longer than many kernels.
 Every worker has a scheduler of the machine floor, contexts and memories of its own. Blocks that synchronise with each
 other run together under one scheduler. Nothing here knows an instruction.
 """
@@ -22,6 +23,7 @@ from ptosim.target.profile import Target
 
 WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting
 TOLD_SECONDS = 0.02  # about how often someone who follows the progress of a run hears of it
+SHORT_SECONDS = 0.02  # Ctrl-C may be heard so much later
 
 BlockDone = Callable[[], None]
 
@@ -34,6 +36,7 @@ class Runner:
         self._target = target
         self._reachable = reachable
         self._idle: list[_Worker] = []
+        self._short: object = None  # the shape of the last invocation, if that ended within SHORT_SECONDS
 
     def run_apart(
         self, invocation: Invocation, threads: int | None = None, block_done: BlockDone | None = None
@@ -44,13 +47,15 @@ class Runner:
         too, and the error of the lowest is raised. `block_done` is called once for each block that has ended, on the
         thread that ran it, soon after.
         """
+        began = time.monotonic()
         count = max(1, min(threads or os.cpu_count() or 1, invocation.grid))
         workers = [self._worker() for _ in range(count)]
         tables = Tables(invocation)
         for worker in workers:
             worker.take(tables)
-        _Workers(tables, workers, block_done).run()
+        _Workers(tables, workers, block_done).run(here=self._executable.steady and invocation.shape == self._short)
         self._idle += workers  # those of a run that was interrupted are not used again
+        self._short = invocation.shape if time.monotonic() - began < SHORT_SECONDS else None
 
     def run_together(self, invocation: Invocation) -> None:
         """All blocks under one scheduler: the kernel synchronises across them."""
@@ -170,8 +175,8 @@ class _Workers:
         self._lock = threading.Lock()
         self._errors: dict[int, BaseException] = {}  # by block
 
-    def run(self) -> None:
-        _run_threads([partial(self._work, worker) for worker in self._workers], self._stop)
+    def run(self, here: bool) -> None:
+        _run_threads([partial(self._work, worker) for worker in self._workers], self._stop, here)
         if self._errors:
             raise self._errors[min(self._errors)]
 
@@ -210,10 +215,14 @@ class _Workers:
                 worker.stop.request()
 
 
-def _run_threads(tasks: list[Callable[[], None]], stop: Callable[[], None]) -> None:
-    """Run each task on a thread and wait, in short pieces, for their end; what interrupts the waiting stops them."""
-    ends = [crew().begin(task) for task in tasks]
+def _run_threads(tasks: list[Callable[[], None]], stop: Callable[[], None], here: bool = False) -> None:
+    """Run each task on a thread, the first on this one if it may be `here`, and wait, in short pieces, for their end;
+    what interrupts the waiting stops them."""
+    elsewhere = tasks[1:] if here else tasks
+    ends = [crew().begin(task) for task in elsewhere]
     try:
+        if here:
+            tasks[0]()
         _wait(ends)
     except BaseException:
         stop()
