@@ -7,10 +7,10 @@ judged.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
-import sys
 from pathlib import Path
 
 from benchmarks import growth, observing, starting, throughput
@@ -19,7 +19,9 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def main() -> None:
-    quick = "--quick" in sys.argv[1:]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=(__doc__ or "").split("\n\n", 1)[1])
+    parser.add_argument("--quick", action="store_true", help="smaller arrays and a shorter trace")
+    quick: bool = parser.parse_args().quick
     tables = {
         "throughput": throughput.table(quick),
         "starting": starting.table(),
