@@ -68,6 +68,9 @@ a mask, an address or a branch, or are stored and then copied to GM, loaded by t
 product. What makes a value doubtful travels with it as taint, lane by lane. A write that may overtake such a load is
 decided by repeating the run with exactly these bytes tainted.
 
+**The gravest first.** Errors lead, and among them what two pipes have with each other: copies of one pipe that overlap
+often do so because an edge to another pipe is missing.
+
 **One finding per pair of lines.** It has the first occurrence (core, loop indices, bytes) and a count. Inside a core
 each direction of a pair lacks an edge of its own and is a finding of its own. Cores and blocks have no order of the
 program between them, so there a pair is one finding for both directions: if loops with the same bounds run on both

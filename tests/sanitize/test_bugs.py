@@ -1,5 +1,6 @@
 """The bugs that people lose weeks on, in kernels that look almost right."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,16 @@ def test_a_wait_dropped_inside_the_loop_is_a_race(number: int) -> None:
     found = kinds(pingpong(without(number)))
     assert "race!" in found
     assert set(found) <= {"race!", "double-set", "undrained"}
+
+
+@pytest.mark.parametrize("number", lines_with("wait_flag", "inside"))
+def test_the_cause_leads(number: int) -> None:
+    """The wait that is gone was for another pipe; copies that overlap because of it come behind, then the warnings."""
+    leading, *others = pingpong(without(number)).findings
+    waiting = PINGPONG.split("\n")[number]
+    source, destination = re.findall(r'"PIPE_(\w+)"', waiting)
+    assert {leading.pipe, *re.findall(r"MTE\d|\bV\b", leading.message)} == {source, destination}
+    assert sorted(others, key=lambda finding: finding.severity != "error") == others
 
 
 @pytest.mark.parametrize("number", lines_with("wait_flag", "behind"))

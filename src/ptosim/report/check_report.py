@@ -12,7 +12,7 @@ from ptosim.report.sarif import sarif
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The findings of a check, in the order of their first occurrence."""
+    """The findings of a check: errors, then warnings."""
 
     findings: tuple[Finding, ...]
     kernel: str = ""
@@ -56,12 +56,9 @@ class CheckReport:
 
 
 def report(kernel: str, findings: Sequence[Finding], most: int | None = None) -> CheckReport:
-    """The report of a check. With a limit errors go first, so that what is left out cannot make a kernel look clean."""
-    if most is None or len(findings) <= most:
-        return CheckReport(tuple(findings), kernel)
-    graver = sorted(findings, key=lambda finding: finding.severity != "error")[:most]
-    kept = tuple(finding for finding in findings if any(finding is one for one in graver))
-    return CheckReport(kept, kernel, len(findings) - most)
+    """The report of findings, the gravest first: what a limit leaves out cannot make a kernel look clean."""
+    kept = tuple(findings[:most])
+    return CheckReport(kept, kernel, len(findings) - len(kept))
 
 
 def _counted(count: int, noun: str) -> str:

@@ -110,6 +110,10 @@ class Conflict:
         return "between cores" if first.block == second.block else "between blocks"
 
     @property
+    def is_within_a_pipe(self) -> bool:
+        return self.first is not None and self.relation == "inside a core" and self.first.pipe is self.second.pipe
+
+    @property
     def reads_too_early(self) -> bool:
         return self.second.verb == "reads"
 
@@ -155,13 +159,18 @@ class Findings:
         return conflict.key in self.found
 
     def each_once(self) -> list[Conflict | Diagnostic]:
-        """What there is to report: two lines in conflict in several ways are one finding."""
+        """What there is to report, the gravest first: two lines in conflict in several ways are one finding."""
         groups: dict[object, list[Conflict | Diagnostic]] = {}
         for key, found in self.found.items():
             lines = frozenset(key[1:3]) if isinstance(found, Conflict) and found.first else key
             groups.setdefault((found.kind, lines), []).append(found)
         kept = {id(found) for group in groups.values() for found in _together(group)}
-        return [found for found in self.found.values() if id(found) in kept]
+        return sorted((found for found in self.found.values() if id(found) in kept), key=_rank)
+
+
+def _rank(found: Conflict | Diagnostic) -> tuple[bool, bool]:
+    """Errors lead. What one pipe has with itself often follows from an edge to another one that is missing."""
+    return found.severity != "error", isinstance(found, Conflict) and found.is_within_a_pipe
 
 
 def _together(group: list[Conflict | Diagnostic]) -> list[Conflict | Diagnostic]:
