@@ -56,6 +56,8 @@ def test_the_cause_leads(number: int) -> None:
     waiting = PINGPONG.split("\n")[number]
     source, destination = re.findall(r'"PIPE_(\w+)"', waiting)
     assert {leading.pipe, *re.findall(r"MTE\d|\bV\b", leading.message)} == {source, destination}
+    (note,) = [note for note in leading.notes if "a wait may be what is missing" in note]
+    assert f"from {source} to {destination}" in note
     assert sorted(others, key=lambda finding: finding.severity != "error") == others
 
 

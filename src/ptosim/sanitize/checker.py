@@ -76,6 +76,8 @@ class Checker(Silent):
         self.iterations = Iterations(subject.program)
         self.used_flags: dict[int, Key] = {}
         self.used_semaphores: set[int] = set()
+        self.unconsumed: dict[tuple[str, str], Site] = {}
+        """Where flags from one pipe to another are set that nothing waits for."""
         self._memories: dict[tuple[object, Space], Memory] = {}
         self._block: int | None = None
         self._watch: Watch | None = None
@@ -128,8 +130,11 @@ class Checker(Silent):
             self.lints.finish(core)
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
-        if not self.planted:
-            self.findings.diagnostic(diagnostic)
+        if self.planted:
+            return
+        self.findings.diagnostic(diagnostic)
+        if diagnostic.kind == "undrained" and entry.key is not None and entry.key.mechanism == "flag":
+            self.unconsumed.setdefault((entry.key.source, entry.key.destination), entry.site)
 
     def deadlock(self, deadlock: Deadlock) -> None:
         if self.planted:

@@ -32,7 +32,10 @@ def check(subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: 
         return Repairs(subject.program, flags, checker.used_semaphores)
 
     found = checker.findings.each_once()
-    return [diagnostic(finding, repairs()) if isinstance(finding, Conflict) else finding for finding in found]
+    return [
+        diagnostic(finding, repairs(), checker.unconsumed) if isinstance(finding, Conflict) else finding
+        for finding in found
+    ]
 
 
 def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Site
@@ -9,8 +11,8 @@ from ptosim.sanitize.conflict import Conflict, Party, Use
 from ptosim.sanitize.hints import Repairs
 
 
-def diagnostic(conflict: Conflict, repairs: Repairs) -> Diagnostic:
-    """The finding that users see."""
+def diagnostic(conflict: Conflict, repairs: Repairs, unconsumed: Mapping[tuple[str, str], Site]) -> Diagnostic:
+    """The finding that users see. Of each pair of pipes with flags that are set and not waited for: where that is."""
     second = conflict.second
     hints = [repairs.hint(each) for each in (conflict, *conflict.also)]
     return Diagnostic(
@@ -20,7 +22,11 @@ def diagnostic(conflict: Conflict, repairs: Repairs) -> Diagnostic:
         second.site.location,
         label=_label(conflict, second),
         related=tuple(_related(conflict)),
-        notes=(*_notes(conflict), *(f"also {each.relation}: {_message(each)}" for each in conflict.also)),
+        notes=(
+            *_notes(conflict),
+            *_lost_wait(conflict, unconsumed),
+            *(f"also {each.relation}: {_message(each)}" for each in conflict.also),
+        ),
         hint="\n".join(hint for hint in hints if hint) or None,
         core=conflict.core.name,
         pipe=str(second.pipe),
@@ -140,3 +146,15 @@ def _notes(conflict: Conflict) -> list[str]:
     if first.pipe == second.pipe:
         return [f"copies of {first.pipe} may overlap; no barrier of {first.pipe} lies between the two"]
     return [f"no flag, buffer or barrier orders {first.pipe} before {second.pipe} between the two"]
+
+
+def _lost_wait(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> list[str]:
+    """That the edge is half there: a set without a wait."""
+    first, second = conflict.first, conflict.second
+    if first is None or conflict.kind != "race" or conflict.relation != "inside a core":
+        return []
+    site = unconsumed.get((first.pipe, second.pipe))
+    if site is None or site.location is None:
+        return []
+    line, pair = site.location.line, f"from {first.pipe} to {second.pipe}"
+    return [f"line {line} sets flags {pair} more often than they are waited for: a wait may be what is missing"]
