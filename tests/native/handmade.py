@@ -41,7 +41,7 @@ class Kernel:
 
     build: Build
     kind: KernelKind = KernelKind.VECTOR
-    spaces: frozenset[Space] = frozenset({Space.UB})
+    spaces: frozenset[Space] = frozenset({Space.UB})  # all of which it may write
     module: Module = field(default_factory=Module)
     operations: list[Operation] = field(default_factory=list)
     entries: list[int] = field(default_factory=list)
@@ -57,17 +57,18 @@ class Kernel:
         image = compile_object(self.module.text())
         self.program = Program(image, [*kinds, *map(entry_symbol, self.entries)])
         self.image = image
+        target = load_target("a5")
         executable = Executable(
             self.kind,
             self.program,
             {kind: str(kind) for kind in kinds},
             explain,
+            {space: target.memory[space] for space in self.spaces},
             self.operations,
             self.entries,
-            self.spaces,
             self.steady,
         )
-        self.runner = Runner(executable, load_target("a5"))
+        self.runner = Runner(executable, target)
 
     # ---- what programs are made of
 

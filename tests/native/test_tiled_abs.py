@@ -8,7 +8,7 @@ import pytest
 
 from native.handmade import explain
 from ptosim.diagnostics import PTOError
-from ptosim.effects.names import CoreKind
+from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
 from ptosim.native.cache import Cache, Compiled
@@ -60,7 +60,8 @@ def tiled_abs() -> Module:
 
 def linked(image: bytes) -> Runner:
     code = Program(image, ["aiv"])
-    return Runner(Executable(KernelKind.VECTOR, code, {CoreKind.AIV: "aiv"}, explain), load_target("a5"))
+    spaces = {Space.UB: OUT + TILE}
+    return Runner(Executable(KernelKind.VECTOR, code, {CoreKind.AIV: "aiv"}, explain, spaces), load_target("a5"))
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ What the rooms build with
     ir.py             Type (I1 … I64, F16, F32, F64, PTR, .vector(n)); Value: operators append instructions, ints on
                       either side become constants, integer constants fold; .compare .select .zext .sext .trunc
                       .convert .bitcast; pointers have .at .load .store .copy_from .move_from .fill
+    ranges.py         Range: what is known of an integer before the kernel runs; Value.range, by which ir.py folds
     flow.py           Module.function(name, parameters, results, linkage), Module.site(description), Module.text();
                       Function: for_loop, while_loop, choose, call, finish; check, access, settle; intrinsic, constant,
                       slot, scratch, once; word(number) of the context; loops, the indices around
@@ -13,7 +14,7 @@ What the rooms build with
     lanes.py          at_the_front, prefix_sums, moved_up, count_lanes, first_lane, each_lane, chosen
     global_memory.py  locate, leaves_buffer, host_address: GM pointers
     context.py        Word, Register, Status: the words that compiled code and the run time share
-    issue.py          begin_entry, export_entry, run_entry; issue, nothing_stalled, core_word, cluster_word
+    issue.py          begin_entry, run_entry; issue, nothing_stalled, core_word, cluster_word
     operations.py     Operation: what an issued number means to the scheduler, as data for the cache
 
 What runs the result

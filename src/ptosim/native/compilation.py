@@ -36,7 +36,7 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "operations": [operation.to_json() for operation in unit.operations],
         "entries": unit.entries,
         "sites": unit.module.sites,
-        "spaces": sorted(unit.spaces),
+        "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, _reached(program))),
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in _reached(program)),

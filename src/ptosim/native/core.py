@@ -75,8 +75,8 @@ class Unit:
     routines: dict[str, Function] = field(default_factory=dict[str, Function])
     reads: int = 0
     """How many copies read rows of GM."""
-    spaces: set[Space] = field(default_factory=set[Space])
-    """The on-chip memories that the kernel uses."""
+    spaces: dict[Space, int] = field(default_factory=dict[Space, int])
+    """The on-chip memories that the kernel uses, and how many bytes from their beginning it may write."""
 
     def run(self, members: Sequence[Operation], loops: int) -> int:
         """A number for operations that follow each other and are handed over together."""
@@ -138,6 +138,7 @@ class Core:
     def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
         """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
         self._exists(verb, space, self.f.constant(I1, 1))
+        self._touches(verb, space, address, extent)
         size = self.target.memory[space.value]
         site = self.site("access", [verb, space.value, size, extent, alignment])
         return self.base(space).at(self.f.access(address, extent, size, alignment, site))
@@ -156,6 +157,7 @@ class Core:
         if active.text == "splat (i1 true)":
             return self.window(verb, space, address, extent, alignment)
         self._exists(verb, space, self.f.constant(I1, 1))
+        self._touches(verb, space, address, extent)
         self.aligned(verb, space, address, alignment)
         size = self.target.memory[space.value]
 
@@ -192,6 +194,7 @@ class Core:
         An error tells of all active lanes as one stretch where `together` holds (None: it does), otherwise of the
         first lane outside; `backwards`: the lanes come last first.
         """
+        self._touches(verb, space)
         size = self.target.memory[space.value]
         odd = active & ((starts & (alignment - 1)) != 0)
         site = self.site("access", [verb, space.value, size, extent, alignment])
@@ -222,6 +225,7 @@ class Core:
         """
         if at is None:
             self._exists(verb, space, extent > 0)
+        self._touches(verb, space, address, max(0, extent.range.high))
         size = self.target.memory[space.value]
         misaligned = (address & (alignment - 1)) != 0
         site = self.site("access", [verb, space.value, size, None, alignment])
@@ -234,6 +238,13 @@ class Core:
         self.f.settle()
         return self.base(space, at).at(address)
 
+    def _touches(self, verb: str, space: Space, address: Value | None = None, extent: int = 0) -> None:
+        """Note how far an access may reach, which without an address may be anywhere. One that would leave the memory
+        ends the run, and with it what the next block could find."""
+        size = self.target.memory[space.value]
+        end = 0 if verb == "reads" else size if address is None else min(size, address.range.high + extent)
+        self.unit.spaces[space] = max(self.unit.spaces.get(space, 0), end)
+
     def _exists(self, verb: str, space: Space, wanted: Value) -> None:
         """The cube core has no UB, and so not even a place where a confined address would do no harm."""
         if space is Space.UB and self.kind is CoreKind.AIC:
@@ -243,7 +254,7 @@ class Core:
     def base(self, space: Space, at: str | None = None) -> Value:
         """The host address of an on-chip memory."""
         word = _UB_OF[at] if at is not None else _WORD_OF[space]
-        self.unit.spaces.add(space)
+        self.unit.spaces.setdefault(space, 0)
         return self.f.base(word)
 
     # --- global memory ----------------------------------------------------------------------------------------------

@@ -97,9 +97,9 @@ class Executable:
     code: Code
     programs: Mapping[CoreKind, str]  # symbols of the scalar programs, which take a context
     explain: Callable[[Fault], PTOError]
+    spaces: Mapping[Space, int]  # the on-chip memories that it uses, and how many bytes from the first it may write
     operations: Sequence[Operation] = ()
     entries: Collection[int] = ()  # numbers of the operations whose entries can be queued
-    spaces: frozenset[Space] = frozenset({Space.UB})  # the on-chip memories that it uses
     steady: bool = False  # what is in the memories does not decide how many steps it takes
 
 
@@ -126,15 +126,17 @@ class Cluster:
 
     def __init__(self, executable: Executable, target: Target, stop: Stop, roles: Sequence[str]) -> None:
         size, used = target.memory, executable.spaces
-        shared = {word: Memory(size[space]) for space, word in _SHARED.items() if space in used}
-        self._ub = {role: Memory(size[Space.UB]) for role in roles if role in _UB_OF and Space.UB in used}
+        shared = {word: Memory(size[space], used[space]) for space, word in _SHARED.items() if space in used}
+        self._ub = {
+            role: Memory(size[Space.UB], used[Space.UB]) for role in roles if role in _UB_OF and Space.UB in used
+        }
         self._memories = [*shared.values(), *self._ub.values()]
         addresses = {word: memory.address for word, memory in shared.items()}
         if Space.L0C in used:
-            self._workspace = Memory(WORKSPACE_BYTES)
+            self._workspace = Memory(WORKSPACE_BYTES, WORKSPACE_BYTES)
             addresses[Word.WORKSPACE] = self._workspace.address
         addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
-        self.stretches = [(memory.address, memory.size) for memory in self._memories]
+        self.stretches = [(memory.address, memory.written) for memory in self._memories]
         self.cores = {role: Core(role, executable, stop, self._visible(role, addresses), self) for role in roles}
 
     def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:

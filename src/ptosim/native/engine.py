@@ -47,9 +47,9 @@ class LinkedKernel:
             code,
             {CoreKind(kind): symbol for kind, symbol in data["programs"].items()},
             explainer(data["sites"], source),
+            {Space(space): written for space, written in data["spaces"].items()},
             [operation_from_json(record, source) for record in data["operations"]],
             entries,
-            frozenset(map(Space, data["spaces"])),
             data["steady"],
         )
         self._runner = Runner(executable, target, reachable)

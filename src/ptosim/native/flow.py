@@ -13,6 +13,7 @@ from typing import Literal
 
 from ptosim.native.context import LOOPS_RECORDED, WORD_BYTES, Status, Word
 from ptosim.native.ir import I1, I8, I32, I64, PTR, Operand, Type, Value, constant, poison
+from ptosim.native.ranges import combined, indices
 
 Linkage = Literal["exported", "inlined", "internal"]
 _LINKAGE = {"exported": "", "inlined": "internal ", "internal": "internal "}
@@ -154,7 +155,11 @@ class Function:
 
     def intrinsic(self, name: str, kind: Type, *arguments: Value, overloads: Sequence[Type] | None = None) -> Value:
         """A call of an LLVM intrinsic, overloaded on its result unless said otherwise; it needs no declaration."""
-        return self.emit(kind, self._intrinsic(name, str(kind), arguments, (kind,) if overloads is None else overloads))
+        made = self.emit(kind, self._intrinsic(name, str(kind), arguments, (kind,) if overloads is None else overloads))
+        if kind.is_number and len(arguments) == 2 and all(argument.kind == kind for argument in arguments):
+            a, b = arguments
+            made.known = combined(name, a.range, b.range, kind.bits)
+        return made
 
     def do_intrinsic(self, name: str, *arguments: Value, overloads: Sequence[Type]) -> None:
         self.do(self._intrinsic(name, "void", arguments, overloads))
@@ -274,6 +279,7 @@ class Function:
         self.do(f"br {entered}, label %{inside}, label %{done}")
         self._start(inside)
         index, *entering = (self._phi(value.kind) for value in (lower, *carried))
+        index.known = indices(lower.range, upper.range, step.range)
         with self._region(index):
             following = list(body(index, entering))
             # the distance left is exact even where index + step would wrap

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
+from ptosim.native.ranges import Range, combined, converted, decided, everything, only
+
 Operand = Any  # a Value, or a Python number that becomes a constant of the other operand's type
 
 
@@ -35,6 +37,11 @@ class Type:
     @property
     def is_float(self) -> bool:
         return self.scalar in _FLOAT_BITS
+
+    @property
+    def is_number(self) -> bool:
+        """An integer scalar of more than one bit."""
+        return not self.lanes and self.scalar[0] == "i" and self.scalar != "i1"
 
     @property
     def is_pointer(self) -> bool:
@@ -83,16 +90,17 @@ class Emitter(Protocol):
 
 class Value:
     """The result of an instruction, a parameter or a constant; `literal` is the number of a constant integer scalar,
-    `uncanonical` another value of which this is the canonical form, `uniform` the scalar that all lanes are known to
-    hold."""
+    `known` what is known of another one, `uncanonical` another value of which this is the canonical form, `uniform` the
+    scalar that all lanes are known to hold."""
 
-    __slots__ = ("emitter", "kind", "literal", "text", "uncanonical", "uniform")
+    __slots__ = ("emitter", "kind", "known", "literal", "text", "uncanonical", "uniform")
 
     def __init__(self, emitter: Emitter, kind: Type, text: str, literal: int | None = None) -> None:
         self.emitter = emitter
         self.kind = kind
         self.text = text
         self.literal = literal
+        self.known: Range | None = None
         self.uncanonical: Value | None = None
         self.uniform: Value | None = None
 
@@ -102,6 +110,18 @@ class Value:
 
     def __repr__(self) -> str:
         return f"Value({self})"
+
+    @property
+    def range(self) -> Range:
+        """What is known of an integer scalar."""
+        if self.literal is not None:
+            return only(self.literal, self.kind.bits)
+        return self.known or everything(self.kind.bits)
+
+    def with_range(self, known: Range) -> "Value":
+        """This integer scalar, of which something is known from now on."""
+        self.known = known
+        return self
 
     # ---- arithmetic -------------------------------------------------------------------------------------------------
 
@@ -223,7 +243,8 @@ class Value:
             return chosen if self.literal else otherwise
         if chosen.text == otherwise.text:
             return chosen
-        return self.emitter.emit(chosen.kind, f"select {self}, {chosen}, {otherwise}")
+        made = self.emitter.emit(chosen.kind, f"select {self}, {chosen}, {otherwise}")
+        return made.with_range(chosen.range.or_(otherwise.range)) if chosen.kind.is_number else made
 
     # ---- conversion -------------------------------------------------------------------------------------------------
 
@@ -243,7 +264,10 @@ class Value:
         if self.literal is not None and instruction in ("zext", "sext", "trunc") and not kind.is_float:
             plain = self.literal & ((1 << self.kind.bits) - 1) if instruction == "zext" else _signed(self)
             return constant(self.emitter, kind, plain)
-        return self.emitter.emit(kind, f"{instruction} {self} to {kind}")
+        made = self.emitter.emit(kind, f"{instruction} {self} to {kind}")
+        if self.kind.is_number and kind.is_number:
+            made.known = converted(instruction, self.range, self.kind.bits, kind.bits)
+        return made
 
     def zext(self, scalar: Type) -> "Value":
         return self.convert("zext", scalar)
@@ -409,7 +433,20 @@ def _binary(name: str, left: Value, right: Value) -> Value:
             return left
         if right.literal == _ABSORBING.get(name):
             return right
-    return left.emitter.emit(left.kind, f"{name} {left}, {right.text}")
+    if not left.kind.is_number:
+        return left.emitter.emit(left.kind, f"{name} {left}, {right.text}")
+    if name == "and" and right.literal is not None and (masked := _masked(left, right.literal)) is not None:
+        return masked
+    made = left.emitter.emit(left.kind, f"{name} {left}, {right.text}")
+    return made.with_range(combined(name, left.range, right.range, left.kind.bits))
+
+
+def _masked(value: Value, mask: int) -> Value | None:
+    """Some bits of a value of which it is known that it has no others, or none of these."""
+    known = value.range
+    if mask > 0 and mask & (mask + 1) == 0 and known.within(0, mask):
+        return value
+    return value.like(0) if 0 <= mask < 1 << known.zeros else None
 
 
 def _compare(predicate: str, left: Value, right: Value) -> Value:
@@ -419,5 +456,7 @@ def _compare(predicate: str, left: Value, right: Value) -> Value:
             return constant(left.emitter, I1, _FOLD_COMPARE[predicate](_signed(left) & mask, _signed(right) & mask))
         if left.text == right.text:
             return constant(left.emitter, I1, _FOLD_COMPARE[predicate](0, 0))
+        if left.kind.is_number and (outcome := decided(predicate, left.range, right.range)) is not None:
+            return constant(left.emitter, I1, outcome)
     instruction = "fcmp" if left.kind.is_float else "icmp"
     return left.emitter.emit(I1.vector(left.kind.lanes), f"{instruction} {predicate} {left}, {right.text}")

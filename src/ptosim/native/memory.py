@@ -18,11 +18,12 @@ class Memory:
     """`size` bytes of zeros that compiled code may address, in an allocation that it cannot leave.
 
     That holds twice a power of two behind the first byte, for addresses that may lie on either side of it (core.py),
-    `SLACK` for what follows a confined address, and `ALIAS_OFFSET` in front.
+    `SLACK` for what follows a confined address, and `ALIAS_OFFSET` in front. The code writes only the first `written`.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, written: int) -> None:
         self.size = size
+        self.written = written
         self._pages = mmap.mmap(-1, ALIAS_OFFSET + (2 << (size - 1).bit_length()) + SLACK)
         self._view = ctypes.c_char.from_buffer(self._pages)
         self.address = ctypes.addressof(self._view) + ALIAS_OFFSET
@@ -31,7 +32,7 @@ class Memory:
     def clear(self) -> None:
         """Zeros again. Nothing of what a failed access left behind the end can be seen, so that stays."""
         if not self._clean:
-            ctypes.memset(self.address, 0, self.size)
+            ctypes.memset(self.address, 0, self.written)
         self._clean = False
 
     def read(self, address: int, count: int) -> bytes:

@@ -194,8 +194,11 @@ class Body:
         received = iter(values)
         for value in captured:
             outside = self.scalar(value)
-            known = outside.literal
-            body.values[value] = next(received) if known is None else function.constant(outside.kind, known)
+            if outside.literal is not None:
+                body.values[value] = function.constant(outside.kind, outside.literal)
+                continue
+            body.values[value] = inside = next(received)
+            inside.known = outside.known
         body.registers = dict(zip(registers, received, strict=True))
         fill(body)
         function.finish()

@@ -81,6 +81,8 @@ def _quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
 
 
 def _remainder(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    if b.range.low > 0:
+        return a.srem(b)
     return a - b * _quotient(core, a, b, kind)
 
 
@@ -103,6 +105,8 @@ def _unsigned_quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
 
 
 def _unsigned_remainder(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    if b.range.low > 0:
+        return a.urem(b)
     return a - b * _unsigned_quotient(core, a, b, kind)
 
 
