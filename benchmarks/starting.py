@@ -6,14 +6,16 @@ import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
+import ptosim
+from benchmarks.examples import EXAMPLES, launch, paths
 from benchmarks.kernels import chain
-from benchmarks.measure import best, once
+from benchmarks.measure import best, in_turns, once
 from ptosim.diagnostics import Source
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
 SOFTMAX = [str(EXAMPLES / "softmax.pto"), "rand:24x128", "zeros:24x128", "24"]
 
 
@@ -28,6 +30,7 @@ def table() -> list[dict[str, Any]]:
     print()
     _load(add)
     _compile(add)
+    _cached(add)
     _processes(add)
     return rows
 
@@ -46,7 +49,7 @@ def _compile(add: Any) -> None:
     from ptosim.native.compilation import compile_kernel
 
     compile_kernel(*_program(load(Source("warm", chain(2)))), drop=False)
-    for path in sorted(EXAMPLES.glob("*.pto")):
+    for path in paths():
         module = load(Source(path.name, path.read_text()))
         limit = 0.060 if path.stem == "softmax" else None
         add(f"compile {path.stem}", best(lambda m=module: compile_kernel(*_program(m), drop=False), 3), limit)
@@ -56,6 +59,20 @@ def _compile(add: Any) -> None:
         once(lambda: compile_kernel(*_program(module), drop=False)),
         1.0,
     )
+
+
+def _cached(add: Any) -> None:
+    """What the cache leaves of loading and compiling: the first run of each example without a second one."""
+    with tempfile.TemporaryDirectory() as directory, patch.dict(os.environ, XDG_CACHE_HOME=directory):
+        for path in paths():
+            launched, kernel = launch(path.stem), ptosim.load(path).kernel()
+            run = partial(_run, launched)
+            first, second = in_turns(lambda p=path, r=run: r(ptosim.load(p).kernel()), partial(run, kernel))
+            add(f"from cache: {path.stem}", first - second, 0.005 if path.stem == "softmax" else None)
+
+
+def _run(launched: Any, kernel: ptosim.Kernel) -> None:
+    kernel(*launched.arguments, grid=launched.grid, threads=1)
 
 
 def _program(module: Any) -> tuple[Any, Any]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import ptosim
+from benchmarks.examples import EXAMPLES, launch
 from benchmarks.kernels import ABS, ADD, EXP, chain, softmax, tiled
-from benchmarks.measure import best, in_turns
+from benchmarks.measure import REPEATS, best, in_turns
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
 BLOCKS = 16
+ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,10 @@ class Row:
 
 def table(quick: bool) -> list[dict[str, Any]]:
     """All rows, printed as they come."""
-    count = 1 << 22
-    x, y, z = (np.random.default_rng(seed).normal(size=count).astype(np.float32) for seed in range(3))
+    x, y, z = (np.random.default_rng(seed).normal(size=1 << 22).astype(np.float32) for seed in range(3))
     copy = partial(np.copyto, z, x)
     single, double = in_turns(copy, partial(_in_two_threads, z, x))
-    print(f"memcpy: {8e-9 * count / single:.1f} GB/s with one thread, {8e-9 * count / double:.1f} with two\n")
+    print(f"memcpy: {2e-9 * x.nbytes / single:.1f} GB/s with one thread, {2e-9 * x.nbytes / double:.1f} with two\n")
     judged = single >= 1.3 * double
     rows: list[Row] = []
 
@@ -51,22 +51,14 @@ def table(quick: bool) -> list[dict[str, Any]]:
         time = f"{row.threads} thr {row.milliseconds:9.2f} ms"
         print(f"{row.name:34} {time} {row.ratio:6.2f} x {row.relative_to:7}{rate}{verdict}")
 
-    for name, operation, inputs, rows_, columns, floors in (
-        ("abs 4 M, 32x32 tiles", ABS, 1, 32, 32, (0.5, 0.9)),
-        ("abs 4 M, 64x128 tiles", ABS, 1, 64, 128, (0.45, 0.8)),
-        ("add 4 M, 32x32 tiles", ADD, 2, 32, 32, (0.45, 0.8)),
-        ("add 4 M, 64x128 tiles", ADD, 2, 64, 128, (0.35, 0.65)),
-        ("exp 4 M, 64x128 tiles", EXP, 1, 64, 128, (None, None)),
+    for name, operation, inputs, shape, floors in (
+        ("abs 4 M", ABS, 1, (32, 32), (0.5, 0.9)),
+        ("abs 4 M", ABS, 1, (64, 128), (0.45, 0.8)),
+        ("add 4 M", ADD, 2, (32, 32), (0.45, 0.8)),
+        ("add 4 M", ADD, 2, (64, 128), (0.35, 0.65)),
+        ("exp 4 M", EXP, 1, (64, 128), (None, None)),
     ):
-        kernel = ptosim.load(tiled(operation, inputs, rows_, columns)).kernel()
-        arguments = ((x,) if inputs == 1 else (x, y)) + (z, count // (rows_ * columns * BLOCKS))
-        for threads, floor in zip((1, 2), floors, strict=True):
-            run = partial(kernel, *arguments, grid=BLOCKS, engine="native", threads=threads)
-            copied, seconds = in_turns(copy, run)
-            share = (inputs + 1) / 2 * copied / seconds
-            rate = (inputs + 2) * count / 64 / seconds
-            add(Row(name, threads, 1e3 * seconds, share, "memcpy", rate, floor, judged or threads == 1))
-
+        _elementwise(add, name, operation, (x, y)[:inputs], z, shape, floors, judged)
     if not quick:
         _large(add)
     _rows(add)
@@ -89,53 +81,88 @@ def _in_two_threads(z: np.ndarray, x: np.ndarray) -> None:
     other.join()
 
 
+def _elementwise(
+    add: Any,
+    name: str,
+    operation: str,
+    inputs: tuple[np.ndarray, ...],
+    z: np.ndarray,
+    shape: tuple[int, int],
+    floors: tuple[float | None, float | None] = (None, None),
+    judged: bool = True,
+) -> None:
+    """An element-wise kernel in tiles of this shape against memcpy, on one thread and on two."""
+    kernel = ptosim.load(tiled(operation, len(inputs), *shape)).kernel()
+    tiles = z.size // (shape[0] * shape[1] * BLOCKS)
+    for threads, floor in zip((1, 2), floors, strict=True):
+        run = partial(kernel, *inputs, z, tiles, grid=BLOCKS, engine="native", threads=threads)
+        copied, seconds = in_turns(partial(np.copyto, z, inputs[0]), run, rounds=REPEATS if z.size < 1 << 24 else 2)
+        share = (len(inputs) + 1) / 2 * copied / seconds
+        rate = (len(inputs) + 2) * z.size / 64 / seconds
+        title = f"{name}, {shape[0]}x{shape[1]} tiles"
+        add(Row(title, threads, 1e3 * seconds, share, "memcpy", rate, floor, judged or threads == 1))
+
+
 def _large(add: Any) -> None:
     """Arrays that no cache holds."""
-    count = 1 << 26
-    x = np.ones(count, np.float32)
+    x, y = np.ones(1 << 26, np.float32), np.ones(1 << 26, np.float32)
     z = np.zeros_like(x)
-    kernel = ptosim.load(tiled(ABS, 1, 64, 128)).kernel()
-    for threads in (1, 2):
-        tiles = count // (64 * 128 * BLOCKS)
-        run = partial(kernel, x, z, tiles, grid=BLOCKS, engine="native", threads=threads)
-        copied, seconds = in_turns(partial(np.copyto, z, x), run, rounds=2)
-        add(
-            Row(
-                "abs 64 M, 64x128 tiles",
-                threads,
-                1e3 * seconds,
-                copied / seconds,
-                "memcpy",
-                3 * count / 64 / seconds,
-            )
-        )
+    for shape in ((32, 32), (64, 128)):
+        _elementwise(add, "abs 64 M", ABS, (x,), z, shape)
+        _elementwise(add, "add 64 M", ADD, (x, y), z, shape)
 
 
 def _rows(add: Any) -> None:
     """Row-wise kernels against NumPy on the whole array."""
-    rows = 8192
-    x = np.random.default_rng(5).normal(size=(rows, 128)).astype(np.float32)
+    x = np.random.default_rng(5).normal(size=(ROWS, 128)).astype(np.float32)
     y = np.zeros_like(x)
-
-    def numpy_softmax() -> np.ndarray:
-        e = np.exp(x - x.max(axis=1, keepdims=True))
-        return e / e.sum(axis=1, keepdims=True)
-
-    online = ptosim.load(EXAMPLES / "softmax.pto").kernel()
     plain = ptosim.load(softmax()).kernel()
+    _against_numpy(add, "softmax 8192x128", plain, (x, y, ROWS), partial(_softmax, x), ROWS * 14, 2.0)
     # Of the online one: 13 for a row and 64 columns, and 24 for a tile of 32 rows.
-    for name, kernel, per_row, floor in (
-        ("softmax 8192x128", plain, 14, 2.0),
-        ("online softmax 8192x128", online, 2 * 13 + 24 / 32, 2.0),
-    ):
-        for threads in (1, 2):
-            run = partial(kernel, x, y, rows, grid=BLOCKS, engine="native", threads=threads)
-            numpy_seconds, seconds = in_turns(numpy_softmax, run)
-            judged = floor if threads == 1 else None
-            rate = rows * per_row / seconds
-            add(Row(name, threads, 1e3 * seconds, numpy_seconds / seconds, "NumPy", rate, judged))
-            if kernel is online and threads == 1:
-                add(Row("its vector instructions", threads, 1e3 * seconds, rate / 200e6, "200 M/s", rate, 1.0))
+    online, count = ptosim.load(EXAMPLES / "softmax.pto").kernel(), ROWS * (2 * 13 + 24 / 32)
+    seconds = _against_numpy(add, "online softmax 8192x128", online, (x, y, ROWS), partial(_softmax, x), count, 2.0)
+    rate = count / seconds
+    add(Row("its vector instructions", 1, 1e3 * seconds, rate / 200e6, "200 M/s", rate, 1.0))
+    launched = launch("layer_norm", rows=ROWS, columns=128)
+    x, gamma, beta, *_ = launched.arguments
+    kernel = ptosim.load(EXAMPLES / "layer_norm.pto").kernel()
+    _against_numpy(add, "layer norm 8192x128", kernel, launched.arguments, partial(_layer_norm, x, gamma, beta))
+    launched = launch("gather", tokens=1 << 16)
+    table, ids, weights, kinds, *_ = launched.arguments
+    kernel = ptosim.load(EXAMPLES / "gather.pto").kernel()
+    _against_numpy(
+        add, "gather 65536 rows of 64", kernel, launched.arguments, lambda: weights[kinds][:, np.newaxis] * table[ids]
+    )
+
+
+def _against_numpy(
+    add: Any,
+    name: str,
+    kernel: ptosim.Kernel,
+    arguments: tuple[Any, ...],
+    numpy: Callable[[], np.ndarray],
+    instructions: float = 0,
+    floor: float | None = None,
+) -> float:
+    """Seconds on one thread, where alone there is a floor."""
+    taken: list[float] = []
+    for threads in (1, 2):
+        run = partial(kernel, *arguments, grid=BLOCKS, engine="native", threads=threads)
+        numpy_seconds, seconds = in_turns(numpy, run)
+        judged = floor if threads == 1 else None
+        add(Row(name, threads, 1e3 * seconds, numpy_seconds / seconds, "NumPy", instructions / seconds, judged))
+        taken.append(seconds)
+    return taken[0]
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def _layer_norm(x: np.ndarray, gamma: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    centred = x - x.mean(axis=1, keepdims=True)
+    return centred / np.sqrt((centred * centred).mean(axis=1, keepdims=True) + np.float32(1e-5)) * gamma + beta
 
 
 def _registers(add: Any) -> None:
