@@ -52,7 +52,7 @@ def _compile(add: Any) -> None:
     for path in paths():
         module = load(Source(path.name, path.read_text()))
         limit = 0.060 if path.stem == "softmax" else None
-        add(f"compile {path.stem}", best(lambda m=module: compile_kernel(*_program(m), drop=False), 3), limit)
+        add(f"compile {path.stem}", best(lambda m=module: compile_kernel(*_program(m), drop=False)), limit)
     module = load(Source("long.pto", chain(2000)))
     add(
         "compile 2,000 straight-line vector instructions",

@@ -88,7 +88,7 @@ the arguments, and program order is one of them. (Sums of floats by atomic store
 After the first race, later findings describe one possible execution. A test compares random programs that check clean
 under random schedules.
 
-**What it costs.** Two to three times the reference engine on the examples, and a second run where loads are
+**What it costs.** About three times the reference engine on the examples, and a second run where loads are
 suspected. Memory does not grow with the number of steps.
 
 **Bytes of GM.** Memory on the chip has a record per byte. An argument has one per pipe, direction and 32 bytes; where
