@@ -199,3 +199,14 @@ def test_offsets_that_wrap_reach_the_bytes_that_they_are_found_at(mask: str) -> 
     assert race.message == "V may read ub[0:256] before MTE2 has written it"
     (race,) = check(load() + order("MTE2", "V") + copy + out).findings
     assert race.message == f"MTE3 may read ub[256:{256 + width}] before V has written it"
+
+
+def test_a_wait_for_another_core_that_is_gone_is_named() -> None:
+    source = (EXAMPLES / "producer_consumer_a5.pto").read_text()
+    (line,) = [line for line in source.split("\n") if "pto.wait_intra_block <PIPE_MTE1>, %half" in line]
+    x, y = np.ones((2, 4, 256), np.float32), np.zeros((2, 4, 256), np.float32)
+    kernel = ptosim.load(source.replace(line, "")).kernel()
+    leading, *_ = ptosim.check(kernel, x, y, 4).findings
+    assert (leading.kind, leading.core) == ("race", "b0.aic")
+    (note,) = [note for note in leading.notes if "a wait may be what is missing" in note]
+    assert "semaphores from aiv0 to aic" in note

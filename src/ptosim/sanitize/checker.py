@@ -77,7 +77,7 @@ class Checker(Silent):
         self.used_flags: dict[int, Key] = {}
         self.used_semaphores: set[int] = set()
         self.unconsumed: dict[tuple[str, str], Site] = {}
-        """Where flags from one pipe to another are set that nothing waits for."""
+        """Where flags from one pipe to another are set that nothing waits for, or semaphores from one core to another."""
         self._memories: dict[tuple[object, Space], Memory] = {}
         self._block: int | None = None
         self._watch: Watch | None = None
@@ -133,7 +133,7 @@ class Checker(Silent):
         if self.planted:
             return
         self.findings.diagnostic(diagnostic)
-        if diagnostic.kind == "undrained" and entry.key is not None and entry.key.mechanism == "flag":
+        if diagnostic.kind == "undrained" and entry.key is not None:
             self.unconsumed.setdefault((entry.key.source, entry.key.destination), entry.site)
 
     def deadlock(self, deadlock: Deadlock) -> None:

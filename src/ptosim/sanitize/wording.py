@@ -12,7 +12,7 @@ from ptosim.sanitize.hints import Repairs
 
 
 def diagnostic(conflict: Conflict, repairs: Repairs, unconsumed: Mapping[tuple[str, str], Site]) -> Diagnostic:
-    """The finding that users see. Of each pair of pipes with flags that are set and not waited for: where that is."""
+    """The finding that users see. `unconsumed`: where one pipe or core signals another that does not wait for it."""
     second = conflict.second
     hints = [repairs.hint(each) for each in (conflict, *conflict.also)]
     return Diagnostic(
@@ -151,10 +151,12 @@ def _notes(conflict: Conflict) -> list[str]:
 def _lost_wait(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> list[str]:
     """That the edge is half there: a set without a wait."""
     first, second = conflict.first, conflict.second
-    if first is None or conflict.kind != "race" or conflict.relation != "inside a core":
+    if first is None or conflict.kind != "race" or conflict.relation == "between blocks":
         return []
-    site = unconsumed.get((first.pipe, second.pipe))
+    inside = conflict.relation == "inside a core"
+    ends: tuple[str, str] = (first.pipe, second.pipe) if inside else (first.role, second.role)
+    site = unconsumed.get(ends)
     if site is None or site.location is None:
         return []
-    line, pair = site.location.line, f"from {first.pipe} to {second.pipe}"
-    return [f"line {line} sets flags {pair} more often than they are waited for: a wait may be what is missing"]
+    what = f"{'flags' if inside else 'semaphores'} from {ends[0]} to {ends[1]}"
+    return [f"line {site.location.line} sets {what} more often than they are waited for: a wait may be what is missing"]
