@@ -77,7 +77,7 @@ class Checker(Silent):
         self.used_flags: dict[int, Key] = {}
         self.used_semaphores: set[int] = set()
         self.unconsumed: dict[tuple[str, str], Site] = {}
-        """Where flags from one pipe to another are set that nothing waits for, or semaphores from one core to another."""
+        """Where one pipe or core signals another that does not wait for it."""
         self._memories: dict[tuple[object, Space], Memory] = {}
         self._block: int | None = None
         self._watch: Watch | None = None
