@@ -384,13 +384,25 @@ def _choice(name: str, value: str, choices: Sequence[str]) -> Any:
     return value
 
 
-def profile(kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Target | None = None) -> Profile:
+def profile(
+    kernel: Kernel,
+    *args: Any,
+    grid: int = 1,
+    target: str | Path | Target | None = None,
+    max_steps: int = 10**9,
+) -> Profile:
     """Time a kernel on copies of its arguments.
 
     The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `str()`, `.to_json()`,
     `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
-    own.
+    own. `max_steps`: the most loop iterations of a block.
     """
+    arguments = bind(kernel.signature, args)
+    return measure(kernel, Launch(arguments, _count("grid", grid), max_steps=_count("max_steps", max_steps)), target)
+
+
+def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None = None) -> Profile:
+    """Profile a launch; its arguments are copied. What lies outside of GM is dropped, as the hardware does."""
     from ptosim.report.profile import Profile
     from ptosim.target import Target, load_target
     from ptosim.timing.pipes import PipeTimer
@@ -399,7 +411,7 @@ def profile(kernel: Kernel, *args: Any, grid: int = 1, target: str | Path | Targ
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
     parsed, program = kernel.module.verified.parsed, kernel.program
-    launch = Launch(bind(kernel.signature, args).copied(), _count("grid", grid), oob="drop")
+    launch = replace(launch, arguments=launch.arguments.copied(), oob="drop")
     timer = PipeTimer(machine, kernel.prices(machine))
     run = kernel.reference(launch, timer)
     run.target = machine

@@ -362,6 +362,7 @@ def isa(name: str | None, as_json: bool) -> Sequence[Any]:
     help="Change a figure of the machine: vexp.latency=8.",
 )
 @click.option("--check", "checked", is_flag=True, help="Also run the sanitizer; findings go into the report.")
+@MAX_STEPS
 @reports
 def profile(
     file: str,
@@ -374,6 +375,7 @@ def profile(
     compare: str | None,
     what_ifs: Sequence[str],
     checked: bool,
+    max_steps: int,
     as_json: bool,
 ) -> Sequence[Any]:
     """Time a kernel: cycles, pipes, waits.
@@ -384,19 +386,27 @@ def profile(
     from shutil import get_terminal_size
 
     from ptosim import api
+    from ptosim.arguments import bind
+    from ptosim.report.progress import progress
     from ptosim.target import load_target
 
     architecture = load_target(target).architecture if target else None
     chosen = api.load(file, architecture).kernel(kernel)
     machine = load_target(target or chosen.module.target)
     values = _values(chosen, words)
-    first = api.profile(chosen, *values, grid=grid, target=machine)
-    others = (
-        [api.profile(api.load(compare, architecture).kernel(), *values, grid=grid, target=machine)] if compare else []
-    )
-    if what_ifs:
-        others.append(api.profile(chosen, *values, grid=grid, target=_changed(machine, what_ifs)))
-    report = api.check(chosen, *values, grid=grid) if checked else None
+    other = api.load(compare, architecture).kernel() if compare else None
+    changed = _changed(machine, what_ifs) if what_ifs else None
+    runs = 1 + sum(map(bool, (other, changed, checked)))
+    with progress(grid * runs, quiet=as_json) as block_done:
+        launch = api.Launch(bind(chosen.signature, values), grid, max_steps=max_steps, block_done=block_done)
+        first = api.measure(chosen, launch, machine)
+        others: list[Any] = []
+        if other is not None:
+            theirs = replace(launch, arguments=bind(other.signature, values))
+            others.append(api.measure(other, theirs, machine))
+        if changed is not None:
+            others.append(api.measure(chosen, launch, changed))
+        report = api.examine(chosen, launch) if checked else None
     findings = list(report.findings) if report else []
     asked = others[-1] if what_ifs else first
     if html:

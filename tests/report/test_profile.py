@@ -166,6 +166,14 @@ def test_command_in_json():
     assert code == 0 and only["kind"] == "profile" and only["kernel"] == "pingpong"
 
 
+def test_max_steps():
+    assert run(*PINGPONG, "--max-steps", "68")[0] == 0  # 4 tiles of 16 registers
+    code, _, problem = run(*PINGPONG, "--max-steps", "67")
+    assert code == 1
+    assert "error: limit: more than 67 loop iterations in one block (max_steps)" in problem
+    assert run(*PINGPONG, "--max-steps", "0")[0] == 2
+
+
 def test_what_if():
     code, out, _ = run(*PINGPONG, "--what-if", "vabs.latency=25", "--json")
     before, after, comparison = json.loads(out)

@@ -156,9 +156,10 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.parametrize("command, runs", [("check", 1), ("profile", 1), ("profile --check", 2)])
 @pytest.mark.parametrize("words, shown", [((), True), (("--json",), False)], ids=["text", "json"])
-def test_a_bar_shows_how_far_a_long_check_is(
-    words: tuple[str, ...], shown: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_bar_shows_how_far_a_long_run_is(
+    command: str, runs: int, words: tuple[str, ...], shown: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At once here; otherwise after two seconds. Nobody waits for it on a pipe, and --json is for programs."""
     terminal = Terminal()
@@ -166,6 +167,6 @@ def test_a_bar_shows_how_far_a_long_check_is(
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     given = "rand:40x4096", "zeros:40x4096", "4", "1024"
     with pytest.raises(SystemExit) as ended:
-        main.main(["check", str(EXAMPLES / "pingpong.pto"), *given, "--grid", "40", *words])
+        main.main([*command.split(), str(EXAMPLES / "pingpong.pto"), *given, "--grid", "40", *words])
     assert ended.value.code == 0
-    assert ("/40" in terminal.getvalue() and "blocks" in terminal.getvalue()) is shown
+    assert (f"/{40 * runs}" in terminal.getvalue() and "blocks" in terminal.getvalue()) is shown
