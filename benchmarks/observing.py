@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Any
 
 import ptosim
+from benchmarks.examples import EXAMPLES, launch
 from benchmarks.measure import in_turns
 
-ROOT = Path(__file__).parents[1]
-EXAMPLES = ROOT / "examples"
+TESTS = Path(__file__).parents[1] / "tests"
 LIMITS = {"check": 4.0, "profile": 3.0}
 MILLION = 1_000_000
 TRACE_LIMIT = 20.0  # seconds for a million events
@@ -26,7 +25,7 @@ def table(quick: bool) -> list[dict[str, Any]]:
 
 def _trace(events: int) -> dict[str, Any]:
     """The processor seconds that the trace of a million events takes; the recording is made up."""
-    sys.path.insert(0, str(ROOT / "tests"))
+    sys.path.insert(0, str(TESTS))
     from report.long_runs import long_run
 
     profile = long_run(events)
@@ -40,17 +39,15 @@ def _trace(events: int) -> dict[str, Any]:
 
 
 def _ratios() -> list[dict[str, Any]]:
-    sys.path.insert(0, str(EXAMPLES))
-
     rows: list[dict[str, Any]] = []
     print()
     for name in ("softmax", "pingpong", "singlebuffer", "buffers", "add"):
-        launch = import_module(name).launch()
+        launched = launch(name)
         kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
         run, *observed = in_turns(
-            partial(kernel, *launch.arguments, grid=launch.grid, engine="reference"),
-            partial(ptosim.check, kernel, *launch.arguments, grid=launch.grid),
-            partial(ptosim.profile, kernel, *launch.arguments, grid=launch.grid),
+            partial(kernel, *launched.arguments, grid=launched.grid, engine="reference"),
+            partial(ptosim.check, kernel, *launched.arguments, grid=launched.grid),
+            partial(ptosim.profile, kernel, *launched.arguments, grid=launched.grid),
             rounds=25,
             clock=process_time,
         )

@@ -1,17 +1,15 @@
 """Cube and vector cores together: UB as the destination of stores, signals, what check finds in such kernels."""
 
-import importlib.util
 import re
-import sys
 import time
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import ptosim
 from cube_programs import KIB, Text, observed, pointer_type, round_up
+from examples.test_examples import script
 from ptosim import PTOError
 from ptosim.effects.names import Space
 
@@ -317,17 +315,6 @@ def test_undefined_nibbles_are_followed_through_a_transpose(rows: int, kinds: se
 
 
 # --- flash attention --------------------------------------------------------------------------------------------------
-
-
-def script(name: str) -> ModuleType:
-    if str(EXAMPLES) not in sys.path:
-        sys.path.insert(0, str(EXAMPLES))
-    spec = importlib.util.spec_from_file_location(f"mixed_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("causal", [False, True])

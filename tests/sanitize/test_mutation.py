@@ -6,21 +6,19 @@ What that does not show is listed one by one. Hints of races are applied, one by
 away.
 """
 
-import importlib.util
 import random
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ptosim
+from examples.test_examples import script
 from sanitize.equivalence import Trace, explanation, left_by_garbage, trace, unordered
 from sanitize.mutation import SYNC, Mutant, mutants
 from sanitize.repair import EDIT, repaired
@@ -79,17 +77,6 @@ LISTED = {
     "test_a_mutant_that_is_a_correct_program",
 }
 """Mutants that are not reported and change the result, by the first word of the mutated line."""
-
-
-def script(name: str) -> ModuleType:
-    """The script beside a kernel, which knows its data."""
-    if str(EXAMPLES) not in sys.path:
-        sys.path.insert(0, str(EXAMPLES))
-    spec = importlib.util.spec_from_file_location(f"mutated_{name}", EXAMPLES / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def source(name: str) -> str:
