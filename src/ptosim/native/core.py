@@ -239,11 +239,12 @@ class Core:
         return self.base(space, at).at(address)
 
     def _touches(self, verb: str, space: Space, address: Value | None = None, extent: int = 0) -> None:
-        """Note how far an access may reach, which without an address may be anywhere. One that would leave the memory
+        """Note how far a store may reach, which without an address may be anywhere. One that would leave the memory
         ends the run, and with it what the next block could find."""
-        size = self.target.memory[space.value]
-        end = 0 if verb == "reads" else size if address is None else min(size, address.range.high + extent)
-        self.unit.spaces[space] = max(self.unit.spaces.get(space, 0), end)
+        if verb == "writes":
+            size = self.target.memory[space.value]
+            end = size if address is None else min(size, address.range.high + extent)
+            self.unit.spaces[space] = max(self.unit.spaces.get(space, 0), end)
 
     def _exists(self, verb: str, space: Space, wanted: Value) -> None:
         """The cube core has no UB, and so not even a place where a confined address would do no harm."""

@@ -156,10 +156,10 @@ class Function:
     def intrinsic(self, name: str, kind: Type, *arguments: Value, overloads: Sequence[Type] | None = None) -> Value:
         """A call of an LLVM intrinsic, overloaded on its result unless said otherwise; it needs no declaration."""
         made = self.emit(kind, self._intrinsic(name, str(kind), arguments, (kind,) if overloads is None else overloads))
-        if kind.is_number and len(arguments) == 2 and all(argument.kind == kind for argument in arguments):
-            a, b = arguments
-            made.known = combined(name, a.range, b.range, kind.bits)
-        return made
+        if not kind.is_number or [argument.kind for argument in arguments] != [kind, kind]:
+            return made
+        a, b = arguments
+        return made.with_range(combined(name, a.range, b.range, kind.bits))
 
     def do_intrinsic(self, name: str, *arguments: Value, overloads: Sequence[Type]) -> None:
         self.do(self._intrinsic(name, "void", arguments, overloads))

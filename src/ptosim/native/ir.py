@@ -265,9 +265,9 @@ class Value:
             plain = self.literal & ((1 << self.kind.bits) - 1) if instruction == "zext" else _signed(self)
             return constant(self.emitter, kind, plain)
         made = self.emitter.emit(kind, f"{instruction} {self} to {kind}")
-        if self.kind.is_number and kind.is_number:
-            made.known = converted(instruction, self.range, self.kind.bits, kind.bits)
-        return made
+        if not self.kind.is_number or not kind.is_number:
+            return made
+        return made.with_range(converted(instruction, self.range, self.kind.bits, kind.bits))
 
     def zext(self, scalar: Type) -> "Value":
         return self.convert("zext", scalar)

@@ -9,7 +9,7 @@ program: a range holds for every value that an instruction may ever give, of wra
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 
@@ -41,23 +41,22 @@ def only(number: int, bits: int) -> Range:
 
 def combined(name: str, a: Range, b: Range, bits: int) -> Range:
     """The result of an instruction of two operands, by LLVM's name."""
-    if name not in _RULES:
-        return everything(bits)
-    found = _RULES[name](a, b)
-    whole = everything(bits)
-    if found is None:
-        return whole
-    if found.within(whole.low, whole.high):
-        return found
-    return Range(whole.low, whole.high, min(found.zeros, bits))  # it may wrap, which keeps the low bits
+    rule = _RULES.get(name)
+    found = None if rule is None else rule(a, b)
+    return everything(bits) if found is None else _wrapped(found, bits)
 
 
 def converted(name: str, given: Range, bits: int, wider: int) -> Range:
     """By sext, zext or trunc from one width to another."""
-    whole = everything(wider)
     if name == "zext" and given.low < 0:
         return Range(0, (1 << bits) - 1, given.zeros)
-    return given if given.within(whole.low, whole.high) else Range(whole.low, whole.high, min(given.zeros, wider))
+    return _wrapped(given, wider)
+
+
+def _wrapped(found: Range, bits: int) -> Range:
+    """What is left of a range in so many bits: an integer that does not fit wraps, which keeps its low bits."""
+    whole = everything(bits)
+    return found if found.within(whole.low, whole.high) else replace(whole, zeros=min(found.zeros, bits))
 
 
 def indices(lower: Range, upper: Range, step: Range) -> Range:

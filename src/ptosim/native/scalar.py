@@ -71,19 +71,22 @@ for _name, _function in _INTEGERS.items():
     define(f"arith.{_name}", _integer(_function))
 
 
-def _quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    """Toward zero. The divisor of what cannot be divided becomes 1 before the processor sees it."""
+def _divisor(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    """That of what cannot be divided becomes 1 before the processor sees it."""
     core.fail(b == 0, "arithmetic", "division by zero")
     least = -(1 << (kind.bits - 1))
     overflow = (b == -1) & (a == least)
     core.fail(overflow, "arithmetic", f"the quotient of {{}} and -1 does not fit {kind.name}", a)
-    return a.sdiv(((b == 0) | overflow).select(b.like(1), b))
+    return ((b == 0) | overflow).select(b.like(1), b)
+
+
+def _quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    """Toward zero."""
+    return a.sdiv(_divisor(core, a, b, kind))
 
 
 def _remainder(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    if b.range.low > 0:
-        return a.srem(b)
-    return a - b * _quotient(core, a, b, kind)
+    return a.srem(_divisor(core, a, b, kind))
 
 
 def _rounded_quotient(up: bool) -> Callable[[Core, Value, Value, Element], Value]:
@@ -99,15 +102,17 @@ def _rounded_quotient(up: bool) -> Callable[[Core, Value, Value, Element], Value
     return divide
 
 
-def _unsigned_quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
+def _unsigned_divisor(core: Core, b: Value) -> Value:
     core.fail(b == 0, "arithmetic", "division by zero")
-    return a.udiv((b == 0).select(b.like(1), b))
+    return (b == 0).select(b.like(1), b)
+
+
+def _unsigned_quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
+    return a.udiv(_unsigned_divisor(core, b))
 
 
 def _unsigned_remainder(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    if b.range.low > 0:
-        return a.urem(b)
-    return a - b * _unsigned_quotient(core, a, b, kind)
+    return a.urem(_unsigned_divisor(core, b))
 
 
 def _unsigned_ceiling(core: Core, a: Value, b: Value, kind: Element) -> Value:

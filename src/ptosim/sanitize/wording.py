@@ -23,8 +23,7 @@ def diagnostic(conflict: Conflict, repairs: Repairs, unconsumed: Mapping[tuple[s
         label=_label(conflict, second),
         related=tuple(_related(conflict)),
         notes=(
-            *_notes(conflict),
-            *_lost_wait(conflict, unconsumed),
+            *_notes(conflict, unconsumed),
             *(f"also {each.relation}: {_message(each)}" for each in conflict.also),
         ),
         hint="\n".join(hint for hint in hints if hint) or None,
@@ -52,7 +51,7 @@ def _race(conflict: Conflict, first: Party) -> str:
     also = " (the bytes are equal)" if conflict.equal else ""
     if first.block != second.block:
         return f"block {second.block} {second.verb} {place}, which block {first.block} {first.verb}, in no order{also}"
-    if (first.role, first.pipe) == (second.role, second.pipe):
+    if conflict.is_within_a_pipe:
         doing = {"reads": "reading", "writes": "writing", "updates": "updating"}[first.verb]
         act = {"reads": "read", "writes": "write", "updates": "update"}[second.verb]
         return f"{who} may {act} {place} while an earlier copy of {other} is still {doing} it{also}"
@@ -135,28 +134,25 @@ def _places(conflict: Conflict) -> list[Location | None]:
     return [side.site.location for side in (conflict.first, conflict.second) if side]
 
 
-def _notes(conflict: Conflict) -> list[str]:
+def _notes(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> list[str]:
     first, second = conflict.first, conflict.second
     if first is None or conflict.kind != "race":
         return []
     if first.block != second.block:
         return ["blocks run at the same time, in no order"]
     if first.role != second.role:
-        return [f"no semaphore orders {first.role} {first.pipe} before {second.role} {second.pipe} between the two"]
-    if first.pipe == second.pipe:
+        said = f"no semaphore orders {first.role} {first.pipe} before {second.role} {second.pipe} between the two"
+        return [said, *_lost_wait("semaphores", first.role, second.role, unconsumed)]
+    if first.pipe is second.pipe:
         return [f"copies of {first.pipe} may overlap; no barrier of {first.pipe} lies between the two"]
-    return [f"no flag, buffer or barrier orders {first.pipe} before {second.pipe} between the two"]
+    said = f"no flag, buffer or barrier orders {first.pipe} before {second.pipe} between the two"
+    return [said, *_lost_wait("flags", first.pipe, second.pipe, unconsumed)]
 
 
-def _lost_wait(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> list[str]:
+def _lost_wait(what: str, source: str, destination: str, unconsumed: Mapping[tuple[str, str], Site]) -> list[str]:
     """That the edge is half there: a set without a wait."""
-    first, second = conflict.first, conflict.second
-    if first is None or conflict.kind != "race" or conflict.relation == "between blocks":
-        return []
-    inside = conflict.relation == "inside a core"
-    ends: tuple[str, str] = (first.pipe, second.pipe) if inside else (first.role, second.role)
-    site = unconsumed.get(ends)
+    site = unconsumed.get((source, destination))
     if site is None or site.location is None:
         return []
-    what = f"{'flags' if inside else 'semaphores'} from {ends[0]} to {ends[1]}"
-    return [f"line {site.location.line} sets {what} more often than they are waited for: a wait may be what is missing"]
+    line, signals = site.location.line, f"{what} from {source} to {destination}"
+    return [f"line {line} sets {signals} more often than they are waited for: a wait may be what is missing"]
