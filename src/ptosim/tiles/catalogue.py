@@ -1,0 +1,27 @@
+"""The lowering of every tile operation: the rooms of this floor, put together."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from ptosim.tiles.lowering import LOWERINGS, Lowering
+
+ROOMS = ("view", "elementwise", "copy")
+
+
+@cache
+def _complete() -> dict[str, Lowering]:
+    for room in ROOMS:
+        import_module(f"ptosim.tiles.{room}")
+    return LOWERINGS
+
+
+def lowering_of(name: str) -> Lowering | None:
+    """The lowering of an operation by its name, or None where it has none."""
+    return _complete().get(name)
+
+
+def lowered() -> frozenset[str]:
+    """The names of all operations that have a lowering."""
+    return frozenset(_complete())

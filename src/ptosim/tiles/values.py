@@ -1,0 +1,126 @@
+"""What a tile or a view is while it is lowered: plain data about values that exist, no operation of its own.
+
+A tile is an address and a valid region beside what its type says; a view is a pointer with sizes and strides. Sizes that
+are known are integers, so that what follows from them is known as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from xdsl.ir import Attribute, SSAValue
+
+from ptosim.effects.element import Element
+from ptosim.language.build import Builder, Number, known
+from ptosim.language.tile_buf import ROW_PLUS_ONE, TileBuf
+from ptosim.language.types import REGISTER_BYTES
+
+ViewLayout = Literal["nd", "dn", "nz", "mx_a_zz", "mx_b_nn"]
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A tile as a lowering sees it."""
+
+    buf: TileBuf
+    """Element, shape and layout, as the type says them."""
+    address: SSAValue
+    """Of element (0, 0), in bytes of the memory: i64."""
+    valid: tuple[Number, Number]
+    """Rows and columns of the valid region, within the shape."""
+    storage: tuple[int, int]
+    """Rows and columns of what lies in memory: the parent's for a subview."""
+    name: str
+    """As the author calls it, for messages and for the values that are made of it."""
+
+    @property
+    def element(self) -> Attribute:
+        return self.buf.element
+
+    @property
+    def kind(self) -> Element:
+        return self.buf.kind
+
+    @property
+    def lanes(self) -> int:
+        """Elements of a vector register."""
+        return REGISTER_BYTES // self.kind.bytes
+
+    @property
+    def rows(self) -> Number:
+        return self.valid[0]
+
+    @property
+    def cols(self) -> Number:
+        return self.valid[1]
+
+    @property
+    def pitch(self) -> int:
+        """Elements from the start of a row to that of the next in ND, of a column in DN, of a block of columns or rows
+        (in elements of its long side) in boxed tiles."""
+        rows, cols = self.storage
+        extent = rows if self.buf.blayout == "col_major" else cols
+        return extent + 1 if self.buf.compact == ROW_PLUS_ONE else extent
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether one row follows the other without a gap, all columns being valid, or there is one row only."""
+        if self.buf.layout != "ND" or self.buf.compact == ROW_PLUS_ONE:
+            return known(self.rows) == 1 and self.buf.rows == 1
+        return known(self.rows) == 1 or known(self.cols) == self.pitch
+
+    def turned(self) -> Tile:
+        """A column-major tile as the row-major tile of its transpose: the same bytes."""
+        buf = self.buf
+        swapped = replace(
+            buf, rows=buf.cols, cols=buf.rows, valid=(buf.valid[1], buf.valid[0]), blayout=_TURNED[buf.blayout]
+        )
+        return Tile(swapped, self.address, (self.cols, self.rows), (self.storage[1], self.storage[0]), self.name)
+
+    def pointer(self, build: Builder, element: Attribute | None = None) -> SSAValue:
+        """A pointer to the first element, or to the same bytes as other elements."""
+        return build.pointer(self.address, element or self.element, self.buf.space)
+
+
+_TURNED = {"row_major": "col_major", "col_major": "row_major"}
+
+
+@dataclass(frozen=True)
+class Slots:
+    """A multi-buffer: the address of each of its tiles."""
+
+    buf: TileBuf
+    addresses: tuple[SSAValue, ...]
+    valid: tuple[Number, Number]
+    name: str
+
+
+@dataclass(frozen=True)
+class View:
+    """A part of a tensor in GM, as five dimensions: sizes and strides in elements, and the layout that is said of it."""
+
+    pointer: SSAValue
+    """Of its first element."""
+    sizes: tuple[Number, ...]
+    strides: tuple[Number, ...]
+    rank: int
+    layout: ViewLayout | None
+    inferred: ViewLayout | None = None
+    """What constant sizes and strides of the tensor say where nothing is written."""
+
+    @property
+    def element(self) -> Attribute:
+        from ptosim.language.types import PtrType
+
+        assert isinstance(self.pointer.type, PtrType)
+        return self.pointer.type.element
+
+
+def five(values: tuple[Number, ...], missing: Callable[[list[Number]], Number]) -> tuple[Number, ...]:
+    """Sizes or strides of a lower rank, right-aligned to five dimensions."""
+    found = list(values)
+    while len(found) < 5:
+        found.insert(0, missing(found))
+    return tuple(found)
