@@ -1,0 +1,220 @@
+"""Kernels around one tile operation: every byte of every tile goes in from an array and comes out again.
+
+A tile is filled and read back through a second tile of plain bytes at the same address, so that a test sees what an
+operation writes and what it leaves alone, whatever layout and valid region it has. Images of tiles are made and read
+here from the layout table of the instruction set, without the program's help.
+
+    run("pto.tadd ins(%a, %b : A, B) outs(%d : D)", a=Given("16x64xf32", x), b=Given("16x64xf32", y), d=Given(...))
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+import ptosim
+
+DTYPES: dict[str, Any] = {
+    **{f"{sign}i{bits}": f"i{bits // 8}" for sign in ("", "s") for bits in (8, 16, 32, 64)},
+    **{f"ui{bits}": f"u{bits // 8}" for bits in (8, 16, 32, 64)},
+    "f16": "f2",
+    "f32": "f4",
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    **dict.fromkeys(("!pto.hif8", "!pto.f8E8M0", "!pto.f4E1M2x2", "!pto.f4E2M1x2"), "u1"),
+}
+SPACE = 0x1000
+"""Tiles of a test begin at multiples of this."""
+
+
+def dtype_of(element: str) -> np.dtype[Any]:
+    return np.dtype(DTYPES[element])
+
+
+@dataclass
+class Given:
+    """A tile of a test: its short type without the location, and what it holds (a pattern where nothing is given).
+
+    The contents are an array of the physical shape, or of the valid region: the rest then holds the pattern.
+    """
+
+    type: str
+    holds: np.ndarray[Any, Any] | None = None
+    valid: tuple[int, int] | None = None
+    """The values of `valid_row` and `valid_col` of a type whose valid region is `?x?`."""
+    loc: str = "vec"
+    address: int | None = None
+    fields: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        shape, *fields = re.split(r"\s*,\s*", self.type)
+        rows, cols, self.element = shape.split("x", 2)
+        self.rows, self.cols = int(rows), int(cols)
+        self.fields = dict(one.split("=") for one in fields)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return dtype_of(self.element)
+
+    @property
+    def region(self) -> tuple[int, int]:
+        """The valid rows and columns."""
+        if self.valid is not None:
+            return self.valid
+        if "valid" in self.fields:
+            rows, cols = self.fields["valid"].split("x")
+            return int(rows), int(cols)
+        return self.rows, self.cols
+
+    @property
+    def bytes(self) -> int:
+        return int(self.offsets().max() + 1) * self.dtype.itemsize if self.rows * self.cols else 0
+
+    @property
+    def room(self) -> int:
+        """Bytes of its image: whole blocks of 32."""
+        return -(-self.bytes // 32) * 32
+
+    def offsets(self) -> np.ndarray[Any, Any]:
+        """The number of each element in memory, by row and column."""
+        r, c = np.indices((self.rows, self.cols))
+        blayout, slayout = self.fields.get("blayout", "row_major"), self.fields.get("slayout", "none_box")
+        extra = int(self.fields.get("compact", 0) == "2")
+        if slayout == "none_box" or (self.rows == 1 and self.loc == "vec"):
+            if slayout != "none_box" or blayout == "row_major":
+                return r * (self.cols + extra) + c
+            return c * (self.rows + extra) + r
+        ir, ic = self.box()
+        outer_r, inner_r, outer_c, inner_c = r // ir, r % ir, c // ic, c % ic
+        inside = inner_r * ic + inner_c if slayout == "row_major" else inner_c * ir + inner_r
+        if blayout == "col_major":
+            return outer_c * (self.rows + extra) * ic + outer_r * ir * ic + inside
+        return outer_r * self.cols * ir + outer_c * ir * ic + inside
+
+    def box(self) -> tuple[int, int]:
+        fractal, by_rows = int(self.fields.get("fractal", 512)), self.fields["slayout"] == "row_major"
+        if self.loc == "acc" or fractal == 1024:
+            return 16, 16
+        minor = 2 if fractal == 32 else 32 // self.dtype.itemsize
+        return (16, minor) if by_rows else (minor, 16)
+
+    def image(self) -> np.ndarray[Any, Any]:
+        """The bytes of the tile in memory."""
+        image = (np.arange(self.room) * 37 + 11).astype(np.uint8) & 0x3F  # small finite numbers in every type
+        if self.holds is None:
+            return image
+        holds = np.ascontiguousarray(self.holds, self.dtype)
+        rows, cols = holds.shape
+        elements = image.view(np.dtype(f"V{self.dtype.itemsize}"))
+        elements[self.offsets()[:rows, :cols]] = holds.view(elements.dtype)
+        return image
+
+    def read(self, image: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The elements of an image, by row and column."""
+        return image.view(np.dtype(f"V{self.dtype.itemsize}"))[self.offsets()].view(self.dtype)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a tile holds afterwards, and what it held before."""
+
+    given: Given
+    image: np.ndarray[Any, Any]
+
+    @property
+    def all(self) -> np.ndarray[Any, Any]:
+        """Every element of the physical tile."""
+        return self.given.read(self.image)
+
+    @property
+    def valid(self) -> np.ndarray[Any, Any]:
+        rows, cols = self.given.region
+        return self.all[:rows, :cols]
+
+    def unchanged_outside(self) -> bool:
+        """Whether every byte outside the valid region is what it was."""
+        size = self.given.dtype.itemsize
+        inside = np.zeros(self.given.room, bool)
+        rows, cols = self.given.region
+        starts = (self.given.offsets()[:rows, :cols] * size).ravel()
+        for byte in range(size):
+            inside[starts + byte] = True
+        return bool(np.array_equal(self.image[~inside], self.given.image()[~inside]))
+
+
+def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: str = "", before: str = "") -> str:
+    """A kernel that fills the tiles, does the operation and stores them all again."""
+    names, lines, address = list(tiles), list[str](), 0
+    for name in names:
+        tile = tiles[name]
+        at = address if tile.address is None else tile.address
+        address = max(address, -(-(at + tile.room) // SPACE) * SPACE)
+        lines += [
+            f"%at_{name} = arith.constant {at} : i64",
+            f"%raw_{name} = pto.alloc_tile addr = %at_{name} : !pto.tile_buf<vec, 1x{tile.room}xui8>",
+            f"%n_{name} = arith.constant {tile.room} : index",
+            f"%view_{name} = pto.make_tensor_view %{name}_gm, shape = [%c1, %n_{name}], strides = [%n_{name}, %c1]"
+            " : !pto.tensor_view<?x?xui8>",
+            f"%part_{name} = pto.partition_view %view_{name}, offsets = [%c0, %c0], sizes = [%c1, %n_{name}]"
+            f" : !pto.tensor_view<?x?xui8> -> !pto.partition_tensor_view<1x{tile.room}xui8>",
+            f"pto.tload ins(%part_{name} : !pto.partition_tensor_view<1x{tile.room}xui8>)"
+            f" outs(%raw_{name} : !pto.tile_buf<vec, 1x{tile.room}xui8>)",
+        ]
+        valid = ""
+        if tile.valid is not None:
+            for word, extent in zip(("row", "col"), tile.valid, strict=True):
+                lines.append(f"%{word}_{name} = arith.constant {extent} : index")
+            valid = f" valid_row = %row_{name} valid_col = %col_{name}"
+        lines.append(f"%{name} = pto.alloc_tile addr = %at_{name}{valid} : {_type(tile)}")
+    lines += ["pto.barrier <PIPE_ALL>", *before.splitlines()]
+    lines += [re.sub(r"\b[A-Z]\b", lambda found: _type(tiles[found[0].lower()]), operation), "pto.barrier <PIPE_ALL>"]
+    for name in names:
+        room = tiles[name].room
+        lines.append(
+            f"pto.tstore ins(%raw_{name} : !pto.tile_buf<vec, 1x{room}xui8>)"
+            f" outs(%part_{name} : !pto.partition_tensor_view<1x{room}xui8>)"
+        )
+    parameters = ", ".join([*(f"%{name}_gm: !pto.ptr<ui8, gm>" for name in names), *filter(None, [scalars])])
+    body = "\n    ".join(["%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index", *lines, "return"])
+    return (
+        f'module attributes {{pto.target_arch = "{target}"}} {{\n'
+        f"  func.func @k({parameters}) attributes {{pto.kernel}} {{\n    {body}\n  }}\n}}\n"
+    )
+
+
+def _type(tile: Given) -> str:
+    fields = {**tile.fields, **({"valid": "?x?"} if tile.valid is not None else {})}
+    shape = f"{tile.rows}x{tile.cols}x{tile.element}"
+    return f"!pto.tile_buf<{', '.join([tile.loc, shape, *(f'{name}={value}' for name, value in fields.items())])}>"
+
+
+def run(
+    operation: str,
+    *values: Any,
+    target: str = "a5",
+    scalars: str = "",
+    before: str = "",
+    check: bool = True,
+    **tiles: Given,
+) -> dict[str, Outcome]:
+    """Run one operation on both engines, which must agree to the byte; gives what every tile holds afterwards.
+
+    A capital letter in the operation stands for the type of the tile with that small letter as its name. `values` are
+    the arguments of the parameters that `scalars` declares.
+    """
+    source = text(operation, tiles, target, scalars, before)
+    kernel = ptosim.load(source, sync="written").kernel()
+    images = {engine: [tile.image() for tile in tiles.values()] for engine in ("native", "reference")}
+    for engine, arrays in images.items():
+        kernel(*arrays, *values, engine=engine)
+    for name, one, other in zip(tiles, images["native"], images["reference"], strict=True):
+        assert np.array_equal(one, other), f"engines differ in {name}"
+    if check:
+        report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), *values)
+        assert report.ok, report
+    return {name: Outcome(tile, image) for (name, tile), image in zip(tiles.items(), images["native"], strict=True)}
