@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptosim.machine.scheduler import Stop
     from ptosim.native.cache import Compiled
     from ptosim.native.engine import LinkedKernel
-    from ptosim.native.library import KernelOutline, ModuleOutline
+    from ptosim.native.library import KernelOutline, ModuleOutline, Request
     from ptosim.native.reachability import Reachability
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
@@ -33,27 +33,30 @@ if TYPE_CHECKING:
     from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
+SYNC = ("auto", "written", "insert")
 
 
-def load(source: str | os.PathLike[str], target: str | None = None) -> Module:
+def load(source: str | os.PathLike[str], target: str | None = None, sync: str = "auto") -> Module:
     """Read a kernel file (or the text itself, when it holds a newline) and verify it.
 
     Raises PTOError with the first syntax error, or with all errors of the verifier in source order. `target` ("a5",
-    "a2", "a3") overrides the module's `pto.target_arch`.
+    "a2", "a3") overrides the module's `pto.target_arch`. `sync`: "auto" inserts synchronisation into functions that
+    have tile operations and no flag, event, buffer id or tsync of their own; "written" never does; "insert" does so
+    beside what is written as well.
 
         kernel = ptosim.load("softmax.pto").kernel()
     """
-    from ptosim.native.library import find_module
+    from ptosim.native.library import Request, find_module
 
-    text = _source(source)
-    outline = find_module(text, target)
-    return Module(outline or _loaded(text, target), target)
+    text, requested = _source(source), Request(target, _choice("sync", sync, SYNC))
+    outline = find_module(text, requested)
+    return Module(outline or _loaded(text, requested), requested)
 
 
-def _loaded(source: Source, target: str | None) -> LoadedModule:
+def _loaded(source: Source, requested: Request) -> LoadedModule:
     from ptosim.loading import load_module
 
-    return load_module(source, target)
+    return load_module(source, requested.target, requested.sync)
 
 
 def _source(source: str | os.PathLike[str]) -> Source:
@@ -74,7 +77,7 @@ class Module:
     One whose outline comes from the cache is parsed when something needs more than that.
     """
 
-    def __init__(self, known: LoadedModule | ModuleOutline, target: str | None = None) -> None:
+    def __init__(self, known: LoadedModule | ModuleOutline, requested: Request) -> None:
         from ptosim.native.library import ModuleOutline
 
         if isinstance(known, ModuleOutline):
@@ -83,7 +86,7 @@ class Module:
         self._loaded = known
         written, executable = known.written, known.executable
         warnings = tuple(executable.warnings)
-        self.outline = ModuleOutline(written.parsed.source, target, written.target, warnings, executable.kernels)
+        self.outline = ModuleOutline(written.parsed.source, requested, written.target, warnings, executable.kernels)
 
     @cached_property
     def _loaded(self) -> LoadedModule:
@@ -205,7 +208,9 @@ class Kernel:
         """The same kernel, verified for another machine where this one is not for it."""
         if architecture == self.module.target:
             return self
-        return Module(_loaded(self.module.outline.source, architecture), architecture).kernel(self.name)
+        outline = self.module.outline
+        requested = replace(outline.requested, target=architecture)
+        return Module(_loaded(outline.source, requested), requested).kernel(self.name)
 
     def native(self, launch: Launch, threads: int | None) -> None:
         """A run on the native engine."""

@@ -9,18 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from ptosim.diagnostics import Source
 from ptosim.language.load import VerifiedModule, kernels, load
 from ptosim.language.parser import deep_recursion
+from ptosim.order.barriers import between_entries
+from ptosim.tiles.lower import lower_tiles
+from ptosim.tiles.plan import plan_memory
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
 """A pass takes a copy and returns it rewritten; what it cannot do it raises as a PTOError."""
 
-SYNC = ("auto", "written", "insert")
-"""Whether synchronisation is inserted: where a function has tiles and none of its own, never, or always."""
 
-PASSES: Sequence[Pass] = ()
+def passes(sync: str) -> Sequence[Pass]:
+    """What is done to the copy, in this order; each line says what holds afterwards."""
+    return (
+        plan_memory,  # every tile has an address
+        lower_tiles,  # no operation on tiles or views is left
+        partial(between_entries, sync=sync),  # entries that depend on each other are ordered
+    )
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,6 @@ def load_module(source: Source, target: str | None = None, sync: str = "auto") -
     written = load(source, target)
     with deep_recursion():
         executable = replace(written, parsed=written.parsed.cloned())
-        for rewrite in PASSES:
+        for rewrite in passes(sync):
             executable = rewrite(executable)
         return LoadedModule(written, replace(executable, kernels=tuple(kernels(executable.parsed))))

@@ -40,11 +40,19 @@ class KeptKernel:
 
 
 @dataclass(frozen=True)
+class Request:
+    """What a load asked for: the target, if any, and whether synchronisation is inserted."""
+
+    target: str | None = None
+    sync: str = "auto"
+
+
+@dataclass(frozen=True)
 class ModuleOutline:
-    """What a load returns, without the operations. `requested` is the target that the load asked for, if any."""
+    """What a load returns, without the operations."""
 
     source: Source
-    requested: str | None
+    requested: Request
     target: str
     warnings: tuple[Diagnostic, ...]
     kernels: tuple[KernelOutline, ...]
@@ -63,7 +71,7 @@ def kernel_cache() -> Cache:
 # --- modules ------------------------------------------------------------------------------------------------------
 
 
-def find_module(source: Source, requested: str | None) -> ModuleOutline | None:
+def find_module(source: Source, requested: Request) -> ModuleOutline | None:
     """The outline of a module that was verified before."""
     cache = kernel_cache()
     if cache.directory is None:
@@ -86,8 +94,8 @@ def keep_module(outline: ModuleOutline) -> None:
     cache.store(_module_key(cache, outline.source, outline.requested), Compiled(b"", data))
 
 
-def _module_key(cache: Cache, source: Source, requested: str | None) -> str:
-    return cache.key(what="module", source=source.text, target=requested or "")
+def _module_key(cache: Cache, source: Source, requested: Request) -> str:
+    return cache.key(what="module", source=source.text, target=requested.target or "", sync=requested.sync)
 
 
 def _kernel(record: Sequence[Any]) -> KeptKernel:
@@ -154,6 +162,7 @@ def _kernel_key(cache: Cache, outline: ModuleOutline, name: str, drop: bool) -> 
         what="kernel",
         source=outline.source.text,
         target=outline.target,
+        sync=outline.requested.sync,
         kernel=name,
         oob="drop" if drop else "error",
         host=this_host().identity,

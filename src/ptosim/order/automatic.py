@@ -1,0 +1,33 @@
+"""Which functions leave their order to the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptosim.language.function import Function, functions
+from ptosim.language.load import VerifiedModule
+from ptosim.language.tile_operation import TileOperation
+
+_WRITTEN = frozenset(
+    {
+        *("pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.record_event"),
+        *("pto.wait_event", "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn", "pto.tsync"),
+    }
+)
+"""Whoever writes one of these orders the function; barriers, fences and signals between cores do not count."""
+
+
+def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
+    """The functions that get their order inserted: all with "insert", none with "written", else those that have tile
+    operations and no order of their own."""
+    if sync == "written":
+        return
+    for function in functions(module.parsed.module).values():
+        if not function.is_declaration and (sync == "insert" or _is_left_open(module, function)):
+            yield function
+
+
+def _is_left_open(module: VerifiedModule, function: Function) -> bool:
+    """Asked of the text: the copy has its tiles lowered."""
+    written = list(module.parsed.origin(function).walk())
+    return any(isinstance(op, TileOperation) for op in written) and not any(op.name in _WRITTEN for op in written)
