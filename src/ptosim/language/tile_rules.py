@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from xdsl.ir import Attribute
 
+from ptosim.diagnostics import Severity
 from ptosim.language.operation import Problem
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_operation import TileOperation
@@ -43,8 +44,6 @@ def agree(one: int | None, other: int | None) -> bool:
 
 
 def _each(
-    roles: tuple[str, ...], expected: str, holds: Callable[[TileBuf], bool], found: Callable[[TileBuf], object]
-) -> Check:
     roles: tuple[str, ...], expected: str, holds: Callable[[TileBuf], bool], found: Callable[[TileBuf], object]
 ) -> Check:
     def check(op: TileOperation, target: str) -> Iterator[Problem]:
@@ -92,12 +91,13 @@ def none_box(*roles: str) -> Check:
     return _each(roles, "with slayout none_box", lambda tile: not tile.boxed, lambda tile: tile.slayout)
 
 
-def distinct(one: str, other: str) -> Check:
+def distinct(one: str, other: str, severity: Severity = "error") -> Check:
     """Two roles are not played by the same value."""
+    kind = "invalid" if severity == "error" else "lint"
 
     def check(op: TileOperation, target: str) -> Iterator[Problem]:
-        if op.segment(one)[0] is op.segment(other)[0]:
-            yield Problem(f"{op.name} expects {one} and {other} to use different storage", at=other)
+        if op.has(one) and op.has(other) and op.segment(one)[0] is op.segment(other)[0]:
+            yield Problem(f"{op.name} expects {one} and {other} to use different storage", other, kind, severity)
 
     return check
 
@@ -199,15 +199,20 @@ def element_in(role: str, accepted: Elements) -> Check:
     return check
 
 
-def on(target: str, *checks: Check) -> Check:
-    """Checks of one machine only."""
+def every(*checks: Check) -> Check:
+    """Several checks as one."""
 
-    def check(op: TileOperation, machine: str) -> Iterator[Problem]:
-        if machine == target:
-            for each in checks:
-                yield from each(op, machine)
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        for each in checks:
+            yield from each(op, target)
 
     return check
+
+
+def on(target: str, *checks: Check) -> Check:
+    """Checks of one machine only."""
+    together = every(*checks)
+    return lambda op, machine: together(op, machine) if machine == target else iter(())
 
 
 # --- scalars --------------------------------------------------------------------------------------
@@ -273,3 +278,23 @@ def scalar_of(role: str, tile: str) -> Check:
 
 def _same_width(one: Attribute, other: Attribute) -> bool:
     return is_integer(one) and is_integer(other) and element_of(one).bits == element_of(other).bits
+
+
+# --- working memory -------------------------------------------------------------------------------
+
+
+def tmp_bytes(least: int, role: str = "tmp") -> Check:
+    """A working tile has at least so many bytes."""
+    return _each(
+        (role,), f"to have at least {least} bytes", lambda tile: tile.size >= least, lambda tile: f"{tile.size} bytes"
+    )
+
+
+def tmp_valid_rows(least: int, role: str = "tmp") -> Check:
+    """A working tile has at least so many valid rows, as far as they are known."""
+    return _each(
+        (role,),
+        f"to have at least {least} valid row{'s' * (least > 1)}",
+        lambda tile: tile.valid[0] is None or tile.valid[0] >= least,
+        lambda tile: tile.valid[0],
+    )
