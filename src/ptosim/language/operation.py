@@ -63,6 +63,7 @@ from ptosim.language.syntax import (
     parse_form,
     parse_types,
     placed,
+    print_elements,
     print_form,
     word_in,
 )
@@ -140,6 +141,8 @@ class PTOOperation(Readable):
     traits: ClassVar[OpTraits] = OpTraits(lambda: ())
 
     form: ClassVar[str] = ""
+    tail: ClassVar[str] = ""
+    """A second part of the form, behind the attribute dictionary."""
     words: ClassVar[Mapping[str, Vocabulary]] = {}
     listed: ClassVar[tuple[str, ...] | None] = None
     typed: ClassVar[bool] = True
@@ -276,6 +279,7 @@ class PTOOperation(Readable):
     ) -> Self:
         """The attribute dictionary and the type list, after the form."""
         attributes, in_dictionary = cls.parse_dictionary(parser)
+        operands = {**operands, **parse_form(parser, compile_form(cls.tail), cls.words).operands}
         for name in in_dictionary:
             if name in properties:
                 given_twice(parser, name, parser.place_of(name))
@@ -352,11 +356,13 @@ class PTOOperation(Readable):
         in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word)}
         shown = {name: value for name, value in self.properties.items() if name != SEGMENTS and name not in in_form}
         printer.print_op_attributes({**shown, **self.attributes})
+        tail = compile_form(self.tail)
+        print_elements(printer, self, tail, self.words)
         if not self.typed:
             return
         operands = [
             self.segment(item.role)
-            for item in placed(self.elements())
+            for item in placed(self.elements() + tail)
             if isinstance(item, PlacedOperand) and self._lists(item.role)
         ]
         types = [value.type for segment in operands for value in segment]

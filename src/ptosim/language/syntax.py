@@ -4,6 +4,7 @@ A form consists of
 
     $role       an operand            @name      a word: "X", <X>, #pto.kind<X> or X, stored as a string property
     $role...    several of them       , [ ] ( )  punctuation
+    for         a keyword
     { ... }     optional, present when its first operand or word is
 
 After the form every instruction may have an attribute dictionary (for properties that the form does not place) and a
@@ -66,14 +67,20 @@ class Literal:
 
 
 @dataclass(frozen=True)
+class Keyword:
+    text: str
+
+
+@dataclass(frozen=True)
 class Group:
     elements: tuple[Element, ...]
 
 
-Element = Operand | Word | Literal | Group
+Element = Operand | Word | Literal | Keyword | Group
 
 _TOKEN = re.compile(
-    r"\$(?P<operand>\w+)(?P<several>\.\.\.)?|@(?P<word>\w+)|(?P<literal>[\[\](),])|(?P<open>\{)|(?P<close>\})"
+    r"\$(?P<operand>\w+)(?P<several>\.\.\.)?|@(?P<word>\w+)|(?P<keyword>[a-z]+)|(?P<literal>[\[\](),])"
+    r"|(?P<open>\{)|(?P<close>\})"
 )
 
 
@@ -98,6 +105,8 @@ def _compile(tokens: list[re.Match[str]], position: int) -> tuple[tuple[Element,
             elements.append(Operand(token["operand"], token["several"] is not None))
         elif token["word"]:
             elements.append(Word(token["word"]))
+        elif token["keyword"]:
+            elements.append(Keyword(token["keyword"]))
         else:
             elements.append(Literal(token["literal"]))
     return tuple(elements), position
@@ -111,7 +120,7 @@ def placed(elements: tuple[Element, ...]) -> Iterator[Operand | Word]:
                 yield from placed(inner)
             case Operand() | Word():
                 yield element
-            case Literal():
+            case Literal() | Keyword():
                 pass
 
 
@@ -139,6 +148,8 @@ def _parse_elements(
         match element:
             case Literal(text):
                 _parse_punctuation(parser, text, following)
+            case Keyword(text):
+                parser.parse_keyword(text)
             case Operand(role, several):
                 parsed.operands[role] = parser.parse_values(role) if several else parser.parse_value(role)
             case Word(name):
@@ -168,6 +179,8 @@ def _begins(parser: LocatedParser, elements: tuple[Element, ...]) -> bool:
             case Literal(text):
                 if parser.parse_optional_punctuation(text) is None:  # pyright: ignore[reportArgumentType]
                     return False
+            case Keyword(text):
+                return parser.at_word(text)
             case Operand():
                 return parser.at(MLIRTokenKind.PERCENT_IDENT)
             case Word():
@@ -303,23 +316,26 @@ def agreed_types(
 def print_form(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
     """Write the operands and words of an operation as its form says."""
     printer.print_string(" " if elements and elements[0] not in (Literal("["), Literal("(")) else "")
-    _print_elements(printer, op, elements, words)
+    print_elements(printer, op, elements, words)
 
 
-def _print_elements(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
+def print_elements(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
+    """Likewise in the middle of its text."""
     for element in elements:
         match element:
             case Literal(","):
                 printer.print_string(", ")
             case Literal(text):
                 printer.print_string(text)
+            case Keyword(text):
+                printer.print_string(f" {text} ")
             case Operand(role, several):
                 printer.print_list(getattr(op, role) if several else [getattr(op, role)], printer.print_ssa_value)
             case Word(name):
                 printer.print_string(words[name].printed.format(word_of(op, name)))
             case Group(inner):
                 if _present(op, inner):
-                    _print_elements(printer, op, inner, words)
+                    print_elements(printer, op, inner, words)
 
 
 def _present(op: Any, elements: tuple[Element, ...]) -> bool:
