@@ -53,6 +53,7 @@ from ptosim.language.roles import (
 )
 from ptosim.language.syntax import (
     Element,
+    Integers,
     Vocabulary,
     Word,
     check_word,
@@ -63,7 +64,6 @@ from ptosim.language.syntax import (
     parse_form,
     parse_types,
     placed,
-    print_elements,
     print_form,
     word_in,
 )
@@ -234,6 +234,10 @@ class PTOOperation(Readable):
         types = (value.type for value in (*self.operands, *self.results))
         return next((mask_for(type_) for type_ in types if isinstance(type_, VregType)), None)
 
+    def core_kinds(self) -> tuple[CoreKind, ...]:
+        """The kinds of core that have this operation, where its operands decide that."""
+        return self.cores
+
     # --- construction -----------------------------------------------------------------------------
 
     @classmethod
@@ -268,7 +272,7 @@ class PTOOperation(Readable):
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         parsed = parse_form(parser, cls.elements(), cls.words)
-        return cls.parse_rest(parser, parsed.operands, {name: StringAttr(word) for name, word in parsed.words.items()})
+        return cls.parse_rest(parser, parsed.operands, parsed.properties())
 
     @classmethod
     def parse_rest(
@@ -353,11 +357,11 @@ class PTOOperation(Readable):
 
     def print_rest(self, printer: Printer) -> None:
         """The attribute dictionary and the type list."""
-        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word)}
+        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word | Integers)}
         shown = {name: value for name, value in self.properties.items() if name != SEGMENTS and name not in in_form}
         printer.print_op_attributes({**shown, **self.attributes})
         tail = compile_form(self.tail)
-        print_elements(printer, self, tail, self.words)
+        print_form(printer, self, tail, self.words)
         if not self.typed:
             return
         operands = [
@@ -465,7 +469,7 @@ def needs_scope(op: Operation) -> bool:
 
 def cores_of(op: PTOOperation) -> tuple[CoreKind, ...]:
     """The kinds of core that have an instruction."""
-    return (CoreKind.AIV,) if op.is_scope or needs_scope(op) else op.cores
+    return (CoreKind.AIV,) if op.is_scope or needs_scope(op) else op.core_kinds()
 
 
 def core_of(op: Operation) -> CoreKind | None:
