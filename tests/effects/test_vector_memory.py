@@ -21,6 +21,7 @@ from ptosim.effects.vector_memory import (
     LoadMode,
     StoreMode,
     block_offsets,
+    demand,
     load_mode,
     store_mode,
 )
@@ -285,3 +286,37 @@ def test_extents_of_arrays_are_those_of_their_elements():
         block.extent(SimpleNamespace(block_stride=one, repeat_stride=other))
         for one, other in zip(stride.tolist(), stride[::-1].tolist(), strict=True)
     ]
+
+
+# --- demand -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("mode", "width", "unit", "lanes"),
+    [
+        ("NORM", 4, 4, [(lane,) for lane in range(64)]),
+        ("NORM", 8, 8, [(lane,) for lane in range(32)]),
+        ("BRC_B32", 4, 4, [tuple(range(64))]),
+        ("BRC_B32", 2, 2, [tuple(range(0, 128, 2)), tuple(range(1, 128, 2))]),
+        ("US_B16", 2, 2, [(2 * lane, 2 * lane + 1) for lane in range(64)]),
+        ("DS_B16", 2, 2, [(unit // 2,) if unit % 2 == 0 else () for unit in range(256)]),
+        ("UNPK_B16", 2, 2, [(2 * unit,) for unit in range(64)]),
+        ("UNPK_B16", 4, 2, [(unit,) for unit in range(64)]),
+        ("E2B_B32", 4, 4, [tuple(range(8 * unit, 8 * unit + 8)) for unit in range(8)]),
+    ],
+)
+def test_which_lanes_call_for_each_unit_of_memory(mode: str, width: int, unit: int, lanes: list[tuple[int, ...]]):
+    found = demand(LOAD_MODES[mode], width)
+    assert (found.unit, list(found.lanes)) == (unit, lanes)
+    assert found.is_whole == all(lanes)
+
+
+def test_both_registers_of_a_pair_call_for_memory():
+    assert demand(DUAL_LOAD_MODES["DINTLV_B32"], 4).lanes == tuple((unit // 2,) for unit in range(128))
+
+
+@pytest.mark.parametrize(("present", "expected"), [((), ("used", None)), (("mask",), ("active", "mask"))])
+def test_a_load_that_names_its_lanes_touches_only_those(present: tuple[str, ...], expected: tuple[str, str | None]):
+    static = Static(elements={"source": element("f32"), "result": element("f32")}, present=frozenset(present))
+    (access,) = EFFECTS["pto.vlds"].accesses(static)
+    assert (access.touch, access.mask) == expected

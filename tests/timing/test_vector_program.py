@@ -123,3 +123,13 @@ def test_conversions_between_floats_and_integers_are_a_class_of_their_own():
     # A store of a converted integer waits 6 cycles, of a converted float 5.
     ((_, _, start, end),) = spans(profile(pointer, f"pto.vecscope {{\n{MASK}\n{LOAD}\n{convert}\n{store}\n}}"))
     assert end - start == 23 + 6 + 6 + 9 + 12
+
+
+def test_which_lanes_of_a_load_count_costs_nothing():
+    """The mask comes late here; the load does not wait for it."""
+    late = f'%late = pto.vcmp %v, %v, %mask, "eq" : {REGISTER}, {REGISTER}, !pto.mask<b32> -> !pto.mask<b32>'
+    first = LOAD.replace("%v", "%v")
+    plain = LOAD.replace("%v =", "%w =")
+    logical = plain.replace("[%c0] :", "[%c0] for %late :")
+    rest = (unary("vabs", "%w", "%r"), STORE)
+    assert scope_cycles(MASK, first, late, logical, *rest) == scope_cycles(MASK, first, late, plain, *rest)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ptosim.effects.element import VECTOR_BYTES, Element, Granularity
@@ -134,6 +135,38 @@ def load_mode(dist: str | None) -> LoadMode:
     return LOAD_MODES[dist or "NORM"]
 
 
+@dataclass(frozen=True)
+class Demand:
+    """Which memory a load with a mask needs: of each unit of the footprint, the lanes that are filled from it."""
+
+    unit: int
+    lanes: tuple[Table, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether a full mask needs every byte."""
+        return all(self.lanes)
+
+
+@cache
+def demand(mode: LoadMode, width: int) -> Demand:
+    """That of lanes of `width` bytes; a register beside the first has the same lanes."""
+    unit = next(size for size in (8, 4, 2, 1) if size <= width and all(_moves(table, size) for table in mode.tables))
+    lanes: list[set[int]] = [set() for _ in range(mode.footprint // unit)]
+    for table in mode.tables:
+        for byte in range(0, VECTOR_BYTES, unit):
+            if table[byte] != NOTHING:
+                lanes[table[byte] // unit].add(byte // width)
+    return Demand(unit, tuple(tuple(sorted(each)) for each in lanes))
+
+
+def _moves(table: Table, size: int) -> bool:
+    """Whether a table moves whole units of this size, or leaves them out."""
+    starts = table[::size]
+    whole = all(start == NOTHING or start % size == 0 for start in starts)
+    return whole and table == _units(size, (start if start == NOTHING else start // size for start in starts))
+
+
 # --- stores ---------------------------------------------------------------------------------------
 
 
@@ -253,8 +286,11 @@ def _displacement(static: Static, base: str, size: int) -> _Form:
 
 
 def _read_mode(static: Static, mode: LoadMode) -> tuple[Access, ...]:
+    """With a mask by the bytes that its lanes call for (`demand`), without one by those that are used."""
     extent = _displacement(static, "source", mode.footprint)
-    return (Access("read", Space.UB, "source", extent, mode.alignment, "used", map=mode),)
+    touch: Touch = "active" if "mask" in static.present else "used"
+    gate = "mask" if "mask" in static.present else None
+    return (Access("read", Space.UB, "source", extent, mode.alignment, touch, gate, mode),)
 
 
 def _write_mode(static: Static, mode: StoreMode) -> tuple[Access, ...]:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.geometry import floor_to, maximum, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, Touch
 
 BLOCK_BYTES = 32
 
@@ -75,7 +75,9 @@ def _at_pointer(operands: Any) -> Extent:
 
 
 def _load(static: Static, extent: _Form) -> tuple[Access, ...]:
-    return (Access("read", Space.UB, "source", extent, static.elements["source"].bytes, "used"),)
+    touch: Touch = "active" if "mask" in static.present else "used"
+    gate = "mask" if "mask" in static.present else None
+    return (Access("read", Space.UB, "source", extent, static.elements["source"].bytes, touch, gate),)
 
 
 def _vldus(static: Static) -> tuple[Access, ...]:

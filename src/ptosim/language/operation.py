@@ -53,6 +53,7 @@ from ptosim.language.roles import (
 )
 from ptosim.language.syntax import (
     Element,
+    Integers,
     Vocabulary,
     Word,
     check_word,
@@ -140,6 +141,8 @@ class PTOOperation(Readable):
     traits: ClassVar[OpTraits] = OpTraits(lambda: ())
 
     form: ClassVar[str] = ""
+    tail: ClassVar[str] = ""
+    """A second part of the form, behind the attribute dictionary."""
     words: ClassVar[Mapping[str, Vocabulary]] = {}
     listed: ClassVar[tuple[str, ...] | None] = None
     typed: ClassVar[bool] = True
@@ -269,7 +272,7 @@ class PTOOperation(Readable):
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         parsed = parse_form(parser, cls.elements(), cls.words)
-        return cls.parse_rest(parser, parsed.operands, {name: StringAttr(word) for name, word in parsed.words.items()})
+        return cls.parse_rest(parser, parsed.operands, parsed.properties())
 
     @classmethod
     def parse_rest(
@@ -280,6 +283,7 @@ class PTOOperation(Readable):
     ) -> Self:
         """The attribute dictionary and the type list, after the form."""
         attributes, in_dictionary = cls.parse_dictionary(parser)
+        operands = {**operands, **parse_form(parser, compile_form(cls.tail), cls.words).operands}
         for name in in_dictionary:
             if name in properties:
                 given_twice(parser, name, parser.place_of(name))
@@ -353,14 +357,16 @@ class PTOOperation(Readable):
 
     def print_rest(self, printer: Printer) -> None:
         """The attribute dictionary and the type list."""
-        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word)}
+        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word | Integers)}
         shown = {name: value for name, value in self.properties.items() if name != SEGMENTS and name not in in_form}
         printer.print_op_attributes({**shown, **self.attributes})
+        tail = compile_form(self.tail)
+        print_form(printer, self, tail, self.words)
         if not self.typed:
             return
         operands = [
             self.segment(item.role)
-            for item in placed(self.elements())
+            for item in placed(self.elements() + tail)
             if isinstance(item, PlacedOperand) and self._lists(item.role)
         ]
         types = [value.type for segment in operands for value in segment]

@@ -27,6 +27,7 @@ from ptosim.effects.vector_memory import (
     store_mode,
 )
 from ptosim.language.located import LocatedParser
+from ptosim.language.logical import Logical
 from ptosim.language.operands import are_type, updated_base
 from ptosim.language.operation import (
     Operand,
@@ -75,7 +76,7 @@ def _unspecified(op: PTOOperation) -> Iterator[Problem]:
 class _Load(PTOOperation):
     """One register from an offset of a pointer to UB."""
 
-    listed = ("source",)
+    listed = ("source", "mask")
     spaces = FROM_UB
     placement = "inside"
     source = Operand()
@@ -117,7 +118,7 @@ class _Distributed(PTOOperation):
 # --- contiguous loads -------------------------------------------------------------------------------------------------
 
 
-class VLds(_Distributed, _Load):
+class VLds(_Distributed, Logical, _Load):
     """Load one register from UB, distributed over its lanes by `dist`.
 
     Without a dist (NORM) the 256 bytes at the address; BRC_* and BRC_BLK repeat one unit, US_* doubles and DS_* drops
@@ -126,33 +127,40 @@ class VLds(_Distributed, _Load):
     E2B_B16: of 16). There is no mask: the whole footprint is read and must lie in UB. With a second result the access
     is at the pointer itself, and the result is the pointer advanced by the offset.
 
+    `for %mask` says which lanes count: the others become zero, and memory that none of them needs is not read, so that
+    it may be undefined or lie outside of UB.
+
         %v = pto.vlds %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
         %b = pto.vlds %ub[%offset] {dist = "BRC_B32"} : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
         %w, %next = pto.vlds %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>, !pto.ptr<f32, ub>
+        %t = pto.vlds %ub[%offset] for %mask : !pto.ptr<f32, ub>, !pto.mask<b32> -> !pto.vreg<64xf32>
     """
 
     name = "pto.vlds"
     form = "$source[$offset]"
     spelling = "$source[$offset]{, @dist}"
     words = {"dist": LOAD_DISTS}
+    mask = OptionalOperand()
     dist = OptionalProperty()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from updated_base(self, "source")
+        yield from self.logical_rules()
         mode = load_mode(self.word("dist"))
         yield from _supported(mode)
         if mode.name != "NORM":
             yield from _at_most_32_bits(self, "result")
 
 
-class VLdsX2(PTOOperation):
+class VLdsX2(Logical):
     """Load two registers from 512 bytes of UB, taking units alternately: the way from pairs to two vectors.
 
     DINTLV_B8, B16, B32 put even units into the first result and odd ones into the second; BDINTLV does the same with
     32-byte blocks. The offset counts elements of the pointer; the address is a multiple of 32 bytes. With a third
-    result the access is at the pointer itself, and the result is the pointer advanced by the offset.
+    result the access is at the pointer itself, and the result is the pointer advanced by the offset. `for %mask` says
+    which lanes of both registers count: the others become zero, and memory that none of them needs is not read.
 
         %x, %y = pto.vldsx2 %ub[%offset], "DINTLV_B32"
             : !pto.ptr<f32, ub>, index -> !pto.vreg<64xf32>, !pto.vreg<64xf32>
@@ -161,17 +169,20 @@ class VLdsX2(PTOOperation):
     name = "pto.vldsx2"
     form = "$source[$offset]{, @dist}"
     words = {"dist": DUAL_LOAD_DISTS}
+    loaded = "low"
     spaces = FROM_UB
     placement = "inside"
     source = Operand()
     offset = Operand()
     dist = Property()
+    mask = OptionalOperand()
     low = Result()
     high = Result()
     next = OptionalResult()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, INDEX, "offset")
+        yield from self.logical_rules()
         yield from same_types(self, "low", "high")
         yield from updated_base(self, "source")
         yield from _at_most_32_bits(self, "low")

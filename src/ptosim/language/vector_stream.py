@@ -12,6 +12,7 @@ from xdsl.ir import Attribute
 
 from ptosim.effects.names import Space
 from ptosim.language.align import continues_load, continues_store, is_align
+from ptosim.language.logical import Logical
 from ptosim.language.operands import are_type, in_range, updated_base
 from ptosim.language.operation import (
     Operand,
@@ -56,13 +57,14 @@ class VLdas(PTOOperation):
         yield from is_align(self, "result")
 
 
-class VLdus(PTOOperation):
+class VLdus(Logical):
     """Load one register from any element of UB, as the next step of a load stream.
 
     Reads the 256 bytes at the pointer, which only has to be aligned to its elements. The second result is the stream
     afterwards: without an increment it stands behind the vector. A third result is the pointer advanced by the
     increment, in elements; without an increment (older form) by one whole register. `pto.vldas` begins a stream; an
-    align value whose block is not the one loaded from would merge bytes of the wrong block.
+    align value whose block is not the one loaded from would merge bytes of the wrong block. `for %mask` says which
+    lanes count: the others become zero, and their bytes are not read.
 
         %align = pto.vldas %ub : !pto.ptr<f32, ub> -> !pto.align
         %v, %align1 = pto.vldus %ub, %align : !pto.ptr<f32, ub>, !pto.align -> !pto.vreg<64xf32>, !pto.align
@@ -78,6 +80,7 @@ class VLdus(PTOOperation):
     source = Operand()
     align = Operand()
     increment = OptionalOperand()
+    mask = OptionalOperand()
     result = Result()
     align_out = Result()
     next = OptionalResult()
@@ -88,30 +91,34 @@ class VLdus(PTOOperation):
         yield from is_register(self, "result")
         yield from is_align(self, "align_out")
         yield from updated_base(self, "source")
+        yield from self.logical_rules()
         if self.increment is not None and self.next is None:
             yield Problem("an increment needs a third result, the advanced pointer", at="increment")
 
 
-class UVld(PTOOperation):
+class UVld(Logical):
     """Load one register from any element of UB: a stream of a single vector.
 
-    The same as a vldas and a vldus at the pointer plus the offset, which counts elements of the pointer.
+    The same as a vldas and a vldus at the pointer plus the offset, which counts elements of the pointer. `for %mask`
+    says which lanes count: the others become zero, and their bytes are not read.
 
         %v = pto.uvld %ub[%offset] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
     """
 
     name = "pto.uvld"
     form = "$source[$offset]"
-    listed = ("source",)
+    listed = ("source", "mask")
     spaces = FROM_UB
     placement = "inside"
     source = Operand()
     offset = Operand()
+    mask = OptionalOperand()
     result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_type(self, INDEX, "offset")
         yield from is_register(self, "result")
+        yield from self.logical_rules()
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ class Quick(Protocol):
     """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest."""
 
     def load(self, site: Site, start: int, width: int) -> bool:
-        """Note a load of clean bytes whose lanes count by use; false where `Observer.load` has to be asked."""
+        """Note a load of clean bytes; false where `Observer.load` has to be asked."""
         ...
 
     def store(self, site: Site, start: int, width: int) -> bool:

@@ -156,18 +156,36 @@ class Core:
         extent = active.kind.lanes * unit
         if active.text == "splat (i1 true)":
             return self.window(verb, space, address, extent, alignment)
+        return self.partial_window(verb, space, address, extent, lambda: active, unit, alignment)
+
+    def partial_window(
+        self,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        active: Callable[[], Value],
+        unit: int,
+        alignment: int,
+    ) -> Value:
+        """Likewise of `extent` bytes; which units are active is computed only where some may lie outside.
+
+        All of them may be read, wherever they lie: what is there outside of the memory is anything.
+        """
+        size = self.target.memory[space.value]
+        if address.range.within(0, size - extent):
+            return self.window(verb, space, address, extent, alignment)
         self._exists(verb, space, self.f.constant(I1, 1))
         self._touches(verb, space, address, extent)
         self.aligned(verb, space, address, alignment)
-        size = self.target.memory[space.value]
 
         def stretch() -> tuple[Value, Value]:
-            first, end = registers.active_span(self.f, active)
+            first, end = registers.active_span(self.f, active())
             return address + first * unit, address + end * unit
 
         def outside() -> Value:
             low, high = stretch()
-            return registers.any_lane(active) & (low.compare("ugt", size) | high.compare("ugt", size))
+            return registers.any_lane(active()) & (low.compare("ugt", size) | high.compare("ugt", size))
 
         def width() -> Value:
             low, high = stretch()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import (
@@ -28,8 +29,22 @@ from ptosim.language import vector_memory as op
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I8, I64, Type, Value
+from ptosim.native.logical import logical_window
 from ptosim.native.lowering import lowering
-from ptosim.native.registers import Mask, any_lane, extract, gather, insert, joined, masked_store, shuffle, splat, view
+from ptosim.native.numbers import lane_type
+from ptosim.native.registers import (
+    Mask,
+    any_lane,
+    extract,
+    gather,
+    insert,
+    joined,
+    masked_store,
+    shuffle,
+    splat,
+    view,
+    zeroed,
+)
 from ptosim.native.tables import distributed, gated, kind_of, unit_of, units
 
 VECTOR_BYTES = BLOCKS * BLOCK_BYTES
@@ -48,9 +63,17 @@ def _moved(base: Value, offset: Value, unit: int, post: bool) -> tuple[Value, tu
 # --- loads ----------------------------------------------------------------------------------------------------------
 
 
-def _loaded(f: Function, core: Core, address: Value, mode: LoadMode) -> list[Value]:
-    """The registers that a mode fills."""
-    window = core.window("reads", Space.UB, address, mode.footprint, mode.alignment)
+def _loaded(
+    f: Function, core: Core, address: Value, mode: LoadMode, mask: Mask | None, element: Element
+) -> list[Value]:
+    """The registers that a mode fills, their lanes outside of a mask cleared."""
+    if mask is None:
+        return _filled(f, core.window("reads", Space.UB, address, mode.footprint, mode.alignment), mode)
+    window = logical_window(f, core, address, mode, mode.alignment, mask, element.bytes)
+    return [zeroed(view(f, value, lane_type(element)), mask) for value in _filled(f, window, mode)]
+
+
+def _filled(f: Function, window: Value, mode: LoadMode) -> list[Value]:
     size = unit_of(*mode.tables)
     if mode.footprint == size:
         return [splat(f, window.load(kind_of(size, 0)), VECTOR_BYTES // size)]
@@ -60,16 +83,29 @@ def _loaded(f: Function, core: Core, address: Value, mode: LoadMode) -> list[Val
     return [distributed(f, units(table, size), memory) for table in mode.tables]
 
 
-@lowering(op.VLds, bind=_unit("source"))
-def vlds(f: Function, core: Core, source: Value, offset: Value, dist: str | None, unit: int, post: bool) -> Any:
-    address, following = _moved(source, offset, unit, post)
-    return *_loaded(f, core, address, load_mode(dist)), *following
+def _load_facts(role: str, modes: Callable[[str | None], LoadMode]) -> Callable[[Static], dict[str, Any]]:
+    def facts(static: Static) -> dict[str, Any]:
+        mode, element = modes(static.words.get("dist")), static.elements[role]
+        return {**_unit("source")(static), "mode": mode, "loaded": element}
+
+    return facts
 
 
-@lowering(op.VLdsX2, bind=_unit("source"))
-def vldsx2(f: Function, core: Core, source: Value, offset: Value, dist: str, unit: int, post: bool) -> Any:
+@lowering(op.VLds, bind=_load_facts("result", load_mode))
+@lowering(op.VLdsX2, bind=_load_facts("low", lambda dist: DUAL_LOAD_MODES[dist or ""]))
+def load(
+    f: Function,
+    core: Core,
+    source: Value,
+    offset: Value,
+    mask: Mask | None,
+    unit: int,
+    post: bool,
+    mode: LoadMode,
+    loaded: Element,
+) -> Any:
     address, following = _moved(source, offset, unit, post)
-    return *_loaded(f, core, address, DUAL_LOAD_MODES[dist]), *following
+    return *_loaded(f, core, address, mode, mask, loaded), *following
 
 
 @lowering(op.VSld, bind=_unit("source"))

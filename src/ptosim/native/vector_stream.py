@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.element import VECTOR_BYTES, Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
+from ptosim.effects.vector_memory import load_mode
 from ptosim.language import vector_stream as op
 from ptosim.native.context import Register
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I8, I32, I64, Value
+from ptosim.native.logical import logical_window
 from ptosim.native.lowering import lowering
-from ptosim.native.registers import register_type
+from ptosim.native.numbers import lane_type
+from ptosim.native.registers import Mask, register_type, zeroed
 from ptosim.native.state import Align
 from ptosim.native.stream import append, empty, flush
 
@@ -26,19 +29,35 @@ def vldas(f: Function) -> Align:
     return empty(f)
 
 
+def _loaded(f: Function, core: Core, address: Value, mask: Mask | None, unit: int, element: Element) -> Value:
+    if mask is None:
+        return core.window("reads", Space.UB, address, VECTOR_BYTES, unit).load(register_type(I8))
+    window = logical_window(f, core, address, load_mode(None), unit, mask, element.bytes)
+    return zeroed(window.load(register_type(lane_type(element))), mask)
+
+
 @lowering(op.VLdus, bind=lambda static: {"unit": static.elements["source"].bytes})
 def vldus(
-    f: Function, core: Core, source: Value, increment: Value | None, static: Static, unit: int
+    f: Function,
+    core: Core,
+    source: Value,
+    increment: Value | None,
+    mask: Mask | None,
+    static: Static,
+    unit: int,
+    result_element: Element,
 ) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
-    value = core.window("reads", Space.UB, source, VECTOR_BYTES, unit).load(register_type(I8))
+    value = _loaded(f, core, source, mask, unit, result_element)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
     return (value, empty(f), following) if "next" in static.present else (value, empty(f))
 
 
 @lowering(op.UVld, bind=lambda static: {"unit": static.elements["source"].bytes})
-def uvld(core: Core, source: Value, offset: Value, unit: int) -> Value:
-    return core.window("reads", Space.UB, source + offset * unit, VECTOR_BYTES, unit).load(register_type(I8))
+def uvld(
+    f: Function, core: Core, source: Value, offset: Value, mask: Mask | None, unit: int, result_element: Element
+) -> Value:
+    return _loaded(f, core, source + offset * unit, mask, unit, result_element)
 
 
 # --- stores ---------------------------------------------------------------------------------------------------------

@@ -257,7 +257,7 @@ class ObservedCore(Core):
         if self.held and space is UB:
             self._look_for_pending(start, width)
         act = self.act
-        if by_use and self.quick is not None and self.quick.load(act.site, start, width):
+        if space is UB and at is None and self.quick is not None and self.quick.load(act.site, start, width):
             act.reads += 1
             return data
         act.has_read(self.observer.load(self.entry, act.site, self.footprint(space, start, width, at), by_use))

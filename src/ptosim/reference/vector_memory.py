@@ -33,6 +33,7 @@ from ptosim.effects.vector_memory import (
 from ptosim.language import vector_memory as op
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.distribution import Distribution, distribution
+from ptosim.reference.logical import read_logical
 from ptosim.reference.mask import Bits, Mask
 from ptosim.reference.numbers import dtype_of
 from ptosim.reference.semantics import semantics
@@ -51,6 +52,7 @@ def _load_facts(static: Static, mode: LoadMode, result: str) -> dict[str, Any]:
         "unit": static.elements["source"].bytes,
         "dtype": dtype_of(static.elements[result]),
         "post": "next" in static.present,
+        "mode": mode,
     }
 
 
@@ -63,16 +65,21 @@ def vlds(
     core: Core,
     source: int,
     offset: int,
+    mask: Mask | None,
     footprint: int,
     alignment: int,
     spread: Distribution | None,
     unit: int,
     dtype: Any,
     post: bool,
+    mode: LoadMode,
 ) -> Any:
     """With an updated pointer the access is at the old one."""
     address = source if post else source + offset * unit
-    if spread is None:
+    if mask is not None:
+        window = read_logical(core, address, mode, alignment, mask, dtype.itemsize)
+        value = window.copy().view(dtype) if spread is None else mask.zero_inactive(spread(window).view(dtype))
+    elif spread is None:
         value = core.load(address, dtype)
     else:
         value = spread(core.read(UB, address, footprint, alignment, True)).view(dtype)
@@ -84,6 +91,7 @@ def vldsx2(
     core: Core,
     source: int,
     offset: int,
+    mask: Mask | None,
     footprint: int,
     alignment: int,
     spread: Distribution,
@@ -91,9 +99,16 @@ def vldsx2(
     unit: int,
     dtype: Any,
     post: bool,
+    mode: LoadMode,
 ) -> tuple[Any, ...]:
-    window = core.read(UB, source if post else source + offset * unit, footprint, alignment, True)
+    address = source if post else source + offset * unit
+    if mask is None:
+        window = core.read(UB, address, footprint, alignment, True)
+    else:
+        window = read_logical(core, address, mode, alignment, mask, dtype.itemsize)
     pair = spread(window).view(dtype), second(window).view(dtype)
+    if mask is not None:
+        pair = mask.zero_inactive(pair[0]), mask.zero_inactive(pair[1])
     return (*pair, source + offset * unit) if post else pair
 
 

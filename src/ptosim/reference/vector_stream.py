@@ -9,11 +9,14 @@ import numpy as np
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
+from ptosim.effects.vector_memory import load_mode
 from ptosim.effects.vector_stream import primed_block
 from ptosim.language import vector_stream as op
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.lanes import Lanes
+from ptosim.reference.logical import read_logical
+from ptosim.reference.mask import Mask
 from ptosim.reference.numbers import dtype_of
 from ptosim.reference.semantics import semantics
 from ptosim.reference.stream import LoadAlign, StoreAlign, append_bytes, flush
@@ -36,22 +39,36 @@ def _load_facts(static: Static) -> dict[str, Any]:
 
 @semantics(op.VLdus, bind=_load_facts)
 def vldus(
-    core: Core, source: int, align: LoadAlign, increment: int | None, unit: int, dtype: Any, post: bool
+    core: Core,
+    source: int,
+    align: LoadAlign,
+    increment: int | None,
+    mask: Mask | None,
+    unit: int,
+    dtype: Any,
+    post: bool,
 ) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
     if align.block != primed_block(source):
         core.lint(
             f"a stale align: the stream has read ahead the block at ub {align.block}, but this load is at {source}"
         )
-    value = core.read(UB, source, VECTOR_BYTES, unit, True).copy().view(dtype)
+    value = _loaded(core, source, mask, unit, dtype)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
     after = LoadAlign(primed_block(following))
     return (value, after, following) if post else (value, after)
 
 
 @semantics(op.UVld, bind=_load_facts)
-def uvld(core: Core, source: int, offset: int, unit: int, dtype: Any) -> Lanes:
-    return core.read(UB, source + offset * unit, VECTOR_BYTES, unit, True).copy().view(dtype)
+def uvld(core: Core, source: int, offset: int, mask: Mask | None, unit: int, dtype: Any) -> Lanes:
+    return _loaded(core, source + offset * unit, mask, unit, dtype)
+
+
+def _loaded(core: Core, address: int, mask: Mask | None, unit: int, dtype: Any) -> Lanes:
+    if mask is None:
+        return core.read(UB, address, VECTOR_BYTES, unit, True).copy().view(dtype)
+    window = read_logical(core, address, load_mode(None), unit, mask, dtype.itemsize)
+    return window.copy().view(dtype)
 
 
 # --- stores -----------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ptosim.effects.catalogue import effects
 from ptosim.language import control
 from ptosim.language.function import Call, callee_of
+from ptosim.language.logical import Logical
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.types import MaskType, VregType, element_of
 from ptosim.target import TIMING_CLASSES
@@ -132,12 +133,19 @@ class _Frame:
             op.name,
             _class(op),
             _width(op),
-            self.values(op.operands),
+            self.values(_waited_for(op)),
             self.values(result for result in op.results if isinstance(result.type, VregType)),
             self.values(result for result in op.results if isinstance(result.type, MaskType)),
             self.values(result for result in op.results if not isinstance(result.type, VregType | MaskType)),
             self.line_of(op),
         )
+
+
+def _waited_for(op: Operation) -> Iterable[SSAValue]:
+    """The operands that must be there. Which lanes of a load count is nothing that hardware is told."""
+    if isinstance(op, Logical):
+        return [value for role, value in op.roles() if role != "mask"]
+    return op.operands
 
 
 def _end(block: Block) -> Sequence[SSAValue]:
