@@ -6,7 +6,6 @@ are known are integers, so that what follows from them is known as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.effects.element import Element
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_buf import ROW_PLUS_ONE, TileBuf
-from ptosim.language.types import REGISTER_BYTES
+from ptosim.language.types import REGISTER_BYTES, PtrType
 
 ViewLayout = Literal["nd", "dn", "nz", "mx_a_zz", "mx_b_nn"]
 
@@ -99,28 +98,20 @@ class Slots:
 
 @dataclass(frozen=True)
 class View:
-    """A part of a tensor in GM, as five dimensions: sizes and strides in elements, and the layout that is said of it."""
+    """A part of a tensor in GM, read as five dimensions: sizes and strides count elements."""
 
     pointer: SSAValue
     """Of its first element."""
     sizes: tuple[Number, ...]
     strides: tuple[Number, ...]
     rank: int
+    """Of the tensor as it is written."""
     layout: ViewLayout | None
-    inferred: ViewLayout | None = None
-    """What constant sizes and strides of the tensor say where nothing is written."""
+    """As it is written."""
+    shape: tuple[Number, ...]
+    """Of the whole tensor, as it is written."""
 
     @property
     def element(self) -> Attribute:
-        from ptosim.language.types import PtrType
-
         assert isinstance(self.pointer.type, PtrType)
         return self.pointer.type.element
-
-
-def five(values: tuple[Number, ...], missing: Callable[[list[Number]], Number]) -> tuple[Number, ...]:
-    """Sizes or strides of a lower rank, right-aligned to five dimensions."""
-    found = list(values)
-    while len(found) < 5:
-        found.insert(0, missing(found))
-    return tuple(found)

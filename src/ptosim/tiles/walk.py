@@ -143,4 +143,4 @@ def load(
 ) -> SSAValue:
     """A register of a tile; with a mask only the active lanes count as read."""
     kind = element or tile.element
-    return build.vlds(source=tile.pointer(build), offset=at, dist=dist, result=VregType.of(kind), demand=mask)
+    return build.vlds(source=tile.pointer(build), offset=at, dist=dist, result=VregType.of(kind), mask=mask)
