@@ -40,6 +40,11 @@ ROOMS = (
     "mad",
     "fixpipe",
     "fixpipe_raw",
+    "tile_move",
+    "tile_extract",
+    "tile_rearrange",
+    "tile_gather",
+    "tile_matrix",
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "function")

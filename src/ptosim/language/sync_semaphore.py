@@ -15,13 +15,13 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_among, are_i64
+from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
 from ptosim.language.sync import PIPES, known_in_range, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
-from ptosim.language.types import PtrType
+from ptosim.language.tile_rules import count, global_element
+from ptosim.language.tile_types import view_of
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 
@@ -267,6 +267,9 @@ CORE_TYPES = Vocabulary(
     {"aic": "aic_only", "cube": "aic_only", "aiv": "aiv_only", "vector": "aiv_only", "all": "mix"},
 )
 
+WORKSPACE_ELEMENTS = 16
+"""The words of GM that each core needs for the soft barrier."""
+
 
 class SyncAll(PTOOperation):
     """Barrier over all blocks.
@@ -335,6 +338,8 @@ class SyncAll(PTOOperation):
             yield Problem(f"workspace must be a pointer to gm or a view of it, not {type_}", at="workspace")
         elif element != i32:
             yield Problem(f"workspace must hold i32, not {element}", at="workspace")
-        elif isinstance(type_, View) and (count := type_.elements) is not None and count < WORKSPACE_ELEMENTS:
-            message = f"workspace has {count} elements; soft pto.syncall needs at least {WORKSPACE_ELEMENTS}"
-            yield Problem(message, at="workspace")
+        elif (view := view_of(type_)) is not None:
+            size = count(view.shape)
+            if size is not None and size < WORKSPACE_ELEMENTS:
+                message = f"workspace has {size} elements; soft pto.syncall needs at least {WORKSPACE_ELEMENTS}"
+                yield Problem(message, at="workspace")

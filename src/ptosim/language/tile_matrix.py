@@ -10,10 +10,10 @@ from typing import ClassVar
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import Operand, OptionalProperty, Problem
+from ptosim.language.tile_attributes import KINDS
+from ptosim.language.tile_buf import Layout
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import FLOAT4, FLOAT8, element_word, is_laid_out, lies_in, same_element, times
-from ptosim.language.tile_syntax import opaque
-from ptosim.language.types import element_name
 
 LARGEST_EXTENT = 4095
 MX_BLOCK = 32
@@ -32,7 +32,7 @@ class Product(TileOperation):
 
     pipes = (Pipe.M,)
     cores = (CoreKind.AIC,)
-    words = {"accPhase": opaque("acc_phase", "unspecified partial final")}
+    words = {"accPhase": KINDS["acc_phase"]}
     defaults = {"accPhase": "unspecified"}
     gemv: ClassVar[bool] = False
     scaled: ClassVar[bool] = False
@@ -43,7 +43,7 @@ class Product(TileOperation):
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from lies_in(self, "dst", "acc")
-        misplaced = [problem for role, loc in (("lhs", "left"), ("rhs", "right")) for problem in self._operand(role, loc)]
+        misplaced = [*self._operand("lhs", "left"), *self._operand("rhs", "right")]
         yield from misplaced
         if any(problem.severity == "error" for problem in misplaced):
             return
@@ -103,11 +103,11 @@ class Product(TileOperation):
         pair = shape if None in valid else valid
         if pair[0] == pair[1] or (None in valid and valid != (None, None)):
             return
-        message = f"{letter} is {pair[0]} in {first} ({times(one.shape)}), but {pair[1]} in {second} ({times(two.shape)})"
+        found = f"{pair[0]} in {first} ({times(one.shape)}), but {pair[1]} in {second} ({times(two.shape)})"
         if second == "dst" and shape[0] == shape[1]:
-            yield Problem(f"valid {message}", f"{second}_type", "lint", "warning")
+            yield Problem(f"the valid {letter} is {found}", f"{second}_type", "lint", "warning")
         else:
-            yield Problem(message, at=f"{second}_type")
+            yield Problem(f"{letter} is {found}", at=f"{second}_type")
 
     def _layouts(self) -> Iterator[Problem]:
         for role, layout in (("lhs", "NZ"), ("rhs", "ZN"), ("dst", "NZ")):
@@ -130,8 +130,7 @@ class Product(TileOperation):
 
     def _lhs_scale(self) -> Iterator[Problem]:
         lhs = self.tile("lhs")
-        pairs = zip(lhs.shape, lhs.valid, strict=True)
-        (rows, valid_rows), (cols, valid_cols) = pairs
+        (rows, valid_rows), (cols, valid_cols) = zip(lhs.shape, lhs.valid, strict=True)
         yield from self._scale("lhs_scale", "ZZ", (rows, valid_rows), (_blocks(cols), _blocks(valid_cols)))
 
     def _rhs_scale(self) -> Iterator[Problem]:
@@ -140,7 +139,7 @@ class Product(TileOperation):
         yield from self._scale("rhs_scale", "NN", (_blocks(rows), _blocks(valid_rows)), (cols, valid_cols))
 
     def _scale(
-        self, role: str, layout: str, rows: tuple[int | None, int | None], cols: tuple[int | None, int | None]
+        self, role: str, layout: Layout, rows: tuple[int | None, int | None], cols: tuple[int | None, int | None]
     ) -> Iterator[Problem]:
         """Scales have the extent of their operand, with one column (row) for 32 of its values."""
         tile = self.tile(role)
@@ -148,7 +147,7 @@ class Product(TileOperation):
         if tile.fractal != MX_BLOCK:
             yield Problem(f"{role} has boxes of fractal={MX_BLOCK}, not {tile.fractal}", at=f"{role}_type")
         elif tile.layout != layout:
-            yield from is_laid_out(self, role, layout)  # pyright: ignore[reportArgumentType]
+            yield from is_laid_out(self, role, layout)
         if tile.rows not in rows or tile.cols not in cols:
             message = f"{role} must be {rows[0]}x{cols[0]}, one scale for {MX_BLOCK} values, not {times(tile.shape)}"
             yield Problem(message, at=f"{role}_type")
@@ -219,8 +218,8 @@ class ScaledBiased(Scaled):
 class TMatmul(Product):
     """Matrix product.
 
-    c = a x b: m = valid rows of a, k = its valid columns, n = valid columns of b. The products are summed in the type of the
-    accumulator, f32 or i32. `accPhase` partial and final drive the unit flag between the cube unit and the fixpipe.
+    c = a x b: m = valid rows of a, k = its valid columns, n = valid columns of b. The products are summed in the type
+    of the accumulator, f32 or i32. `accPhase` partial and final drive the unit flag between cube unit and fixpipe.
 
         pto.tmatmul ins(%a, %b
           : !pto.tile_buf<left, 16x64xf16, blayout=col_major, slayout=row_major>,

@@ -1,4 +1,4 @@
-"""Rules that moves, matrix products, FIFOs and communication share: where a tile lies, how it is laid out, its elements.
+"""Rules that moves, products, FIFOs and communication share: where a tile lies, how it is laid out, its elements.
 
 Each is a small check that yields a problem at the type written for a role: what was expected, and what was found. The
 rules of vector operations are with those operations.
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
-from ptosim.language.operation import Problem
+from ptosim.effects.names import Space
+from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.tile_buf import Layout, TileBuf
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_types import PartitionViewType, TensorViewType
+from ptosim.language.tile_types import View, tile_of, view_of
 from ptosim.language.types import PtrType, element_name, element_of
 
 LAYOUT_FIELDS: dict[str, str] = {
@@ -83,7 +84,30 @@ def width(op: TileOperation, role: str) -> int:
 def element_at(op: TileOperation, role: str) -> Attribute:
     """The element type of a tile or view."""
     type_ = op.segment(role)[0].type
-    return type_.data.element  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+    described = tile_of(type_) or view_of(type_)
+    assert described is not None, "the kinds of operands are checked before the rules"
+    return described.element
+
+
+def view_at(op: TileOperation, role: str) -> View:
+    """The view that plays a role."""
+    view = view_of(op.segment(role)[0].type)
+    assert view is not None, "the kinds of operands are checked before the rules"
+    return view
+
+
+def has_elements(op: TileOperation, role: str) -> Iterator[Problem]:
+    """No extent of a view is known to be zero."""
+    if 0 in (shape := view_at(op, role).shape):
+        yield Problem(f"{role} is {times(shape)}; the extents of a view are positive", at=f"{role}_type")
+
+
+def written_layout(view: SSAValue) -> str | None:
+    """The layout that is written for the tensor of a view, or None where none is."""
+    owner = view.owner
+    while isinstance(owner, PTOOperation) and owner.name == "pto.partition_view":
+        owner = owner.operands[0].owner
+    return owner.word("layout") if isinstance(owner, PTOOperation) else None
 
 
 def same_shape(op: TileOperation, role: str, other: str) -> Iterator[Problem]:
@@ -121,5 +145,6 @@ def count(shape: Iterable[int | None]) -> int | None:
 def global_element(type_: Attribute) -> Attribute | None:
     """The element type of a pointer into GM or a view of GM; None for any other type."""
     if isinstance(type_, PtrType):
-        return type_.element if type_.space == "gm" else None
-    return type_.data.element if isinstance(type_, PartitionViewType | TensorViewType) else None
+        return type_.element if type_.space is Space.GM else None
+    view = view_of(type_)
+    return None if view is None else view.element
