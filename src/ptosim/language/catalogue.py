@@ -45,6 +45,8 @@ ROOMS = (
     "tile_rearrange",
     "tile_gather",
     "tile_matrix",
+    "comm",
+    "comm_async",
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "function")

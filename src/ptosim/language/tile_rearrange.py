@@ -8,9 +8,9 @@ from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import BLOCK_BYTES
-from ptosim.language.tile_matrix import MX_BLOCK
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import (
+    MX_BLOCK,
     agree,
     holds,
     is_laid_out,

@@ -29,6 +29,8 @@ LAYOUT_FIELDS: dict[str, str] = {
 
 FLOAT8 = frozenset({"f8E4M3FN", "f8E5M2"})
 FLOAT4 = frozenset({"f4E1M2x2", "f4E2M1x2"})
+MX_BLOCK = 32
+"""Values of an MX operand that share one scale."""
 LOW_PRECISION = FLOAT8 | FLOAT4 | {"hif8", "f8E8M0", "hif8x2", "bf16x2"}
 
 
@@ -100,6 +102,14 @@ def has_elements(op: TileOperation, role: str) -> Iterator[Problem]:
     """No extent of a view is known to be zero."""
     if 0 in (shape := view_at(op, role).shape):
         yield Problem(f"{role} is {times(shape)}; the extents of a view are positive", at=f"{role}_type")
+
+
+def static_view(op: TileOperation, place: str, view: View) -> Iterator[Problem]:
+    """Every extent of a view is known, and positive."""
+    if None in view.shape:
+        yield Problem(f"{place} of {op.name} must have a static shape, not {times(view.shape)}", at=f"{place}_type")
+    elif 0 in view.shape:
+        yield Problem(f"{place} is {times(view.shape)}; the extents of a view are positive", at=f"{place}_type")
 
 
 def written_layout(view: SSAValue) -> str | None:
