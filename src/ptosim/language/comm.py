@@ -23,7 +23,7 @@ from ptosim.language.operation import (
 )
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_call import CallOperation
-from ptosim.language.tile_rules import count, element_at, has_elements, lies_in, static_view, times, view_at
+from ptosim.language.tile_places import count, element_at, has_elements, lies_in, static_view, times, view_at
 from ptosim.language.tile_types import PartitionViewType, View, view_of
 
 # --- rules ----------------------------------------------------------------------------------------

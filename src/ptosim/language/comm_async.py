@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.tile_call import CallOperation
-from ptosim.language.tile_rules import has_elements, lies_in, static_view, times, unsigned_name, view_at
+from ptosim.language.tile_places import has_elements, lies_in, static_view, times, unsigned_name, view_at
 from ptosim.language.tile_types import AsyncEventType, AsyncSessionType, PrefetchAsyncContextType
 from ptosim.language.types import PtrType
 

@@ -20,7 +20,7 @@ from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
 from ptosim.language.sync import PIPES, known_in_range, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
-from ptosim.language.tile_rules import count, global_element
+from ptosim.language.tile_places import count, global_element
 from ptosim.language.tile_types import view_of
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute
 
 from ptosim.language.operation import Problem
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_rules import element_word, holds, lies_in, unsigned_name
+from ptosim.language.tile_places import element_word, holds, lies_in, unsigned_name
 from ptosim.language.types import element_name
 
 CONVERTED = {"f32": frozenset({"f32", "f16", "bf16"}), "i32": frozenset({"i32"})}

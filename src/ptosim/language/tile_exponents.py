@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ptosim.language.operation import Problem
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_rules import count, holds, is_laid_out, lies_in, same_element
+from ptosim.language.tile_places import count, holds, is_laid_out, lies_in, same_element
 
 EXPONENTS = ("i8", "hif8", "f8E8M0")
 BOX_BYTES = 32

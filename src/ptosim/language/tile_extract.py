@@ -16,7 +16,7 @@ from ptosim.language.tile_accumulator import leaves, splits
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_exponents import exponent_rules
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_rules import element_word, is_laid_out, same_element, same_shape
+from ptosim.language.tile_places import element_word, is_laid_out, same_element, same_shape
 from ptosim.language.tile_syntax import Clause
 from ptosim.language.tile_types import tile_of
 

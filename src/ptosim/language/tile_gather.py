@@ -9,7 +9,7 @@ from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_rules import (
+from ptosim.language.tile_places import (
     agree,
     count,
     element_at,

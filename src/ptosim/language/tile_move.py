@@ -16,7 +16,7 @@ from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty
 from ptosim.language.tile_accumulator import leaves
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_rules import (
+from ptosim.language.tile_places import (
     LOW_PRECISION,
     count,
     element_at,

@@ -1,160 +1,300 @@
-"""Rules that moves, products, FIFOs and communication share: where a tile lies, how it is laid out, its elements.
+"""The rules that families of tile operations share, as small checks: each says what it expects and what it found.
 
-Each is a small check that yields a problem at the type written for a role: what was expected, and what was found. The
-rules of vector operations are with those operations.
+A check is made for certain roles and asked of an operation: `checks = (in_vec("src", "dst"), row_major("dst"))`. Roles
+that an operation leaves out are passed over. An extent that only the run knows agrees with every other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from math import prod
+from collections.abc import Callable, Iterator, Mapping
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 
-from ptosim.effects.names import Space
-from ptosim.language.operation import Problem, PTOOperation
-from ptosim.language.tile_buf import Layout, TileBuf
+from ptosim.diagnostics import Severity
+from ptosim.language.operation import Problem
+from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_types import View, tile_of, view_of
-from ptosim.language.types import PtrType, element_name, element_of
+from ptosim.language.types import element_name, element_of
+from ptosim.language.vector import FLOATS, INTEGERS, integers, listing
 
-LAYOUT_FIELDS: dict[str, str] = {
-    "ND": "row_major, none_box",
-    "DN": "col_major, none_box",
-    "NZ": "col_major, row_major boxes",
-    "ZN": "row_major, col_major boxes",
-    "ZZ": "row_major, row_major boxes",
-    "NN": "col_major, col_major boxes",
-}
+Check = Callable[[TileOperation, str], Iterator[Problem]]
 
-FLOAT8 = frozenset({"f8E4M3FN", "f8E5M2"})
-FLOAT4 = frozenset({"f4E1M2x2", "f4E2M1x2"})
-MX_BLOCK = 32
-"""Values of an MX operand that share one scale."""
-LOW_PRECISION = FLOAT8 | FLOAT4 | {"hif8", "f8E8M0", "hif8x2", "bf16x2"}
+Elements = Mapping[str, frozenset[str]]
+"""Names of element types by target."""
 
 
-def element_word(tile: TileBuf) -> str:
-    """The name of the elements of a tile, whatever the sign of integers: `i8` for ui8."""
-    return unsigned_name(tile.element)
+def tiles(op: TileOperation, *roles: str) -> Iterator[tuple[str, TileBuf]]:
+    """The tiles of these roles, as far as they are there."""
+    for role in roles:
+        if op.has(role):
+            yield role, op.tile(role)
 
 
-def unsigned_name(type_: Attribute) -> str:
-    return (element_name(type_) or str(type_)).removeprefix("u").removeprefix("s")
+def at_type(op: TileOperation, role: str, expected: str, found: object) -> Problem:
+    """A problem of the type written for a role."""
+    return Problem(f"{op.name} expects {role} {expected}, not {found}", at=f"{role}_type")
 
 
-def lies_in(op: TileOperation, role: str, *locations: str, on: str = "") -> Iterator[Problem]:
-    """A tile is in one of these memories; `on` names the machine or form that wants it."""
-    if (found := op.tile(role).loc) not in locations:
-        yield Problem(f"{role} must be in {' or '.join(locations)}{on}, not {found}", at=f"{role}_type")
+def extents(pair: tuple[int | None, int | None]) -> str:
+    return "x".join("?" if extent is None else str(extent) for extent in pair)
 
 
-def is_laid_out(op: TileOperation, role: str, *layouts: Layout, on: str = "") -> Iterator[Problem]:
-    """A tile has one of these layouts."""
-    if (found := op.tile(role).layout) not in layouts:
-        expected = " or ".join(f"{name} ({LAYOUT_FIELDS[name]})" for name in layouts)
-        yield Problem(f"{role} must be laid out as {expected}{on}, not {found}", at=f"{role}_type")
+def agree(one: int | None, other: int | None) -> bool:
+    return one is None or other is None or one == other
 
 
-def holds(op: TileOperation, role: str, elements: Iterable[str], on: str = "") -> Iterator[Problem]:
-    """A tile has elements of one of these types, integers of any sign."""
-    known = sorted(elements)
-    if element_word(op.tile(role)) not in known:
-        found = element_name(op.tile(role).element)
-        yield Problem(f"{role} must have elements of {', '.join(known)}{on}, not {found}", at=f"{role}_type")
+def _each(
+    roles: tuple[str, ...], expected: str, holds: Callable[[TileBuf], bool], found: Callable[[TileBuf], object]
+) -> Check:
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        for role, tile in tiles(op, *roles):
+            if not holds(tile):
+                yield at_type(op, role, expected, found(tile))
+
+    return check
 
 
-def same_element(op: TileOperation, role: str, other: str) -> Iterator[Problem]:
-    """Two tiles have one element type, sign included."""
-    expected, found = op.tile(other).element, op.tile(role).element
-    if found != expected:
-        yield Problem(f"{role} must have elements of {expected} like {other}, not {found}", at=f"{role}_type")
+def _alike(
+    roles: tuple[str, ...],
+    what: str,
+    holds: Callable[[TileBuf, TileBuf], bool],
+    found: Callable[[TileBuf], object],
+) -> Check:
+    """The first of the roles sets the pattern; the first that departs from it is reported."""
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        (first, pattern), *others = tiles(op, *roles)
+        for role, tile in others:
+            if not holds(pattern, tile):
+                yield at_type(op, role, f"to have the {what} of {first}, {found(pattern)}", found(tile))
+                return
+
+    return check
 
 
-def same_width(op: TileOperation, role: str, other: str) -> Iterator[Problem]:
-    """Two tiles or views have elements of one size in bytes."""
-    expected, found = width(op, other), width(op, role)
-    if found != expected:
-        message = f"{role} has elements of {found} bytes, but those of {other} have {expected}"
-        yield Problem(message, at=f"{role}_type")
+# --- place and layout -----------------------------------------------------------------------------
 
 
-def width(op: TileOperation, role: str) -> int:
-    return element_of(element_at(op, role)).bytes
+def located(*roles: str, allowed: tuple[str, ...]) -> Check:
+    return _each(roles, f"in {' or '.join(allowed)}", lambda tile: tile.loc in allowed, lambda tile: tile.loc)
 
 
-def element_at(op: TileOperation, role: str) -> Attribute:
-    """The element type of a tile or view."""
-    type_ = op.segment(role)[0].type
-    described = tile_of(type_) or view_of(type_)
-    assert described is not None, "the kinds of operands are checked before the rules"
-    return described.element
+def in_vec(*roles: str) -> Check:
+    return located(*roles, allowed=("vec",))
 
 
-def view_at(op: TileOperation, role: str) -> View:
-    """The view that plays a role."""
-    view = view_of(op.segment(role)[0].type)
-    assert view is not None, "the kinds of operands are checked before the rules"
-    return view
+def row_major(*roles: str) -> Check:
+    return _each(roles, "with blayout row_major", lambda tile: tile.blayout == "row_major", lambda tile: tile.blayout)
 
 
-def has_elements(op: TileOperation, role: str) -> Iterator[Problem]:
-    """No extent of a view is known to be zero."""
-    if 0 in (shape := view_at(op, role).shape):
-        yield Problem(f"{role} is {times(shape)}; the extents of a view are positive", at=f"{role}_type")
+def none_box(*roles: str) -> Check:
+    return _each(roles, "with slayout none_box", lambda tile: not tile.boxed, lambda tile: tile.slayout)
 
 
-def static_view(op: TileOperation, place: str, view: View) -> Iterator[Problem]:
-    """Every extent of a view is known, and positive."""
-    if None in view.shape:
-        yield Problem(f"{place} of {op.name} must have a static shape, not {times(view.shape)}", at=f"{place}_type")
-    elif 0 in view.shape:
-        yield Problem(f"{place} is {times(view.shape)}; the extents of a view are positive", at=f"{place}_type")
+def distinct(one: str, other: str, severity: Severity = "error") -> Check:
+    """Two roles are not played by the same value."""
+    kind = "invalid" if severity == "error" else "lint"
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        if op.has(one) and op.has(other) and op.segment(one)[0] is op.segment(other)[0]:
+            yield Problem(f"{op.name} expects {one} and {other} to use different storage", other, kind, severity)
+
+    return check
 
 
-def written_layout(view: SSAValue) -> str | None:
-    """The layout that is written for the tensor of a view, or None where none is."""
-    owner = view.owner
-    while isinstance(owner, PTOOperation) and owner.name == "pto.partition_view":
-        owner = owner.operands[0].owner
-    return owner.word("layout") if isinstance(owner, PTOOperation) else None
+# --- shapes ---------------------------------------------------------------------------------------
 
 
-def same_shape(op: TileOperation, role: str, other: str) -> Iterator[Problem]:
-    """Two tiles have the same rows and columns."""
-    expected, found = op.tile(other).shape, op.tile(role).shape
-    if found != expected:
-        message = f"{role} must be {times(expected)} like {other}, not {times(found)}"
-        yield Problem(message, at=f"{role}_type")
+def same_valid(*roles: str) -> Check:
+    return _alike(
+        roles,
+        "valid shape",
+        lambda one, other: all(map(agree, one.valid, other.valid)),
+        lambda tile: extents(tile.valid),
+    )
 
 
-def same_valid(op: TileOperation, role: str, other: str) -> Iterator[Problem]:
-    """Two tiles have the same valid region, as far as it is known."""
-    expected, found = op.tile(other).valid, op.tile(role).valid
-    if not agree(found, expected):
-        message = f"{role} must have the valid region {times(expected)} of {other}, not {times(found)}"
-        yield Problem(message, at=f"{role}_type")
+def same_valid_rows(*roles: str) -> Check:
+    return _alike(
+        roles, "valid rows", lambda one, other: agree(one.valid[0], other.valid[0]), lambda tile: tile.valid[0]
+    )
 
 
-def agree(first: Iterable[int | None], second: Iterable[int | None]) -> bool:
-    """Whether two shapes are equal where both are known."""
-    return all(one == other or one is None or other is None for one, other in zip(first, second, strict=True))
+def same_valid_cols(*roles: str) -> Check:
+    return _alike(
+        roles, "valid columns", lambda one, other: agree(one.valid[1], other.valid[1]), lambda tile: tile.valid[1]
+    )
 
 
-def times(shape: Iterable[int | None]) -> str:
-    """`16x?`."""
-    return "x".join("?" if extent is None else str(extent) for extent in shape)
+def same_shape(*roles: str) -> Check:
+    return _alike(roles, "shape", lambda one, other: one.shape == other.shape, lambda tile: extents(tile.shape))
 
 
-def count(shape: Iterable[int | None]) -> int | None:
-    """The elements of a shape, or None where an extent is not known."""
-    extents = tuple(shape)
-    return None if None in extents else prod(extent for extent in extents if extent is not None)
+def valid_rows(count: int, *roles: str) -> Check:
+    return _each(roles, f"with {count} valid row", lambda tile: agree(tile.valid[0], count), lambda tile: tile.valid[0])
 
 
-def global_element(type_: Attribute) -> Attribute | None:
-    """The element type of a pointer into GM or a view of GM; None for any other type."""
-    if isinstance(type_, PtrType):
-        return type_.element if type_.space is Space.GM else None
-    view = view_of(type_)
-    return None if view is None else view.element
+def valid_cols(count: int, *roles: str) -> Check:
+    return _each(
+        roles, f"with {count} valid column", lambda tile: agree(tile.valid[1], count), lambda tile: tile.valid[1]
+    )
+
+
+def full_cols(*roles: str) -> Check:
+    """Every column is valid."""
+    return _each(
+        roles,
+        "with every column valid",
+        lambda tile: agree(tile.valid[1], tile.cols),
+        lambda tile: f"{tile.valid[1]} of {tile.cols}",
+    )
+
+
+def not_empty(role: str, unless_empty: str | None = None) -> Check:
+    """The valid shape has no zero, unless that of another role is 0x0, the mark of an empty result."""
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        if unless_empty is not None and op.tile(unless_empty).valid == (0, 0):
+            return
+        if 0 in (valid := op.tile(role).valid):
+            yield at_type(op, role, "with a valid shape without zeros", extents(valid))
+
+    return check
+
+
+def within(role: str, bound: str) -> Check:
+    """The valid shape of one role is not larger than that of another."""
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        inner, outer = op.tile(role).valid, op.tile(bound).valid
+        if any(one is not None and other is not None and one > other for one, other in zip(inner, outer, strict=True)):
+            expected = f"with a valid shape within that of {bound}, {extents(outer)}"
+            yield at_type(op, role, expected, extents(inner))
+
+    return check
+
+
+# --- elements -------------------------------------------------------------------------------------
+
+
+def same_element(*roles: str) -> Check:
+    return _alike(
+        roles, "element type", lambda one, other: one.element == other.element, lambda tile: name_of(tile.element)
+    )
+
+
+def name_of(element: Attribute) -> str:
+    return element_name(element) or str(element)
+
+
+def element_in(role: str, accepted: Elements) -> Check:
+    """The element type is one that the machine has the operation for."""
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        name = name_of(op.tile(role).element)
+        if name not in accepted[target]:
+            expected = f"to have elements of {listing(accepted[target])} on {target}"
+            yield at_type(op, role, expected, name)
+
+    return check
+
+
+def every(*checks: Check) -> Check:
+    """Several checks as one."""
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        for each in checks:
+            yield from each(op, target)
+
+    return check
+
+
+def on(target: str, *checks: Check) -> Check:
+    """Checks of one machine only."""
+    together = every(*checks)
+    return lambda op, machine: together(op, machine) if machine == target else iter(())
+
+
+# --- scalars --------------------------------------------------------------------------------------
+
+
+def _scalar(role: str, expected: str, holds: Callable[[Attribute], bool]) -> Check:
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        for value in op.segment(role):
+            if not holds(value.type):
+                yield at_type(op, role, expected, value.type)
+
+    return check
+
+
+def is_integer(type_: Attribute) -> bool:
+    return element_name(type_) in INTEGERS
+
+
+def _is_signless(type_: Attribute) -> bool:
+    return is_integer(type_) and name_of(type_).startswith("i")
+
+
+def number(role: str) -> Check:
+    return _scalar(
+        role, "to be a signless integer or a float", lambda type_: _is_signless(type_) or element_name(type_) in FLOATS
+    )
+
+
+def signless_integer(role: str) -> Check:
+    return _scalar(role, "to be a signless integer", _is_signless)
+
+
+def any_integer(role: str) -> Check:
+    return _scalar(role, "to be an integer", is_integer)
+
+
+def integer_of(width: int, *roles: str) -> Check:
+    """Scalars that are integers of one width, of any signedness."""
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        for role in roles:
+            type_ = op.segment(role)[0].type
+            if element_name(type_) not in integers(width):
+                yield at_type(op, role, f"to be i{width}", type_)
+
+    return check
+
+
+def scalar_is(role: str, name: str) -> Check:
+    return _scalar(role, f"to be {name}", lambda type_: element_name(type_) == name)
+
+
+def scalar_of(role: str, tile: str) -> Check:
+    """The scalar is an element of a tile; an integer may differ in its sign, since scalars have none."""
+
+    def check(op: TileOperation, target: str) -> Iterator[Problem]:
+        type_, element = op.segment(role)[0].type, op.tile(tile).element
+        if type_ != element and not _same_width(type_, element):
+            yield at_type(op, role, f"to have the element type of {tile}, {name_of(element)}", type_)
+
+    return check
+
+
+def _same_width(one: Attribute, other: Attribute) -> bool:
+    return is_integer(one) and is_integer(other) and element_of(one).bits == element_of(other).bits
+
+
+# --- working memory -------------------------------------------------------------------------------
+
+
+def tmp_bytes(least: int, role: str = "tmp") -> Check:
+    """A working tile has at least so many bytes."""
+    return _each(
+        (role,), f"to have at least {least} bytes", lambda tile: tile.size >= least, lambda tile: f"{tile.size} bytes"
+    )
+
+
+def tmp_valid_rows(least: int, role: str = "tmp") -> Check:
+    """A working tile has at least so many valid rows, as far as they are known."""
+    return _each(
+        (role,),
+        f"to have at least {least} valid row{'s' * (least > 1)}",
+        lambda tile: tile.valid[0] is None or tile.valid[0] >= least,
+        lambda tile: tile.valid[0],
+    )
