@@ -40,6 +40,13 @@ ROOMS = (
     "mad",
     "fixpipe",
     "fixpipe_raw",
+    "tile_move",
+    "tile_extract",
+    "tile_rearrange",
+    "tile_gather",
+    "tile_matrix",
+    "comm",
+    "comm_async",
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "function")
