@@ -40,6 +40,10 @@ ROOMS = (
     "mad",
     "fixpipe",
     "fixpipe_raw",
+    "tensor_view",
+    "tile_view",
+    "tile_reserve",
+    "tile_local",
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "function")
