@@ -47,6 +47,10 @@ ROOMS = (
     "tile_matrix",
     "comm",
     "comm_async",
+    "tensor_view",
+    "tile_view",
+    "tile_reserve",
+    "tile_local",
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "function")

@@ -15,6 +15,7 @@ from ptosim.language.calls import call_problems, helpers
 from ptosim.language.kinds import core_problems, module_problems, program_problems
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope, needs_scope
 from ptosim.language.parser import ParsedModule
+from ptosim.language.tile_view import mixed_allocations
 from ptosim.language.types import PtrType
 
 _HINT = "wrap the vector instructions in pto.vecscope { ... }"
@@ -31,7 +32,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     for function in _functions(parsed.module):
         for op in function.walk():
             found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target, function in called))
-    rules = (module_problems, program_problems, core_problems, call_problems)
+    rules = (module_problems, program_problems, core_problems, call_problems, mixed_allocations)
     between = [problem for rule in rules for problem in rule(parsed.module)]
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
     reported = {report.location for report in parsed.reports}
