@@ -98,6 +98,8 @@ class ParsedModule:
         """A rewritten operation stands where the old one stood."""
         if old in self.positions:
             self.positions[new] = self.positions.pop(old)
+        if old in self.origins:
+            self.origins[new] = self.origins.pop(old)
         for before, after in zip(old.results, new.results, strict=True):
             if before in self.definitions:
                 self.definitions[after] = self.definitions.pop(before)

@@ -28,7 +28,7 @@ Known = Tile | Slots | View
 
 def lower_tiles(module: VerifiedModule) -> VerifiedModule:
     """Replace every operation on tiles and views; raises PTOError for what a lowering refuses."""
-    for function in functions(module.parsed.module):
+    for function in functions(module.parsed.module).values():
         if not function.is_declaration:
             _Function(module, function).lower()
     return module

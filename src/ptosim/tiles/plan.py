@@ -1,38 +1,161 @@
 """Addresses for tiles that have none, and working memory for operations that need some.
 
-A tile lives from its first access to its last, through whole loops where it is carried around them. Tiles share bytes only
-where the memory would not hold them otherwise (placement.py). A tile that no operation touches gets no storage.
+Tiles share bytes only where the memory would not hold them otherwise (placement.py). A tile that no operation touches
+gets no storage: a `tmp` that the machine ignores may be as large as it likes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from xdsl.dialects.builtin import i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import i8, i64
+from xdsl.ir import Operation
+from xdsl.rewriter import Rewriter
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import Space
-from ptosim.language.build import Builder, Place, head_of
+from ptosim.language.build import Builder, Head, Place, head_of, known
 from ptosim.language.function import Function, functions
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_view import Allocation
-from ptosim.language.view_operation import ViewOperation
 from ptosim.target import load_target
 from ptosim.tiles.catalogue import lowering_of
-from ptosim.tiles.placement import Placement, Room, busiest, place
+from ptosim.tiles.liveness import Interval, Liveness
+from ptosim.tiles.placement import Room, busiest, place
 from ptosim.tiles.values import Tile
 
 _ALIGNMENT = {Space.L0A: 4096, Space.L0B: 4096, Space.L0C: 4096}
 _USUAL_ALIGNMENT = 256
+_KEPT_FREE = {("a5", Space.UB): 8192}
+"""Bytes at the end of a memory that the official compiler keeps for itself."""
 
 
 def plan_memory(module: VerifiedModule) -> VerifiedModule:
     """Give every allocation an address; raises PTOError where a memory does not hold its tiles."""
     for function in functions(module.parsed.module).values():
         if not function.is_declaration:
-            _plan(module, function)
+            _place_tiles(module, function)
     return module
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An allocation, when it is in use, and where it lies."""
+
+    op: Allocation
+    interval: Interval
+    address: int
+
+    @property
+    def size(self) -> int:
+        return 0 if self.interval.start is None else room_of(self.op)
+
+
+def room_of(op: Allocation) -> int:
+    """The bytes of an allocation with all its slots."""
+    return (op.slots - 1) * op.pitch + op.tile.size
+
+
+def plan(module: VerifiedModule, function: Function) -> dict[Space, list[Planned]]:
+    """Where the tiles of a function lie that have no address of their own, by memory."""
+    open_ = [op for op in function.walk() if isinstance(op, Allocation) and op.addr is None]
+    liveness = Liveness(function)
+    by_space: dict[Space, list[tuple[Allocation, Interval]]] = {}
+    for op, interval in zip(open_, liveness.intervals(open_), strict=True):
+        by_space.setdefault(op.tile.space, []).append((op, interval))
+    planned: dict[Space, list[Planned]] = {}
+    for space, tiles in by_space.items():
+        rooms = [_room(module, op, interval) for op, interval in tiles]
+        capacity = load_target(module.target).memory[space] - _KEPT_FREE.get((module.target, space), 0)
+        found = place(rooms, _ALIGNMENT.get(space, _USUAL_ALIGNMENT), capacity)
+        if found.peak > capacity:
+            raise PTOError(_overflow(module, liveness, rooms, space, found.peak, capacity))
+        planned[space] = [
+            Planned(op, interval, address) for (op, interval), address in zip(tiles, found.addresses, strict=True)
+        ]
+    return planned
+
+
+def _room(module: VerifiedModule, op: Allocation, interval: Interval) -> Room:
+    name = _name(module, op)
+    if interval.start is None or interval.end is None:
+        return Room(name, 0, 0, 0)
+    return Room(name, room_of(op), interval.start, interval.end, arms=interval.arms or frozenset())
+
+
+def _overflow(
+    module: VerifiedModule, liveness: Liveness, rooms: Sequence[Room], space: Space, need: int, capacity: int
+):
+    moment, live = busiest(rooms)
+    op = liveness.statements[moment]
+    largest = ", ".join(f"{room.name} {room.size}" for room in live[:8])
+    more = f" and {len(live) - 8} more" if len(live) > 8 else ""
+    message = (
+        f"{space} overflow: the tiles need {need} bytes, {capacity} are available; most are in use here: {largest}{more}"
+    )
+    return module.parsed.diagnostic(op, Problem(message, kind="limit"))
+
+
+def _place_tiles(module: VerifiedModule, function: Function) -> None:
+    head: Head | None = None
+    for tiles in plan(module, function).values():
+        for tile in tiles:
+            head = head or head_of(function.body.block)
+            _put(module, tile, head)
+
+
+def _put(module: VerifiedModule, tile: Planned, head: Head) -> None:
+    """The allocation with an address."""
+    op = tile.op
+    address = Builder(module.parsed, Place.at(op), head, serves=op).i64(tile.address)
+    operands = {role: op.segment(role) for role in op.operand_roles} | {"addr": address}
+    new = type(op).make(operands, [result.type for result in op.results], {}, op.attributes)
+    new.properties.update({name: value for name, value in op.properties.items() if name not in new.properties})
+    Rewriter.replace_op(op, new)
+    module.parsed.replaced(op, new)
+
+
+def _name(module: VerifiedModule, op: Operation) -> str:
+    span = module.parsed.definitions.get(op.results[0])
+    return span.text if span is not None else "a tile"
+
+
+# --- working memory -----------------------------------------------------------------------------------------------
+
+
+class Scratchpads:
+    """Bytes for operations that need some of their own: behind every tile of the function, at the top of UB."""
+
+    def __init__(self, module: VerifiedModule, function: Function) -> None:
+        self.target = module.target
+        self.free = _free(module, function)
+
+    def of(self, op: PTOOperation, build: Builder) -> Tile | None:
+        """Working memory of an operation as a tile of bytes, None where it needs none."""
+        found = lowering_of(op.name)
+        size = found.scratch(op, self.target) if found is not None and found.scratch is not None else 0
+        if not size:
+            return None
+        size = -(-size // 32) * 32
+        low, high = self.free
+        if high - low < size:
+            raise PTOError(
+                build.parsed.diagnostic(
+                    op, Problem(f"{op.name} needs {size} bytes of working memory, but ub has no room", kind="limit")
+                )
+            )
+        buf = TileBuf("vec", i8, 1, size, (1, size))
+        return Tile(buf, build.constant(high - size, i64), (1, size), buf.shape, "scratch")
+
+
+def _free(module: VerifiedModule, function: Function) -> tuple[int, int]:
+    """The bytes of UB behind every tile; none where a tile has an address that only the run knows."""
+    end, capacity = 0, load_target(module.target).memory[Space.UB]
+    for op in function.walk():
+        if isinstance(op, Allocation) and op.tile.space is Space.UB and op.addr is not None:
+            address = known(op.addr)
+            end = capacity if address is None else max(end, address + room_of(op))
+    return -(-end // 32) * 32, capacity
