@@ -114,7 +114,6 @@ def test_resources_of_a_file_are_not_read():
         "%ids = ~pto.declare_eventid_array -> !pto.eventid_array<4>",
         "%id = ~pto.eventid_array_get %i[%i] : !pto.eventid_array<4> -> index",
         "~pto.eventid_array_set %i[%i], %i : !pto.eventid_array<4>, index",
-        "%ids = pto.castptr %m : i64 -> ~!pto.eventid_array<4>",
     ],
 )
 def test_arrays_of_event_ids_are_unsupported(instruction: str):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, UnitAttr
+from xdsl.dialects.builtin import LocationAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
@@ -68,6 +68,9 @@ _INSTEAD = {
     "pto.vshift": "pto.vselr takes lanes by their numbers, which pto.vci counts",
 }
 """Instructions that other manuals have and the dialect has not: what to write for them."""
+
+_TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
+"""Types that were renamed; the newest assembler refuses the old name."""
 
 _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
 """Operations that may be written without their dialect."""
@@ -249,8 +252,8 @@ class LocatedParser(Parser):
     ):
         if is_type and "." in attr_name and self.ctx.get_optional_type(attr_name) is None:
             span = Span(self._last_end - len(attr_name) - 1, self._last_end, self.lexer.input)
-            if _EVENT_ARRAY.fullmatch(attr_name):
-                raise Unsupported(span, f"'!{attr_name}': {_NO_EVENT_ARRAYS}")
+            if attr_name in _TYPES_NOW:
+                self.raise_error(f"'!{attr_name}' is an old name: write !{_TYPES_NOW[attr_name]}", span)
             near = _nearest(attr_name, [type_.name for type_ in self.ctx.loaded_types])
             hint = f"; did you mean '!{near}'?" if near else ""
             self.raise_error(f"unknown type '!{attr_name}'{hint}", span)
@@ -333,9 +336,17 @@ class LocatedParser(Parser):
             self.place(name, start)
             return name, UnitAttr()
         start = self.span_here()
-        value = self.parse_attribute()
+        value = self._parse_bracketed_word() or self.parse_attribute()
         self.place(name, Span(start.start, self._last_end, self.lexer.input))
         return name, value
+
+    def _parse_bracketed_word(self) -> StringAttr | None:
+        """`<vec>`: an attribute whose kind follows from its name."""
+        if self.parse_optional_punctuation("<") is None:
+            return None
+        word = self.parse_identifier()
+        self.parse_punctuation(">")
+        return StringAttr(word)
 
     def _find_duplicated_key(self, attrs: list[tuple[str, Attribute]]) -> str | None:
         if (name := super()._find_duplicated_key(attrs)) is not None:

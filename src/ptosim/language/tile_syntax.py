@@ -22,7 +22,6 @@ from ptosim.language.located import LocatedParser
 from ptosim.language.syntax import Vocabulary, check_word, given_twice, parse_listed_type, word_in
 
 _BARE_NAME = re.compile(r"[A-Za-z_][\w$.]*")
-_STRIPPED_TILE = r"<\s*(?:loc\s*=|\"?(?:vec|mat|left|right|acc|bias|scaling)\b)"
 
 
 # --- attributes that are words --------------------------------------------------------------------
@@ -148,7 +147,7 @@ def _parse_types(
         if (word := parser.parse_optional_str_literal()) is not None:
             clause.words[word] = start
         else:
-            type_ = parse_tile_type(parser)
+            type_ = parse_listed_type(parser)
             span = Span(start.start, parser.previous_end, parser.lexer.input)
             types.extend([(type_, span)] * parser.parse_repetition())
         if not parser.at(MLIRTokenKind.COMMA) or parser.text_follows(r",\s*%"):
@@ -163,13 +162,6 @@ def _parse_types(
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
-
-
-def parse_tile_type(parser: LocatedParser) -> Attribute:
-    """A type of a type list; a tile type is written in full."""
-    if parser.text_follows(_STRIPPED_TILE):
-        parser.raise_error("expected '!pto.tile_buf' before '<': a tile type is written in full", parser.span_here())
-    return parse_listed_type(parser)
 
 
 # --- printing -------------------------------------------------------------------------------------
