@@ -13,7 +13,8 @@ from ptosim.arguments import Arguments, Parameter, bind
 from ptosim.diagnostics import Diagnostic, Source, error
 
 if TYPE_CHECKING:
-    from ptosim.language.load import KernelProgram, VerifiedModule
+    from ptosim.language.kernels import KernelProgram
+    from ptosim.language.load import VerifiedModule
     from ptosim.loading import LoadedModule
     from ptosim.machine.core import Core
     from ptosim.machine.entry import Key

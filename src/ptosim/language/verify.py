@@ -12,7 +12,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.language.calls import call_problems, helpers
-from ptosim.language.kinds import core_problems, module_problems, program_problems
+from ptosim.language.kernels import program_problems
+from ptosim.language.kinds import core_problems, module_problems
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope, needs_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.types import PtrType
@@ -31,8 +32,8 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     for function in _functions(parsed.module):
         for op in function.walk():
             found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target, function in called))
-    rules = (module_problems, program_problems, core_problems, call_problems)
-    between = [problem for rule in rules for problem in rule(parsed.module)]
+    rules = (module_problems, core_problems, call_problems)
+    between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
     reported = {report.location for report in parsed.reports}
     return in_source_order([*parsed.reports, *(other for other in found if other.location not in reported)])
