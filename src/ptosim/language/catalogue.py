@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Attribute, Dialect, Operation
 
 from ptosim.language.operation import PTOOperation
+from ptosim.language.tile_types import TILE_TYPES
 from ptosim.language.types import TYPES
 
 ROOMS = (
@@ -82,7 +83,7 @@ def operation(name: str) -> type[PTOOperation] | None:
 
 def attributes() -> tuple[type[Attribute], ...]:
     """The types and attributes of the dialect."""
-    return TYPES
+    return (*TYPES, *TILE_TYPES)
 
 
 @cache

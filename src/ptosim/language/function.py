@@ -29,6 +29,7 @@ from ptosim.language.operation import (
 )
 from ptosim.language.scalar_form import SCALARS, SIGNED_OR_UNSIGNED
 from ptosim.language.syntax import agreed_types, parse_listed_type, parse_types
+from ptosim.language.tile_types import PASSED_TYPES
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_name
 
 ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry", "hacc.entry")
@@ -192,7 +193,7 @@ _ADVICE = "write a pointer as !pto.ptr<T, space>"
 
 
 def _is_value_type(type_: Attribute) -> bool:
-    if isinstance(type_, PtrType | VregType | MaskType | AlignType):
+    if isinstance(type_, (PtrType, VregType, MaskType, AlignType, *PASSED_TYPES)):
         return True
     return element_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
 

@@ -13,6 +13,7 @@ from ptosim.language.kernels import KernelProgram, kernels
 from ptosim.language.legacy import modernise
 from ptosim.language.parser import ParsedModule, deep_recursion, parse
 from ptosim.language.syntax import word_in
+from ptosim.language.tile_target import settle_left
 from ptosim.language.verify import in_source_order, verify
 
 TARGETS = {"a5": "a5", "a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3"}
@@ -38,6 +39,7 @@ def load(source: Source, target: str | None = None) -> VerifiedModule:
 
 def _verified(parsed: ParsedModule, target: str | None) -> VerifiedModule:
     machine = target_of(parsed, target)
+    settle_left(parsed.module, machine)
     open_types = infer(parsed)
     # Rules may rely on closed types, so an open one ends the work here.
     found = in_source_order([*parsed.reports, *open_types]) if open_types else verify(parsed, machine)

@@ -73,7 +73,8 @@ _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.cal
 """Operations that may be written without their dialect."""
 
 
-_SIMPLE_TYPE = re.compile(r"!pto\.\w+(?:<[^<>]*>)?")
+_SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))")
+"""The text of a type with at most one other type or attribute with brackets in it."""
 
 
 class Readable(Operation):

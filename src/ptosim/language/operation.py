@@ -231,6 +231,10 @@ class PTOOperation(Readable):
         types = (value.type for value in (*self.operands, *self.results))
         return next((mask_for(type_) for type_ in types if isinstance(type_, VregType)), None)
 
+    def core_kinds(self) -> tuple[CoreKind, ...]:
+        """The kinds of core that have this operation, where its operands decide that."""
+        return self.cores
+
     # --- construction -----------------------------------------------------------------------------
 
     @classmethod
@@ -459,7 +463,7 @@ def needs_scope(op: Operation) -> bool:
 
 def cores_of(op: PTOOperation) -> tuple[CoreKind, ...]:
     """The kinds of core that have an instruction."""
-    return (CoreKind.AIV,) if op.is_scope or needs_scope(op) else op.cores
+    return (CoreKind.AIV,) if op.is_scope or needs_scope(op) else op.core_kinds()
 
 
 def core_of(op: Operation) -> CoreKind | None:

@@ -107,7 +107,8 @@ def _unplaced(op: Operation, position: Position, role: str) -> Span | None:
     """The place of an operand of the generic form, which has operands in the order of the class and no roles."""
     if not isinstance(op, PTOOperation) or len(position.operands) != len(op.operands):
         return None
-    numbers = (index for index in range(len(op.operands)) if op.role_at(index) == role)
+    played = role.removesuffix("_type")  # of a tile operation; the generic form has its types elsewhere
+    numbers = (index for index in range(len(op.operands)) if op.role_at(index) == played)
     index = next(numbers, None)
     return None if index is None else position.operands[index]
 

@@ -2,7 +2,7 @@
 
 A form consists of
 
-    $role       an operand            @name      a word: "X", <X>, #pto.kind<X> or X, stored as a string property
+    $role       an operand            @name      a word: "X", <X>, #pto.kind<X>, #pto<kind X> or X; a string property
     $role...    several of them       , [ ] ( )  punctuation
     { ... }     optional, present when its first operand or word is
 
@@ -206,9 +206,14 @@ def given_twice(parser: LocatedParser, name: str, span: Span) -> NoReturn:
 
 
 def _parse_kind(parser: LocatedParser, vocabulary: Vocabulary) -> str | None:
-    """`#pto.kind<WORD>`, `#pto.kind` alone where that has a meaning, or the alias of one."""
+    """`#pto.kind<WORD>` or `#pto<kind WORD>`, `#pto.kind` alone where that has a meaning, or the alias of one."""
     span = parser.span_here()
     name = parser.skip_token()
+    if name == "#pto" and parser.parse_optional_punctuation("<") is not None:
+        parser.parse_identifier(" of a kind of attribute")
+        word = parser.parse_identifier()
+        parser.parse_punctuation(">")
+        return word
     if "." not in name:
         if (alias := parser.attribute_aliases.get(name)) is None:
             parser.raise_error(f"{name} is not defined", span)

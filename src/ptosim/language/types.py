@@ -131,7 +131,7 @@ def element_of(type_: Attribute) -> Element:
     return element(name)
 
 
-def _is_element(type_: Attribute) -> bool:
+def is_element(type_: Attribute) -> bool:
     name = element_name(type_)
     if name is None or name in ("index", "i1", "f64"):
         return False
@@ -142,7 +142,7 @@ def _is_element(type_: Attribute) -> bool:
     return True
 
 
-def _parse_element(parser: AttrParser) -> Attribute:
+def parse_element(parser: AttrParser) -> Attribute:
     """An element type; MLIR's own name for E8M0 means the same elements as PTO's."""
     type_ = parser.parse_type()
     return F8E8M0Type() if isinstance(type_, Float8E8M0FNUType) else type_
@@ -185,8 +185,8 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
 def parse_pointer_body(parser: AttrParser) -> tuple[Attribute, Attribute]:
     """`T>` or `T, space>`, after the opening bracket. A missing space means gm."""
     start = parser.pos
-    element_type = _parse_element(parser)
-    if not _is_element(element_type):
+    element_type = parse_element(parser)
+    if not is_element(element_type):
         parser.raise_error(f"a pointer cannot have element type {element_type}", start, parser.pos)
     space = Space.GM
     if parser.parse_optional_punctuation(",") is not None:
@@ -246,8 +246,8 @@ class VregType(ParametrizedAttribute, TypeAttribute):
         start = parser.pos
         lanes = parser.parse_shape_dimension(allow_dynamic=False)
         parser.parse_shape_delimiter()
-        element_type = _parse_element(parser)
-        if not _is_element(element_type) or element_of(element_type).bits < 8:
+        element_type = parse_element(parser)
+        if not is_element(element_type) or element_of(element_type).bits < 8:
             parser.raise_error(f"a vector register cannot hold {element_type}", start, parser.pos)
         size = lanes * element(cast(str, element_name(element_type))).bytes
         if size != REGISTER_BYTES:
@@ -332,7 +332,7 @@ def pointer_of_memref(type_: MemRefType[Attribute]) -> PtrType | None:
     space, layout = type_.memory_space, type_.layout
     identity = AffineMapAttr(AffineMap.identity(len(type_.get_shape())))
     dense = isinstance(layout, NoneAttr) or layout == identity
-    if not dense or not isinstance(space, AddressSpaceAttr) or not _is_element(type_.element_type):
+    if not dense or not isinstance(space, AddressSpaceAttr) or not is_element(type_.element_type):
         return None
     return PtrType(type_.element_type, space.space)
 

@@ -1,0 +1,40 @@
+"""Gives the `left` tiles of a module the order of boxes that the machine has, once the machine is known.
+
+The parser reads every one as a5 has it, so that types compare equal however they are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Attribute, SSAValue
+
+from ptosim.language.function import Function
+from ptosim.language.tile_types import MultiTileBuf, MultiTileBufType, TileBufType
+
+
+def settle_left(module: ModuleOp, target: str) -> None:
+    """Afterwards every type in the module is as the machine has it."""
+
+    def settled(type_: Attribute) -> Attribute:
+        if isinstance(type_, TileBufType):
+            tile = type_.data.on(target)
+            return type_ if tile is type_.data else TileBufType(tile)
+        if isinstance(type_, MultiTileBufType):
+            tile = type_.data.tile.on(target)
+            return type_ if tile is type_.data.tile else MultiTileBufType(MultiTileBuf(tile, type_.data.count))
+        return type_
+
+    for op in module.walk():
+        arguments = [value for region in op.regions for block in region.blocks for value in block.args]
+        for value in (*op.results, *arguments):
+            _retype(value, settled)
+        if isinstance(op, Function):
+            inputs, outputs = (list(map(settled, types)) for types in (op.argument_types, op.result_types))
+            op.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
+
+
+def _retype(value: SSAValue, settled: Callable[[Attribute], Attribute]) -> None:
+    if (type_ := settled(value.type)) is not value.type:
+        value._type = type_  # pyright: ignore[reportPrivateUsage]
