@@ -6,18 +6,27 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ptosim.diagnostics import Diagnostic, PTOError, Source, error
+from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language import printing
 from ptosim.language.infer import infer
 from ptosim.language.kernels import KernelProgram, kernels
 from ptosim.language.legacy import modernise
+from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule, deep_recursion, parse
 from ptosim.language.syntax import word_in
 from ptosim.language.tile_target import settle_left
+from ptosim.language.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
 from ptosim.language.verify import in_source_order, verify
 
 TARGETS = {"a5": "a5", "a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3"}
 TARGET_ARCH = "pto.target_arch"
+DEVICE_SPEC = "pto.device-spec"
+A5_DEVICES = ("Ascend950", "Ascend910_95")
+"""How the names of devices begin that are an a5; all others are an a2 or a3."""
+
+GM_SLOTS = frozenset({"gm_slot_buffer", "gm_slot_tensor"})
+"""The roles of a FIFO's slots in GM."""
+_TILES = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 
 
 @dataclass
@@ -56,12 +65,30 @@ def text(module: VerifiedModule) -> str:
 
 
 def target_of(parsed: ParsedModule, override: str | None) -> str:
-    """The machine a module is for: the override, its `pto.target_arch`, or a5."""
-    modules = (op for op in (parsed.module, *parsed.module.body.ops) if isinstance(op, ModuleOp))
-    declaring = next((op for op in modules if TARGET_ARCH in op.attributes), None)
-    name = override or (word_in(declaring.attributes[TARGET_ARCH]) if declaring is not None else "a5")
-    if name not in TARGETS:
-        place = parsed.location(declaring, TARGET_ARCH) if declaring is not None and override is None else None
-        kind = "argument" if override else "invalid"
+    """The machine a module is for: the override, its `pto.target_arch`, its device, else by what it contains."""
+    if override is not None:
+        return _named(override, "argument", None)
+    modules = [op for op in parsed.module.walk() if isinstance(op, ModuleOp)]
+    for op in modules:
+        if TARGET_ARCH in op.attributes:
+            return _named(word_in(op.attributes[TARGET_ARCH]), "invalid", parsed.location(op, TARGET_ARCH))
+    for op in modules:
+        if DEVICE_SPEC in op.attributes:
+            return "a5" if word_in(op.attributes[DEVICE_SPEC]).startswith(A5_DEVICES) else "a2a3"
+    return "a2a3" if _has_tiles(parsed.module) and not _has_direct_fifo(parsed.module) else "a5"
+
+
+def _named(name: str, kind: str, place: Location | None) -> str:
+    if name.lower() not in TARGETS:
         raise error(kind, f"unknown target '{name}'; known: {', '.join(TARGETS)}", place)
-    return TARGETS[name]
+    return TARGETS[name.lower()]
+
+
+def _has_tiles(module: ModuleOp) -> bool:
+    return any(isinstance(value.type, _TILES) for op in module.walk() for value in (*op.operands, *op.results))
+
+
+def _has_direct_fifo(module: ModuleOp) -> bool:
+    """Whether a FIFO between cores has no slots in GM, which only a5 can do."""
+    operations = (op for op in module.walk() if isinstance(op, PTOOperation))
+    return any(set(op.operand_roles) >= GM_SLOTS and not any(map(op.segment, GM_SLOTS)) for op in operations)

@@ -31,7 +31,7 @@ def settle_left(module: ModuleOp, target: str) -> None:
         for value in (*op.results, *arguments):
             _retype(value, settled)
         if isinstance(op, Function):
-            inputs, outputs = (list(map(settled, types)) for types in (op.argument_types, op.result_types))
+            inputs, outputs = (list(map(settled, types)) for types in (op.argument_types, op.return_types))
             op.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
 
 
