@@ -125,10 +125,10 @@ class Module:
 
     @cached_property
     def layout(self) -> Program:
-        """The module as it was written, for the sanitizer."""
+        """The operations and where each was written, for the sanitizer: vector scopes that nobody wrote included."""
         from ptosim.sanitize.program import Program
 
-        return Program(self.verified)
+        return Program(self.executable)
 
     def __str__(self) -> str:
         """The module in canonical text."""

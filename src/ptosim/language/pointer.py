@@ -27,6 +27,7 @@ class CastPtr(PTOOperation):
     """
 
     name = "pto.castptr"
+    is_pure = True
     form = "$input"
     input = Operand()
     result = Result()
@@ -64,6 +65,7 @@ class AddPtr(PTOOperation):
     """
 
     name = "pto.addptr"
+    is_pure = True
     form = "$pointer, $offset"
     listed = ("pointer",)
     pointer = Operand()
@@ -92,6 +94,7 @@ class PtrToInt(PTOOperation):
     """
 
     name = "pto.ptrtoint"
+    is_pure = True
     form = "$pointer"
     spaces = {"pointer": (Space.GM,)}
     pointer = Operand()
@@ -111,6 +114,7 @@ class IntToPtr(PTOOperation):
     """
 
     name = "pto.inttoptr"
+    is_pure = True
     form = "$address"
     spaces = {"result": (Space.GM,)}
     address = Operand()
