@@ -16,6 +16,7 @@ from ptosim.language.kernels import program_problems
 from ptosim.language.kinds import core_problems, module_problems
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 from ptosim.language.parser import ParsedModule
+from ptosim.language.tile_view import mixed_allocations
 from ptosim.language.types import PtrType
 
 _MARKED = "this loop is a vector scope: it is marked with llvm.loop.aivector_scope"
@@ -30,7 +31,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     for function in _functions(parsed.module):
         for op in function.walk():
             found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target))
-    rules = (module_problems, core_problems, call_problems)
+    rules = (module_problems, core_problems, call_problems, mixed_allocations)
     between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
     reported = {report.location for report in parsed.reports}
