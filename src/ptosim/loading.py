@@ -12,8 +12,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ptosim.diagnostics import Source
-from ptosim.language.load import VerifiedModule, kernels, load
-from ptosim.language.parser import deep_recursion
+from ptosim.language.infer_scopes import infer_scopes
+from ptosim.language.kernels import kernels
+from ptosim.language.launch_parameters import feed_launch_parameters
+from ptosim.language.load import VerifiedModule, load
+from ptosim.language.parser import ParsedModule, deep_recursion
+from ptosim.language.section_calls import section_calls
+from ptosim.language.verify import in_source_order
 from ptosim.order.barriers import between_entries
 from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.plan import plan_memory
@@ -25,10 +30,27 @@ Pass = Callable[[VerifiedModule], VerifiedModule]
 def passes(sync: str) -> Sequence[Pass]:
     """What is done to the copy, in this order; each line says what holds afterwards."""
     return (
+        _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
+        _rewriting(section_calls),  # a core reaches only functions for its kind
+        _scopes,  # every vector operation stands in a scope
         plan_memory,  # every tile has an address
         lower_tiles,  # no operation on tiles or views is left
         partial(between_entries, sync=sync),  # entries that depend on each other are ordered
     )
+
+
+def _rewriting(rewrite: Callable[[ParsedModule], None]) -> Pass:
+    """A pass that changes operations and nothing else of a module."""
+
+    def rewritten(module: VerifiedModule) -> VerifiedModule:
+        rewrite(module.parsed)
+        return module
+
+    return rewritten
+
+
+def _scopes(module: VerifiedModule) -> VerifiedModule:
+    return replace(module, warnings=in_source_order([*module.warnings, *infer_scopes(module.parsed)]))
 
 
 @dataclass(frozen=True)
