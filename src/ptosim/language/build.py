@@ -128,9 +128,11 @@ class Builder:
 
     def pointer(self, address: SSAValue, element: Attribute, space: Space) -> SSAValue:
         """A pointer to an on-chip address; one of a constant address stands at the head of the function."""
-        type_ = PtrType.of(element, space)
-        made = partial(CastPtr.make, {"input": address}, [type_])
-        return self._once((address, type_), made) if constant_of(address) is not None else self.add(made()).results[0]
+        type_, fixed = PtrType.of(element, space), constant_of(address)
+        if fixed is None:
+            return self.castptr(input=address, result=type_)
+        at = self.constant(fixed, i64)
+        return self._once((at, type_), lambda: CastPtr.make({"input": at}, [type_]))
 
     def _once(self, key: tuple[object, ...], make: Callable[[], Operation]) -> SSAValue:
         if key not in self.head.known:
