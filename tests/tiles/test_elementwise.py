@@ -1,6 +1,7 @@
 """Element-wise operations against NumPy."""
 
 import numpy as np
+
 from tile_programs import Given, run
 
 

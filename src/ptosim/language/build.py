@@ -73,6 +73,8 @@ class Builder:
         self.place = place
         self.head = head
         self.serves = serves
+        self._found: list[dict[tuple[object, ...], SSAValue]] = [{}]
+        """Sums and products by their operands, for the block under construction and those around it."""
 
     # --- operations ---------------------------------------------------------------------------------------------------
 
@@ -87,8 +89,11 @@ class Builder:
         return op.results[0] if len(op.results) == 1 else tuple(op.results) or None
 
     def add(self, op: Operation) -> Operation:
+        """Put an operation here; its results are called after it where they have no name."""
         self.place.insert(op)
         self.parsed.serve(op, self.serves)
+        for result in op.results:
+            result.name_hint = result.name_hint or op.name.rpartition(".")[2]
         return op
 
     # --- constants ----------------------------------------------------------------------------------------------------
@@ -104,7 +109,8 @@ class Builder:
 
     def pattern(self, bits: int, type_: Attribute) -> SSAValue:
         """A literal by its bits."""
-        return self._once((bits, type_), lambda: Constant.make({}, [type_], {"bits": IntAttr(bits)}))
+        name = f"c{bits}" if type_ == INDEX else f"c{bits}_{element_of(type_).name}"
+        return self._once((bits, type_), lambda: Constant.make({}, [type_], {"bits": IntAttr(bits)}), name)
 
     def index(self, value: Number) -> SSAValue:
         """A value of type index: a constant, or a value of any integer type."""
@@ -126,17 +132,18 @@ class Builder:
         narrowing = element_of(type_).bits < element_of(value.type).bits
         return self.op("arith.trunci" if narrowing else "arith.extsi", operand=value, result=type_)
 
-    def pointer(self, address: SSAValue, element: Attribute, space: Space) -> SSAValue:
+    def pointer(self, address: SSAValue, element: Attribute, space: Space, name: str = "pointer") -> SSAValue:
         """A pointer to an on-chip address; one of a constant address stands at the head of the function."""
         type_, fixed = PtrType.of(element, space), constant_of(address)
         if fixed is None:
             return self.castptr(input=address, result=type_)
         at = self.constant(fixed, i64)
-        return self._once((at, type_), lambda: CastPtr.make({"input": at}, [type_]))
+        return self._once((at, type_), lambda: CastPtr.make({"input": at}, [type_]), name)
 
-    def _once(self, key: tuple[object, ...], make: Callable[[], Operation]) -> SSAValue:
+    def _once(self, key: tuple[object, ...], make: Callable[[], Operation], name: str) -> SSAValue:
         if key not in self.head.known:
             op = make()
+            op.results[0].name_hint = name
             self.head.place.insert(op)
             self.parsed.serve(op, self.serves)
             self.head.known[key] = op.results[0]
@@ -184,7 +191,12 @@ class Builder:
         if neutral is not None and neutral in (x, y):
             return b if x == neutral else a
         type_ = a.type if isinstance(a, SSAValue) else b.type if isinstance(b, SSAValue) else INDEX
-        return self.op(name, lhs=self.cast(a, type_), rhs=self.cast(b, type_), result=type_)
+        lhs, rhs = self.cast(a, type_), self.cast(b, type_)
+        key = (name, lhs, rhs)
+        earlier = next((found[key] for found in self._found if key in found), None)
+        if earlier is None:
+            earlier = self._found[-1][key] = self.op(name, lhs=lhs, rhs=rhs, result=type_)
+        return earlier
 
     def compare(self, predicate: str, a: Number, b: Number) -> SSAValue:
         """A condition on two integers: slt, sle, eq and so on."""
@@ -198,10 +210,12 @@ class Builder:
     def into(self, block: Block) -> Generator[None]:
         """What is built meanwhile goes into a block."""
         outside, self.place = self.place, Place(block)
+        self._found.append({})
         try:
             yield
         finally:
             self.place = outside
+            self._found.pop()
 
     def scope(self, body: Callable[[], None]) -> None:
         """A vector scope."""

@@ -58,7 +58,7 @@ class _Printer(Printer):
 
     def _new_name(self, value: SSAValue) -> str:
         span = self._spans.get(value)
-        name = span.text[1:] if span is not None else "_"
+        name = span.text[1:] if span is not None else value.name_hint or "_"
         if name not in self._taken:
             return name
         number = 1

@@ -13,7 +13,16 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import Layout
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import FLOAT4, FLOAT8, MX_BLOCK, element_word, is_laid_out, lies_in, same_element, times
+from ptosim.language.tile_places import (
+    FLOAT4,
+    FLOAT8,
+    MX_BLOCK,
+    element_word,
+    is_laid_out,
+    lies_in,
+    same_element,
+    times,
+)
 
 LARGEST_EXTENT = 4095
 MX_STEP = 64

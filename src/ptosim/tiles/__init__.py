@@ -1,1 +1,1 @@
-"""Tile operations become micro-instructions: memory planned, one operation one vector scope, one copy or one product."""
+"""Tile operations become micro-instructions: memory is planned, one operation is one scope, one copy or one product."""

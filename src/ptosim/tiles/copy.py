@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_move import TLoad, TStore
+from ptosim.language.types import element_of
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.pad import pad_value
 from ptosim.tiles.refusal import Refused
@@ -101,7 +102,9 @@ def _rows(build: Builder, tile: Tile, sizes: tuple[Number, ...], strides: tuple[
     """Rows of a row-major tile, one after the other."""
     width, pitch = tile.buf.element_bytes, tile.pitch * tile.buf.element_bytes
     if known(strides[4]) not in (1, None):
-        raise Refused(f"the elements of a row are {known(strides[4])} apart in GM; a copy needs them side by side", "src")
+        raise Refused(
+            f"the elements of a row are {known(strides[4])} apart in GM; a copy needs them side by side", "src"
+        )
     planes = [(count, stride) for count, stride in zip(sizes[:3], strides[:3], strict=True) if known(count) != 1]
     length = build.times(build.least(tile.cols, sizes[4]), width)
     rows = Axis(sizes[3] if planes else build.least(tile.rows, sizes[3]), build.times(strides[3], width), pitch)
@@ -126,19 +129,15 @@ def _each_copy(
         copy(gm, local, rows, inner)
         return
     (axis,) = beyond
-    width = {"gm": gm, "local": local}
 
     def step(number: SSAValue) -> None:
-        moved = [
-            build.addptr(pointer=pointer, offset=_elements(build, pointer, build.times(number, distance)), result=pointer.type)
-            for pointer, distance in ((width["gm"], axis.gm), (width["local"], axis.tile))
-        ]
-        copy(moved[0], moved[1], rows, inner)
+        there = _moved(build, gm, build.times(number, axis.gm))
+        copy(there, _moved(build, local, build.times(number, axis.tile)), rows, inner)
 
     build.loop(axis.count, 1, step)
 
 
-def _elements(build: Builder, pointer: SSAValue, offset: Number) -> SSAValue:
-    from ptosim.language.types import element_of
-
-    return build.index(build.quotient(offset, element_of(pointer.type).bytes))
+def _moved(build: Builder, pointer: SSAValue, distance: Number) -> SSAValue:
+    """A pointer so many bytes further on."""
+    elements = build.quotient(distance, element_of(pointer.type).bytes)
+    return build.addptr(pointer=pointer, offset=build.index(elements), result=pointer.type)

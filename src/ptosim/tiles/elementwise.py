@@ -1,6 +1,6 @@
 """Operations element by element: one register of every source, one instruction, one store.
 
-    unary   d = OP a          binary   d = a OP b          scalar   d = a OP s, where s is the same for every element
+unary   d = OP a          binary   d = a OP b          scalar   d = a OP s, where s is the same for every element
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ptosim.language.build import Builder
 from ptosim.language.types import VregType
 from ptosim.tiles.lowering import define
 from ptosim.tiles.values import Tile
-from ptosim.tiles.walk import each_register
+from ptosim.tiles.walk import Access, over
 
 _UNARY = {
     "tabs": "vabs",
@@ -48,52 +48,39 @@ _WITH_SCALAR = {
 
 def _unary(instruction: str) -> Callable[..., None]:
     def lower(build: Builder, src: Tile, dst: Tile) -> None:
-        build.scope(
-            lambda: each_register(
-                build,
-                (dst, src),
-                lambda here: here.store(dst, build.op(instruction, input=here.load(src), mask=here.mask)),
-            )
-        )
+        def step(here: Access) -> None:
+            here.store(dst, build.op(instruction, input=here.load(src), mask=here.mask))
+
+        over(build, (dst, src), step)
 
     return lower
 
 
 def _binary(instruction: str) -> Callable[..., None]:
     def lower(build: Builder, src0: Tile, src1: Tile, dst: Tile) -> None:
-        build.scope(
-            lambda: each_register(
-                build,
-                (dst, src0, src1),
-                lambda here: here.store(
-                    dst, build.op(instruction, lhs=here.load(src0), rhs=here.load(src1), mask=here.mask)
-                ),
-            )
-        )
+        def step(here: Access) -> None:
+            here.store(dst, build.op(instruction, lhs=here.load(src0), rhs=here.load(src1), mask=here.mask))
+
+        over(build, (dst, src0, src1), step)
 
     return lower
 
 
 def _with_scalar(instruction: str) -> Callable[..., None]:
     def lower(build: Builder, src: Tile, scalar: SSAValue, dst: Tile) -> None:
-        build.scope(
-            lambda: each_register(
-                build,
-                (dst, src),
-                lambda here: here.store(dst, build.op(instruction, input=here.load(src), scalar=scalar, mask=here.mask)),
-            )
-        )
+        def step(here: Access) -> None:
+            here.store(dst, build.op(instruction, input=here.load(src), scalar=scalar, mask=here.mask))
+
+        over(build, (dst, src), step)
 
     return lower
 
 
 def _fill(build: Builder, scalar: SSAValue, dst: Tile) -> None:
-    result = VregType.of(dst.element)
-    build.scope(
-        lambda: each_register(
-            build, (dst,), lambda here: here.store(dst, build.vdup(input=scalar, mask=here.mask, result=result))
-        )
-    )
+    def step(here: Access) -> None:
+        here.store(dst, build.vdup(input=scalar, mask=here.mask, result=VregType.of(dst.element)))
+
+    over(build, (dst,), step)
 
 
 for _name, _instruction in _UNARY.items():

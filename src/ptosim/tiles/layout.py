@@ -1,4 +1,4 @@
-"""Where an element lies in a tile, for every layout: the table of the instruction set, on numbers that may be unknown."""
+"""Where an element lies in a tile, for every layout: the table of the instruction set on numbers, known or not."""
 
 from __future__ import annotations
 

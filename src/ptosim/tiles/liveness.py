@@ -1,6 +1,6 @@
 """When tiles are in use: from the first statement that touches one to the last, whole loops where it is carried around.
 
-A tile goes by many names: views, branches, loops and selections hand it on. All names that may be one tile are one class.
+A tile goes by many names: views, branches, loops and selections hand it on. Names that may be one tile are one class.
 """
 
 from __future__ import annotations

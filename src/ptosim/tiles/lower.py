@@ -16,6 +16,7 @@ from ptosim.language.function import Function, functions
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.parser import ParsedModule
+from ptosim.language.tile_operation import TileOperation
 from ptosim.tiles.catalogue import lowering_of
 from ptosim.tiles.lowering import Lowering
 from ptosim.tiles.plan import Scratchpads
@@ -41,7 +42,7 @@ class _Function:
         self.module = module
         self.function = function
         self.head: Head = head_of(function.body.block)
-        self.known: dict[SSAValue, Known | SSAValue] = {}
+        self.known: dict[SSAValue, Known] = {}
         self.scratch = Scratchpads(module, function)
         self.replaced: list[Operation] = []
 
@@ -71,12 +72,12 @@ class _Function:
         except Refused as refused:
             problem = Problem(refused.message, refused.at, refused.kind, hint=refused.hint)
             raise PTOError(self.parsed.diagnostic(op, problem)) from None
-        results = given if isinstance(given, tuple) else (given,)
-        for result, value in zip(op.results, cast("tuple[Any, ...]", results), strict=False):
-            if isinstance(value, SSAValue):
-                result.replace_all_uses_with(value)
-            else:
+        results = cast("tuple[Known | SSAValue, ...]", given if isinstance(given, tuple) else (given,))
+        for result, value in zip(op.results, results, strict=False):
+            if isinstance(value, Known):
                 self.known[result] = value
+            else:
+                result.replace_all_uses_with(value)
         self.replaced.append(op)
 
     def _argument(self, op: PTOOperation, name: str, build: Builder) -> Any:
@@ -97,7 +98,7 @@ class _Function:
                     return values
                 return values[0] if values else None
             case _:
-                return op.setting(name) if hasattr(op, "setting") else op.attribute(name)
+                return op.setting(name) if isinstance(op, TileOperation) else op.attribute(name)
 
     def _name(self, value: SSAValue) -> str:
         span = self.parsed.definitions.get(value)

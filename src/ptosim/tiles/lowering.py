@@ -4,13 +4,14 @@
     def tadd(build: Builder, src0: Tile, src1: Tile, dst: Tile) -> None:
         ...
 
-It is called once for each such operation and builds what the operation becomes in its place. A parameter is the role of
-an operand (values.Tile, Slots or View for tiles and views, the value itself for scalars; None when absent, a tuple for a
-variadic one), the name of an attribute (its word, number or truth, None when it has none), or
+It is called once for each such operation and builds what the operation becomes in its place. A parameter is the role
+of an operand (values.Tile, Slots or View for tiles and views, the value itself for scalars; None when absent, a tuple
+for a variadic one), the name of an attribute (its word, number or truth, None when it has none), or
 
     build    the builder, at the place of the operation (language/build.py)
     target   the machine: "a5" or "a2a3"
     op       the operation itself
+    name     the name of its result in the text
     scratch  a Tile of bytes that `scratch(op)` asked for, None where it asked for none
 
 A function whose operation has results returns what they are: tiles, views or values.
@@ -25,7 +26,7 @@ from typing import Any, TypeVar
 
 from ptosim.language.operation import PTOOperation
 
-SPECIAL = ("build", "target", "op", "scratch")
+SPECIAL = ("build", "target", "op", "name", "scratch")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Scratch = Callable[[Any, str], int]

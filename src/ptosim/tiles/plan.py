@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import i8, i64
 from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 
-from ptosim.diagnostics import PTOError
+from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.names import Space
 from ptosim.language.build import Builder, Head, Place, head_of, known
 from ptosim.language.function import Function, functions
@@ -88,14 +88,12 @@ def _room(module: VerifiedModule, op: Allocation, interval: Interval) -> Room:
 
 def _overflow(
     module: VerifiedModule, liveness: Liveness, rooms: Sequence[Room], space: Space, need: int, capacity: int
-):
+) -> Diagnostic:
     moment, live = busiest(rooms)
     op = liveness.statements[moment]
     largest = ", ".join(f"{room.name} {room.size}" for room in live[:8])
     more = f" and {len(live) - 8} more" if len(live) > 8 else ""
-    message = (
-        f"{space} overflow: the tiles need {need} bytes, {capacity} are available; most are in use here: {largest}{more}"
-    )
+    message = f"{space} overflow: the tiles need {need} bytes, {capacity} are available; in use here: {largest}{more}"
     return module.parsed.diagnostic(op, Problem(message, kind="limit"))
 
 

@@ -1,7 +1,7 @@
 """What a tile or a view is while it is lowered: plain data about values that exist, no operation of its own.
 
-A tile is an address and a valid region beside what its type says; a view is a pointer with sizes and strides. Sizes that
-are known are integers, so that what follows from them is known as well.
+A tile is an address and a valid region beside what its type says; a view is a pointer with sizes and strides. Sizes
+that are known are integers, so that what follows from them is known as well.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Tile:
 
     def pointer(self, build: Builder, element: Attribute | None = None) -> SSAValue:
         """A pointer to the first element, or to the same bytes as other elements."""
-        return build.pointer(self.address, element or self.element, self.buf.space)
+        return build.pointer(self.address, element or self.element, self.buf.space, self.name.removeprefix("%"))
 
 
 _TURNED = {"row_major": "col_major", "col_major": "row_major"}

@@ -1,8 +1,8 @@
 """Walking over the elements of vector tiles inside a scope: registers with their masks, rows, columns.
 
 A tile operation visits its valid region in one of two ways. Where every tile is linear, one stream of registers covers
-all elements; otherwise each row is a stream of its own, the last register of which may be partly active. A register that
-is known to be full needs no mask of its own; a tail loads with its mask, so that bytes behind a row count for nothing.
+all elements; otherwise each row is a stream of its own, the last register of which may be partly active. A register
+that is known to be full needs no mask of its own; a tail loads with its mask, so that bytes behind a row do not count.
 """
 
 from __future__ import annotations
@@ -79,7 +79,11 @@ class Lanes:
         if self.most <= self.per_register:  # one register, masked: nothing happens where no lane is active
             return body(build.index(0), mask, *carried) or carried
         if mask is not None:
-            return build.loop(self.count, self.per_register, lambda at, *now: body(at, mask, *now), *carried)
+
+            def full(at: SSAValue, *now: SSAValue) -> Sequence[SSAValue] | None:
+                return body(at, mask, *now)
+
+            return build.loop(self.count, self.per_register, full, *carried)
 
         def step(at: SSAValue, rest: SSAValue, *now: SSAValue) -> Sequence[SSAValue]:
             active, after = tail(build, rest, self.width)
@@ -89,20 +93,30 @@ class Lanes:
         return build.loop(self.count, self.per_register, step, count, *carried)[1:]
 
 
-def each_register(build: Builder, tiles: Sequence[Tile], body: Callable[[Access], None]) -> None:
-    """Visit the valid region of the first tile; the tiles have elements of one width and the same region."""
+def over(build: Builder, tiles: Sequence[Tile], step: Callable[[Access], None]) -> None:
+    """A scope that visits the valid region of the first tile; the tiles have elements of one width."""
+    build.scope(lambda: each_register(build, tiles, step))
+
+
+def each_register(build: Builder, tiles: Sequence[Tile], step: Callable[[Access], None]) -> None:
+    """Visit the valid region of the first tile, inside a scope."""
     lead, width = tiles[0], tiles[0].kind.bytes
-    if all(tile.is_linear for tile in tiles) and len({known(tile.rows) == 1 for tile in tiles}) == 1:
-        most = lead.buf.rows * lead.buf.cols
-        lanes = Lanes(build, build.times(lead.rows, lead.cols), most, width)
-        lanes.each(lambda at, mask: body(Access(build, mask, lanes.full, None, at)))
-        return
-    lanes = Lanes(build, lead.cols, lead.buf.cols, width)
+    linear = all(tile.is_linear for tile in tiles) and len({known(tile.rows) == 1 for tile in tiles}) == 1
+    count, most = (lead.cols, lead.buf.cols)
+    if linear:
+        count, most = build.times(lead.rows, lead.cols), lead.buf.rows * lead.buf.cols
+    lanes = Lanes(build, count, most, width)
 
-    def row(r: SSAValue) -> None:
-        lanes.each(lambda at, mask: body(Access(build, mask, lanes.full, r, at)))
+    def row(number: SSAValue | None) -> None:
+        def register(at: SSAValue, mask: SSAValue) -> None:
+            step(Access(build, mask, lanes.full, number, at))
 
-    build.loop(lead.rows, 1, row)
+        lanes.each(register)
+
+    if linear:
+        row(None)
+    else:
+        build.loop(lead.rows, 1, row)
 
 
 @dataclass(frozen=True)
