@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.diagnostics import Diagnostic
 from ptosim.language.calls import call_problems, helpers
 from ptosim.language.kinds import core_problems, module_problems, program_problems
+from ptosim.language.local import local_problems
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope, needs_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.types import PtrType
@@ -31,7 +32,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     for function in _functions(parsed.module):
         for op in function.walk():
             found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target, function in called))
-    rules = (module_problems, program_problems, core_problems, call_problems)
+    rules = (module_problems, program_problems, core_problems, call_problems, local_problems)
     between = [problem for rule in rules for problem in rule(parsed.module)]
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
     reported = {report.location for report in parsed.reports}
