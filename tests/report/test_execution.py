@@ -164,3 +164,14 @@ def test_memory_of_arguments_and_of_other_cores() -> None:
         "writes l1[0:2]",
         "0:  0x01  0xff",
     ]
+
+
+def test_arrays_and_structures_of_scalars() -> None:
+    array = Value("array", "%a", "!pto.local_array<3xf32>", element("f32"), [0x3F800000, 0, 0])
+    struct = Value("struct", "%s", "!pto.struct<i32, f32>", None, [7, 0x3F800000])
+    assert [line.strip() for line in lines(array, struct)] == [
+        "array %a   local_array<3xf32>",
+        "0:  1.0  0.0 ×2",
+        "struct %s  struct<i32, f32>",
+        "0:  0x7  0x3f800000",
+    ]

@@ -28,6 +28,7 @@ ROOMS = (
     "rearrange",
     "sfu",
     "system",
+    "local",
     "cube_load",
     "cube_load_raw",
     "mad",

@@ -49,6 +49,8 @@ class Static:
     present: frozenset[str] = frozenset()
     """The operands, results and unit attributes that are written."""
     target: str = "a5"
+    facts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What else the class of the operation says about it: extents, positions, texts."""
 
 
 Extent = tuple[Any, Any]

@@ -35,6 +35,7 @@ ROOMS = (
     "rearrange",
     "sfu",
     "system",
+    "local",
     "cube_load",
     "cube_load_raw",
     "mad",

@@ -224,6 +224,10 @@ class PTOOperation(Readable):
             index -= size
         return ""
 
+    def facts(self) -> Mapping[str, Any]:
+        """What engines have to know beyond operands, words and integers, as plain values (effects.record.Static)."""
+        return {}
+
     @property
     def is_scope(self) -> bool:
         """Whether this is one vector interval: a launch on pipe V."""
@@ -316,14 +320,14 @@ class PTOOperation(Readable):
         listed = operands if cls.listed is None else [(role, value) for role, value in operands if role in cls.listed]
         if parser.parse_optional_punctuation("->") is not None:
             compare_types(parser, types, operands)
-            return cls._results(parser, parse_types(parser))
+            return cls.results_of(parser, parse_types(parser))
         if cls.result_roles and not listed:
-            return cls._results(parser, types)
+            return cls.results_of(parser, types)
         compare_types(parser, types, operands)
         return cls.default_results(parser, operands)
 
     @classmethod
-    def _results(cls, parser: LocatedParser, types: list[tuple[Attribute, Span]]) -> list[Attribute]:
+    def results_of(cls, parser: LocatedParser, types: list[tuple[Attribute, Span]]) -> list[Attribute]:
         """The listed types of results; a rule about one of them points at its type."""
         cls._count_results(parser, len(types))
         for role, (_, span) in zip(cls.result_roles, types, strict=False):

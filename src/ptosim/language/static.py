@@ -44,6 +44,7 @@ def static_of(op: Operation, target: str) -> Static:
             )
         ),
         target,
+        op.facts(),
     )
 
 

@@ -409,6 +409,10 @@ class Core:
         """An access that breaks a rule ends the run; an observed one goes on as if the bytes outside did not exist."""
         raise Fault(kind, message, bytes=extent)
 
+    def complain(self, site: Site, kind: str, message: str) -> None:
+        """The scalar unit has come to something wrong: the run ends; one that is checked goes on."""
+        raise Fault(kind, message)
+
     def footprint(self, space: Space, starts: Any, width: int, at: str | None = None) -> Footprint:
         """An access in the words of the machine's observers."""
         if at is not None:

@@ -385,10 +385,19 @@ class ObservedCore(Core):
 
     def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
         if site is not None:
-            self.site = site
-            self.entry = self.machine.current or Entry(site, Pipe.S, self.machine, Kind.FENCE)
+            self._stand_at(site)
         found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
         self.observer.report(found, self.entry)
+
+    def complain(self, site: Site, kind: str, message: str) -> None:
+        self._stand_at(site)
+        found = Diagnostic(kind, "error", message, site.location, **self._context())
+        self.observer.report(found, self.entry)
+
+    def _stand_at(self, site: Site) -> None:
+        """The scalar unit is at an instruction that touches no memory."""
+        self.site = site
+        self.entry = self.machine.current or Entry(site, Pipe.S, self.machine, Kind.FENCE)
 
     def relies_on(self, direction: str, config: Config, *others: str) -> None:
         # The word of a register is a new object whenever it is written.

@@ -13,12 +13,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import UB, Space
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
+from ptosim.language.tile_types import LocalArrayType, StructType
 from ptosim.language.types import AlignType, MaskType, element_of
 from ptosim.machine.entry import Site
 from ptosim.reference.catalogue import semantics_of
@@ -29,13 +30,14 @@ from ptosim.reference.places import Bytes, Starts
 
 @dataclass(frozen=True)
 class Value:
-    """An operand or result: registers are arrays of lanes, scalar floats their bit pattern, pointers addresses."""
+    """An operand or result: registers are arrays of lanes, scalar floats their bit pattern, pointers addresses, arrays
+    and structures of scalars lists."""
 
     role: str
     name: str
     type: str
     element: Element | None
-    """Of a register, pointer or scalar; None for masks and align values."""
+    """Of a register, pointer, array or scalar; None for masks, align values and structures."""
     value: Any
 
 
@@ -138,11 +140,17 @@ class Watched:
                 role,
                 span.text if (span := self.parsed.definitions.get(value)) is not None else "",
                 str(value.type),
-                None if isinstance(value.type, MaskType | AlignType) else element_of(value.type),
+                _element(value.type),
                 content,
             )
             for role, value, content in zip(roles, values, contents, strict=True)
         )
+
+
+def _element(type_: Attribute) -> Element | None:
+    if isinstance(type_, LocalArrayType):
+        return element_of(type_.data.element)
+    return None if isinstance(type_, MaskType | AlignType | StructType) else element_of(type_)
 
 
 def _roles(op: Operation) -> Sequence[str]:

@@ -66,12 +66,19 @@ def _content(value: Value, arguments: Sequence[str]) -> list[str]:
             f"{kind}  a store stream, "
             + (f"{pending} bytes pending up to ub {content.stream.end}" if pending else "nothing pending")
         ]
+    if isinstance(content, list):
+        return [kind, *_wrapped(_scalars(cast("list[int]", content), value.element))]
     assert value.element is not None
     if isinstance(content, np.ndarray):
         return [kind, *_wrapped(_numbers(cast("NDArray[Any]", content), value.element))]
     if kind.startswith("ptr"):
         return [f"{kind}  {_place(content, arguments) if kind.endswith('gm>') else f'address {content}'}"]
     return [f"{kind}  {_scalar(int(content), value.element)}"]
+
+
+def _scalars(contents: Sequence[int], element: Element | None) -> list[str]:
+    """The elements of an array; the fields of a structure as their bits."""
+    return [hex(content) if element is None else _scalar(content, element) for content in contents]
 
 
 def _scalar(content: int, element: Element) -> str:

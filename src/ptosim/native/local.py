@@ -1,0 +1,84 @@
+"""Arrays and structures on the stack of the scalar unit: room on the stack of the compiled function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ptosim.effects.element import Element
+from ptosim.effects.local import outside, position
+from ptosim.effects.record import Static
+from ptosim.language import local as op
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I8, I64, Type, Value
+from ptosim.native.lowering import lowering
+
+
+def _facts(static: Static) -> Mapping[str, Any]:
+    return static.facts
+
+
+def _bytes(elements: Sequence[Element]) -> int:
+    return sum(element.bytes for element in elements)
+
+
+@lowering(op.DeclareLocalArray, op.DeclareStruct, bind=_facts)
+def declare(f: Function, elements: tuple[Element, ...]) -> Value:
+    """The room is there from the beginning of the function; it is cleared whenever the declaration executes."""
+    size = _bytes(elements)
+    room = f.slot(I8, size)
+    room.fill(0, f.constant(I64, size))
+    return room
+
+
+def _load(place: Value, element: Element) -> Value:
+    loaded = place.load(Type(f"i{8 * element.bytes}"), 1)
+    return loaded != 0 if element.bits == 1 else loaded
+
+
+def _store(place: Value, value: Value) -> None:
+    place.store(value.zext(I8) if value.kind == I1 else value, 1)
+
+
+def _place(
+    f: Function, core: Core, array: Value, indices: Sequence[Value], shape: tuple[int, ...], held: Element
+) -> Value:
+    """The address of an element, of the first one where an index is outside."""
+    inside = f.constant(I1, 1)
+    for dimension, (index, extent) in enumerate(zip(indices, shape, strict=True)):
+        wrong = index.compare("uge", extent)
+        core.fail(wrong & inside, "out-of-bounds", outside(dimension, extent), index)
+        inside = inside & (wrong ^ True)
+    number = position(shape, indices) * held.bytes
+    return array.at(inside.select(number, number.like(0)))
+
+
+@lowering(op.LocalArrayGet, bind=_facts)
+def local_array_get(
+    f: Function, core: Core, array: Value, indices: tuple[Value, ...], shape: tuple[int, ...], held: Element
+) -> Value:
+    return _load(_place(f, core, array, indices, shape, held), held)
+
+
+@lowering(op.LocalArraySet, bind=_facts)
+def local_array_set(
+    f: Function,
+    core: Core,
+    array: Value,
+    indices: tuple[Value, ...],
+    value: Value,
+    shape: tuple[int, ...],
+    held: Element,
+) -> None:
+    _store(_place(f, core, array, indices, shape, held), value)
+
+
+@lowering(op.StructGet, bind=_facts)
+def struct_get(struct: Value, elements: tuple[Element, ...], position: int) -> Value:
+    return _load(struct.at(_bytes(elements[:position])), elements[position])
+
+
+@lowering(op.StructSet, bind=_facts)
+def struct_set(struct: Value, value: Value, elements: tuple[Element, ...], position: int) -> None:
+    _store(struct.at(_bytes(elements[:position])), value)
