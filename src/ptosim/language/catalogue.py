@@ -51,7 +51,6 @@ ROOMS = (
     "tensor_view",
     "tile_view",
     "tile_reserve",
-    "tile_local",
     "tile_vector",
     "tile_vector_scalar",
     "tile_vector_fill",
