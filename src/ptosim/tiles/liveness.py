@@ -47,7 +47,7 @@ class Liveness:
         self._count(self.function)
         for op in self.statements:
             for one, other in _same(op):
-                self._parents[self.root(one)] = self.root(other)
+                self._join(self.root(one), self.root(other))
 
     def _count(self, op: Operation) -> None:
         self._number[op] = len(self.statements)
@@ -57,6 +57,10 @@ class Liveness:
                 for inner in block.ops:
                     self._count(inner)
         self._last[op] = len(self.statements) - 1
+
+    def _join(self, one: SSAValue, other: SSAValue) -> None:
+        if one is not other:
+            self._parents[one] = other
 
     def root(self, value: SSAValue) -> SSAValue:
         """The value that stands for all names of a tile."""

@@ -1,30 +1,42 @@
 """The pass that lowers tiles: walks a function, keeps what each tile and view is, and replaces tile operations.
 
 Afterwards no operation on tiles or views is left, and every operation that was made serves the one of the text that it
-stands for. How a single operation is lowered is said in its room.
+stands for. How a single operation is lowered is said in its room, how control flow hands tiles on in carry.py.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import PTOError
 from ptosim.language.build import Builder, Head, Place, head_of
+from ptosim.language.control import For, If, Yield
 from ptosim.language.function import Function, functions
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.parser import ParsedModule
+from ptosim.language.scalar_cast import Select
 from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_types import LocalArrayType
+from ptosim.language.tile_types import View as ViewType
+from ptosim.language.tile_view import SetValidShape
+from ptosim.tiles import carry
 from ptosim.tiles.catalogue import lowering_of
 from ptosim.tiles.lowering import Lowering
 from ptosim.tiles.plan import Scratchpads
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Slots, Tile, View
+from ptosim.tiles.view import region
 
 Known = Tile | Slots | View
 """What a value of a type of the tile language is."""
+
+_REGION = LocalArrayType(ViewType((2,), i64))
+"""A valid region that changes inside loops and branches."""
 
 
 def lower_tiles(module: VerifiedModule) -> VerifiedModule:
@@ -45,6 +57,12 @@ class _Function:
         self.known: dict[SSAValue, Known] = {}
         self.scratch = Scratchpads(module, function)
         self.replaced: list[Operation] = []
+        self.changing = {
+            op.source for op in function.walk() if isinstance(op, SetValidShape) and _changes_elsewhere(op)
+        }
+        """Tiles whose valid region is set inside a loop or branch that they were not made in."""
+        self.regions: dict[SSAValue, SSAValue] = {}
+        """Where the valid regions of these are kept: arrays of the scalar unit."""
 
     @property
     def parsed(self) -> ParsedModule:
@@ -54,30 +72,53 @@ class _Function:
         self._block(self.function.body.block)
         for op in reversed(self.replaced):
             op.detach()
-            op.erase()
+            op.erase(safe_erase=False)
 
     def _block(self, block: Block) -> None:
         for op in list(block.ops):
-            found = lowering_of(op.name) if isinstance(op, PTOOperation) else None
-            if found is not None:
-                self._replace(cast(PTOOperation, op), found)
-            for region in op.regions:
-                for inner in region.blocks:
-                    self._block(inner)
+            try:
+                inner = self._operation(op)
+            except Refused as refused:
+                problem = Problem(refused.message, refused.at, refused.kind, hint=refused.hint)
+                raise PTOError(self.parsed.diagnostic(op, problem)) from None
+            for body in inner.regions:
+                for nested in body.blocks:
+                    self._block(nested)
 
-    def _replace(self, op: PTOOperation, found: Lowering) -> None:
+    def _operation(self, op: Operation) -> Operation:
+        """Replace an operation, if it has to be; gives the one whose regions come next."""
         build = Builder(self.parsed, Place.at(op), self.head, serves=op)
-        try:
-            given = found.function(**{name: self._argument(op, name, build) for name in found.parameters})
-        except Refused as refused:
-            problem = Problem(refused.message, refused.at, refused.kind, hint=refused.hint)
-            raise PTOError(self.parsed.diagnostic(op, problem)) from None
+        if carry.hands_on_tiles(op):
+            return self._hand_on(build, op)
+        if isinstance(op, SetValidShape):
+            self._set_region(build, op)
+            self.replaced.append(op)
+        elif isinstance(op, PTOOperation) and (found := lowering_of(op.name)) is not None:
+            self._replace(build, op, found)
+        return op
+
+    def _hand_on(self, build: Builder, op: Operation) -> Operation:
+        match op:
+            case For():
+                new, found = carry.carry_through_loop(build, self._current(build, op), op)
+            case If():
+                new, found = carry.carry_out_of_branch(build, op)
+            case Select():
+                new, found = op, {op.result: carry.select(build, self._current(build, op), op)}
+            case _:
+                assert isinstance(op, Yield)
+                carry.give(build, self._current(build, op), op)
+                return op
+        for value, meaning in found.items():
+            self._learn(build, value, meaning)
+        self.replaced.append(op)
+        return new
+
+    def _replace(self, build: Builder, op: PTOOperation, found: Lowering) -> None:
+        given = found.function(**{name: self._argument(op, name, build) for name in found.parameters})
         results = cast("tuple[Known | SSAValue, ...]", given if isinstance(given, tuple) else (given,))
         for result, value in zip(op.results, results, strict=False):
-            if isinstance(value, Known):
-                self.known[result] = value
-            else:
-                result.replace_all_uses_with(value)
+            self._learn(build, result, value)
         self.replaced.append(op)
 
     def _argument(self, op: PTOOperation, name: str, build: Builder) -> Any:
@@ -93,7 +134,7 @@ class _Function:
             case "scratch":
                 return self.scratch.of(op, build)
             case _ if name in op.operand_roles:
-                values = tuple(self.known.get(value, value) for value in op.segment(name))
+                values = tuple(self._meaning(build, value) for value in op.segment(name))
                 if name in op.variadic_roles:
                     return values
                 return values[0] if values else None
@@ -103,3 +144,47 @@ class _Function:
     def _name(self, value: SSAValue) -> str:
         span = self.parsed.definitions.get(value)
         return span.text if span is not None else "%?"
+
+    # --- what values are ----------------------------------------------------------------------------------------------
+
+    def _learn(self, build: Builder, value: SSAValue, meaning: Known | SSAValue) -> None:
+        if not isinstance(meaning, Known):
+            value.replace_all_uses_with(meaning)
+            return
+        self.known[value] = meaning
+        if value in self.changing:
+            assert isinstance(meaning, Tile)
+            self.regions[value] = build.declare_local_array(result=_REGION)
+            self._keep_region(build, value, meaning.valid)
+
+    def _meaning(self, build: Builder, value: SSAValue) -> Known | SSAValue:
+        """What a value is at this place: a tile with the valid region that it has here."""
+        meaning = self.known.get(value, value)
+        kept = self.regions.get(value)
+        if kept is None:
+            return meaning
+        sizes = [
+            build.index(build.local_array_get(array=kept, indices=[build.index(side)], result=i64)) for side in (0, 1)
+        ]
+        return replace(cast(Tile, meaning), valid=(sizes[0], sizes[1]))
+
+    def _current(self, build: Builder, op: Operation) -> dict[SSAValue, Known | SSAValue]:
+        return {value: self._meaning(build, value) for value in op.operands}
+
+    def _set_region(self, build: Builder, op: SetValidShape) -> None:
+        tile = cast(Tile, self.known[op.source])
+        valid = region(build, tile.buf, op.valid_row, op.valid_col)
+        if op.source in self.regions:
+            self._keep_region(build, op.source, valid)
+        else:
+            self.known[op.source] = replace(tile, valid=valid)
+
+    def _keep_region(self, build: Builder, value: SSAValue, valid: tuple[Any, Any]) -> None:
+        for side, extent in enumerate(valid):
+            build.local_array_set(array=self.regions[value], indices=[build.index(side)], value=build.i64(extent))
+
+
+def _changes_elsewhere(op: SetValidShape) -> bool:
+    owner = op.source.owner
+    made = owner.parent_block() if isinstance(owner, Operation) else owner
+    return made is not op.parent_block()
