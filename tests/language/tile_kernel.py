@@ -39,7 +39,9 @@ def arguments(body: str) -> dict[str, str]:
             found.setdefault(name, type_)
     for name in re.findall(r"%\w+", plain):
         found.setdefault(name, "index")
-    defined = {name for names in re.findall(r"^\s*(%.*?) = ", plain, re.MULTILINE) for name in re.findall(r"%\w+", names)}
+    defined = {
+        name for names in re.findall(r"^\s*(%.*?) = ", plain, re.MULTILINE) for name in re.findall(r"%\w+", names)
+    }
     return {name: type_ for name, type_ in found.items() if name not in defined}
 
 
