@@ -13,7 +13,8 @@ from ptosim.arguments import Arguments, Parameter, bind
 from ptosim.diagnostics import Diagnostic, Source, error
 
 if TYPE_CHECKING:
-    from ptosim.language.load import KernelProgram, VerifiedModule
+    from ptosim.language.kernels import KernelProgram
+    from ptosim.language.load import VerifiedModule
     from ptosim.loading import LoadedModule
     from ptosim.machine.core import Core
     from ptosim.machine.entry import Key
@@ -124,10 +125,10 @@ class Module:
 
     @cached_property
     def layout(self) -> Program:
-        """The module as it was written, for the sanitizer."""
+        """The operations and where each was written, for the sanitizer: vector scopes that nobody wrote included."""
         from ptosim.sanitize.program import Program
 
-        return Program(self.verified)
+        return Program(self.executable)
 
     def __str__(self) -> str:
         """The module in canonical text."""

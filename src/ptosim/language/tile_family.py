@@ -122,8 +122,7 @@ def _class_name(name: str) -> str:
 
 def _shown(accepted: Elements) -> str:
     """The element type of an example: f32 where there is one."""
-    both = accepted.get(A5, frozenset()) or frozenset({"f32"})
-    return next(name for name in ("f32", "i32", "i16", "i8") if name in both)
+    return next(name for name in ("f32", "i32", "i16") if name in accepted[A5] & accepted[A2A3])
 
 
 def tile(shape: str = "16x64", element: str = "ELEMENT", more: str = "") -> str:

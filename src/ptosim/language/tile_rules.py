@@ -187,13 +187,18 @@ def name_of(element: Attribute) -> str:
     return element_name(element) or str(element)
 
 
+def named(accepted: frozenset[str]) -> str:
+    """Element types for messages; where an integer is accepted, it is so with every sign."""
+    return listing(frozenset(name for name in accepted if not name.startswith(("si", "ui"))))
+
+
 def element_in(role: str, accepted: Elements) -> Check:
     """The element type is one that the machine has the operation for."""
 
     def check(op: TileOperation, target: str) -> Iterator[Problem]:
         name = name_of(op.tile(role).element)
         if name not in accepted[target]:
-            expected = f"to have elements of {listing(accepted[target])} on {target}"
+            expected = f"to have elements of {named(accepted[target])} on {target}"
             yield at_type(op, role, expected, name)
 
     return check

@@ -256,6 +256,13 @@ SLOTS = range(2, 17)
 """How many tiles a multi-buffer may have."""
 
 
+def unfit_for_slots(tile: TileBuf) -> str | None:
+    """Why there cannot be several of a tile."""
+    if tile.kind.kind == "lowprecision":
+        return f"a multi-buffer does not support element type {tile.element}"
+    return "a multi-buffer does not support compact=2 (row_plus_one)" if tile.compact == ROW_PLUS_ONE else None
+
+
 @dataclass(frozen=True)
 class MultiTileBuf:
     """Several tiles of one type, one of which is used at a time."""
@@ -285,10 +292,8 @@ class MultiTileBufType(Data[MultiTileBuf], TypeAttribute):
         if "count" not in given:
             parser.raise_error("expected ', count=N' in a multi_tile_buf")
         parser.parse_punctuation(">", " after a multi_tile_buf")
-        if tile.kind.kind == "lowprecision":
-            _fail(parser, start, f"multi_tile_buf does not support element type {tile.element}")
-        if tile.compact == ROW_PLUS_ONE:
-            _fail(parser, start, "multi_tile_buf does not support compact=2 (row_plus_one)")
+        if (why := unfit_for_slots(tile)) is not None:
+            _fail(parser, start, why)
         return MultiTileBuf(tile, given["count"])
 
     def print_parameter(self, printer: Printer) -> None:
