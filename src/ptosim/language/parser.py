@@ -51,6 +51,20 @@ class ParsedModule:
                 self.positions[op] = self.positions[old]
             self.origins[op] = self.origin(old)
 
+    def copied(self, op: Operation, values: dict[SSAValue, SSAValue] | None = None) -> Operation:
+        """A copy of an operation that stands where it stands and serves what it serves; `values` take the place of its
+        operands, and get the results."""
+        values = {} if values is None else values
+        new = op.clone(values)
+        for old, copy in zip(op.walk(), new.walk(), strict=True):
+            if old in self.positions:
+                self.positions[copy] = self.positions[old]
+            self.origins[copy] = self.origin(old)
+        for old, copy in values.items():
+            if old in self.definitions:
+                self.definitions[copy] = self.definitions[old]
+        return new
+
     def cloned(self) -> ParsedModule:
         """A copy for passes to rewrite. Its operations stand at the same places and serve those of this module."""
         values: dict[SSAValue, SSAValue] = {}

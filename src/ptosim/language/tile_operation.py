@@ -135,7 +135,8 @@ class TileOperation(PTOOperation):
             clauses.append(parse_clause(parser, "outs"))
         written = [placed for clause in clauses for placed in cls.placed(parser, clause)]
         attributes: dict[str, Attribute] = {}
-        for found in (*(clause.attributes for clause in clauses), parser.parse_optional_attr_dict()):
+        dictionaries = [found for clause in clauses for found in (clause.attributes, cls.worded(parser, clause))]
+        for found in (*dictionaries, parser.parse_optional_attr_dict()):
             for name in found:
                 if name in attributes:
                     given_twice(parser, name, parser.place_of(name))
@@ -149,6 +150,13 @@ class TileOperation(PTOOperation):
         """The operation that was read, its attributes split into properties of the class and others."""
         properties = cls.settled(parser, attributes)
         return cls.make(operands, (), properties, attributes)
+
+    @classmethod
+    def worded(cls, parser: LocatedParser, clause: Clause) -> dict[str, Attribute]:
+        """The attributes that the words of a clause stand for; most operations know no such words."""
+        for word, span in clause.words.items():
+            parser.raise_error(f"{cls.name} has no word '{word}' in {clause.word}(...)", span)
+        return {}
 
     @classmethod
     def placed(cls, parser: LocatedParser, clause: Clause) -> Iterator[tuple[str, SSAValue]]:
@@ -218,7 +226,7 @@ class TileOperation(PTOOperation):
             elif name in cls.flags:
                 _expect(parser, name, value, _is_flag(value), "true or false")
             elif name in cls.numbers:
-                _expect(parser, name, value, isinstance(value, IntegerAttr) and not _is_flag(value), "an integer")
+                _expect(parser, name, value, _is_number(value), "an integer")
         for name in cls.required_properties:
             if name not in properties:
                 parser.raise_error(f"{cls.name} needs the attribute '{name}'", parser.place_of(""))
@@ -286,8 +294,11 @@ VIEWS = (PartitionViewType, TensorViewType)
 
 
 def _is_flag(value: Attribute) -> bool:
-    type_ = cast("IntegerAttr[Any]", value).type if isinstance(value, IntegerAttr) else None
-    return type_ == i1
+    return isinstance(value, IntegerAttr) and cast("IntegerAttr[Any]", value).type == i1
+
+
+def _is_number(value: Attribute) -> bool:
+    return isinstance(value, IntegerAttr) and cast("IntegerAttr[Any]", value).type != i1
 
 
 def _expect(parser: LocatedParser, name: str, value: Attribute, holds: bool, expected: str) -> None:
