@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.tile_kernel import accepts, prints, rejects, warns
+from language.view_kernel import accepts, prints, rejects, warns
 
 PV = "!pto.partition_tensor_view<16x64xf32>"
 MAKE = "pto.make_tensor_view %p, shape = [%m, %n], strides = [%n, %c1]"

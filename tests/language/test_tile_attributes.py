@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.tile_kernel import prints
+from language.view_kernel import prints
 from ptosim.language.tile_attributes import KINDS
 
 PRETTY = {"layout", "kernel_kind", "mask_pattern", "pad_value", "padmode", "blayout", "slayout", "acc_to_vec_mode"} | {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.tile_kernel import accepts, prints, rejects, reports
+from language.view_kernel import accepts, prints, rejects, reports
 
 ARRAY = "!pto.local_array<2x3xi32>"
 STRUCT = "!pto.struct<i32, !pto.struct<f32, index>>"

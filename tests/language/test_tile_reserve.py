@@ -3,7 +3,7 @@
 import pytest
 
 from language import source
-from language.tile_kernel import accepts, prints, rejects
+from language.view_kernel import accepts, prints, rejects
 
 FIXED = 'name = "s", location = #pto.address_space<{}>, size = {} : i64, auto = false, base = {} : i64'
 

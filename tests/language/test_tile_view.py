@@ -3,7 +3,7 @@
 import pytest
 
 from language import source
-from language.tile_kernel import TB, accepts, prints, rejects, warns
+from language.view_kernel import TB, accepts, prints, rejects, warns
 
 TILE = "%t = pto.alloc_tile : TB\n"
 OPEN = "!pto.tile_buf<vec, 16x64xf32, valid=?x?>"

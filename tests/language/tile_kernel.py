@@ -1,68 +1,54 @@
-"""Small kernels for the tests of tiles and views.
+"""Tiny kernels around tile operations, for the tests of the rooms that move and multiply tiles.
 
-A body may use the arguments and constants below; TB stands for the type of `%t`, TV for that of `%v`. A `~` stands
-before the token that a diagnostic is expected to point at.
+Values that a body uses and does not define become arguments; their types are taken from the type lists of the body. A
+text may use the short names of `TYPES` for tile types. As elsewhere `~` marks where a diagnostic points and
+`«wrong|right»` a text and its twin (twins.py).
 """
 
-from language import source
+import re
+from collections.abc import Iterator
 
-ARGUMENTS = {
-    "%p": "!pto.ptr<f32, gm>",
-    "%m": "index",
-    "%n": "index",
-    "%i": "index",
-    "%j": "index",
-    "%w": "i32",
-    "%x": "i32",
-    "%f": "f32",
-    "%a": "i64",
-}
-CONSTANTS = {
-    "index": (0, 1, 2, 3, 8, 15, 16, 17, 32, 33, 63, 64, 65, -1),
-    "i64": (0, 32, 48, 512, 544, 4096, 65536, 249856, 253952, 258048, -32),
-}
-TB = "!pto.tile_buf<vec, 16x64xf32>"
-TV = "!pto.tensor_view<?x64xf32>"
+_GROUP = re.compile(r"(?P<values>%\w+(?:\s*,\s*%\w+)*)\s*(?:\{[^{}]*\}\s*)?:\s*(?P<types>)")
+_INDICES = re.compile(r"[\[(](?P<values>%\w+(?:\s*,\s*%\w+)*)[\])]")
 
 
-def name(value: int) -> str:
-    return f"m{-value}" if value < 0 else str(value)
+def _types(text: str, start: int) -> Iterator[str]:
+    """The types of a list that starts here, at its commas outside brackets."""
+    depth, begin = 0, start
+    for position in range(start, len(text) + 1):
+        letter = text[position] if position < len(text) else "\n"
+        if letter == "<":
+            depth += 1
+        elif letter == ">" and text[position - 1] != "-":
+            depth -= 1
+        elif depth == 0 and (letter in ",)\n" or text.startswith(("->", " fp ", " pre_quant ", " outs"), position)):
+            yield text[begin:position].strip()
+            begin = position + 1
+            if letter != "," or re.match(r",\s*%", text[position:]):
+                return
 
 
-def kernel(body: str) -> str:
-    """A module around a body: `%c16` is the index 16, `%a512` the address 512, `%cm1` the index -1."""
-    prefixes = {"index": "c", "i64": "a"}
-    constants = [
-        f"%{prefixes[type_]}{name(value)} = arith.constant {value} : {type_}"
-        for type_, values in CONSTANTS.items()
-        for value in values
-    ]
-    arguments = ", ".join(f"{argument}: {type_}" for argument, type_ in ARGUMENTS.items())
-    view = f"%v = pto.make_tensor_view %p, shape = [%m, %c64], strides = [%c64, %c1] : {TV}"
-    lines = "\n".join((*constants, view, body.replace("TB", TB).replace("TV", TV)))
-    return f"module {{\nfunc.func @kernel({arguments}) attributes {{pto.entry}} {{\n{lines}\nreturn\n}}\n}}\n"
+def arguments(body: str) -> dict[str, str]:
+    """The values that a body uses without defining them, with their types; indices are of type index."""
+    plain = re.sub(r"[~]", "", body)
+    plain = re.sub(r"\n\s+(?=:|!|outs|ins)", " ", plain)
+    found: dict[str, str] = {}
+    for match in _GROUP.finditer(plain):
+        values = re.findall(r"%\w+", match["values"])
+        for name, type_ in zip(values, _types(plain, match.start("types")), strict=False):
+            found.setdefault(name, type_)
+    for name in re.findall(r"%\w+", plain):
+        found.setdefault(name, "index")
+    defined = {
+        name for names in re.findall(r"^\s*(%.*?) = ", plain, re.MULTILINE) for name in re.findall(r"%\w+", names)
+    }
+    return {name: type_ for name, type_ in found.items() if name not in defined}
 
 
-def accepts(body: str, target: str = "a5") -> str:
-    return source.accepts(kernel(body), target)
-
-
-def prints(body: str, expected: str, target: str = "a5") -> None:
-    """The body is accepted, and its canonical text has this line."""
-    assert expected.replace("TB", TB).replace("TV", TV) in [line.strip() for line in accepts(body, target).splitlines()]
-
-
-def rejects(body: str, message: str, kind: str = "invalid", target: str = "a5") -> None:
-    source.rejects(kernel(body), message.replace("TB", TB).replace("TV", TV), kind, target)
-
-
-def warns(body: str, message: str, kind: str = "lint", target: str = "a5") -> None:
-    source.warns(kernel(body), message, kind, target)
-
-
-def reports(body: str, message: str, kind: str = "invalid", target: str = "a5") -> None:
-    """One of the errors of the body is this one, at its marker."""
-    text, expected = source.place(kernel(body))
-    found = [error for error in source.errors(text, target) if error.message == message and error.kind == kind]
-    places = [(error.location.line, error.location.column) for error in found if error.location is not None]
-    assert expected in places
+def module(body: str, kind: str | None = None) -> str:
+    """The module around a body."""
+    if "func.func" in body:
+        return body
+    listed = ", ".join(f"{name}: {type_}" for name, type_ in arguments(body).items())
+    attribute = f" attributes {{pto.kernel_kind = #pto.kernel_kind<{kind}>}}" if kind else ""
+    return f"module {{\nfunc.func @kernel({listed}){attribute} {{\n{body}\nreturn\n}}\n}}\n"
