@@ -155,7 +155,7 @@ SECTIONS = [
     ),
     Rule(
         "~pto.section.«simt|vector» { }",
-        "'pto.section.simt' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)",
+        "'pto.section.simt' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)",
         "unsupported",
     ),
 ]
@@ -317,7 +317,7 @@ SYSTEM = [
     Rule('pto.vecscope { pto.print "%d", ~%«v_f32|s_i32» }', "pto.print shows scalars and pointers, not ..."),
     Rule(
         "%x = ~pto.«load|load_scalar» %p_f32_ub[%s_index] : !pto.ptr<f32, ub> -> f32",
-        "'pto.load' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)",
+        "'pto.load' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)",
         "unsupported",
     ),
 ]

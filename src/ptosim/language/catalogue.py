@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Attribute, Dialect, Operation
 
 from ptosim.language.operation import PTOOperation
+from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_types import TILE_TYPES
 from ptosim.language.types import TYPES
 
@@ -40,6 +41,29 @@ ROOMS = (
     "mad",
     "fixpipe",
     "fixpipe_raw",
+    "tile_move",
+    "tile_extract",
+    "tile_rearrange",
+    "tile_gather",
+    "tile_matrix",
+    "tile_fifo",
+    "tile_pipe",
+    "tile_sync",
+    "tile_scalar",
+    "comm",
+    "comm_async",
+    "tensor_view",
+    "tile_view",
+    "tile_reserve",
+    "tile_local",
+    "tile_vector",
+    "tile_vector_scalar",
+    "tile_vector_fill",
+    "tile_vector_reduce",
+    "tile_vector_expand",
+    "tile_vector_select",
+    "tile_vector_gather",
+    "tile_vector_quantise",
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "function")
@@ -64,8 +88,9 @@ def structural_operations() -> tuple[type[PTOOperation], ...]:
 
 
 def _operations_of(room: str) -> Iterator[type[PTOOperation]]:
+    """The classes of a room, and those that it has made from the rows of tables: its OPERATIONS."""
     module = import_module(f"ptosim.language.{room}")
-    for value in vars(module).values():
+    for value in (*vars(module).values(), *getattr(module, "OPERATIONS", ())):
         if (
             isinstance(value, type)
             and PTOOperation in value.__mro__  # issubclass would search all classes below it
@@ -83,7 +108,7 @@ def operation(name: str) -> type[PTOOperation] | None:
 
 def attributes() -> tuple[type[Attribute], ...]:
     """The types and attributes of the dialect."""
-    return (*TYPES, *TILE_TYPES)
+    return (*TYPES, *TILE_TYPES, AccPushEpilogueAttr)
 
 
 @cache

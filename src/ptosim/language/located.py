@@ -15,7 +15,7 @@ from math import prod
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import AnyDenseElement, LocationAttr, RankedStructure, UnitAttr
+from xdsl.dialects.builtin import AnyDenseElement, LocationAttr, RankedStructure, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
@@ -42,8 +42,7 @@ class Unsupported(ParseError):
 
 
 _LEVEL = re.compile(
-    r"pto\.(t[a-z]\w*|comm\..*|simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*"
-    r"|\w*(tile|tensor_view|partition_view)\w*)"
+    r"pto\.(simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*|fusion_region)"
 )
 _EVENT_ARRAY = re.compile(r"pto\.(declare_)?eventid_array(_\w+)?")
 _NO_EVENT_ARRAYS = (
@@ -67,8 +66,17 @@ _INSTEAD = {
     "pto.vperm": "pto.vselr takes lanes by their numbers",
     "pto.vslide": "pto.vselr takes lanes by their numbers, which pto.vci counts",
     "pto.vshift": "pto.vselr takes lanes by their numbers, which pto.vci counts",
+    "pto.bind_tile": "it was retired; pto.alloc_tile with addr places a tile",
+    "pto.pointer_cast": "it was retired; pto.castptr makes a pointer of an address",
+    "pto.materialize_tile": "it was retired; pto.tassign binds a tile to an address",
+    "pto.declare_tile_memref": "it was retired; pto.declare_tile declares a tile",
+    "pto.slot_marker": "it was retired; pto.multi_tile_get chooses a slot",
+    "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
 }
-"""Instructions that other manuals have and the dialect has not: what to write for them."""
+"""Instructions that other or older manuals have and the dialect has not: what to write for them."""
+
+_TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
+"""Types that were renamed; the newest assembler refuses the old name."""
 
 _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
 """Operations that may be written without their dialect."""
@@ -145,7 +153,7 @@ class LocatedParser(Parser):
             return found
         if _LEVEL.fullmatch(name):
             raise Unsupported(
-                span, f"'{name}' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)"
+                span, f"'{name}' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)"
             )
         if _EVENT_ARRAY.fullmatch(name):
             raise Unsupported(span, f"'{name}': {_NO_EVENT_ARRAYS}")
@@ -261,8 +269,8 @@ class LocatedParser(Parser):
     ):
         if is_type and "." in attr_name and self.ctx.get_optional_type(attr_name) is None:
             span = Span(self._last_end - len(attr_name) - 1, self._last_end, self.lexer.input)
-            if _EVENT_ARRAY.fullmatch(attr_name):
-                raise Unsupported(span, f"'!{attr_name}': {_NO_EVENT_ARRAYS}")
+            if attr_name in _TYPES_NOW:
+                self.raise_error(f"'!{attr_name}' is an old name: write !{_TYPES_NOW[attr_name]}", span)
             near = _nearest(attr_name, [type_.name for type_ in self.ctx.loaded_types])
             hint = f"; did you mean '!{near}'?" if near else ""
             self.raise_error(f"unknown type '!{attr_name}'{hint}", span)
@@ -345,9 +353,17 @@ class LocatedParser(Parser):
             self.place(name, start)
             return name, UnitAttr()
         start = self.span_here()
-        value = self.parse_attribute()
+        value = self._parse_bracketed_word() or self.parse_attribute()
         self.place(name, Span(start.start, self._last_end, self.lexer.input))
         return name, value
+
+    def _parse_bracketed_word(self) -> StringAttr | None:
+        """`<vec>`: an attribute whose kind follows from its name."""
+        if self.parse_optional_punctuation("<") is None:
+            return None
+        word = self.parse_identifier()
+        self.parse_punctuation(">")
+        return StringAttr(word)
 
     def _find_duplicated_key(self, attrs: list[tuple[str, Attribute]]) -> str | None:
         if (name := super()._find_duplicated_key(attrs)) is not None:

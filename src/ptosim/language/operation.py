@@ -53,6 +53,7 @@ from ptosim.language.roles import (
 )
 from ptosim.language.syntax import (
     Element,
+    Integers,
     Vocabulary,
     Word,
     check_word,
@@ -271,7 +272,7 @@ class PTOOperation(Readable):
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         parsed = parse_form(parser, cls.elements(), cls.words)
-        return cls.parse_rest(parser, parsed.operands, {name: StringAttr(word) for name, word in parsed.words.items()})
+        return cls.parse_rest(parser, parsed.operands, parsed.properties())
 
     @classmethod
     def parse_rest(
@@ -355,7 +356,7 @@ class PTOOperation(Readable):
 
     def print_rest(self, printer: Printer) -> None:
         """The attribute dictionary and the type list."""
-        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word)}
+        in_form = {item.name for item in placed(self.elements()) if isinstance(item, Word | Integers)}
         shown = {name: value for name, value in self.properties.items() if name != SEGMENTS and name not in in_form}
         printer.print_op_attributes({**shown, **self.attributes})
         if not self.typed:

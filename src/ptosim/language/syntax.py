@@ -4,6 +4,7 @@ A form consists of
 
     $role       an operand            @name      a word: "X", <X>, #pto.kind<X>, #pto<kind X> or X; a string property
     $role...    several of them       , [ ] ( )  punctuation
+    #name       integers              word =     a keyword, perhaps with a sign of equality
     { ... }     optional, present when its first operand or word is
 
 After the form every instruction may have an attribute dictionary (for properties that the form does not place) and a
@@ -17,9 +18,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
-from xdsl.dialects.builtin import IndexType, MemRefType, StringAttr, UnregisteredAttr
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    UnregisteredAttr,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
@@ -61,8 +72,19 @@ class Word:
 
 
 @dataclass(frozen=True)
+class Integers:
+    name: str
+
+
+@dataclass(frozen=True)
 class Literal:
     text: str
+
+
+@dataclass(frozen=True)
+class Keyword:
+    text: str
+    equals: bool
 
 
 @dataclass(frozen=True)
@@ -70,10 +92,11 @@ class Group:
     elements: tuple[Element, ...]
 
 
-Element = Operand | Word | Literal | Group
+Element = Operand | Word | Integers | Literal | Keyword | Group
 
 _TOKEN = re.compile(
-    r"\$(?P<operand>\w+)(?P<several>\.\.\.)?|@(?P<word>\w+)|(?P<literal>[\[\](),])|(?P<open>\{)|(?P<close>\})"
+    r"\$(?P<operand>\w+)(?P<several>\.\.\.)?|@(?P<word>\w+)|#(?P<integers>\w+)|(?P<literal>[\[\](),])"
+    r"|(?P<keyword>\w+)(?P<equals> =)?|(?P<open>\{)|(?P<close>\})"
 )
 
 
@@ -98,20 +121,24 @@ def _compile(tokens: list[re.Match[str]], position: int) -> tuple[tuple[Element,
             elements.append(Operand(token["operand"], token["several"] is not None))
         elif token["word"]:
             elements.append(Word(token["word"]))
+        elif token["integers"]:
+            elements.append(Integers(token["integers"]))
+        elif token["keyword"]:
+            elements.append(Keyword(token["keyword"], token["equals"] is not None))
         else:
             elements.append(Literal(token["literal"]))
     return tuple(elements), position
 
 
-def placed(elements: tuple[Element, ...]) -> Iterator[Operand | Word]:
-    """The operands and words of a form, in the order written."""
+def placed(elements: tuple[Element, ...]) -> Iterator[Operand | Word | Integers]:
+    """The operands, words and integers of a form, in the order written."""
     for element in elements:
         match element:
             case Group(inner):
                 yield from placed(inner)
-            case Operand() | Word():
+            case Operand() | Word() | Integers():
                 yield element
-            case Literal():
+            case Literal() | Keyword():
                 pass
 
 
@@ -121,6 +148,12 @@ class Parsed:
 
     operands: dict[str, SSAValue | list[SSAValue]] = field(default_factory=dict[str, SSAValue | list[SSAValue]])
     words: dict[str, str] = field(default_factory=dict[str, str])
+    integers: dict[str, list[int]] = field(default_factory=dict[str, list[int]])
+
+    def properties(self) -> dict[str, Attribute]:
+        """The words and integers as attributes."""
+        integers = {name: DenseArrayBase.from_list(i64, numbers) for name, numbers in self.integers.items()}
+        return {**{name: StringAttr(word) for name, word in self.words.items()}, **integers}
 
 
 # --- parsing --------------------------------------------------------------------------------------
@@ -145,6 +178,18 @@ def _parse_elements(
                 if name in parsed.words:
                     given_twice(parser, name, parser.span_here())
                 parsed.words[name] = parse_word(parser, name, words[name])
+            case Integers(name):
+                start = parser.pos
+                parsed.integers[name] = parser.parse_comma_separated_list(
+                    parser.Delimiter.NONE, lambda: parser.parse_integer(allow_boolean=False)
+                )
+                parser.place(name, Span(start, parser.previous_end, parser.lexer.input))
+            case Keyword(text, equals):
+                if not parser.at_word(text):
+                    parser.raise_error(f"expected '{text}{' =' * equals}'")
+                parser.skip_token()
+                if equals:
+                    parser.parse_punctuation("=", f" after {text}")
             case Group(inner):
                 start = parser.mark()
                 if _begins(parser, inner):
@@ -170,6 +215,10 @@ def _begins(parser: LocatedParser, elements: tuple[Element, ...]) -> bool:
                     return False
             case Operand():
                 return parser.at(MLIRTokenKind.PERCENT_IDENT)
+            case Keyword(text):
+                return parser.at_word(text)
+            case Integers():
+                return parser.at(MLIRTokenKind.INTEGER_LIT)
             case Word():
                 return parser.at_name() or parser.at(
                     MLIRTokenKind.STRING_LIT, MLIRTokenKind.LESS, MLIRTokenKind.HASH_IDENT
@@ -259,9 +308,17 @@ def parse_types(parser: LocatedParser) -> list[tuple[Attribute, Span]]:
     return types
 
 
+_STRIPPED_TILE = r"<\s*(?:loc\s*=|\"?(?:vec|mat|left|right|acc|bias|scaling)\b)"
+
+
 def parse_listed_type(parser: LocatedParser) -> Attribute:
     """A type; `<T, space>` is short for `!pto.ptr<T, space>`, and a memref in a PTO space is a pointer."""
-    if parser.parse_optional_punctuation("<") is not None:
+    if parser.at(MLIRTokenKind.LESS):
+        if parser.text_follows(_STRIPPED_TILE):
+            parser.raise_error(
+                "expected '!pto.tile_buf' before '<': a tile type is written in full", parser.span_here()
+            )
+        parser.skip_token()
         return PtrType(*parse_pointer_body(parser))
     type_ = parser.parse_type()
     if isinstance(type_, MemRefType) and (pointer := pointer_of_memref(type_)) is not None:  # pyright: ignore[reportUnknownArgumentType]
@@ -307,24 +364,39 @@ def agreed_types(
 
 def print_form(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
     """Write the operands and words of an operation as its form says."""
-    printer.print_string(" " if elements and elements[0] not in (Literal("["), Literal("(")) else "")
-    _print_elements(printer, op, elements, words)
+    _print_elements(printer, op, elements, words, None)
 
 
-def _print_elements(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
+def _print_elements(
+    printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary], last: Element | None
+) -> Element | None:
+    """`last` is what was printed before, which decides about spaces; returned is what was printed last."""
     for element in elements:
+        if isinstance(element, Group):
+            if _present(op, element.elements):
+                last = _print_elements(printer, op, element.elements, words, last)
+            continue
+        printer.print_string(_space(last, element))
         match element:
-            case Literal(","):
-                printer.print_string(", ")
             case Literal(text):
                 printer.print_string(text)
             case Operand(role, several):
                 printer.print_list(getattr(op, role) if several else [getattr(op, role)], printer.print_ssa_value)
             case Word(name):
                 printer.print_string(words[name].printed.format(word_of(op, name)))
-            case Group(inner):
-                if _present(op, inner):
-                    _print_elements(printer, op, inner, words)
+            case Integers(name):
+                printer.print_list(integers_of(op, name), lambda number: printer.print_string(str(number)))
+            case Keyword(text, equals):
+                printer.print_string(f"{text} =" if equals else text)
+        last = element
+    return last
+
+
+def _space(last: Element | None, element: Element) -> str:
+    """What stands between two elements."""
+    if last is None:
+        return "" if element in (Literal("["), Literal("(")) else " "
+    return " " if last == Literal(",") or isinstance(last, Keyword) or isinstance(element, Keyword) else ""
 
 
 def _present(op: Any, elements: tuple[Element, ...]) -> bool:
@@ -337,3 +409,16 @@ def word_of(op: Any, name: str) -> str | None:
     """The word stored in a property, or None."""
     attribute = getattr(op, name)
     return attribute.data if isinstance(attribute, StringAttr) else None
+
+
+def integers_of(op: Any, name: str) -> tuple[int, ...]:
+    """The integers stored in a property."""
+    return integers_in(getattr(op, name))
+
+
+def integers_in(attribute: Attribute) -> tuple[int, ...]:
+    """The integers of `array<i64: ...>` or `[...]`; none in another attribute."""
+    if isinstance(attribute, DenseArrayBase):
+        return tuple(int(number) for number in cast("DenseArrayBase[IntegerType]", attribute).get_values())
+    entries = cast("ArrayAttr[Attribute]", attribute).data if isinstance(attribute, ArrayAttr) else ()
+    return tuple(cast("IntegerAttr[Any]", entry).value.data for entry in entries if isinstance(entry, IntegerAttr))

@@ -9,10 +9,11 @@ one type for each value. Which value plays which role is said by the class (tile
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
-from xdsl.dialects.builtin import UnitAttr, UnregisteredAttr
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, UnregisteredAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
@@ -22,7 +23,6 @@ from ptosim.language.located import LocatedParser
 from ptosim.language.syntax import Vocabulary, check_word, given_twice, parse_listed_type, word_in
 
 _BARE_NAME = re.compile(r"[A-Za-z_][\w$.]*")
-_STRIPPED_TILE = r"<\s*(?:loc\s*=|\"?(?:vec|mat|left|right|acc|bias|scaling)\b)"
 
 
 # --- attributes that are words --------------------------------------------------------------------
@@ -33,6 +33,8 @@ class AttributeKind(Vocabulary):
     """The values of one kind of attribute; both `#pto.kind<value>` and `#pto<kind value>` are read."""
 
     kind: str = ""
+    older: tuple[str, ...] = ()
+    """Older names of the kind."""
 
 
 def pretty(kind: str, words: str, aliases: Mapping[str, str] | None = None) -> AttributeKind:
@@ -50,7 +52,7 @@ def read_word(parser: LocatedParser, name: str, attribute: Attribute, vocabulary
     span = parser.place_of(name)
     if isinstance(vocabulary, AttributeKind) and isinstance(attribute, UnregisteredAttr):
         kind = attribute.attr_name.data.removeprefix("pto.")
-        if kind != vocabulary.kind and kind not in vocabulary.aliases:
+        if kind not in (vocabulary.kind, *vocabulary.older):
             expected = vocabulary.printed.format("...")
             parser.raise_error(f"{name} must be {expected}, not of kind {kind}", span)
     return check_word(parser, name, word_in(attribute), vocabulary, span)
@@ -146,7 +148,7 @@ def _parse_types(
         if (word := parser.parse_optional_str_literal()) is not None:
             clause.words[word] = start
         else:
-            type_ = parse_tile_type(parser)
+            type_ = parse_listed_type(parser)
             span = Span(start.start, parser.previous_end, parser.lexer.input)
             types.extend([(type_, span)] * parser.parse_repetition())
         if not parser.at(MLIRTokenKind.COMMA) or parser.text_follows(r",\s*%"):
@@ -163,29 +165,31 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def parse_tile_type(parser: LocatedParser) -> Attribute:
-    """A type of a type list; a tile type is written in full."""
-    if parser.text_follows(_STRIPPED_TILE):
-        parser.raise_error("expected '!pto.tile_buf' before '<': a tile type is written in full", parser.span_here())
-    return parse_listed_type(parser)
-
-
 # --- printing -------------------------------------------------------------------------------------
 
 
-def print_dictionary(printer: Printer, entries: Mapping[str, Attribute], words: Mapping[str, Vocabulary]) -> None:
-    """` {name = value, ...}`, words in the spelling of their kind; nothing for no entries."""
+def print_dictionary(
+    printer: Printer,
+    entries: Mapping[str, Attribute],
+    words: Mapping[str, Vocabulary],
+    plain: Collection[str] = (),
+) -> None:
+    """` {name = value, ...}`, words in the spelling of their kind, integers of `plain` names without their type."""
     if not entries:
         return
     printer.print_string(" ")
     with printer.in_braces():
-        printer.print_list(entries.items(), lambda entry: _print_entry(printer, *entry, words))
+        printer.print_list(entries.items(), lambda entry: _print_entry(printer, *entry, words, plain))
 
 
-def _print_entry(printer: Printer, name: str, value: Attribute, words: Mapping[str, Vocabulary]) -> None:
+def _print_entry(
+    printer: Printer, name: str, value: Attribute, words: Mapping[str, Vocabulary], plain: Collection[str]
+) -> None:
     printer.print_string(name if _BARE_NAME.fullmatch(name) else f'"{name}"')
     if name in words:
         printer.print_string(f" = {words[name].printed.format(word_in(value))}")
+    elif name in plain and isinstance(value, IntegerAttr):
+        printer.print_string(f" = {cast('IntegerAttr[Any]', value).value.data}")
     elif not isinstance(value, UnitAttr):
         printer.print_string(" = ")
         printer.print_attribute(value)
