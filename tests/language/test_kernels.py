@@ -6,6 +6,7 @@ from language.source import accepts, read, rejects, running
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind
 from ptosim.language.kernels import KernelProgram
+from ptosim.language.levels import addresses_are_written, order_is_written
 from ptosim.loading import load_module
 
 CUBE, VECTOR = (f"pto.kernel_kind = #pto.kernel_kind<{kind}>" for kind in ("cube", "vector"))
@@ -216,7 +217,104 @@ def test_the_machine_of_a_module(attributes: str, target: str):
     assert read(f"module {{\n{text}\n}}").target == target
 
 
+TILE = "!pto.tile_buf<vec, 16x64xf32>"
+LEFT, RIGHT = (f"!pto.tile_buf<{loc}, 16x16xf16, blayout={order}, slayout={box}>" for loc, order, box in (
+    ("left", "row_major", "row_major"), ("right", "row_major", "col_major")
+))  # fmt: skip
+ACC = "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+
+
 def test_a_module_with_tiles_and_no_machine_is_for_a3():
-    tile = "!pto.tile_buf<vec, 16x64xf32>"
-    text = function("f", f"%a: {tile}, %c: i1", body=f"%b = arith.select %c, %a, %a : {tile}")
-    assert load_module(Source("kernel.pto", text)).written.target == "a2a3"
+    text = function("f", body=f"%t = pto.alloc_tile : {TILE}\npto.tabs ins(%t : {TILE}) outs(%t : {TILE})")
+    assert read(text).target == "a2a3"
+    assert read(text, target="a5").target == "a5"
+
+
+FIFO = """{dir_mask = 1, slot_size = 1024} (SLOTSc2v_consumer_buf = %a : i32, v2c_consumer_buf = %z : i32)"""
+
+
+def pair(cube: str, vector: str, slots: str = "") -> str:
+    """Two functions with a FIFO from cube to vector."""
+    fifo = FIFO.replace("SLOTS", slots)
+    zero, argument = "%z = arith.constant 0 : i32\n", f"%x: {GM}"
+    imported = f'%a = pto.import_reserved_buffer {{name = "s", peer_func = @{vector}}} -> i32\n'
+    reserved = (
+        '%a = pto.reserve_buffer {name = "s", size = 8192, location = #pto.address_space<vec>, auto = false, base = 0}'
+        " -> i32\n"
+    )
+    return function(cube, argument, CUBE, f"{zero}{imported}pto.aic_initialize_pipe {fifo}") + function(
+        vector, argument, VECTOR, f"{zero}{reserved}pto.aiv_initialize_pipe {fifo}"
+    )
+
+
+def test_a_fifo_without_slots_in_gm_is_one_of_a5():
+    assert read(pair("k_aic", "k_aiv")).target == "a5"
+    assert read(pair("k_aic", "k_aiv", f"gm_slot_buffer = %x : {GM}, ")).target == "a2a3"
+
+
+@pytest.mark.parametrize(
+    ("cube", "vector", "name"),
+    [
+        ("k_aic", "k_aiv", "k"),
+        ("cube_kernel", "vector_kernel", "kernel"),
+        ("proj_cube_part", "proj_vector_part", "proj_part"),
+        ("left", "right", "left"),
+    ],
+)
+def test_functions_that_name_each_other_are_a_pair(cube: str, vector: str, name: str):
+    (kernel,) = kernels(pair(cube, vector)).values()
+    assert (kernel.name, kernel.kind, kernel.signature) == (name, "mixed", (("x", GM),))
+
+
+# --- tiles of both kinds ----------------------------------------------------------------------------------------------
+
+TILES = {"l": LEFT, "r": RIGHT, "a": ACC, "t": TILE}
+ALLOCATED = "".join(f"%{name} = pto.alloc_tile : {type_}\n" for name, type_ in TILES.items())
+PRODUCT = f"pto.tmatmul ins(%l, %r : {LEFT}, {RIGHT}) outs(%a : {ACC})\n"
+ABSOLUTE = f"pto.tabs ins(%t : {TILE}) outs(%t : {TILE})\n"
+
+
+def test_tiles_of_both_kinds_without_sections_are_a_mixed_kernel():
+    (kernel,) = kernels(function("f", body=ALLOCATED + PRODUCT + ABSOLUTE + PRODUCT)).values()
+    assert kernel.kind == "mixed"
+
+
+def test_what_stands_outside_the_sections_of_a_mixed_kernel_is_of_its_kind():
+    text = ALLOCATED + f"pto.section.cube {{\n{PRODUCT}}}\n{ABSOLUTE}"
+    (kernel,) = kernels(function("f", body=text)).values()
+    assert kernel.kind == "mixed"
+
+
+def test_one_part_is_of_one_kind():
+    loop = "%c = arith.constant 1 : index\nscf.for %i = %c to %c step %c {\n"
+    rejects(
+        function("f", body=ALLOCATED + loop + PRODUCT + "~" + ABSOLUTE + "}"),
+        "pto.tabs is for the vector core, but the same part of the kernel also has pto.tmatmul",
+    )
+    sections = f"pto.section.cube {{\n{PRODUCT}}}\npto.section.vector {{\n{ABSOLUTE}}}\n"
+    assert kernels(function("f", body=ALLOCATED + loop + sections + "}"))["f"].kind == "mixed"
+
+
+# --- what is left to the assembler ------------------------------------------------------------------------------------
+
+
+def test_addresses_are_the_authors_or_nobodys():
+    with_address = f"%zero = arith.constant 0 : i64\n%t = pto.alloc_tile addr = %zero : {TILE}"
+    for body, expected in ((with_address, True), (f"%t = pto.alloc_tile : {TILE}", False)):
+        assert addresses_are_written(read(function("f", body=body)).parsed.module) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [
+        ('pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]', True),
+        ('pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]', True),
+        ('pto.get_buf "PIPE_V", 0, 0', True),
+        ("pto.barrier #pto.pipe<PIPE_ALL>", False),
+        ("pto.dsb #pto.dsb<DDR>", False),
+        ("", False),
+    ],
+)
+def test_order_is_the_authors_or_nobodys(word: str, expected: bool):
+    (written,) = read(function("f", attributes=VECTOR, body=word)).kernels
+    assert order_is_written(written.entries[CoreKind.AIV]) == expected
