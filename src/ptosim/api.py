@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import Arguments, Parameter, bind
-from ptosim.diagnostics import Diagnostic, Source, error
+from ptosim.diagnostics import Diagnostic, PTOError, Source, error
 
 if TYPE_CHECKING:
     from ptosim.language.kernels import KernelProgram
@@ -156,8 +156,13 @@ class Kernel:
 
     @cached_property
     def program(self) -> KernelProgram:
-        """The operations."""
-        return next(program for program in self.module.executable.kernels if program.name == self.name)
+        """The operations; raises PTOError where one of them cannot be run yet."""
+        from ptosim.language.pending import waiting
+
+        program = next(program for program in self.module.executable.kernels if program.name == self.name)
+        if found := list(waiting(self.module.executable.parsed, program)):
+            raise PTOError(*found)
+        return program
 
     @cached_property
     def signature(self) -> tuple[Parameter, ...]:

@@ -13,6 +13,7 @@ from functools import partial
 
 from ptosim.diagnostics import Source
 from ptosim.language.infer_scopes import infer_scopes
+from ptosim.language.inline_regions import inline_regions
 from ptosim.language.kernels import kernels
 from ptosim.language.launch_parameters import feed_launch_parameters
 from ptosim.language.load import VerifiedModule, load
@@ -30,6 +31,7 @@ Pass = Callable[[VerifiedModule], VerifiedModule]
 def passes(sync: str) -> Sequence[Pass]:
     """What is done to the copy, in this order; each line says what holds afterwards."""
     return (
+        _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
         _rewriting(section_calls),  # a core reaches only functions for its kind
         _scopes,  # every vector operation stands in a scope

@@ -23,7 +23,8 @@ from ptosim.language.operation import (
 )
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_call import CallOperation
-from ptosim.language.tile_places import count, element_at, has_elements, lies_in, static_view, times, view_at
+from ptosim.language.tile_places import count, element_at, has_elements, lies_in, same_elements, static_view, view_at
+from ptosim.language.tile_rules import at_type, extents, name_of
 from ptosim.language.tile_types import PartitionViewType, View, view_of
 
 # --- rules ----------------------------------------------------------------------------------------
@@ -31,15 +32,14 @@ from ptosim.language.tile_types import PartitionViewType, View, view_of
 
 def staged(op: CallOperation, like: str, *roles: str) -> Iterator[Problem]:
     """The tiles that data pass through are in UB and have the elements that pass; a second one is like the first."""
-    expected = element_at(op, like)
     for role in roles:
         if not op.has(role):
             continue
-        yield from lies_in(op, role, "vec")
-        if (found := op.tile(role).element) != expected:
-            yield Problem(f"{role} must have elements of {expected} like {like}, not {found}", at=f"{role}_type")
-        elif op.tile(role) != op.tile("ping"):
-            yield Problem(f"{role} must have the type of ping, {op.segment('ping')[0].type}", at=f"{role}_type")
+        wrong = [*lies_in(op, role, "vec"), *same_elements(op, role, like)]
+        yield from wrong
+        if not wrong and op.tile(role) != op.tile("ping"):
+            types = [op.segment(each)[0].type for each in ("ping", role)]
+            yield at_type(op, role, f"to have the type of ping, {types[0]}", types[1])
 
 
 def chunks_divide(op: CallOperation, view: View) -> Iterator[Problem]:
@@ -83,13 +83,12 @@ class _Copy(CallOperation):
         for role, view in (("dst", dst), ("src", src)):
             yield from has_elements(self, role)
             if None in view.shape and not isinstance(self.segment(role)[0].type, PartitionViewType):
-                message = f"{role} of {self.name} may have dynamic extents only as a partition view"
-                yield Problem(message, at=f"{role}_type")
-        if src.element != dst.element:
-            yield Problem(f"src must have elements of {dst.element} like dst, not {src.element}", at="src_type")
+                yield at_type(self, role, "with dynamic extents to be a partition view", self.segment(role)[0].type)
+        yield from same_elements(self, "src", "dst")
         if dst.shape != src.shape:
-            message = f"src must be {times(dst.shape)} like dst, dynamic extents included, not {times(src.shape)}"
-            yield Problem(message, at="src_type")
+            yield at_type(
+                self, "src", f"to have the static and dynamic extents of dst, {extents(dst.shape)}", extents(src.shape)
+            )
         yield from staged(self, "dst", "ping", "pong")
         yield from chunks_divide(self, src)
 
@@ -139,7 +138,7 @@ class _Signal(CallOperation):
         view = view_at(self, "signal")
         yield from static_view(self, "signal", view)
         if view.element != i32:
-            yield Problem(f"signal must hold i32, not {view.element}", at="signal_type")
+            yield at_type(self, "signal", "to hold i32", name_of(view.element))
         yield from are_type(self, i32, "value")
 
 
@@ -162,7 +161,7 @@ class TNotify(_Signal):
         yield from super().tile_rules(target)
         size = count(view_at(self, "signal").shape)
         if size is not None and size > 1:
-            yield Problem(f"pto.comm.tnotify signals one word, but signal has {size}", at="signal_type")
+            yield at_type(self, "signal", "to be one word", f"{size} words")
 
 
 class TWait(_Signal):
@@ -246,10 +245,10 @@ class Collective(CallOperation):
             place = nth("group", index)
             yield from static_view(self, place, view)
             if value.type != expected:
-                yield Problem(f"{place} must have the type of the other members, {expected}", at=f"{place}_type")
+                yield at_type(self, place, f"to have the type of the other members, {expected}", value.type)
             elif view.element != element:
-                message = f"{place} must have elements of {element} like {self.buffer}, not {view.element}"
-                yield Problem(message, at=f"{place}_type")
+                wanted = f"to have elements of {name_of(element)} like {self.buffer}"
+                yield at_type(self, place, wanted, name_of(view.element))
 
     def holds_all(self) -> Iterator[Problem]:
         """The root's buffer has room for what each member has."""
@@ -281,7 +280,7 @@ class TBroadcast(Collective):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
         if self.group and self.src.type != self.group[0].type:
-            yield Problem(f"src must have the type of the members, {self.group[0].type}", at="src_type")
+            yield at_type(self, "src", f"to have the type of the members, {self.group[0].type}", self.src.type)
 
 
 class TGather(Collective):

@@ -14,7 +14,8 @@ from xdsl.ir import Attribute
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.tile_call import CallOperation
-from ptosim.language.tile_places import has_elements, lies_in, static_view, times, unsigned_name, view_at
+from ptosim.language.tile_places import has_elements, lies_in, same_elements, static_view, unsigned_name, view_at
+from ptosim.language.tile_rules import at_type, extents
 from ptosim.language.tile_types import AsyncEventType, AsyncSessionType, PrefetchAsyncContextType
 from ptosim.language.types import PtrType
 
@@ -35,7 +36,7 @@ class _Async(CallOperation):
         for role, kind in self.handles.items():
             (value,) = self.segment(role)
             if not isinstance(value.type, kind):
-                yield Problem(f"{role} must be !{kind.name}, not {value.type}", at=f"{role}_type")
+                yield at_type(self, role, f"to be !{kind.name}", value.type)
         if self.results[0].type != self.gives:
             yield Problem(f"{self.name} gives {self.gives}, not {self.results[0].type}", at="result")
 
@@ -74,11 +75,11 @@ class BuildAsyncSession(_Async):
         yield from super().tile_rules(target)
         yield from lies_in(self, "control", "vec")
         if self.tile("control").size < CONTROL_BYTES:
-            message = f"control has {self.tile('control').size} bytes; it must have at least {CONTROL_BYTES}"
-            yield Problem(message, at="control_type")
+            found = f"{self.tile('control').size}"
+            yield at_type(self, "control", f"to have at least {CONTROL_BYTES} bytes", found)
         type_ = self.workspace.type
         if not isinstance(type_, PtrType) or type_.space is not Space.GM or unsigned_name(type_.element) != "i8":
-            yield Problem(f"workspace must be a pointer to 8-bit integers in gm, not {type_}", at="workspace_type")
+            yield at_type(self, "workspace", "to be a pointer to 8-bit integers in gm", type_)
         for name, (low, high) in self.limits.items():
             number = self.integer(name)
             if number is not None and (number < low or (high is not None and number > high)):
@@ -105,10 +106,8 @@ class _Transfer(_Async):
         for role, view in (("dst", dst), ("src", src)):
             yield from static_view(self, role, view)
             if any(extent not in (1, None) for extent in view.shape[:-1]):
-                message = f"{role} of {self.name} is one line: all extents but the last are 1, not {times(view.shape)}"
-                yield Problem(message, at=f"{role}_type")
-        if src.element != dst.element:
-            yield Problem(f"src must have elements of {dst.element} like dst, not {src.element}", at="src_type")
+                yield at_type(self, role, "to be one line, all extents but the last 1", extents(view.shape))
+        yield from same_elements(self, "src", "dst")
 
 
 class TPutAsync(_Transfer):
@@ -253,7 +252,7 @@ class MakePrefetchAsyncContext(_Async):
         yield from super().tile_rules(target)
         type_ = self.workspace.type
         if not isinstance(type_, PtrType) or type_.space is not Space.GM:
-            yield Problem(f"workspace must be a pointer to gm, not {type_}", at="workspace_type")
+            yield at_type(self, "workspace", "to be a pointer to gm", type_)
 
 
 class TPrefetchAsync(_Async):

@@ -11,10 +11,11 @@ from abc import abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import prod
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import AnyDenseElement, LocationAttr, RankedStructure, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
@@ -41,8 +42,7 @@ class Unsupported(ParseError):
 
 
 _LEVEL = re.compile(
-    r"pto\.(t[a-z]\w*|comm\..*|simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*"
-    r"|\w*(tile|tensor_view|partition_view)\w*)"
+    r"pto\.(simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*|fusion_region)"
 )
 _EVENT_ARRAY = re.compile(r"pto\.(declare_)?eventid_array(_\w+)?")
 _NO_EVENT_ARRAYS = (
@@ -66,8 +66,14 @@ _INSTEAD = {
     "pto.vperm": "pto.vselr takes lanes by their numbers",
     "pto.vslide": "pto.vselr takes lanes by their numbers, which pto.vci counts",
     "pto.vshift": "pto.vselr takes lanes by their numbers, which pto.vci counts",
+    "pto.bind_tile": "it was retired; pto.alloc_tile with addr places a tile",
+    "pto.pointer_cast": "it was retired; pto.castptr makes a pointer of an address",
+    "pto.materialize_tile": "it was retired; pto.tassign binds a tile to an address",
+    "pto.declare_tile_memref": "it was retired; pto.declare_tile declares a tile",
+    "pto.slot_marker": "it was retired; pto.multi_tile_get chooses a slot",
+    "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
 }
-"""Instructions that other manuals have and the dialect has not: what to write for them."""
+"""Instructions that other or older manuals have and the dialect has not: what to write for them."""
 
 _TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
 """Types that were renamed; the newest assembler refuses the old name."""
@@ -75,6 +81,9 @@ _TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
 _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
 """Operations that may be written without their dialect."""
 
+
+MOST_ELEMENTS = 65_536
+"""Of a dense literal: far more than any operation takes, and soon filled."""
 
 _SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))")
 """The text of a type with at most one other type or attribute with brackets in it."""
@@ -144,7 +153,7 @@ class LocatedParser(Parser):
             return found
         if _LEVEL.fullmatch(name):
             raise Unsupported(
-                span, f"'{name}' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)"
+                span, f"'{name}' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)"
             )
         if _EVENT_ARRAY.fullmatch(name):
             raise Unsupported(span, f"'{name}': {_NO_EVENT_ARRAYS}")
@@ -235,6 +244,14 @@ class LocatedParser(Parser):
     def parse_optional_attribute(self) -> Attribute | None:
         with self._reading("attribute"):
             return super().parse_optional_attribute()
+
+    def _parse_dense_literal_type(self) -> RankedStructure[AnyDenseElement]:
+        """The type of a dense literal, which xDSL then fills with as many elements as it says."""
+        start = self.pos
+        type_ = super()._parse_dense_literal_type()
+        if prod(type_.get_shape()) > MOST_ELEMENTS:
+            self.raise_error(f"a dense literal has at most {MOST_ELEMENTS} elements", start, self._last_end)
+        return type_
 
     @contextmanager
     def _reading(self, what: str) -> Generator[None]:

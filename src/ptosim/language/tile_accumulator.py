@@ -13,7 +13,7 @@ from xdsl.ir import Attribute
 from ptosim.language.operation import Problem
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_places import element_word, holds, lies_in, unsigned_name
-from ptosim.language.types import element_name
+from ptosim.language.tile_rules import at_type, name_of
 
 CONVERTED = {"f32": frozenset({"f32", "f16", "bf16"}), "i32": frozenset({"i32"})}
 """What an accumulator becomes without a parameter."""
@@ -45,12 +45,11 @@ def leaves(op: TileOperation, target: str, element: Attribute) -> Iterator[Probl
     quantised = op.has("fp") or op.has("pre_quant")
     known = (QUANTISED[target] if quantised else CONVERTED).get(source)
     if known is None:
-        yield Problem(f"an accumulator holds f32 or i32, not {source}", at="src_type")
+        yield at_type(op, "src", "in acc to hold f32 or i32", source)
     elif dest not in known:
         how = "with a quantisation parameter" if quantised else "without a quantisation parameter"
-        legal = ", ".join(sorted(known))
-        found = element_name(element)
-        yield Problem(f"{source} in acc becomes {legal} {how} on {target}, not {found}", at="dst_type")
+        expected = f"of {source} in acc {how} to have elements of {', '.join(sorted(known))} on {target}"
+        yield at_type(op, "dst", expected, name_of(element))
 
 
 def _parameters(op: TileOperation) -> Iterator[Problem]:
@@ -61,7 +60,7 @@ def _parameters(op: TileOperation) -> Iterator[Problem]:
             yield Problem("either fp or a scalar quantises, not both", at="pre_quant")
     for value in op.segment("pre_quant"):
         if value.type != i64:
-            yield Problem(f"pre_quant must be i64, a parameter word, not {value.type}", at="pre_quant_type")
+            yield at_type(op, "pre_quant", "to be i64, a parameter word", value.type)
 
 
 def _only_accumulators(op: TileOperation) -> Iterator[Problem]:
@@ -99,12 +98,11 @@ def _halves(op: TileOperation, mode: str) -> Iterator[Problem]:
     if op.setting("reluPreMode") != "no_relu":
         yield Problem(f"accToVecMode {mode} has no relu", at="reluPreMode")
     if op.tile("dst").element_bytes != 4:
-        found = element_name(op.tile("dst").element)
-        yield Problem(f"accToVecMode {mode} moves elements of 4 bytes, not {found}", at="dst_type")
+        yield at_type(op, "dst", f"of accToVecMode {mode} to have elements of 4 bytes", name_of(op.tile("dst").element))
     if op.tile("dst").layout == "DN":
-        yield Problem(f"accToVecMode {mode} has no DN (col_major, none_box) destination", at="dst_type")
+        yield at_type(op, "dst", f"of accToVecMode {mode} to be laid out as ND or NZ", "DN")
     axis, step = (0, 2) if mode.endswith("split_m") else (1, 32)
     extent = op.tile("src").valid[axis]
     if extent is not None and extent % step:
         side = ("rows", "columns")[axis]
-        yield Problem(f"accToVecMode {mode} needs a multiple of {step} valid {side}, not {extent}", at="src_type")
+        yield at_type(op, "src", f"of accToVecMode {mode} to have a multiple of {step} valid {side}", extent)

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from ptosim.language.operation import Problem
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import count, holds, is_laid_out, lies_in, same_element
+from ptosim.language.tile_places import count, holds, is_laid_out, lies_in
+from ptosim.language.tile_rules import at_type, same_element
 
 EXPONENTS = ("i8", "hif8", "f8E8M0")
 BOX_BYTES = 32
@@ -28,7 +29,7 @@ def exponent_rules(op: TileOperation, target: str) -> Iterator[Problem]:
         yield from lies_in(op, role, "vec", on=" in a move of scale exponents")
     yield from _alone(op)
     yield from holds(op, "src", EXPONENTS)
-    yield from same_element(op, "dst", "src")
+    yield from same_element("src", "dst")(op, target)
     yield from is_laid_out(op, "src", "ND", "DN")
     yield from _boxes(op)
     yield from _room(op)
@@ -44,14 +45,14 @@ def _boxes(op: TileOperation) -> Iterator[Problem]:
     dst = op.tile("dst")
     yield from is_laid_out(op, "dst", *(("ZZ", "NN") if op.setting("grpAxis") == "axis0" else ("ZZ",)))
     if dst.fractal != BOX_BYTES:
-        yield Problem(f"dst has boxes of fractal={BOX_BYTES}, not {dst.fractal}", at="dst_type")
+        yield at_type(op, "dst", f"with fractal={BOX_BYTES}", dst.fractal)
     for extent, unit, side in zip(dst.shape, dst.box, ("rows", "columns"), strict=True):
         if extent != 1 and dst.boxed and dst.fractal == BOX_BYTES and extent % unit:
-            yield Problem(f"dst consists of boxes of {unit} {side}, which {extent} {side} are not", at="dst_type")
+            yield at_type(op, "dst", f"to consist of boxes of {unit} {side}", f"{extent} {side}")
 
 
 def _room(op: TileOperation) -> Iterator[Problem]:
     """Every exponent of src has a place in dst."""
     given, places = count(op.tile("src").valid), count(op.tile("dst").shape)
     if given is not None and places is not None and given > places:
-        yield Problem(f"src has {given} exponents, but dst has room for {places}", at="src_type")
+        yield at_type(op, "src", f"to have at most the {places} exponents of dst", given)

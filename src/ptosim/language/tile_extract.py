@@ -16,7 +16,8 @@ from ptosim.language.tile_accumulator import leaves, splits
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_exponents import exponent_rules
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import element_word, is_laid_out, same_element, same_shape
+from ptosim.language.tile_places import element_word, is_laid_out
+from ptosim.language.tile_rules import at_type, same_element, same_shape
 from ptosim.language.tile_syntax import Clause
 from ptosim.language.tile_types import tile_of
 
@@ -64,12 +65,13 @@ class Move(TileOperation):
         if self.path not in self.paths[target]:
             known = ", ".join(f"{source} to {dest}" for source, dest in sorted(self.paths[target]))
             source, dest = self.path
-            message = f"{self.name} cannot move from {source} to {dest} on {target}; it moves {known}"
-            yield Problem(message, at="dst_type")
+            yield Problem(
+                f"{self.name} cannot move from {source} to {dest} on {target}; it moves {known}", at="dst_type"
+            )
             return
         yield from leaves(self, target, self.tile("dst").element)
         yield from splits(self)
-        yield from self._elements()
+        yield from self._elements(target)
         if self.tile("src").loc == "acc":
             yield from is_laid_out(self, "src", "NZ")
         if self.path == ("vec", "mat"):
@@ -77,16 +79,16 @@ class Move(TileOperation):
             yield from () if boxed else is_laid_out(self, "dst", "NZ", on=" for a tile of vec")
         yield from self.path_rules(target)
 
-    def _elements(self) -> Iterator[Problem]:
+    def _elements(self, target: str) -> Iterator[Problem]:
         """Only what leaves an accumulator, and what becomes a bias, may change its element type."""
         src, dst = self.tile("src"), self.tile("dst")
         pair = element_word(src), element_word(dst)
         if self.path == ("mat", "bias"):
             if pair not in _BIASES:
                 known = ", ".join(f"{source} to {dest}" for source, dest in sorted(_BIASES))
-                yield Problem(f"a bias is moved from {known}, not from {pair[0]} to {pair[1]}", at="dst_type")
+                yield at_type(self, "dst", f"in bias to come from {known}", f"{pair[0]} to {pair[1]}")
         elif src.loc != "acc" and not (dst.loc == "scaling" and "f8E8M0" in pair):
-            yield from same_element(self, "dst", "src")
+            yield from same_element("src", "dst")(self, target)
 
     def path_rules(self, target: str) -> Iterator[Problem]:
         """What the operation has to say beyond its path."""
@@ -144,9 +146,9 @@ class TMov(Move):
 
     def path_rules(self, target: str) -> Iterator[Problem]:
         if self.tile("src").loc == "mat":
-            yield from same_shape(self, "dst", "src")
+            yield from same_shape("src", "dst")(self, target)
         if self.path == ("mat", "bias") and self.tile("dst").rows != 1:
-            yield Problem(f"a bias has one row, not {self.tile('dst').rows}", at="dst_type")
+            yield at_type(self, "dst", "in bias to have one row", self.tile("dst").rows)
         yield from exponent_rules(self, target)
 
 
@@ -183,7 +185,7 @@ class Window(Move):
         for role, size, limit in zip(("row", "col"), self.extent(), tile.shape, strict=True):
             (value,) = self.segment(role)
             if str(value.type) != "index":
-                yield Problem(f"{role} must be index, not {value.type}", at=f"{role}_type")
+                yield at_type(self, role, "to be index", value.type)
             start = constant_of(value)
             if start is None:
                 continue
@@ -270,7 +272,7 @@ class TInsert(Window):
         yield from super().path_rules(target)
         src, dst = self.tile("src"), self.tile("dst")
         if self.path == ("vec", "vec") and src.layout != dst.layout:
-            yield Problem(f"dst must be laid out as {src.layout} like src, not {dst.layout}", at="dst_type")
+            yield at_type(self, "dst", f"to be laid out as {src.layout} like src", dst.layout)
         if self.tinsertMode is not None and self.path != ("vec", "mat"):
             message = f"tinsertMode is for moves from vec to mat, not from {src.loc} to {dst.loc}"
             yield Problem(message, at="tinsertMode")

@@ -10,19 +10,17 @@ from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_places import (
-    agree,
     count,
-    element_at,
     holds,
     is_laid_out,
     lies_in,
-    times,
+    same_elements,
     unsigned_name,
     view_at,
     written_layout,
 )
+from ptosim.language.tile_rules import agree, at_type, extents, name_of
 from ptosim.language.tile_types import tile_of, view_of
-from ptosim.language.types import element_name
 
 _ATOMIC = {"add": ("i32", "f16", "f32"), "max": ("i32", "f32"), "min": ("i32", "f32")}
 """What a scatter can combine."""
@@ -39,24 +37,20 @@ class _ByIndex(TileOperation):
         yield from holds(self, "idx", ("i32",))
         index, tile = self.tile("idx"), self.tile(self.tile_role)
         if index.boxed:
-            yield Problem(f"idx must have no boxes, not the layout {index.layout}", at="idx_type")
+            yield at_type(self, "idx", "with slayout none_box", index.slayout)
         elif coalesce == "row" and not indexes_rows(index, tile):
-            message = f"idx of coalesce row must be 1x{tile.rows} or {tile.rows}x1, not {times(index.shape)}"
-            yield Problem(message, at="idx_type")
-        elif coalesce == "elem" and not agree(index.valid, tile.valid):
-            expected, found = times(tile.valid), times(index.valid)
-            message = f"idx of coalesce elem must have the valid region {expected} of {self.tile_role}, not {found}"
-            yield Problem(message, at="idx_type")
+            expected = f"of coalesce row to be 1x{tile.rows} or {tile.rows}x1"
+            yield at_type(self, "idx", expected, extents(index.shape))
+        elif coalesce == "elem" and not all(map(agree, index.valid, tile.valid)):
+            expected = f"of coalesce elem to have the valid shape of {self.tile_role}, {extents(tile.valid)}"
+            yield at_type(self, "idx", expected, extents(index.valid))
 
     def table_rules(self) -> Iterator[Problem]:
         """The table lies row by row and has the elements of the tile."""
         layout = written_layout(self.segment("mem")[0])
         if layout not in (None, "nd"):
-            yield Problem(f"mem must have layout nd, not {layout}", at="mem_type")
-        expected, found = self.tile(self.tile_role).element, element_at(self, "mem")
-        if found != expected:
-            message = f"mem must have elements of {expected} like {self.tile_role}, not {found}"
-            yield Problem(message, at="mem_type")
+            yield at_type(self, "mem", "to have layout nd", layout)
+        yield from same_elements(self, "mem", self.tile_role)
 
 
 def indexes_rows(index: TileBuf, tile: TileBuf) -> bool:
@@ -64,7 +58,7 @@ def indexes_rows(index: TileBuf, tile: TileBuf) -> bool:
     if 1 not in index.shape:
         return False
     line, extent = (1, index.cols) if index.rows == 1 else (0, index.rows)
-    return agree((index.valid[line],), (tile.valid[0],)) or extent == tile.rows
+    return agree(index.valid[line], tile.valid[0]) or extent == tile.rows
 
 
 class MGather(_ByIndex):
@@ -102,7 +96,7 @@ class MGather(_ByIndex):
         if self.tile("dst").loc == "mat":
             yield from self._to_l1()
         elif tile_of(self.idx.type) is None:
-            yield Problem(f"idx must be a tile in vec for a tile in vec, not {self.idx.type}", at="idx_type")
+            yield at_type(self, "idx", "to be a tile for a dst in vec", self.idx.type)
         else:
             yield from self.index_rules(self.word("coalesce") or "")
             if self.workspace is not None:
@@ -112,15 +106,15 @@ class MGather(_ByIndex):
         tile = self.tile("dst")
         yield from is_laid_out(self, "dst", "NZ", on=" in mat")
         if tile.fractal != 512:
-            yield Problem(f"dst in mat has boxes of fractal=512, not {tile.fractal}", at="dst_type")
+            yield at_type(self, "dst", "in mat with fractal=512", tile.fractal)
         for extent, unit, side in zip(tile.shape, tile.box, ("rows", "columns"), strict=True):
             if extent % unit:
-                yield Problem(f"dst in mat has a multiple of {unit} {side}, not {extent}", at="dst_type")
+                yield at_type(self, "dst", f"in mat to have a multiple of {unit} {side}", extent)
         index = view_of(self.idx.type)
         if index is None:
-            yield Problem(f"idx must be a view for a tile in mat, not {self.idx.type}", at="idx_type")
+            yield at_type(self, "idx", "to be a view for a dst in mat", self.idx.type)
         elif unsigned_name(index.element) != "i32":
-            yield Problem(f"idx must have elements of i32, not {element_name(index.element)}", at="idx_type")
+            yield at_type(self, "idx", "to have elements of i32", name_of(index.element))
         if self.word("coalesce") == "elem":
             yield from self._workspace()
 
@@ -129,7 +123,7 @@ class MGather(_ByIndex):
         if self.workspace is None:
             yield Problem(f"a gather of elements to mat needs a working view of {needed} elements", at="dst")
         elif (size := count(view_at(self, "workspace").shape)) is not None and size < needed:
-            yield Problem(f"workspace has {size} elements; the tile needs {needed}", at="workspace_type")
+            yield at_type(self, "workspace", f"to have the {needed} elements of dst", size)
 
 
 class MScatter(_ByIndex):
@@ -182,7 +176,9 @@ class MScatter(_ByIndex):
         yield from lies_in(self, "src", "vec")
         yield from self.table_rules()
         if (coalesce := self.inferred()) is None:
-            message = f"idx is {times(self.tile('idx').shape)}: neither one index for each row nor one for each element"
+            message = (
+                f"idx is {extents(self.tile('idx').shape)}: neither one index for each row nor one for each element"
+            )
             yield Problem(message, at="idx_type", hint="write coalesce = #pto<coalesce row> or #pto<coalesce elem>")
         else:
             yield from self.index_rules(coalesce)

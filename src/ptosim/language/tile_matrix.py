@@ -13,16 +13,8 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import Layout
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import (
-    FLOAT4,
-    FLOAT8,
-    MX_BLOCK,
-    element_word,
-    is_laid_out,
-    lies_in,
-    same_element,
-    times,
-)
+from ptosim.language.tile_places import FLOAT4, FLOAT8, MX_BLOCK, element_word, is_laid_out, lies_in
+from ptosim.language.tile_rules import at_type, extents, same_element, same_shape
 
 LARGEST_EXTENT = 4095
 MX_STEP = 64
@@ -58,9 +50,9 @@ class Product(TileOperation):
         yield from self._extents()
         if target == "a5":
             yield from self._layouts()
-        for role in ("acc", "bias", "lhs_scale", "rhs_scale"):
-            if role in self.operand_roles:
-                yield from getattr(self, f"_{role}")()
+        yield from self._acc(target)
+        yield from self._bias(target)
+        yield from self._scales()
 
     def _operand(self, role: str, location: str) -> Iterator[Problem]:
         """An operand in L1 is read as if it were moved first; the assembler refuses it."""
@@ -77,7 +69,7 @@ class Product(TileOperation):
         if found not in known:
             dst, lhs, rhs = found
             legal = ", ".join(sorted(f"{b} x {c} -> {a}" for a, b, c in known))
-            yield Problem(f"{self.name} cannot multiply {lhs} x {rhs} -> {dst} on {target}; known: {legal}", "dst_type")
+            yield Problem(f"{self.name} has no {lhs} x {rhs} -> {dst} on {target}; known: {legal}", at="dst_type")
 
     def _extents(self) -> Iterator[Problem]:
         """M, K and N agree between the tiles, and the machine can count to them."""
@@ -87,16 +79,13 @@ class Product(TileOperation):
         yield from self._meet("N", "rhs", 1, "dst", 1)
         for role in ("lhs", "dst") if self.gemv else ():
             if self.tile(role).valid[0] not in (1, None):
-                message = f"{role} of {self.name} has one valid row, not {self.tile(role).valid[0]}"
-                yield Problem(message, at=f"{role}_type")
+                yield at_type(self, role, "with one valid row", self.tile(role).valid[0])
         for letter, role, axis in (("M", "lhs", 0), ("K", "lhs", 1), ("N", "rhs", 1)):
             extent = self._extent(role, axis)
             if extent > LARGEST_EXTENT or (self.scaled and extent < 1):
-                low = int(self.scaled)
-                yield Problem(f"{letter} is {extent}; it must be {low}..{LARGEST_EXTENT}", at=f"{role}_type")
+                yield at_type(self, role, f"to have {letter} in {int(self.scaled)}..{LARGEST_EXTENT}", extent)
         if self.scaled and self.tile("lhs").cols % MX_STEP:
-            message = f"K of {self.name} must be a multiple of {MX_STEP}, not {self.tile('lhs').cols}"
-            yield Problem(message, at="lhs_type")
+            yield at_type(self, "lhs", f"to have a multiple of {MX_STEP} columns, K", self.tile("lhs").cols)
 
     def _extent(self, role: str, axis: int) -> int:
         valid = self.tile(role).valid[axis]
@@ -110,7 +99,7 @@ class Product(TileOperation):
         pair = shape if None in valid else valid
         if pair[0] == pair[1] or (None in valid and valid != (None, None)):
             return
-        found = f"{pair[0]} in {first} ({times(one.shape)}), but {pair[1]} in {second} ({times(two.shape)})"
+        found = f"{pair[0]} in {first} ({extents(one.shape)}), but {pair[1]} in {second} ({extents(two.shape)})"
         if second == "dst" and shape[0] == shape[1]:
             yield Problem(f"the valid {letter} is {found}", f"{second}_type", "lint", "warning")
         else:
@@ -122,42 +111,40 @@ class Product(TileOperation):
             if self.tile(role).loc != "mat" and not plain_row:
                 yield from is_laid_out(self, role, layout, on=" on a5")
 
-    def _acc(self) -> Iterator[Problem]:
-        yield from lies_in(self, "acc", "acc")
-        yield from same_element(self, "acc", "dst")
-        if self.tile("acc").shape != self.tile("dst").shape:
-            expected, found = times(self.tile("dst").shape), times(self.tile("acc").shape)
-            yield Problem(f"acc must be {expected} like dst, not {found}", at="acc_type")
+    def _acc(self, target: str) -> Iterator[Problem]:
+        if "acc" in self.operand_roles:
+            yield from lies_in(self, "acc", "acc")
+            yield from same_element("dst", "acc")(self, target)
+            yield from same_shape("dst", "acc")(self, target)
 
-    def _bias(self) -> Iterator[Problem]:
-        yield from lies_in(self, "bias", "bias")
-        yield from same_element(self, "bias", "dst")
-        if self.tile("bias").rows != 1:
-            yield Problem(f"bias has one row, not {self.tile('bias').rows}", at="bias_type")
+    def _bias(self, target: str) -> Iterator[Problem]:
+        if "bias" in self.operand_roles:
+            yield from lies_in(self, "bias", "bias")
+            yield from same_element("dst", "bias")(self, target)
+            if self.tile("bias").rows != 1:
+                yield at_type(self, "bias", "to have one row", self.tile("bias").rows)
 
-    def _lhs_scale(self) -> Iterator[Problem]:
-        lhs = self.tile("lhs")
-        (rows, valid_rows), (cols, valid_cols) = zip(lhs.shape, lhs.valid, strict=True)
-        yield from self._scale("lhs_scale", "ZZ", (rows, valid_rows), (_blocks(cols), _blocks(valid_cols)))
-
-    def _rhs_scale(self) -> Iterator[Problem]:
-        rhs = self.tile("rhs")
-        (rows, valid_rows), (cols, valid_cols) = zip(rhs.shape, rhs.valid, strict=True)
-        yield from self._scale("rhs_scale", "NN", (_blocks(rows), _blocks(valid_rows)), (cols, valid_cols))
+    def _scales(self) -> Iterator[Problem]:
+        """Scales have the extents of their operand, with one column (row) for 32 of its values."""
+        if self.scaled:
+            (rows, cols), (valid_rows, valid_cols) = self.tile("lhs").shape, self.tile("lhs").valid
+            yield from self._scale("lhs_scale", "ZZ", (rows, valid_rows), (_blocks(cols), _blocks(valid_cols)))
+            (rows, cols), (valid_rows, valid_cols) = self.tile("rhs").shape, self.tile("rhs").valid
+            yield from self._scale("rhs_scale", "NN", (_blocks(rows), _blocks(valid_rows)), (cols, valid_cols))
 
     def _scale(
         self, role: str, layout: Layout, rows: tuple[int | None, int | None], cols: tuple[int | None, int | None]
     ) -> Iterator[Problem]:
-        """Scales have the extent of their operand, with one column (row) for 32 of its values."""
+        """`rows` and `cols` are the extents of the operand and of its valid region: either is right."""
         tile = self.tile(role)
         yield from lies_in(self, role, "scaling")
         if tile.fractal != MX_BLOCK:
-            yield Problem(f"{role} has boxes of fractal={MX_BLOCK}, not {tile.fractal}", at=f"{role}_type")
-        elif tile.layout != layout:
+            yield at_type(self, role, f"with fractal={MX_BLOCK}", tile.fractal)
+        else:
             yield from is_laid_out(self, role, layout)
         if tile.rows not in rows or tile.cols not in cols:
-            message = f"{role} must be {rows[0]}x{cols[0]}, one scale for {MX_BLOCK} values, not {times(tile.shape)}"
-            yield Problem(message, at=f"{role}_type")
+            expected = f"to be {rows[0]}x{cols[0]}, one scale for {MX_BLOCK} values"
+            yield at_type(self, role, expected, extents(tile.shape))
 
 
 def _blocks(values: int | None) -> int | None:

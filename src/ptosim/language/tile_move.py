@@ -24,11 +24,10 @@ from ptosim.language.tile_places import (
     is_laid_out,
     lies_in,
     same_width,
-    times,
     view_at,
     written_layout,
 )
-from ptosim.language.types import element_name
+from ptosim.language.tile_rules import at_type, extents, name_of
 
 _ATOMIC = ("f32", "f16", "bf16", "i32", "i16", "i8")
 _NEVER_READ = (
@@ -76,7 +75,7 @@ class TLoad(TileOperation):
         yield from _low_precision(self, target, "dst")
         tile = self.tile("dst")
         if target == "a5" and tile.element_bytes == 8 and tile.pad > 1:
-            yield Problem("a tile of 8-byte elements is padded with nothing or zero on a5", at="dst_type")
+            yield at_type(self, "dst", "of 8-byte elements with pad 0 (null) or 1 (zero) on a5", tile.pad)
         if tile.loc != "vec":
             return
         legal = list(is_laid_out(self, "dst", "ND", "DN", "NZ", on=" in vec"))
@@ -113,7 +112,7 @@ class TPrefetch(TileOperation):
 
 
 def _low_precision(op: TileOperation, target: str, role: str) -> Iterator[Problem]:
-    found = element_name(op.tile(role).element)
+    found = name_of(op.tile(role).element)
     if target != "a5" and found in LOW_PRECISION:
         yield Problem(f"{role}: dtype {found} is not supported by {op.name} on {target}", at=f"{role}_type")
 
@@ -178,20 +177,18 @@ class TStore(TileOperation):
     def _accumulator(self, target: str) -> Iterator[Problem]:
         tile = self.tile("src")
         if target != "a5" and tile.cols > WIDEST_ACCUMULATOR:
-            message = f"src has {tile.cols} columns; the fixpipe of {target} stores at most {WIDEST_ACCUMULATOR}"
-            yield Problem(message, at="src_type")
+            yield at_type(self, "src", f"in acc to have at most {WIDEST_ACCUMULATOR} columns on {target}", tile.cols)
 
     def _counts(self) -> Iterator[Problem]:
         valid, shape = self.tile("src").valid, view_at(self, "dst").shape
         if (expected := count(valid)) is not None and (found := count(shape)) is not None and expected != found:
-            message = f"dst static element count ({times(shape)} = {found}) to match src valid_shape {times(valid)}"
-            yield Problem(f"{self.name} expects {message} = {expected}", at="dst_type")
+            message = f"dst static element count ({found}) to match src valid_shape {extents(valid)}"
+            yield Problem(f"{self.name} expects {message} ({expected})", at="dst_type")
 
     def _atomic(self) -> Iterator[Problem]:
-        found = element_name(element_at(self, "dst")) or ""
+        found = name_of(element_at(self, "dst"))
         if self.setting("atomicType") == "atomic_add" and found not in _ATOMIC:
-            known = ", ".join(_ATOMIC)
-            yield Problem(f"atomic_add adds elements of {known}, not {found}", at="dst_type")
+            yield at_type(self, "dst", f"of atomic_add to have elements of {', '.join(_ATOMIC)}", found)
 
 
 class TStoreFp(TStore):

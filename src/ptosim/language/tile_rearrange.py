@@ -9,25 +9,15 @@ from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import BLOCK_BYTES
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import (
-    MX_BLOCK,
-    agree,
-    holds,
-    is_laid_out,
-    lies_in,
-    same_element,
-    same_shape,
-    same_valid,
-    same_width,
-    times,
-)
+from ptosim.language.tile_places import MX_BLOCK, holds, is_laid_out, lies_in, same_width
+from ptosim.language.tile_rules import agree, at_type, extents, same_element, same_shape, same_valid
 
 _MOVED_WIDTHS = (1, 2, 4)
 
 
 def _moved_width(op: TileOperation, role: str) -> Iterator[Problem]:
     if (found := op.tile(role).element_bytes) not in _MOVED_WIDTHS:
-        yield Problem(f"{op.name} moves elements of 1, 2 or 4 bytes, not {found}", at=f"{role}_type")
+        yield at_type(op, role, "to have elements of 1, 2 or 4 bytes", found)
 
 
 class TTrans(TileOperation):
@@ -47,7 +37,7 @@ class TTrans(TileOperation):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         for role in ("src", "dst"):
             yield from lies_in(self, role, "vec")
-        yield from same_element(self, "dst", "src")
+        yield from same_element("src", "dst")(self, target)
         yield from _moved_width(self, "src")
         if target != "a5":
             yield from is_laid_out(self, "src", "ND", on=f" on {target}")
@@ -56,9 +46,8 @@ class TTrans(TileOperation):
             tile = self.tile(role)
             major = tile.rows if tile.blayout == "col_major" else tile.cols
             if major * tile.element_bytes % BLOCK_BYTES:
-                found = f"{major} x {tile.element_bytes} bytes"
-                message = f"a line of {role} must be a multiple of {BLOCK_BYTES} bytes on a5, not {found}"
-                yield Problem(message, at=f"{role}_type")
+                side, found = ("columns" if tile.blayout == "col_major" else "rows"), major * tile.element_bytes
+                yield at_type(self, role, f"with {side} of a multiple of {BLOCK_BYTES} bytes on a5", found)
 
 
 # --- padding --------------------------------------------------------------------------------------
@@ -93,7 +82,7 @@ class TFillPad(TileOperation):
             return
         yield from same_width(self, "dst", "src")
         yield from _moved_width(self, "src")
-        yield from self._in_l1() if self.tile("dst").loc == "mat" else self._in_ub()
+        yield from self._in_l1(target) if self.tile("dst").loc == "mat" else self._in_ub()
 
     def _in_ub(self) -> Iterator[Problem]:
         src, dst = self.tile("src"), self.tile("dst")
@@ -103,15 +92,13 @@ class TFillPad(TileOperation):
         if self.padValue is not None:
             yield Problem("padValue is for tiles in mat; in vec the type of dst has the pad", at="padValue")
         if dst.rows < src.rows or dst.cols < src.cols:
-            message = f"dst is {times(dst.shape)}, smaller than src, {times(src.shape)}"
-            yield Problem(message, at="dst_type")
+            yield at_type(self, "dst", f"to be at least {extents(src.shape)} like src", extents(dst.shape))
 
-    def _in_l1(self) -> Iterator[Problem]:
-        yield from same_shape(self, "dst", "src")
-        yield from same_valid(self, "dst", "src")
+    def _in_l1(self, target: str) -> Iterator[Problem]:
+        yield from same_shape("src", "dst")(self, target)
+        yield from same_valid("src", "dst")(self, target)
         if self.tile("dst").pad != self.tile("src").pad:
-            expected, found = self.tile("src").pad, self.tile("dst").pad
-            yield Problem(f"dst must have pad={expected} like src, not pad={found}", at="dst_type")
+            yield at_type(self, "dst", f"with pad={self.tile('src').pad} like src", self.tile("dst").pad)
         if self.src is self.dst:
             yield Problem("a tile in mat is not filled in place", at="dst")
 
@@ -151,10 +138,10 @@ class _Concatenation(TileOperation):
         for role in self.operand_roles:
             yield from lies_in(self, role, "vec")
         for role in ("src0", "src1"):
-            yield from same_element(self, role, "dst")
+            yield from same_element("dst", role)(self, target)
             rows, expected = self.tile(role).valid[0], self.tile("dst").valid[0]
-            if not agree((rows,), (expected,)):
-                yield Problem(f"{role} must have the {expected} valid rows of dst, not {rows}", at=f"{role}_type")
+            if not agree(rows, expected):
+                yield at_type(self, role, f"to have the {expected} valid rows of dst", rows)
 
 
 class TConcat(_Concatenation):
@@ -175,8 +162,8 @@ class TConcat(_Concatenation):
         yield from super().tile_rules(target)
         first, second = (self.tile(role).valid[1] for role in ("src0", "src1"))
         if first is not None and second is not None and first + second > self.tile("dst").cols:
-            message = f"{first} + {second} valid columns do not fit in the {self.tile('dst').cols} columns of dst"
-            yield Problem(message, at="dst_type")
+            found = self.tile("dst").cols
+            yield at_type(self, "dst", f"to have room for {first} + {second} valid columns", f"for {found}")
 
 
 class TConcatIdx(_Concatenation):
@@ -199,7 +186,7 @@ class TConcatIdx(_Concatenation):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from super().tile_rules(target)
         yield from holds(self, "idx0", ("i8", "i16", "i32"))
-        yield from same_element(self, "idx1", "idx0")
+        yield from same_element("idx0", "idx1")(self, target)
 
 
 # --- scales ---------------------------------------------------------------------------------------
@@ -231,5 +218,5 @@ class TGetScaleAddr(TileOperation):
         rows, cols = src.shape
         expected = (rows, -(-cols // MX_BLOCK)) if src.loc == "left" else (-(-rows // MX_BLOCK), cols)
         if dst.shape != expected:
-            message = f"dst must be {times(expected)}, one scale for {MX_BLOCK} values of src, not {times(dst.shape)}"
-            yield Problem(message, at="dst_type")
+            wanted = f"to be {extents(expected)}, one scale for {MX_BLOCK} values of src"
+            yield at_type(self, "dst", wanted, extents(dst.shape))
