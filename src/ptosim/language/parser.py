@@ -131,7 +131,13 @@ class _Context(Context):
     """Attributes that nobody knows are kept as they are written; unknown operations and types are errors."""
 
     def get_optional_attr(self, name: str) -> type[Attribute]:
-        return super().get_optional_attr(name) or UnregisteredAttr.with_name_and_type(name, False)
+        return super().get_optional_attr(name) or _unregistered(name)
+
+
+@cache
+def _unregistered(name: str) -> type[Attribute]:
+    """The class of the attributes of one name: xDSL would make one for every attribute that it reads."""
+    return UnregisteredAttr.with_name_and_type(name, False)
 
 
 @cache

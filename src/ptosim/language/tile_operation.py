@@ -23,10 +23,11 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.clauses import by_role
-from ptosim.language.located import LocatedParser
+from ptosim.language.located import LocatedParser, Unsupported
 from ptosim.language.operands import nth
 from ptosim.language.operation import SEGMENTS, Placement, Problem, PTOOperation
 from ptosim.language.syntax import given_twice
@@ -141,6 +142,8 @@ class TileOperation(PTOOperation):
                 if name in attributes:
                     given_twice(parser, name, parser.place_of(name))
             attributes |= found
+        if parser.at(MLIRTokenKind.ARROW):
+            raise Unsupported(parser.span_here(), f"{cls.name} writes to its outs(...); results are not simulated")
         return cls.build(parser, by_role(written), attributes)
 
     @classmethod

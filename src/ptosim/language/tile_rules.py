@@ -6,7 +6,7 @@ that an operation leaves out are passed over. An extent that only the run knows 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from xdsl.ir import Attribute
 
@@ -35,8 +35,8 @@ def at_type(op: TileOperation, role: str, expected: str, found: object) -> Probl
     return Problem(f"{op.name} expects {role} {expected}, not {found}", at=f"{role}_type")
 
 
-def extents(pair: tuple[int | None, int | None]) -> str:
-    return "x".join("?" if extent is None else str(extent) for extent in pair)
+def extents(shape: Iterable[int | None]) -> str:
+    return "x".join("?" if extent is None else str(extent) for extent in shape)
 
 
 def agree(one: int | None, other: int | None) -> bool:
