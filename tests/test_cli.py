@@ -261,7 +261,7 @@ def test_isa() -> None:
 def test_every_page_says_what_it_costs() -> None:
     for page in json.loads(ptosim("isa", "--json").stdout):
         assert page["summary"], page["name"]
-        if page["name"].startswith("pto.") and page["pipe"]:
+        if page["name"].startswith("pto.") and page["pipe"] and not page["pending"]:
             assert page["example"] and page["cycles"].keys() == set(page["targets"]), page["name"]
 
 
