@@ -101,6 +101,14 @@ def test_what_the_newest_parser_refuses():
     rejects("%t = ~pto.bind_tile : TB", f"unknown operation 'pto.bind_tile': {why}", "syntax")
 
 
+def test_tiles_are_carried_selected_and_yielded():
+    two = "%t = pto.alloc_tile : TB\n%u = pto.alloc_tile : TB\n%k = arith.constant 1 : i1\n"
+    accepts(two + "%r = scf.for %l = %c0 to %c8 step %c1 iter_args(%b = %t) -> (TB) { scf.yield %b : TB }")
+    accepts(two + "%r = scf.if %k -> (TB) { scf.yield %t : TB } else { scf.yield %u : TB }")
+    accepts(two + "%r = arith.select %k, %t, %u : TB")
+    accepts(two + "pto.vecscope {\n%q = pto.tile_buf_addr %t : TB -> !pto.ptr<f32, ub>\n}")
+
+
 # --- the layout of an allocation ------------------------------------------------------------------
 
 ALIGNED = "byte size to be 32-byte aligned, but got"
