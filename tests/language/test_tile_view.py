@@ -94,9 +94,8 @@ def test_what_the_newest_parser_refuses():
     message = "pto.subview cuts tiles; a part of a tensor view is a pto.partition_view"
     text = "%u = pto.subview ~%v, offsets = [%i, %j], sizes = [%c1, %c1] : TV -> TV"
     rejects(text, message, kind="syntax")
-    rejects(
-        "%t = pto.alloc_tile valid_row = %m ~addr = %a : TB", "expected the result type of pto.alloc_tile", "syntax"
-    )
+    order = "expected ':' and the result type, after addr, valid_row and valid_col in this order"
+    rejects("%t = pto.alloc_tile valid_row = %m ~addr = %a : TB", order, "syntax")
     why = "it was retired; pto.alloc_tile with addr places a tile"
     rejects("%t = ~pto.bind_tile : TB", f"unknown operation 'pto.bind_tile': {why}", "syntax")
 
