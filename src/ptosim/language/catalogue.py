@@ -36,6 +36,7 @@ ROOMS = (
     "sfu",
     "system",
     "local",
+    "sim",
     "cube_load",
     "cube_load_raw",
     "mad",
