@@ -19,6 +19,7 @@ ROOMS = (
     "sync",
     "sync_semaphore",
     "sync_fence",
+    "sync_token",
     "dma",
     "dma_registers",
     "dma_grouped",

@@ -95,7 +95,7 @@ def present_pipe(op: PTOOperation, role: str) -> Iterator[Problem]:
 # --- flags ------------------------------------------------------------------------------------------------------------
 
 
-class _FlagPair(PTOOperation):
+class FlagPair(PTOOperation):
     """What every flag names: the pipe that sets and the pipe that waits."""
 
     placement = "outside"
@@ -123,7 +123,7 @@ class _FlagPair(PTOOperation):
         return not any(pair <= set(pipes) for pipes in PIPES_OF.values())
 
 
-class _Flag(_FlagPair):
+class _Flag(FlagPair):
     form = "[@source, @destination, @event]"
     words = {"source": PIPES, "destination": PIPES, "event": EVENTS}
     event = Property()
@@ -187,7 +187,7 @@ class WaitEvent(_Flag):
     words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
 
 
-class _DynamicFlag(_FlagPair):
+class _DynamicFlag(FlagPair):
     form = "[@source, @destination, $event]"
     words = {"source": PIPES, "destination": PIPES}
     event = Operand()
