@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ptosim.arguments import Arguments, Parameter, bind
-from ptosim.diagnostics import Diagnostic, Source, error
+from ptosim.diagnostics import Diagnostic, PTOError, Source, error
 
 if TYPE_CHECKING:
-    from ptosim.language.load import KernelProgram, VerifiedModule
+    from ptosim.language.kernels import KernelProgram
+    from ptosim.language.load import VerifiedModule
     from ptosim.loading import LoadedModule
     from ptosim.machine.core import Core
     from ptosim.machine.entry import Key
@@ -124,10 +125,10 @@ class Module:
 
     @cached_property
     def layout(self) -> Program:
-        """The module as it was written, for the sanitizer."""
+        """The operations and where each was written, for the sanitizer: vector scopes that nobody wrote included."""
         from ptosim.sanitize.program import Program
 
-        return Program(self.verified)
+        return Program(self.executable)
 
     def __str__(self) -> str:
         """The module in canonical text."""
@@ -152,8 +153,13 @@ class Kernel:
 
     @cached_property
     def program(self) -> KernelProgram:
-        """The operations."""
-        return next(program for program in self.module.executable.kernels if program.name == self.name)
+        """The operations; raises PTOError where one of them cannot be run yet."""
+        from ptosim.language.pending import waiting
+
+        program = next(program for program in self.module.executable.kernels if program.name == self.name)
+        if found := list(waiting(self.module.executable.parsed, program)):
+            raise PTOError(*found)
+        return program
 
     @cached_property
     def signature(self) -> tuple[Parameter, ...]:

@@ -11,8 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ptosim.diagnostics import Source
-from ptosim.language.load import VerifiedModule, kernels, load
-from ptosim.language.parser import deep_recursion
+from ptosim.language.infer_scopes import infer_scopes
+from ptosim.language.kernels import kernels
+from ptosim.language.launch_parameters import feed_launch_parameters
+from ptosim.language.load import VerifiedModule, load
+from ptosim.language.parser import ParsedModule, deep_recursion
+from ptosim.language.section_calls import section_calls
+from ptosim.language.verify import in_source_order
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
 """A pass takes a copy and returns it rewritten; what it cannot do it raises as a PTOError."""
@@ -20,7 +25,27 @@ Pass = Callable[[VerifiedModule], VerifiedModule]
 SYNC = ("auto", "written", "insert")
 """Whether synchronisation is inserted: where a function has tiles and none of its own, never, or always."""
 
-PASSES: Sequence[Pass] = ()
+
+def _rewriting(rewrite: Callable[[ParsedModule], None]) -> Pass:
+    """A pass that changes operations and nothing else of a module."""
+
+    def rewritten(module: VerifiedModule) -> VerifiedModule:
+        rewrite(module.parsed)
+        return module
+
+    return rewritten
+
+
+def _scopes(module: VerifiedModule) -> VerifiedModule:
+    return replace(module, warnings=in_source_order([*module.warnings, *infer_scopes(module.parsed)]))
+
+
+PASSES: Sequence[Pass] = (
+    _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
+    _rewriting(section_calls),  # a core reaches only functions for its kind
+    _scopes,  # every vector operation stands in a scope
+)
+"""Each with what holds after it."""
 
 
 @dataclass(frozen=True)

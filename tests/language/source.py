@@ -4,10 +4,13 @@ A text without `func.func` is the body of a kernel whose arguments are listed in
 token that a diagnostic is expected to point at, and is not part of the kernel.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from ptosim.diagnostics import Diagnostic, PTOError, Source
-from ptosim.language.load import VerifiedModule, load, text
+from ptosim.language.load import VerifiedModule, text
+from ptosim.loading import load_module
 
 ARGUMENTS = {
     "%gm": "!pto.ptr<f32, gm>",
@@ -39,7 +42,14 @@ def module(body: str, attributes: str = "") -> str:
 
 
 def read(body: str, target: str | None = None) -> VerifiedModule:
-    return load(Source("kernel.pto", module(body)), target)
+    """The module as written, with all that was said of it on the way to what runs."""
+    loaded = load_module(Source("kernel.pto", module(body)), target)
+    return replace(loaded.written, warnings=loaded.executable.warnings)
+
+
+def running(body: str) -> str:
+    """The text of what runs."""
+    return text(load_module(Source("kernel.pto", module(body))).executable)
 
 
 def place(body: str) -> tuple[str, tuple[int, int]]:

@@ -123,11 +123,9 @@ def test_arrays_of_event_ids_are_unsupported(instruction: str):
     accepts('pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", %i]')
 
 
-@pytest.mark.parametrize(
-    "name", ["tload", "tsync", "make_tensor_view", "partition_view", "alloc_tile", "tile_buf_addr"]
-)
-def test_the_tile_level_is_unsupported(name: str):
-    why = "belongs to a part of PTO that is not simulated (tile, communication or SIMT level)"
+@pytest.mark.parametrize("name", ["section.simt", "ldg", "get_tid_x", "syncthreads", "fusion_region"])
+def test_other_levels_are_unsupported(name: str):
+    why = "belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)"
     rejects(f"~pto.{name}", f"'pto.{name}' {why}", kind="unsupported")
 
 

@@ -104,7 +104,7 @@ def test_a_pointer_without_a_space_is_into_gm():
         ("!pto.vreg<~32xf32>", "!pto.vreg<32xf32> is 128 bytes; a vector register is exactly 256 bytes"),
         ("!pto.vreg<~64xindex>", "a vector register cannot hold index"),
         ("!pto.mask<~b64>", "unknown mask granularity 'b64'; known: b8, b16, b32"),
-        ("~!pto.tile<f32>", "unknown type '!pto.tile'"),
+        ("~!pto.tiles<f32>", "unknown type '!pto.tiles'; did you mean '!pto.tile'?"),
         ("~!pto.vregs<64xf32>", "unknown type '!pto.vregs'; did you mean '!pto.vreg'?"),
     ],
 )
@@ -194,10 +194,10 @@ def test_addresses():
     )
 
 
-@pytest.mark.parametrize("name", ["pto.load", "pto.store", "pto.ldg", "pto.stg", "pto.tile_buf_addr", "pto.get_tid_x"])
+@pytest.mark.parametrize("name", ["pto.load", "pto.store", "pto.ldg", "pto.stg", "pto.get_tid_x"])
 def test_other_levels_are_outside(name: str):
     rejects(
         f"~{name} %gm[%i]",
-        f"'{name}' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)",
+        f"'{name}' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)",
         kind="unsupported",
     )

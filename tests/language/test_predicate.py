@@ -3,7 +3,7 @@
 import pytest
 
 from language.room_example import example_loads_and_prints_stably
-from language.vector_kernel import accepts, kernel, printed, read, rejects
+from language.vector_kernel import accepts, gets_a_scope, kernel, printed, read, rejects
 from ptosim.language import predicate, predicate_memory
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
@@ -312,4 +312,4 @@ def test_pstu_goes_on_from_a_store_stream():
 
 
 def test_predicates_belong_inside_a_vector_scope():
-    rejects('%m = ^pto.pset_b8 "PAT_ALL" : M<b8>', "pto.pset_b8 must be inside a vector scope", scope=False)
+    gets_a_scope('%m = pto.pset_b8 "PAT_ALL" : M<b8>')

@@ -29,8 +29,15 @@ MODULES = [
         "unknown kernel kind 'scalar'; a kernel is vector or cube",
     ),
     Rule(
-        nested("~module« | attributes {pto.kernel_kind = #pto.kernel_kind<cube>} »{\nfunc.func @f() { return }\n}"),
+        nested(
+            "~module« | attributes {pto.kernel_kind = #pto.kernel_kind<cube>} »{\nfunc.func @f() { return }\n}",
+            submodule("vector"),
+        ),
         "expected VPTO kernel submodule to carry 'pto.kernel_kind'",
+    ),
+    Rule(
+        nested(submodule(""), submodule("").replace("@kernel", "~@«kernel|other»")),
+        "@kernel is already defined in another module",
     ),
     Rule(
         nested(submodule("vector"), submodule("«vector|cube»").replace("@", "~@")),
@@ -96,9 +103,22 @@ MODULES = [
         "@g contains pto.vecscope, which must be outside a vector scope",
     ),
     Rule(
-        'func.func private @g() {\n%m = pto.pset_b8 "PAT_ALL" : !pto.mask<b8>\nreturn }\n'
-        "func.func @f() {\n«|pto.vecscope {»\ncall ~@g() : () -> ()\n«|}»\nreturn }",
-        "@g contains pto.pset_b8, so it must be called inside a vector scope",
+        'func.func private @g() -> !pto.mask<b8> {\n%m = pto.pset_b8 "PAT_ALL" : !pto.mask<b8>\n'
+        "return %m : !pto.mask<b8> }\n"
+        "func.func @f() {\n«|pto.vecscope {»\n%x = call ~@g() : () -> !pto.mask<b8>\n«|}»\nreturn }",
+        "@g gives !pto.mask<b8>, so it must be called inside a vector scope",
+    ),
+    Rule(
+        "func.func private @c() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} { return }\n"
+        "func.func @f() {\npto.section.«vector|cube» { call ~@c() : () -> () }\nreturn }",
+        "@c is for the cube core, but this is code of the vector core",
+    ),
+    Rule(
+        "func.func private @c() -> i32 attributes {pto.kernel_kind = #pto.kernel_kind<cube>}\n"
+        "func.func private @v() attributes {pto.kernel_kind = #pto.kernel_kind<vector>}\n"
+        "func.func @f() {\n%x = call ~@c() : () -> i32\ncall @v() : () -> ()\n"
+        "«%y = arith.addi %x, %x : i32|»\nreturn }",
+        "what @c gives exists on the cube core only, and both run this",
     ),
 ]
 
@@ -135,7 +155,7 @@ SECTIONS = [
     ),
     Rule(
         "~pto.section.«simt|vector» { }",
-        "'pto.section.simt' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)",
+        "'pto.section.simt' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)",
         "unsupported",
     ),
 ]
@@ -175,10 +195,6 @@ SCOPES = [
         f"%r = ~{_LOOP} iter_args(%a = %s_i32) -> (i32) {{ scf.yield %a : i32 }} «{{llvm.loop.aivector_scope}}|»\n"
         "%x = arith.addi %r, %r : i32",
         "a vector scope has no results; store what is needed later to UB",
-    ),
-    Rule(
-        f"«|pto.vecscope {{»\n{_LOOP} {{ {_MASK} }}\n«|}}»".replace("pto.pset", "~pto.pset"),
-        "pto.pset_b32 must be inside a vector scope",
     ),
     Rule(
         "«pto.vecscope {|»\n%x = ~pto.get_block_idx\n«}|»",
@@ -274,7 +290,6 @@ SYSTEM = [
         "«pto.vecscope {|»\n%a:4 = ~pto.get_vms4_sr : i16, i16, i16, i16\n«}|»",
         "pto.get_vms4_sr must be outside 'pto.vecscope'",
     ),
-    Rule('«|pto.vecscope {»\n~pto.sprclr "AR"\n«|}»', "pto.sprclr must be inside a vector scope"),
     Rule('pto.vecscope {\npto.sprclr ~"«SQZN|AR»"\n}', "unknown register 'SQZN'; known: AR", "syntax"),
     Rule(
         f'«{_LOOP}|pto.vecscope» {{\n~pto.sprclr "AR"\n}}« {{llvm.loop.aivector_scope}}|»',
@@ -302,7 +317,7 @@ SYSTEM = [
     Rule('pto.vecscope { pto.print "%d", ~%«v_f32|s_i32» }', "pto.print shows scalars and pointers, not ..."),
     Rule(
         "%x = ~pto.«load|load_scalar» %p_f32_ub[%s_index] : !pto.ptr<f32, ub> -> f32",
-        "'pto.load' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)",
+        "'pto.load' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)",
         "unsupported",
     ),
 ]

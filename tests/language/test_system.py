@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.source import accepts, prints, rejects
+from language.source import accepts, prints, rejects, running
 
 QUERIES = ["get_block_idx", "get_block_num", "get_subblock_idx", "get_subblock_num"]
 
@@ -86,7 +86,7 @@ def test_there_is_one_special_register():
 
 
 def test_special_registers_need_a_scope_of_their_own_kind():
-    rejects('~pto.sprclr "AR"', "pto.sprclr must be inside a vector scope")
+    assert 'pto.vecscope {\n      pto.sprclr "AR"\n    }' in running('pto.sprclr "AR"')
     rejects(
         'scf.for %j = %i to %i step %i { ~pto.sprclr "AR" } {llvm.loop.aivector_scope}',
         "pto.sprclr must be inside pto.vecscope or pto.strict_vecscope, not a marked loop",

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from language.room_example import example_loads_and_prints_stably
-from language.vector_kernel import accepts, kernel, printed, read, rejects, warns
+from language.vector_kernel import accepts, gets_a_scope, kernel, printed, read, rejects, warns
 from ptosim.language import vector_memory
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
@@ -368,7 +368,7 @@ def test_block_strides_with_too_many_operands():
 
 def test_vector_memory_belongs_inside_a_vector_scope():
     body = f"pto.vsts %v_f32, %p_f32_ub[%s_index] : V<f32>, {PTR}"
-    rejects(f"^{body}", "pto.vsts must be inside a vector scope", scope=False)
+    gets_a_scope(body)
     accepts(body)
 
 

@@ -11,6 +11,7 @@ that a diagnostic is expected to point at, and is not part of the kernel.
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -18,8 +19,9 @@ from xdsl.printer import Printer
 
 from ptosim.diagnostics import Diagnostic, PTOError, Source
 from ptosim.effects.element import ELEMENTS
-from ptosim.language.load import VerifiedModule, load
-from ptosim.language.operation import PTOOperation
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.loading import load_module
 
 _PREFIXED = {"hif8", "hif8x2", "f8E8M0", "f4E1M2x2", "f4E2M1x2", "bf16x2"}
 _VALUE = re.compile(r"%(?:(?P<register>[uvw]_)|(?P<scalar>s_)|(?P<mask>b)|(?P<pointer>p_))(?P<rest>\w+)")
@@ -81,7 +83,25 @@ def kernel(body: str, scope: bool = True) -> str:
 
 
 def read(text: str, target: str | None = None) -> VerifiedModule:
-    return load(Source("kernel.pto", text), target)
+    """The module as written, with all that was said of it on the way to what runs."""
+    loaded = load_module(Source("kernel.pto", text), target)
+    return replace(loaded.written, warnings=loaded.executable.warnings)
+
+
+def scopes(text: str) -> list[list[str]]:
+    """The names of the operations in each vector scope of what runs."""
+    executable = load_module(Source("kernel.pto", text)).executable
+    found = [op for op in executable.parsed.module.walk() if is_scope(op)]
+    return [[inner.name for inner in scope.walk() if inner is not scope] for scope in found]
+
+
+def gets_a_scope(body: str) -> None:
+    """The body holds one vector instruction outside of scopes, which gets one around it."""
+    loaded = kernel(body, scope=False)
+    name = re.search(r"pto\.(?!castptr)\w+", body)
+    assert name is not None
+    assert scopes(loaded) == [[name[0]]]
+    assert read(loaded).warnings == []
 
 
 def _place(text: str) -> tuple[str, tuple[int, int]]:

@@ -1,18 +1,18 @@
 """Rules between functions: no recursion, and a helper is called where what it contains may stand.
 
-A helper may have vector instructions without a scope of its own; then it belongs in the scope of its caller. One that
-has a scope, or an instruction that must be outside of one, cannot be called inside.
+A helper that has a scope, or an instruction that must be outside of one, cannot be called inside. Vector instructions
+without a scope belong in that of the caller; where there is none, infer_scopes.py gives them one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from ptosim.language.function import Call, Function, callee_of
-from ptosim.language.operation import Problem, PTOOperation, enclosing_scope, needs_scope
+from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 
 Found = tuple[Operation, Problem]
 Calls = dict[Function, list[tuple[Call, Function]]]
@@ -32,19 +32,11 @@ def call_problems(module: ModuleOp) -> Iterator[Found]:
     yield from recursive
     if recursive:
         return
-    called = helpers(module)
-    for function, made in calls.items():
+    for made in calls.values():
         for call, callee in made:
-            if (message := _misplaced(call, callee, function in called, calls)) is not None:
-                yield call, Problem(f"@{callee.symbol} contains {message}", at="callee")
-
-
-def _misplaced(call: Call, callee: Function, in_helper: bool, calls: Calls) -> str | None:
-    if enclosing_scope(call) is not None:
-        reason = _outside(callee, calls)
-        return reason and f"{reason}, which must be outside a vector scope"
-    reason = None if in_helper else _inside(callee, calls)
-    return reason and f"{reason}, so it must be called inside a vector scope"
+            if enclosing_scope(call) is not None and (reason := _outside(callee, calls)) is not None:
+                message = f"@{callee.symbol} contains {reason}, which must be outside a vector scope"
+                yield call, Problem(message, at="callee")
 
 
 def _calls(function: Function) -> Iterator[tuple[Call, Function]]:
@@ -75,24 +67,10 @@ def _visit(function: Function, calls: Calls, path: list[Function], finished: set
     finished.add(function)
 
 
-def _inside(function: Function, calls: Calls) -> str | None:
-    """The name of something in a function that needs a scope around the call, or None."""
-    return _first(function, calls, needs_scope, _inside)
-
-
 def _outside(function: Function, calls: Calls) -> str | None:
     """The name of something in a function that cannot be in a scope, or None."""
-    return _first(function, calls, lambda op: op.is_scope or op.placement == "outside", _outside)
-
-
-def _first(
-    function: Function,
-    calls: Calls,
-    wanted: Callable[[PTOOperation], bool],
-    again: Callable[[Function, Calls], str | None],
-) -> str | None:
     for op in function.walk():
-        if isinstance(op, PTOOperation) and enclosing_scope(op) is None and wanted(op):
+        if isinstance(op, PTOOperation) and enclosing_scope(op) is None and (op.is_scope or op.placement == "outside"):
             return op.name
-    inner = (again(callee, calls) for call, callee in calls.get(function, ()) if enclosing_scope(call) is None)
+    inner = (_outside(callee, calls) for call, callee in calls.get(function, ()) if enclosing_scope(call) is None)
     return next((reason for reason in inner if reason is not None), None)

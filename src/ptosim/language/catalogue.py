@@ -43,6 +43,25 @@ ROOMS = (
     "mad",
     "fixpipe",
     "fixpipe_raw",
+    "tile_move",
+    "tile_extract",
+    "tile_rearrange",
+    "tile_gather",
+    "tile_matrix",
+    "comm",
+    "comm_async",
+    "tensor_view",
+    "tile_view",
+    "tile_reserve",
+    "tile_local",
+    "tile_vector",
+    "tile_vector_scalar",
+    "tile_vector_fill",
+    "tile_vector_reduce",
+    "tile_vector_expand",
+    "tile_vector_select",
+    "tile_vector_gather",
+    "tile_vector_quantise",
 )
 
 STRUCTURE = ("scalar", "scalar_cast", "control", "function")
@@ -67,8 +86,9 @@ def structural_operations() -> tuple[type[PTOOperation], ...]:
 
 
 def _operations_of(room: str) -> Iterator[type[PTOOperation]]:
+    """The classes of a room, and those that it has made from the rows of tables: its OPERATIONS."""
     module = import_module(f"ptosim.language.{room}")
-    for value in vars(module).values():
+    for value in (*vars(module).values(), *getattr(module, "OPERATIONS", ())):
         if (
             isinstance(value, type)
             and PTOOperation in value.__mro__  # issubclass would search all classes below it

@@ -25,13 +25,14 @@ from ptosim.language.operation import (
     PTOOperation,
     VariadicOperand,
     VariadicResult,
+    core_of,
 )
 from ptosim.language.scalar_form import SCALARS, SIGNED_OR_UNSIGNED
 from ptosim.language.syntax import agreed_types, parse_listed_type, parse_types
 from ptosim.language.tile_types import PASSED_TYPES
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_name
 
-ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry")
+ENTRY_MARKS = ("pto.aicore", "pto.kernel", "pto.entry", "hacc.entry")
 """Attributes that make a function an entry."""
 
 
@@ -101,6 +102,15 @@ class Function(PTOOperation):
     def retype(self) -> None:
         """Bring the signature up to date with the arguments of the body."""
         self.properties["function_type"] = FunctionType.from_lists(self.argument_types, self.return_types)
+
+    def drop_argument(self, argument: BlockArgument) -> None:
+        """Take an argument out of the signature; nothing may use it any more."""
+        if self.arg_attrs is not None:
+            kept = list(cast("ArrayAttr[DictionaryAttr]", self.arg_attrs).data)
+            del kept[argument.index]
+            self.properties["arg_attrs"] = ArrayAttr(kept)
+        self.body.block.erase_arg(argument)
+        self.retype()
 
     # --- text ------------------------------------------------------------------------------------
 
@@ -308,16 +318,58 @@ def function_of(op: Operation) -> Function | None:
 
 
 def entry_functions(module: ModuleOp) -> list[Function]:
-    """The marked functions; when there are none, every function with a body that is not private."""
+    """The marked functions; when there are none, every public function with a body that gives nothing and that no other
+    calls."""
     bodies = [op for op in module.walk() if isinstance(op, Function) and not op.is_declaration]
     marked = [function for function in bodies if function.is_marked]
-    return marked or [function for function in bodies if not function.is_private]
+    if marked:
+        return marked
+    called = {callee_of(op) for op in module.walk() if isinstance(op, Call)}
+    return [
+        function
+        for function in bodies
+        if not function.is_private and not function.return_types and function not in called
+    ]
+
+
+def callees(*functions: Function) -> Iterator[Function]:
+    """Functions and those that they call, each once."""
+    known: set[Function] = set()
+    waiting = list(functions)
+    while waiting:
+        function = waiting.pop()
+        if function not in known:
+            known.add(function)
+            yield function
+            waiting += [callee for op in function.walk() if isinstance(op, Call) and (callee := callee_of(op))]
+
+
+def reached(*functions: Function) -> Iterator[Operation]:
+    """Everything that functions execute, calls included."""
+    for function in callees(*functions):
+        yield from function.walk()
 
 
 def callee_of(call: Call) -> Function | None:
-    """The function that a call means: of its own module, else of one around it."""
+    """The function that a call means: of its own module, else of one around it; a declaration stands for the function
+    of that name in another module of the file."""
     parent: Operation | None = call
     while (parent := parent.parent_op()) is not None:
         if isinstance(parent, ModuleOp) and (found := functions(parent).get(call.symbol)) is not None:
-            return found
+            return _definition(found) if found.is_declaration else found
     return None
+
+
+def _definition(declared: Function) -> Function:
+    """The function that a declaration stands for: of the same kind of core, if it says; itself, if there is none."""
+    bodies = (op for op in outermost(declared).walk() if isinstance(op, Function) and not op.is_declaration)
+    same = (op for op in bodies if op.symbol == declared.symbol and core_of(declared) in (None, core_of(op)))
+    return next(same, declared)
+
+
+def outermost(op: Operation) -> ModuleOp:
+    """The module of the whole file."""
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    assert isinstance(op, ModuleOp)
+    return op

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind
 from ptosim.language.calls import Found, helpers
-from ptosim.language.function import Function, entry_functions, function_of
+from ptosim.language.function import Call, Function, callee_of, callees, entry_functions, function_of
 from ptosim.language.operation import (
     KERNEL_KIND,
     KERNEL_KINDS,
@@ -26,7 +26,8 @@ from ptosim.language.operation import (
 from ptosim.language.scope import Section
 from ptosim.language.syntax import word_in
 
-_NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
+NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
+"""The kinds of core in words."""
 
 
 # --- modules --------------------------------------------------------------------------------------
@@ -35,9 +36,10 @@ _NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
 def module_problems(module: ModuleOp) -> Iterator[Found]:
     """What is wrong with a module and the modules in it."""
     symbols: set[str] = set()
+    split = any(isinstance(op, ModuleOp) and KERNEL_KIND in op.attributes for op in module.body.ops)
     for op in module.body.ops:
         if isinstance(op, ModuleOp):
-            if KERNEL_KIND not in op.attributes:
+            if split and KERNEL_KIND not in op.attributes:  # its neighbours say which cores they are for
                 yield op, Problem(f"expected VPTO kernel submodule to carry '{KERNEL_KIND}'")
             yield from module_problems(op)
         elif not isinstance(op, Function):
@@ -59,25 +61,27 @@ def _kind_problems(op: Operation) -> Iterator[Found]:
         yield op, Problem(f"unknown kernel kind '{word_in(kind)}'; a kernel is {known}", at=KERNEL_KIND)
 
 
-def program_problems(module: ModuleOp) -> Iterator[Found]:
-    """Entries of one name in different modules are the programs of one kernel: for different cores, same parameters."""
-    programs: dict[str, dict[CoreKind | None, Function]] = {}
-    for function in entry_functions(module):
-        others = programs.setdefault(function.symbol, {})
-        core = core_of(function)
-        if core is not None and core in others and others[core].parent_op() is not function.parent_op():
-            yield function, Problem(f"@{function.symbol} is already defined for the {_NAMES[core]} core", at="sym_name")
-        for other in others.values():
-            if list(other.argument_types) != list(function.argument_types):
-                types = ", ".join(map(str, other.argument_types))
-                yield (
-                    function,
-                    Problem(f"@{function.symbol} has other parameters in another module: ({types})", at="sym_name"),
-                )
-        others.setdefault(core, function)
-
-
 # --- cores ----------------------------------------------------------------------------------------
+
+
+def cores(function: Function) -> tuple[CoreKind, ...]:
+    """The kinds of core that run an entry: as declared, both when it has sections, else by what it executes."""
+    if (core := core_of(function)) is not None:
+        return (core,)
+    asked = {core for called in callees(function) for core in _asked(called)}
+    return tuple(core for core in CoreKind if core in asked) or (CoreKind.AIV,)
+
+
+def _asked(function: Function) -> Iterator[CoreKind]:
+    """The kinds of core that the text of a function asks for; none, if any will do."""
+    if (core := core_of(function)) is not None:
+        yield core
+        return
+    for op in function.walk():
+        if isinstance(op, Section):
+            yield from CoreKind
+        elif isinstance(op, PTOOperation) and len(needed := cores_of(op)) == 1:
+            yield from needed
 
 
 def core_problems(module: ModuleOp) -> Iterator[Found]:
@@ -86,13 +90,43 @@ def core_problems(module: ModuleOp) -> Iterator[Found]:
     for function in module.walk():
         if isinstance(function, Function):
             yield from _function_problems(function, function in called)
+    for op in module.walk():
+        if isinstance(op, Call):
+            yield from _call_problems(op)
+    for call in calls_of_one_kind(module):
+        if any(result.uses for result in call.results):
+            core = core_of(callee_of(call) or call)
+            assert core is not None
+            message = f"what @{call.symbol} gives exists on the {NAMES[core]} core only, and both run this"
+            yield call, Problem(message, at="callee", hint=f"move the call into pto.section.{NAMES[core]} {{ ... }}")
+
+
+def _call_problems(call: Call) -> Iterator[Found]:
+    """A function for one kind of core is not called by code for the other."""
+    callee, core = callee_of(call), core_of(call)
+    needed = core_of(callee) if callee is not None else None
+    if core is not None and needed is not None and core is not needed:
+        message = f"@{call.symbol} is for the {NAMES[needed]} core, but this is code of the {NAMES[core]} core"
+        yield call, Problem(message, at="callee")
+
+
+def calls_of_one_kind(module: ModuleOp) -> Iterator[Call]:
+    """The calls that only one kind of core makes although both run the code around: of functions that say their kind,
+    in mixed kernels, outside of sections."""
+    mixed = [function for function in entry_functions(module) if len(cores(function)) > 1]
+    for function in callees(*mixed):
+        for op in function.walk():
+            if isinstance(op, Call) and core_of(op) is None:
+                callee = callee_of(op)
+                if callee is not None and core_of(callee) is not None:
+                    yield op
 
 
 def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
     kind = core_of(function)
     for section in function.walk():
         if kind is not None and isinstance(section, Section) and section.core is not kind:
-            message = f"{section.name} never runs: this function is for the {_NAMES[kind]} core"
+            message = f"{section.name} never runs: this function is for the {NAMES[kind]} core"
             yield section, Problem(message, kind="lint", severity="warning")
     mixed = _is_mixed(function)
     first: tuple[Operation, CoreKind] | None = None
@@ -105,7 +139,7 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
             if core is not needed:
                 yield (
                     op,
-                    Problem(f"{op.name} is for the {_NAMES[needed]} core, but this is code of the {_NAMES[core]} core"),
+                    Problem(f"{op.name} is for the {NAMES[needed]} core, but this is code of the {NAMES[core]} core"),
                 )
         elif mixed:
             yield op, _shared(op, needed)
@@ -117,7 +151,7 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
             yield (
                 op,
                 Problem(
-                    f"{op.name} is for the {_NAMES[needed]} core, but the kernel also has {first[0].name}",
+                    f"{op.name} is for the {NAMES[needed]} core, but the kernel also has {first[0].name}",
                     hint="put the code of each kind of core in pto.section.vector { ... } and pto.section.cube { ... }",
                 ),
             )
@@ -126,7 +160,7 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
 
 def _shared(op: PTOOperation, needed: CoreKind) -> Problem:
     """An instruction outside the sections of a mixed kernel. A copy there is legal, and each core runs it that can."""
-    name = _NAMES[needed]
+    name = NAMES[needed]
     hint = f"move it into pto.section.{name} {{ ... }}"
     if _is_copy(op):
         message = f"{op.name} stands outside the sections: every {name} core runs it, the others pass over it"
@@ -151,4 +185,12 @@ def _is_copy(op: PTOOperation) -> bool:
 
 
 def _is_mixed(function: Function) -> bool:
-    return any(isinstance(op, Section) for op in function.walk())
+    """Whether both kinds of core run a function: it has sections, or calls functions that say their kind."""
+    if any(isinstance(op, Section) for op in function.walk()):
+        return True
+    return core_of(function) is None and _calls_kinds(function) and len(cores(function)) > 1
+
+
+def _calls_kinds(function: Function) -> bool:
+    called = (callee_of(op) for op in function.walk() if isinstance(op, Call))
+    return any(callee is not None and core_of(callee) is not None for callee in called)

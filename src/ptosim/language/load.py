@@ -2,43 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import BlockArgument, Operation
 
-from ptosim.diagnostics import Diagnostic, PTOError, Source, error
-from ptosim.effects.names import CoreKind
+from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language import printing
-from ptosim.language.function import Call, Function, callee_of, entry_functions
 from ptosim.language.infer import infer
+from ptosim.language.kernels import KernelProgram, kernels
 from ptosim.language.legacy import modernise
-from ptosim.language.operation import PTOOperation, core_of, cores_of
+from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule, deep_recursion, parse
-from ptosim.language.scope import Section
 from ptosim.language.syntax import word_in
 from ptosim.language.tile_target import settle_left
+from ptosim.language.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
 from ptosim.language.verify import in_source_order, verify
 
 TARGETS = {"a5": "a5", "a2": "a2a3", "a3": "a2a3", "a2a3": "a2a3"}
 TARGET_ARCH = "pto.target_arch"
+DEVICE_SPEC = "pto.device-spec"
+A5_DEVICES = ("Ascend950", "Ascend910_95")
+"""How the names of devices begin that are an a5; all others are an a2 or a3."""
 
-_CROSS_BLOCK = frozenset({"pto.set_cross_block", "pto.wait_cross_block", "pto.syncall"})
-
-
-@dataclass(frozen=True)
-class KernelProgram:
-    """An entry: which cores run what, and the parameters. A program leaves out the sections of the other kind."""
-
-    name: str
-    kind: Literal["vector", "cube", "mixed"]
-    entries: Mapping[CoreKind, Function]
-    signature: tuple[tuple[str, str], ...]
-    """Name and type of each parameter."""
-    cross_block: bool
-    """Whether blocks wait for each other."""
+GM_SLOTS = frozenset({"gm_slot_buffer", "gm_slot_tensor"})
+"""The roles of a FIFO's slots in GM."""
+_TILES = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 
 
 @dataclass
@@ -77,58 +65,30 @@ def text(module: VerifiedModule) -> str:
 
 
 def target_of(parsed: ParsedModule, override: str | None) -> str:
-    """The machine a module is for: the override, its `pto.target_arch`, or a5."""
-    modules = (op for op in (parsed.module, *parsed.module.body.ops) if isinstance(op, ModuleOp))
-    declaring = next((op for op in modules if TARGET_ARCH in op.attributes), None)
-    name = override or (word_in(declaring.attributes[TARGET_ARCH]) if declaring is not None else "a5")
-    if name not in TARGETS:
-        place = parsed.location(declaring, TARGET_ARCH) if declaring is not None and override is None else None
-        kind = "argument" if override else "invalid"
+    """The machine a module is for: the override, its `pto.target_arch`, its device, else by what it contains."""
+    if override is not None:
+        return _named(override, "argument", None)
+    modules = [op for op in parsed.module.walk() if isinstance(op, ModuleOp)]
+    for op in modules:
+        if TARGET_ARCH in op.attributes:
+            return _named(word_in(op.attributes[TARGET_ARCH]), "invalid", parsed.location(op, TARGET_ARCH))
+    for op in modules:
+        if DEVICE_SPEC in op.attributes:
+            return "a5" if word_in(op.attributes[DEVICE_SPEC]).startswith(A5_DEVICES) else "a2a3"
+    return "a2a3" if _has_tiles(parsed.module) and not _has_direct_fifo(parsed.module) else "a5"
+
+
+def _named(name: str, kind: str, place: Location | None) -> str:
+    if name.lower() not in TARGETS:
         raise error(kind, f"unknown target '{name}'; known: {', '.join(TARGETS)}", place)
-    return TARGETS[name]
+    return TARGETS[name.lower()]
 
 
-# --- kernels --------------------------------------------------------------------------------------
+def _has_tiles(module: ModuleOp) -> bool:
+    return any(isinstance(value.type, _TILES) for op in module.walk() for value in (*op.operands, *op.results))
 
 
-def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
-    """The entries of a verified module. Functions of one name for different kinds of core are one kernel."""
-    named: dict[str, list[Function]] = {}
-    for function in entry_functions(parsed.module):
-        named.setdefault(function.symbol, []).append(function)
-    for name, functions in named.items():
-        entries = {core: function for function in functions for core in _cores(function)}
-        kind = "mixed" if len(entries) > 1 else "vector" if CoreKind.AIV in entries else "cube"
-        signature = tuple((_name(parsed, value), str(value.type)) for value in functions[0].args)
-        crossing = any(_crosses_blocks(op) for function in functions for op in _reached(function))
-        yield KernelProgram(name, kind, entries, signature, crossing)
-
-
-def _cores(function: Function) -> tuple[CoreKind, ...]:
-    """The kinds of core that run an entry: as declared, both when it has sections, else by its instructions."""
-    if (core := core_of(function)) is not None:
-        return (core,)
-    reached = list(_reached(function))
-    if any(isinstance(op, Section) for op in reached):
-        return (CoreKind.AIC, CoreKind.AIV)
-    is_cube = any(isinstance(op, PTOOperation) and cores_of(op) == (CoreKind.AIC,) for op in reached)
-    return (CoreKind.AIC,) if is_cube else (CoreKind.AIV,)
-
-
-def _reached(function: Function) -> Iterator[Operation]:
-    """Everything that a function executes, calls included. There is no recursion."""
-    for op in function.walk():
-        yield op
-        if isinstance(op, Call) and (callee := callee_of(op)) is not None:
-            yield from _reached(callee)
-
-
-def _crosses_blocks(op: Operation) -> bool:
-    if op.name in ("pto.sync.set", "pto.sync.wait") and isinstance(op, PTOOperation):
-        return op.integer("ffts_mode") == 0
-    return op.name in _CROSS_BLOCK
-
-
-def _name(parsed: ParsedModule, argument: BlockArgument) -> str:
-    span = parsed.definitions.get(argument)
-    return span.text[1:] if span is not None else str(argument.index)
+def _has_direct_fifo(module: ModuleOp) -> bool:
+    """Whether a FIFO between cores has no slots in GM, which only a5 can do."""
+    operations = (op for op in module.walk() if isinstance(op, PTOOperation))
+    return any(set(op.operand_roles) >= GM_SLOTS and not any(map(op.segment, GM_SLOTS)) for op in operations)

@@ -41,8 +41,7 @@ class Unsupported(ParseError):
 
 
 _LEVEL = re.compile(
-    r"pto\.(t[a-z]\w*|comm\..*|simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*"
-    r"|\w*(tile|tensor_view|partition_view)\w*)"
+    r"pto\.(simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*|fusion_region)"
 )
 _EVENT_ARRAY = re.compile(r"pto\.(declare_)?eventid_array(_\w+)?")
 _NO_EVENT_ARRAYS = (
@@ -66,8 +65,14 @@ _INSTEAD = {
     "pto.vperm": "pto.vselr takes lanes by their numbers",
     "pto.vslide": "pto.vselr takes lanes by their numbers, which pto.vci counts",
     "pto.vshift": "pto.vselr takes lanes by their numbers, which pto.vci counts",
+    "pto.bind_tile": "it was retired; pto.alloc_tile with addr places a tile",
+    "pto.pointer_cast": "it was retired; pto.castptr makes a pointer of an address",
+    "pto.materialize_tile": "it was retired; pto.tassign binds a tile to an address",
+    "pto.declare_tile_memref": "it was retired; pto.declare_tile declares a tile",
+    "pto.slot_marker": "it was retired; pto.multi_tile_get chooses a slot",
+    "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
 }
-"""Instructions that other manuals have and the dialect has not: what to write for them."""
+"""Instructions that other or older manuals have and the dialect has not: what to write for them."""
 
 _TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
 """Types that were renamed; the newest assembler refuses the old name."""
@@ -144,7 +149,7 @@ class LocatedParser(Parser):
             return found
         if _LEVEL.fullmatch(name):
             raise Unsupported(
-                span, f"'{name}' belongs to a part of PTO that is not simulated (tile, communication or SIMT level)"
+                span, f"'{name}' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)"
             )
         if _EVENT_ARRAY.fullmatch(name):
             raise Unsupported(span, f"'{name}': {_NO_EVENT_ARRAYS}")

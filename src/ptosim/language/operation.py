@@ -156,6 +156,8 @@ class PTOOperation(Readable):
     core: ClassVar[CoreKind | None] = None
     """The kind of core that the region of the operation is for."""
     targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
+    is_pure: ClassVar[bool] = False
+    """Whether a scalar operation does nothing but compute its results, wherever it stands."""
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
 

@@ -51,6 +51,20 @@ class ParsedModule:
                 self.positions[op] = self.positions[old]
             self.origins[op] = self.origin(old)
 
+    def copied(self, op: Operation, values: dict[SSAValue, SSAValue] | None = None) -> Operation:
+        """A copy of an operation that stands where it stands and serves what it serves; `values` take the place of its
+        operands, and get the results."""
+        values = {} if values is None else values
+        new = op.clone(values)
+        for old, copy in zip(op.walk(), new.walk(), strict=True):
+            if old in self.positions:
+                self.positions[copy] = self.positions[old]
+            self.origins[copy] = self.origin(old)
+        for old, copy in values.items():
+            if old in self.definitions:
+                self.definitions[copy] = self.definitions[old]
+        return new
+
     def cloned(self) -> ParsedModule:
         """A copy for passes to rewrite. Its operations stand at the same places and serve those of this module."""
         values: dict[SSAValue, SSAValue] = {}
@@ -117,7 +131,13 @@ class _Context(Context):
     """Attributes that nobody knows are kept as they are written; unknown operations and types are errors."""
 
     def get_optional_attr(self, name: str) -> type[Attribute]:
-        return super().get_optional_attr(name) or UnregisteredAttr.with_name_and_type(name, False)
+        return super().get_optional_attr(name) or _unregistered(name)
+
+
+@cache
+def _unregistered(name: str) -> type[Attribute]:
+    """The class of the attributes of one name: xDSL would make one for every attribute that it reads."""
+    return UnregisteredAttr.with_name_and_type(name, False)
 
 
 @cache

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.effects.names import Space
-from ptosim.language.function import Function, entry_functions, function_of
+from ptosim.language.function import entry_functions, function_of, outermost
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
@@ -27,6 +27,7 @@ class CastPtr(PTOOperation):
     """
 
     name = "pto.castptr"
+    is_pure = True
     form = "$input"
     input = Operand()
     result = Result()
@@ -64,6 +65,7 @@ class AddPtr(PTOOperation):
     """
 
     name = "pto.addptr"
+    is_pure = True
     form = "$pointer, $offset"
     listed = ("pointer",)
     pointer = Operand()
@@ -92,6 +94,7 @@ class PtrToInt(PTOOperation):
     """
 
     name = "pto.ptrtoint"
+    is_pure = True
     form = "$pointer"
     spaces = {"pointer": (Space.GM,)}
     pointer = Operand()
@@ -111,6 +114,7 @@ class IntToPtr(PTOOperation):
     """
 
     name = "pto.inttoptr"
+    is_pure = True
     form = "$address"
     spaces = {"result": (Space.GM,)}
     address = Operand()
@@ -201,20 +205,11 @@ def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
     if isinstance(pointer, PtrType) and element_name(pointer.element) not in _DEVICE_ELEMENTS:
         yield Problem(f"{op.name} accesses {', '.join(_DEVICE_ELEMENTS)}, not {pointer.element}", at="pointer")
     function = function_of(op)
-    if function is not None and function not in entry_functions(_module_of(function)):
+    if function is not None and function not in entry_functions(outermost(function)):
         yield Problem(f"{op.name} belongs in a kernel entry, not in the helper @{function.symbol}")
     for name in op.attributes:
         if "cache" in name:
             yield Problem(f"{op.name} passes the cache by and has no cache policy", at=name)
-
-
-def _module_of(function: Function) -> ModuleOp:
-    """The outermost module, whose entries are the kernels."""
-    parent = function.parent_op()
-    while parent is not None and (outer := parent.parent_op()) is not None:
-        parent = outer
-    assert isinstance(parent, ModuleOp)
-    return parent
 
 
 class LdDev(_Load):

@@ -49,6 +49,7 @@ class Constant(PTOOperation):
     """
 
     name = "arith.constant"
+    is_pure = True
     bits = Property()
     result = Result()
 

@@ -35,6 +35,7 @@ _NAMES: dict[frozenset[str], str] = {
 class ScalarOperation(PTOOperation):
     """An operation of the scalar unit; also allowed inside a vector scope."""
 
+    is_pure = True
     takes: ClassVar[frozenset[str]] = SCALARS
     """The types of its operands."""
 

@@ -46,6 +46,24 @@ EVENT_TYPES = {
 }
 """The pipe that each high-level operation class runs on."""
 
+_MANUAL_NAMES = {
+    "EVENT_LOAD_FROM_GM": "TLOAD",
+    "EVENT_STORE_FROM_ACC": "TSTORE_ACC",
+    "EVENT_STORE_FROM_VEC": "TSTORE_VEC",
+    "EVENT_MOVE_MAT_TO_LEFT": "TMOV_M2L",
+    "EVENT_MOVE_MAT_TO_SCALAR": "TMOV_M2S",
+    "EVENT_MOVE_MAT_TO_BIAS": "TMOV_M2B",
+    "EVENT_MOVE_MAT_TO_VEC": "TMOV_M2V",
+    "EVENT_MOVE_VEC_TO_MAT": "TMOV_V2M",
+    "EVENT_COMPUTE_MATMUL": "TMATMUL",
+    "EVENT_COMPUTE_VEC": "TVEC",
+    "EVENT_VEC_WAITPOINT": "TVECWAIT_EVENT",
+}
+"""The operation classes in the words of the manual."""
+
+EVENT_PIPES = EVENT_TYPES | {name: EVENT_TYPES[word] for name, word in _MANUAL_NAMES.items()}
+"""The pipe of an operation class, in either spelling."""
+
 _REAL_PIPES = tuple(f"PIPE_{pipe}" for pipe in Pipe if pipe is not Pipe.ALL)
 _ABSENT_PIPES = (
     *("PIPE_MTE4", "PIPE_MTE5", "PIPE_V2", "PIPE_NUM", "PIPE_UNASSIGNED"),
@@ -56,11 +74,11 @@ BUFFER_IDS = 32
 
 PIPES = Vocabulary(_REAL_PIPES, bare="PIPE_ALL", illegal=("PIPE_ALL", *_ABSENT_PIPES))
 PIPES_OR_EVENT_TYPES = Vocabulary(
-    _REAL_PIPES, EVENT_TYPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=tuple(EVENT_TYPES)
+    _REAL_PIPES, EVENT_PIPES, illegal=("PIPE_ALL", *_ABSENT_PIPES), also=tuple(EVENT_TYPES)
 )
 BARRIER_PIPES = Vocabulary((*_REAL_PIPES, "PIPE_ALL"), bare="PIPE_ALL", printed="#pto.pipe<{}>", illegal=_ABSENT_PIPES)
 BARRIER_EVENT_TYPES = Vocabulary(
-    (*_REAL_PIPES, "PIPE_ALL"), EVENT_TYPES, illegal=_ABSENT_PIPES, also=tuple(EVENT_TYPES)
+    (*_REAL_PIPES, "PIPE_ALL"), EVENT_PIPES, illegal=_ABSENT_PIPES, also=tuple(EVENT_TYPES)
 )
 EVENTS = Vocabulary(
     tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS)), illegal=tuple(f"EVENT_ID{id_}" for id_ in range(EVENT_IDS, 64))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Self
 
 from xdsl.dialects.builtin import StringAttr
@@ -16,10 +15,8 @@ from ptosim.language.operation import (
     Operand,
     OptionalOperand,
     OptionalProperty,
-    Problem,
     Property,
     PTOOperation,
-    enclosing_scope,
 )
 from ptosim.language.syntax import Vocabulary, parse_word
 
@@ -47,13 +44,6 @@ class MemBar(PTOOperation):
     form = "@order"
     words = {"order": MEMORY_BARRIERS}
     order = Property()
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        if enclosing_scope(self) is None:
-            hint = "order pipes with pto.set_flag and pto.wait_flag"
-            yield Problem(
-                "pto.mem_bar has no effect outside a vector scope", kind="lint", severity="warning", hint=hint
-            )
 
 
 class Dsb(PTOOperation):

@@ -15,13 +15,13 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_among, are_i64
+from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
 from ptosim.language.sync import PIPES, known_in_range, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
-from ptosim.language.types import PtrType
+from ptosim.language.tile_places import count, global_element
+from ptosim.language.tile_types import view_of
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 
@@ -263,23 +263,28 @@ class WaitCrossCore(WaitFlagDev):
 
 SYNCALL_MODES = Vocabulary(("hard", "soft"))
 CORE_TYPES = Vocabulary(
-    ("aic", "aiv", "mix"), {"cube": "aic", "aic_only": "aic", "vector": "aiv", "aiv_only": "aiv", "all": "mix"}
+    ("aic_only", "aiv_only", "mix"),
+    {"aic": "aic_only", "cube": "aic_only", "aiv": "aiv_only", "vector": "aiv_only", "all": "mix"},
 )
+
+WORKSPACE_ELEMENTS = 16
+"""The words of GM that each core needs for the soft barrier."""
 
 
 class SyncAll(PTOOperation):
     """Barrier over all blocks.
 
-    `core_type` says which kinds of core take part: aic, aiv or mix. The soft mode needs a GM workspace of at least 16
-    i32 for each core.
+    `core_type` says which kinds of core take part: aic_only, aiv_only or mix. The soft mode needs a GM workspace of at
+    least 16 i32 for each core, and may say how many cores take part; the hard mode has no operands. It waits for the
+    arrival of the others and for nothing else: pto.barrier <PIPE_ALL> before it drains the pipes.
 
-        pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>
+        pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>
     """
 
     name = "pto.syncall"
     placement = "outside"
-    spaces = {"workspace": (Space.GM,)}
     workspace = OptionalOperand()
+    used = OptionalOperand()
     mode = Property()
     core_type = Property()
 
@@ -290,31 +295,51 @@ class SyncAll(PTOOperation):
         parser.parse_punctuation("(")
         if parser.at(MLIRTokenKind.PERCENT_IDENT):
             operands["workspace"] = parser.parse_value("workspace")
+            if parser.parse_optional_punctuation(",") is not None:
+                operands["used"] = parser.parse_value("used")
             if parser.parse_optional_punctuation(":") is not None:
                 compare_types(parser, parse_types(parser), list(operands.items()))
         parser.parse_punctuation(")")
-        parser.parse_keyword("mode")
-        parser.parse_punctuation("=")
-        mode = parse_word(parser, "mode", SYNCALL_MODES)
+        mode = cls._parse_clause(parser, "mode", SYNCALL_MODES)
         parser.parse_punctuation(",")
-        parser.parse_keyword("core_type")
+        core_type = cls._parse_clause(parser, "core_type", CORE_TYPES)
+        return cls.parse_rest(parser, operands, {"mode": mode, "core_type": core_type})
+
+    @classmethod
+    def _parse_clause(cls, parser: LocatedParser, name: str, vocabulary: Vocabulary) -> StringAttr:
+        parser.parse_keyword(name)
         parser.parse_punctuation("=")
-        core_type = parse_word(parser, "core_type", CORE_TYPES)
-        return cls.parse_rest(parser, operands, {"mode": StringAttr(mode), "core_type": StringAttr(core_type)})
+        return StringAttr(parse_word(parser, name, vocabulary))
 
     def print(self, printer: Printer) -> None:
         printer.print_string("(")
-        if self.workspace is not None:
-            printer.print_ssa_value(self.workspace)
+        if self.operands:
+            printer.print_list(self.operands, printer.print_ssa_value)
+            printer.print_string(" : ")
+            printer.print_list([value.type for value in self.operands], printer.print_attribute)
         mode, core_type = self.word("mode"), self.word("core_type")
         printer.print_string(f") mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{core_type}>")
         printer.print_op_attributes(self.attributes)
-        if self.workspace is not None:
-            printer.print_string(" : ")
-            printer.print_attribute(self.workspace.type)
 
     def rules(self, target: str) -> Iterator[Problem]:
-        if self.word("mode") == "soft" and self.workspace is None:
+        if self.word("mode") == "hard":
+            if self.operands:
+                yield Problem("hard pto.syncall has no operands", at="workspace", hint="a workspace is for mode soft")
+        elif self.workspace is None:
             yield Problem("soft pto.syncall needs a workspace in GM", at="mode")
-        if self.workspace is not None and isinstance(type_ := self.workspace.type, PtrType) and type_.element != i32:
-            yield Problem(f"workspace must point to i32, not {type_.element}", at="workspace")
+        else:
+            yield from self._workspace(self.workspace.type)
+        yield from are_type(self, i32, "used")
+
+    def _workspace(self, type_: Attribute) -> Iterator[Problem]:
+        """A GM pointer, or a view of at least 16 elements, of i32."""
+        element = global_element(type_)
+        if element is None:
+            yield Problem(f"workspace must be a pointer to gm or a view of it, not {type_}", at="workspace")
+        elif element != i32:
+            yield Problem(f"workspace must hold i32, not {element}", at="workspace")
+        elif (view := view_of(type_)) is not None:
+            size = count(view.shape)
+            if size is not None and size < WORKSPACE_ELEMENTS:
+                message = f"workspace has {size} elements; soft pto.syncall needs at least {WORKSPACE_ELEMENTS}"
+                yield Problem(message, at="workspace")

@@ -18,9 +18,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, StringAttr, UnregisteredAttr, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    MemRefType,
+    StringAttr,
+    UnregisteredAttr,
+    i64,
+)
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
@@ -403,5 +413,12 @@ def word_of(op: Any, name: str) -> str | None:
 
 def integers_of(op: Any, name: str) -> tuple[int, ...]:
     """The integers stored in a property."""
-    attribute = getattr(op, name)
-    return tuple(int(number) for number in attribute.get_values()) if isinstance(attribute, DenseArrayBase) else ()  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType, reportUnknownArgumentType]
+    return integers_in(getattr(op, name))
+
+
+def integers_in(attribute: Attribute) -> tuple[int, ...]:
+    """The integers of `array<i64: ...>` or `[...]`; none in another attribute."""
+    if isinstance(attribute, DenseArrayBase):
+        return tuple(int(number) for number in cast("DenseArrayBase[IntegerType]", attribute).get_values())
+    entries = cast("ArrayAttr[Attribute]", attribute).data if isinstance(attribute, ArrayAttr) else ()
+    return tuple(cast("IntegerAttr[Any]", entry).value.data for entry in entries if isinstance(entry, IntegerAttr))

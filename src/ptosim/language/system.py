@@ -133,6 +133,7 @@ class SetCtrl(PTOOperation):
 
 
 class _BitSet(PTOOperation):
+    is_pure = True
     form = "$value, $bit"
     value = Operand()
     bit = Operand()

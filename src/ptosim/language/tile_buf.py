@@ -97,10 +97,15 @@ class TileBuf:
 
     @property
     def box(self) -> tuple[int, int]:
-        """Rows and columns of a box; one element in a tile without boxes."""
+        """Rows and columns of a box; an accumulator has columns in groups of 16 whatever its `fractal` says."""
+        return (16, 16) if self.boxed and self.loc == "acc" else self.written_box
+
+    @property
+    def written_box(self) -> tuple[int, int]:
+        """The box as `fractal` and `slayout` say it; one element in a tile without boxes."""
         if not self.boxed:
             return 1, 1
-        if self.loc == "acc" or self.fractal == 1024:
+        if self.fractal == 1024:
             return 16, 16
         minor = 2 if self.fractal == 32 else BLOCK_BYTES * 8 // self.element_bits
         return (16, minor) if self.slayout == "row_major" else (minor, 16)

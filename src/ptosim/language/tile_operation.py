@@ -23,10 +23,11 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.clauses import by_role
-from ptosim.language.located import LocatedParser
+from ptosim.language.located import LocatedParser, Unsupported
 from ptosim.language.operands import nth
 from ptosim.language.operation import SEGMENTS, Placement, Problem, PTOOperation
 from ptosim.language.syntax import given_twice
@@ -135,11 +136,14 @@ class TileOperation(PTOOperation):
             clauses.append(parse_clause(parser, "outs"))
         written = [placed for clause in clauses for placed in cls.placed(parser, clause)]
         attributes: dict[str, Attribute] = {}
-        for found in (*(clause.attributes for clause in clauses), parser.parse_optional_attr_dict()):
+        dictionaries = [found for clause in clauses for found in (clause.attributes, cls.worded(parser, clause))]
+        for found in (*dictionaries, parser.parse_optional_attr_dict()):
             for name in found:
                 if name in attributes:
                     given_twice(parser, name, parser.place_of(name))
             attributes |= found
+        if parser.at(MLIRTokenKind.ARROW):
+            raise Unsupported(parser.span_here(), f"{cls.name} writes to its outs(...); results are not simulated")
         return cls.build(parser, by_role(written), attributes)
 
     @classmethod
@@ -149,6 +153,13 @@ class TileOperation(PTOOperation):
         """The operation that was read, its attributes split into properties of the class and others."""
         properties = cls.settled(parser, attributes)
         return cls.make(operands, (), properties, attributes)
+
+    @classmethod
+    def worded(cls, parser: LocatedParser, clause: Clause) -> dict[str, Attribute]:
+        """The attributes that the words of a clause stand for; most operations know no such words."""
+        for word, span in clause.words.items():
+            parser.raise_error(f"{cls.name} has no word '{word}' in {clause.word}(...)", span)
+        return {}
 
     @classmethod
     def placed(cls, parser: LocatedParser, clause: Clause) -> Iterator[tuple[str, SSAValue]]:
@@ -218,7 +229,7 @@ class TileOperation(PTOOperation):
             elif name in cls.flags:
                 _expect(parser, name, value, _is_flag(value), "true or false")
             elif name in cls.numbers:
-                _expect(parser, name, value, isinstance(value, IntegerAttr) and not _is_flag(value), "an integer")
+                _expect(parser, name, value, _is_number(value), "an integer")
         for name in cls.required_properties:
             if name not in properties:
                 parser.raise_error(f"{cls.name} needs the attribute '{name}'", parser.place_of(""))
@@ -286,8 +297,11 @@ VIEWS = (PartitionViewType, TensorViewType)
 
 
 def _is_flag(value: Attribute) -> bool:
-    type_ = cast("IntegerAttr[Any]", value).type if isinstance(value, IntegerAttr) else None
-    return type_ == i1
+    return isinstance(value, IntegerAttr) and cast("IntegerAttr[Any]", value).type == i1
+
+
+def _is_number(value: Attribute) -> bool:
+    return isinstance(value, IntegerAttr) and cast("IntegerAttr[Any]", value).type != i1
 
 
 def _expect(parser: LocatedParser, name: str, value: Attribute, holds: bool, expected: str) -> None:

@@ -32,6 +32,8 @@ class AttributeKind(Vocabulary):
     """The values of one kind of attribute; both `#pto.kind<value>` and `#pto<kind value>` are read."""
 
     kind: str = ""
+    older: tuple[str, ...] = ()
+    """Older names of the kind."""
 
 
 def pretty(kind: str, words: str, aliases: Mapping[str, str] | None = None) -> AttributeKind:
@@ -49,7 +51,7 @@ def read_word(parser: LocatedParser, name: str, attribute: Attribute, vocabulary
     span = parser.place_of(name)
     if isinstance(vocabulary, AttributeKind) and isinstance(attribute, UnregisteredAttr):
         kind = attribute.attr_name.data.removeprefix("pto.")
-        if kind != vocabulary.kind and kind not in vocabulary.aliases:
+        if kind not in (vocabulary.kind, *vocabulary.older):
             expected = vocabulary.printed.format("...")
             parser.raise_error(f"{name} must be {expected}, not of kind {kind}", span)
     return check_word(parser, name, word_in(attribute), vocabulary, span)

@@ -1,6 +1,6 @@
 """Gives the `left` tiles of a module the order of boxes that the machine has, once the machine is known.
 
-The parser reads every one as a5 has it, so that types compare equal however they are written.
+The parser reads every one as one machine has it, so that types compare equal however they are written.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.language.function import Function
-from ptosim.language.tile_types import MultiTileBuf, MultiTileBufType, TileBufType
+from ptosim.language.tile_types import READ_AS, MultiTileBuf, MultiTileBufType, TileBufType
 
 
 def settle_left(module: ModuleOp, target: str) -> None:
     """Afterwards every type in the module is as the machine has it."""
+    if target == READ_AS:
+        return
 
     def settled(type_: Attribute) -> Attribute:
         if isinstance(type_, TileBufType):

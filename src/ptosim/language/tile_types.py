@@ -1,8 +1,8 @@
 """The types of the tile language: tiles in both spellings, views of global memory, small arrays and opaque handles.
 
 What follows from a tile type for its bytes is in tile_buf.py. A type that a file repeats is read once: the parser keeps
-types by their text. The boxes of `left` tiles are read as those of a5, whatever is written, so that types can be
-compared before the machine is known; tile_target.py then gives them the order of the machine.
+types by their text. The boxes of `left` tiles are read as those of one machine, whatever is written, so that types can
+be compared before the machine is known; tile_target.py then gives them the order of the machine.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ from ptosim.language.tile_buf import (
     TileBuf,
 )
 from ptosim.language.types import element_name, element_of, is_element, parse_element
+
+READ_AS = "a5"
+"""The machine whose `left` tiles the parser reads."""
+
 
 # --- tiles ----------------------------------------------------------------------------------------
 
@@ -91,7 +95,7 @@ def _parse_short(parser: LocatedParser, fields: Mapping[str, Reader]) -> tuple[T
     if "valid" in places:
         _check_valid(parser, places["valid"], tile)
     own = {name: given.pop(name) for name in _FIELDS if name in given}
-    return replace(tile, **own).on("a5"), given
+    return replace(tile, **own).on(READ_AS), given
 
 
 def _parse_fields(parser: LocatedParser, fields: Mapping[str, Reader]) -> tuple[dict[str, Any], dict[str, Span]]:
@@ -133,7 +137,7 @@ def _parse_long(parser: LocatedParser) -> TileBuf:
     tile = TileBuf(given.pop("loc"), given.pop("dtype"), given.pop("rows"), given.pop("cols"), valid)
     for name, part in (("v_row", (valid[0], None)), ("v_col", (None, valid[1]))):
         _check_valid(parser, places[name], replace(tile, valid=part))
-    return replace(tile, **given).on("a5")
+    return replace(tile, **given).on(READ_AS)
 
 
 def _placed(parser: LocatedParser, read: Reader) -> tuple[Any, Span]:
@@ -256,6 +260,13 @@ SLOTS = range(2, 17)
 """How many tiles a multi-buffer may have."""
 
 
+def unfit_for_slots(tile: TileBuf) -> str | None:
+    """Why there cannot be several of a tile."""
+    if tile.kind.kind == "lowprecision":
+        return f"a multi-buffer does not support element type {tile.element}"
+    return "a multi-buffer does not support compact=2 (row_plus_one)" if tile.compact == ROW_PLUS_ONE else None
+
+
 @dataclass(frozen=True)
 class MultiTileBuf:
     """Several tiles of one type, one of which is used at a time."""
@@ -285,10 +296,8 @@ class MultiTileBufType(Data[MultiTileBuf], TypeAttribute):
         if "count" not in given:
             parser.raise_error("expected ', count=N' in a multi_tile_buf")
         parser.parse_punctuation(">", " after a multi_tile_buf")
-        if tile.kind.kind == "lowprecision":
-            _fail(parser, start, f"multi_tile_buf does not support element type {tile.element}")
-        if tile.compact == ROW_PLUS_ONE:
-            _fail(parser, start, "multi_tile_buf does not support compact=2 (row_plus_one)")
+        if (why := unfit_for_slots(tile)) is not None:
+            _fail(parser, start, why)
         return MultiTileBuf(tile, given["count"])
 
     def print_parameter(self, printer: Printer) -> None:

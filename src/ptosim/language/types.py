@@ -209,15 +209,18 @@ def _parse_space(parser: AttrParser) -> Space:
 
 @irdl_attr_definition
 class AddressSpaceAttr(ParametrizedAttribute):
-    """`#pto.address_space<gm>`."""
+    """`#pto.address_space<gm>`, also `#pto<address_space gm>`."""
 
     name = "pto.address_space"
     space: StringAttr
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            return (StringAttr(_parse_space(parser).value),)
+        bracket = parser.parse_optional_punctuation("<")
+        space = _parse_space(parser)
+        if bracket is not None:
+            parser.parse_punctuation(">")
+        return (StringAttr(space.value),)
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():

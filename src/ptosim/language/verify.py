@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
-from ptosim.language.calls import call_problems, helpers
-from ptosim.language.kinds import core_problems, module_problems, program_problems
+from ptosim.language.calls import call_problems
+from ptosim.language.kernels import program_problems
+from ptosim.language.kinds import core_problems, module_problems
 from ptosim.language.local import local_problems
-from ptosim.language.operation import Problem, PTOOperation, enclosing_scope, needs_scope
+from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 from ptosim.language.parser import ParsedModule
+from ptosim.language.tile_view import mixed_allocations
 from ptosim.language.types import PtrType
 
-_HINT = "wrap the vector instructions in pto.vecscope { ... }"
 _MARKED = "this loop is a vector scope: it is marked with llvm.loop.aivector_scope"
 
 
@@ -28,12 +29,11 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     What the parser has reported at a token, a type that is not the written one, is not said again in other words.
     """
     found: list[Diagnostic] = []
-    called = helpers(parsed.module)
     for function in _functions(parsed.module):
         for op in function.walk():
-            found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target, function in called))
-    rules = (module_problems, program_problems, core_problems, call_problems, local_problems)
-    between = [problem for rule in rules for problem in rule(parsed.module)]
+            found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target))
+    rules = (module_problems, core_problems, call_problems, mixed_allocations, local_problems)
+    between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
     reported = {report.location for report in parsed.reports}
     return in_source_order([*parsed.reports, *(other for other in found if other.location not in reported)])
@@ -54,26 +54,25 @@ def _functions(module: Operation) -> Iterator[Operation]:
                 yield op
 
 
-def problems(op: Operation, target: str, in_helper: bool = False) -> Iterator[Problem]:
-    """The broken rules of one operation; a helper may have vector instructions without a scope of its own."""
+def problems(op: Operation, target: str) -> Iterator[Problem]:
+    """The broken rules of one operation."""
     if not isinstance(op, PTOOperation):
         return
-    yield from _placement(op, in_helper)
+    yield from _placement(op)
     if target not in op.targets:
         yield Problem(f"{op.name} does not exist on {target}", kind="wrong-target")
     yield from _spaces(op)
     yield from op.rules(target)
 
 
-def _placement(op: PTOOperation, in_helper: bool) -> Iterator[Problem]:
+def _placement(op: PTOOperation) -> Iterator[Problem]:
+    """What belongs outside of scopes is not in one. (Vector code outside gets its scopes in infer_scopes.py.)"""
     scope = enclosing_scope(op)
     if op.is_scope and scope is not None:
         yield Problem("a vector scope cannot contain another")
     elif op.placement == "outside" and scope is not None:
         hint = _MARKED if scope.name == "scf.for" else None
         yield Problem(f"{op.name} must be outside '{scope.name}'", hint=hint)
-    elif scope is None and not in_helper and needs_scope(op):
-        yield Problem(f"{op.name} must be inside a vector scope", hint=_HINT)
 
 
 def _spaces(op: PTOOperation) -> Iterator[Problem]:

@@ -9,8 +9,9 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.control import While
 from ptosim.language.fixpipe import MteL0cGm
-from ptosim.language.function import Call, Function, callee_of
-from ptosim.language.load import KernelProgram, VerifiedModule
+from ptosim.language.function import reached
+from ptosim.language.kernels import KernelProgram
+from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
 from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
 from ptosim.language.system import GetCtrl, SBitSet0, SBitSet1, SetCtrl
@@ -62,17 +63,7 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
 
 def _reached(program: KernelProgram) -> Iterator[Operation]:
     """Everything that the kernel may execute."""
-    known: set[Function] = set()
-    waiting = list(program.entries.values())
-    while waiting:
-        function = waiting.pop()
-        if function in known:
-            continue
-        known.add(function)
-        for op in function.walk():
-            yield op
-            if isinstance(op, Call) and (callee := callee_of(op)) is not None:
-                waiting.append(callee)
+    return reached(*program.entries.values())
 
 
 def _stores_in_order(op: Operation) -> bool:

@@ -112,7 +112,7 @@ class Run:
         core = self._core(machine)
         try:
             with np.errstate(all="ignore"):
-                code.program(core, *self.arguments)
+                code.program(core, *self.arguments[: code.parameters])
                 core.ended()
                 machine.drain()
         except Fault as fault:

@@ -50,6 +50,8 @@ class Code:
 
     program: Callable[..., None]
     """program(core, *arguments)"""
+    parameters: int
+    """How many arguments it takes: a program of a pair may leave out the last ones of its kernel."""
     sites: Mapping[int, Site]
     """Line of the Python text -> operation."""
     loops: Mapping[int, tuple[str, ...]]
@@ -121,7 +123,7 @@ class Translator:
         sites = {number: self.site(line.op) for number, line in lines.items() if line.op is not None}
         loops = {number: line.loops for number, line in lines.items() if line.loops}
         operations = {site: op for op, site in self.sites.items()}
-        return Code(self.namespace[name], sites, loops, operations, filename, text)
+        return Code(self.namespace[name], len(entry.args), sites, loops, operations, filename, text)
 
     def _text(self) -> tuple[str, dict[int, _Line]]:
         out: list[str] = []

@@ -13,6 +13,10 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
+from ptosim.language.pending import PENDING
+from ptosim.language.tile_family import VectorTile
+from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_rules import named
 from ptosim.language.vector import VectorOperation, listing
 from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
@@ -23,10 +27,14 @@ LONGEST_LIST = 40  # words
 
 @dataclass(frozen=True)
 class Page:
-    """One instruction. Operands, results and words are by role, cycles by target and figure."""
+    """One instruction. Operands, results and words are by role, cycles by target and figure.
+
+    `reads` and `writes` are special registers; `tiles` says which operands of a tile operation are read and written.
+    """
 
     name: str
     group: str
+    syntax: str
     summary: str
     meaning: str
     example: str
@@ -34,12 +42,15 @@ class Page:
     optional: list[str]
     results: list[str]
     words: dict[str, list[str]]
+    defaults: dict[str, str]
     elements: str
     targets: list[str]
     placement: str
     pipe: str
     reads: list[str]
     writes: list[str]
+    tiles: dict[str, list[str]]
+    pending: bool
     cycles: dict[str, dict[str, Figure]]
 
     def to_json(self) -> dict[str, Any]:
@@ -49,7 +60,8 @@ class Page:
         return asdict(self) | {"cycles": cycles}
 
     def __str__(self) -> str:
-        parts = [f"{self.name}  ({self.group})", self.summary, self.meaning, self.example, "\n".join(self._facts())]
+        title = f"{self.name}  ({self.group})"
+        parts = [title, self.summary, self.syntax, self.meaning, self.example, "\n".join(self._facts())]
         return "\n\n".join(part for part in parts if part)
 
     def _facts(self) -> Iterator[str]:
@@ -62,7 +74,8 @@ class Page:
             yield f"results: {', '.join(self.results)}"
         for role, words in self.words.items():
             if len(words) <= LONGEST_LIST:
-                yield f"{role}: {', '.join(words)}"
+                otherwise = f"; {self.defaults[role]} unless said" if role in self.defaults else ""
+                yield f"{role}: {', '.join(words)}{otherwise}"
         if self.elements:
             yield f"elements: {self.elements}"
         yield f"targets: {', '.join(self.targets)}"
@@ -70,6 +83,11 @@ class Page:
             yield f"placement: {self.placement} vector scopes"
         if self.pipe:
             yield f"pipe: {self.pipe}"
+        for what, roles in self.tiles.items():
+            if roles:
+                yield f"{what}: {', '.join(roles)}"
+        if self.pending:
+            yield "runs: not yet"
         if self.reads or self.writes:
             yield f"special registers: reads {_list(self.reads)}, writes {_list(self.writes)}"
         for target, row in self.cycles.items():
@@ -108,25 +126,30 @@ def contents() -> str:
 
 def _page(operation: type[PTOOperation]) -> Page:
     summary, meaning, example = _documentation(operation)
+    tile = operation if issubclass(operation, TileOperation) else None
     optional = [role for role in operation.operand_roles if role in operation.optional_roles]
     record = effects().get(operation.name)
     priced = [name for name in TARGETS if name in operation.targets] if record else []
     return Page(
         name=operation.name,
         group=room_of(operation),
+        syntax=_syntax(tile) if tile is not None else "",
         summary=summary,
         meaning=meaning,
         example=example,
         operands={role: _kind(operation, role) for role in operation.operand_roles if role not in optional},
         optional=optional,
         results=list(operation.result_roles),
-        words={role: list(vocabulary.words) for role, vocabulary in operation.words.items()},
+        words={role: list(vocabulary.words) for role, vocabulary in operation.words.items()} | _plain_words(tile),
+        defaults={name: _shown_default(value) for name, value in tile.defaults.items()} if tile is not None else {},
         elements=_elements(operation),
         targets=list(operation.targets),
         placement=operation.placement,
-        pipe="" if record is None else "scalar unit" if record.pipe is Pipe.S else str(record.pipe),
+        pipe=", ".join(_pipe(pipe) for pipe in (tile.pipes if tile else [record.pipe] if record else [])),
         reads=list(record.reads) if record else [],
         writes=list(record.writes) if record else [],
+        tiles=_touched(tile) if tile is not None else {},
+        pending=operation.name in PENDING,
         cycles={name: _cycles(operation, load_target(name)) for name in priced},
     )
 
@@ -148,7 +171,75 @@ def _kind(operation: type[PTOOperation], role: str) -> str:
     return ", ".join(kinds)
 
 
+def _pipe(pipe: Pipe) -> str:
+    return "scalar unit" if pipe is Pipe.S else str(pipe)
+
+
+# --- tile operations ------------------------------------------------------------------------------
+
+
+def _syntax(operation: type[TileOperation]) -> str:
+    """How a tile operation is written, with its roles; what is in brackets may be left out."""
+    clauses = [_clause(operation, word) for word in ("ins", "outs") if operation.clause_roles(word)]
+    behind = [name for name in operation.property_roles if name not in operation.inside]
+    return " ".join([operation.name, *clauses, *([f"{{{', '.join(behind)}}}"] if behind else [])])
+
+
+def _clause(operation: type[TileOperation], word: str) -> str:
+    roles = operation.clause_roles(word)
+    values = _listed([(f"%{role}", role in operation.optional_roles) for role in roles])
+    types = _listed([(_type(operation, role), role in operation.optional_roles) for role in roles])
+    inside = f" {{{', '.join(operation.inside)}}}" if word == "ins" and operation.inside else ""
+    return f"{word}({values}{inside} : {types})"
+
+
+def _listed(items: list[tuple[str, bool]]) -> str:
+    """Items separated by commas, those that may be missing in brackets."""
+    first, *rest = items
+    return first[0] + "".join(f"[, {text}]" if optional else f", {text}" for text, optional in rest)
+
+
+def _type(operation: type[TileOperation], role: str) -> str:
+    if role in operation.untyped:
+        return "TYPE"
+    return "SCALAR" if role in operation.scalars else "VIEW" if role in operation.views else "TILE"
+
+
+def _plain_words(operation: type[TileOperation] | None) -> dict[str, list[str]]:
+    """The attributes that are true or false, or numbers."""
+    if operation is None:
+        return {}
+    flags = {name: ["false", "true"] for name in operation.flags}
+    return flags | {name: ["an integer"] for name in operation.numbers}
+
+
+def _shown_default(value: str | int | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _touched(operation: type[TileOperation]) -> dict[str, list[str]]:
+    """Which operands are read and written, and which of these keep nothing of what they had."""
+    return {
+        "reads": list(operation.reads),
+        "writes": list(operation.writes),
+        "overwrites": list(operation.overwrites),
+        "working memory": list(operation.scratch),
+    }
+
+
+def _tile_elements(operation: type[VectorTile]) -> str:
+    by_target = {name: named(operation.accepted[name]) for name in operation.targets if operation.accepted}
+    if len(set(by_target.values())) == 1:
+        return next(iter(by_target.values()))
+    return "; ".join(f"{listed} on {name}" for name, listed in by_target.items())
+
+
+# --- other instructions ---------------------------------------------------------------------------
+
+
 def _elements(operation: type[PTOOperation]) -> str:
+    if issubclass(operation, VectorTile):
+        return _tile_elements(operation)
     if not issubclass(operation, VectorOperation):
         return ""
     documented = operation.accepted & operation.documented

@@ -37,7 +37,7 @@ class Dependence:
 
     def may_be_overtaken(self, load: Site, scope: Site) -> bool:
         """Whether the scope has a store that does not wait for this load through registers."""
-        op, around = self.program.operation(load.location), self.program.operation(scope.location)
+        op, around = self.program.operation(load.location), self.program.scope(scope.location)
         if op is None or around is None:
             return True
         known = self.program.overtaken
@@ -49,7 +49,7 @@ class Dependence:
     def has_scalar_accesses(self, scope: Site) -> bool:
         """Whether scalar code of the scope reads or writes memory."""
         if scope not in self._scalar:
-            around = self.program.operation(scope.location)
+            around = self.program.scope(scope.location)
             self._scalar[scope] = around is None or any(op.name in SCALAR_ACCESSES for op in _executed(around))
         return self._scalar[scope]
 

@@ -1,8 +1,8 @@
-"""The kernel as written: what a run cannot tell is which operation stands where, and where an edit would go."""
+"""The kernel in its text: what a run cannot tell is which operation stands where, and where an edit would go."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from xdsl.ir import Block, Operation
@@ -12,6 +12,7 @@ from ptosim.language.control import For, While
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import is_scope
+from ptosim.language.scope import VecScope
 
 
 class Program:
@@ -29,16 +30,30 @@ class Program:
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int], Operation]:
+        return self._placed(op for op in self.operations() if not isinstance(op, VecScope))
+
+    @cached_property
+    def _scopes(self) -> dict[tuple[int, int], Operation]:
+        return self._placed(op for op in self.operations() if isinstance(op, VecScope))
+
+    def _placed(self, operations: Iterable[Operation]) -> dict[tuple[int, int], Operation]:
         found: dict[tuple[int, int], Operation] = {}
-        for op in self.module.parsed.module.walk():
+        for op in operations:
             location = self.module.parsed.location(op)
             if location is not None:
                 found.setdefault((location.line, location.column), op)  # an implicit yield stands at its parent's place
         return found
 
     def operation(self, location: Location | None) -> Operation | None:
-        """The operation that a diagnostic points at."""
-        return self._by_place.get((location.line, location.column)) if location else None
+        """The operation that a diagnostic points at. A scope that nobody wrote begins at its first instruction, which
+        is the one that is meant."""
+        place = (location.line, location.column) if location else (0, 0)
+        return self._by_place.get(place) or self._scopes.get(place)
+
+    def scope(self, location: Location | None) -> Operation | None:
+        """The vector scope at a place."""
+        place = (location.line, location.column) if location else (0, 0)
+        return self._scopes.get(place) or self._by_place.get(place)
 
     def operations(self) -> Iterator[Operation]:
         yield from self.module.parsed.module.walk()
@@ -60,11 +75,13 @@ class Program:
 
     def _stop(self, op: Operation) -> int:
         """The end of the line before the next operation of the block, or before the brace that closes the block."""
-        start = self._start(op)
+        start, behind = self._start(op), list[int]()
         follower = op.next_op
-        if follower is not None and self._start(follower) > start:
-            stop = self._start(follower)
-        else:
+        while follower is not None:  # a scope that nobody wrote stands behind scalars that it has in its lines
+            behind.append(self._start(follower))
+            follower = follower.next_op
+        stop = min((other for other in behind if other > start), default=None)
+        if stop is None:
             stop = _closing_brace(self.source.text, start)
         line_start = self.source.text.rfind("\n", 0, stop)
         return max(start, line_start)

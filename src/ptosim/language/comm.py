@@ -1,0 +1,354 @@
+"""Communication between ranks and blocks: copies between windows, signals, collectives of a group.
+
+The instructions only see addresses in global memory; which rank a view belongs to is decided when it runs. Transfers
+without waiting are in comm_async.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import i1, i32
+
+from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language.operands import are_type, nth
+from ptosim.language.operation import (
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    Problem,
+    Property,
+    Result,
+    VariadicOperand,
+)
+from ptosim.language.tile_attributes import KINDS
+from ptosim.language.tile_call import CallOperation
+from ptosim.language.tile_places import count, element_at, has_elements, lies_in, same_elements, static_view, view_at
+from ptosim.language.tile_rules import at_type, extents, name_of
+from ptosim.language.tile_types import PartitionViewType, View, view_of
+
+# --- rules ----------------------------------------------------------------------------------------
+
+
+def staged(op: CallOperation, like: str, *roles: str) -> Iterator[Problem]:
+    """The tiles that data pass through are in UB and have the elements that pass; a second one is like the first."""
+    for role in roles:
+        if not op.has(role):
+            continue
+        wrong = [*lies_in(op, role, "vec"), *same_elements(op, role, like)]
+        yield from wrong
+        if not wrong and op.tile(role) != op.tile("ping"):
+            types = [op.segment(each)[0].type for each in ("ping", role)]
+            yield at_type(op, role, f"to have the type of ping, {types[0]}", types[1])
+
+
+def chunks_divide(op: CallOperation, view: View) -> Iterator[Problem]:
+    """What does not pass at once passes in chunks of the valid region, which the view is a multiple of."""
+    *outer, rows, cols = (1, *view.shape) if view.rank == 1 else view.shape
+    valid = op.tile("ping").valid
+    whole = count((*outer, rows))
+    fits = all(
+        extent is not None and (limit is None or extent <= limit)
+        for extent, limit in zip((whole, cols), valid, strict=True)
+    )
+    for side, extent, step in zip(("rows", "columns"), (rows, cols), valid, strict=True):
+        if not fits and extent is not None and step and extent % step:
+            message = f"ping passes {step} {side} at a time, which does not divide the {extent} {side} of the view"
+            yield Problem(message, at="ping_type", hint="leave its valid region dynamic, or make it a divisor")
+
+
+# --- copies ---------------------------------------------------------------------------------------
+
+
+class _Copy(CallOperation):
+    """`X(%dst, %src, buf(%ping, %pong) : ..)`: through one tile in UB, or through two that take turns."""
+
+    pipes = (Pipe.MTE2, Pipe.MTE3)
+    cores = (CoreKind.AIV,)
+    outs = ("dst",)
+    views = ("dst", "src")
+    scratch = ("ping", "pong")
+    groups = {"buf": ("ping", "pong")}
+    dst = Operand()
+    src = Operand()
+    ping = Operand()
+    pong = OptionalOperand()
+
+    def pipe(self, target: str) -> Pipe:
+        """The last of its phases: MTE2 reads the source, MTE3 writes the destination."""
+        return Pipe.MTE3
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        dst, src = view_at(self, "dst"), view_at(self, "src")
+        for role, view in (("dst", dst), ("src", src)):
+            yield from has_elements(self, role)
+            if None in view.shape and not isinstance(self.segment(role)[0].type, PartitionViewType):
+                yield at_type(self, role, "with dynamic extents to be a partition view", self.segment(role)[0].type)
+        yield from same_elements(self, "src", "dst")
+        if dst.shape != src.shape:
+            yield at_type(
+                self, "src", f"to have the static and dynamic extents of dst, {extents(dst.shape)}", extents(src.shape)
+            )
+        yield from staged(self, "dst", "ping", "pong")
+        yield from chunks_divide(self, src)
+
+
+class TPut(_Copy):
+    """Write to another rank.
+
+    dst = src, in chunks of the valid region of the tile that they pass through; two tiles let the store of one chunk
+    overlap the load of the next. `atomicType` atomic_add adds to what is there, element by element. The scalar unit
+    goes on: a fence before pto.comm.tnotify makes the data arrive before the signal.
+
+        pto.comm.tput(%dst, %src, buf(%ping) : !pto.partition_tensor_view<16x64xf32>,
+            !pto.partition_tensor_view<16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
+    """
+
+    name = "pto.comm.tput"
+    words = {"atomicType": KINDS["atomic_type"]}
+    defaults = {"atomicType": "atomic_none"}
+    atomicType = OptionalProperty()
+
+
+class TGet(_Copy):
+    """Read from another rank.
+
+    dst = src, in chunks as by pto.comm.tput.
+
+        pto.comm.tget(%dst, %src, buf(%ping, %pong) : !pto.partition_tensor_view<32x64xf32>,
+            !pto.partition_tensor_view<32x64xf32>, !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
+    """
+
+    name = "pto.comm.tget"
+
+
+# --- signals --------------------------------------------------------------------------------------
+
+
+class _Signal(CallOperation):
+    """Words of i32 in global memory, and a value; on the scalar unit."""
+
+    pipes = (Pipe.S,)
+    views = ("signal",)
+    scalars = ("value",)
+    signal = Operand()
+    value = Operand()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        view = view_at(self, "signal")
+        yield from static_view(self, "signal", view)
+        if view.element != i32:
+            yield at_type(self, "signal", "to hold i32", name_of(view.element))
+        yield from are_type(self, i32, "value")
+
+
+class TNotify(_Signal):
+    """Signal a word, here or on another rank.
+
+    set stores the value, atomic_add adds it (modulo 2^32). It does not wait for copies: what the signal is to announce
+    must have arrived, by pto.fence.barrier_all before it.
+
+        pto.comm.tnotify(%signal, %value : !pto.partition_tensor_view<1xi32>, i32) {notifyOp = #pto<notify_op set>}
+    """
+
+    name = "pto.comm.tnotify"
+    outs = ("signal",)
+    partly_writes = ("signal",)
+    words = {"notifyOp": KINDS["notify_op"]}
+    notifyOp = Property()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        size = count(view_at(self, "signal").shape)
+        if size is not None and size > 1:
+            yield at_type(self, "signal", "to be one word", f"{size} words")
+
+
+class TWait(_Signal):
+    """Wait until words satisfy a condition.
+
+    The scalar unit polls all words of the view until every one satisfies `word cmp value`, signed, in one pass. Nothing
+    is consumed or reset. What is issued afterwards, on any pipe of this core, comes after it.
+
+        pto.comm.twait(%signal, %value : !pto.partition_tensor_view<1xi32>, i32) {cmp = #pto<wait_cmp ge>}
+    """
+
+    name = "pto.comm.twait"
+    words = {"cmp": KINDS["wait_cmp"]}
+    cmp = Property()
+
+
+class TTest(_Signal):
+    """Ask whether words satisfy a condition.
+
+    True if every word of the view satisfies `word cmp value`, signed. One pass, without waiting.
+
+        %ok = pto.comm.ttest(%signal, %value : !pto.partition_tensor_view<1xi32>, i32) {cmp = #pto<wait_cmp ge>} -> i1
+    """
+
+    name = "pto.comm.ttest"
+    words = {"cmp": KINDS["wait_cmp"]}
+    cmp = Property()
+    result = Result()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        if self.result.type != i1:
+            yield Problem(f"pto.comm.ttest gives i1, not {self.result.type}", at="result")
+
+
+# --- collectives ----------------------------------------------------------------------------------
+
+
+class Collective(CallOperation):
+    """A buffer of the root and one view for each rank, which only the root executes."""
+
+    pipes = (Pipe.MTE2, Pipe.MTE3)
+    cores = (CoreKind.AIV,)
+    views = ("src", "dst", "group")
+    scratch = ("ping", "pong")
+    numbers = ("root",)
+    groups = {"recv": ("ping", "pong"), "group": ("group",)}
+    ping = Operand()
+    pong = OptionalOperand()
+    group = VariadicOperand()
+    root = Property()
+
+    def pipe(self, target: str) -> Pipe:
+        """The last of its phases."""
+        return Pipe.MTE3
+
+    @property
+    def buffer(self) -> str:
+        """The role of the root's own buffer."""
+        return self.operand_roles[0]
+
+    def members(self) -> list[View]:
+        return [view for value in self.group if (view := view_of(value.type)) is not None]
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from static_view(self, self.buffer, view_at(self, self.buffer))
+        if not self.group:
+            yield Problem(f"the group of {self.name} has no members")
+            return
+        yield from self._group()
+        root = self.setting("root")
+        if isinstance(root, int) and not 0 <= root < len(self.group):
+            yield Problem(f"root is {root}; the group has members 0..{len(self.group) - 1}", at="root")
+        yield from staged(self, self.buffer, "ping", "pong", *(("acc",) if "acc" in self.operand_roles else ()))
+        yield from chunks_divide(self, self.members()[0])
+
+    def _group(self) -> Iterator[Problem]:
+        expected = self.group[0].type
+        element = element_at(self, self.buffer)
+        for index, (value, view) in enumerate(zip(self.group, self.members(), strict=True)):
+            place = nth("group", index)
+            yield from static_view(self, place, view)
+            if value.type != expected:
+                yield at_type(self, place, f"to have the type of the other members, {expected}", value.type)
+            elif view.element != element:
+                wanted = f"to have elements of {name_of(element)} like {self.buffer}"
+                yield at_type(self, place, wanted, name_of(view.element))
+
+    def holds_all(self) -> Iterator[Problem]:
+        """The root's buffer has room for what each member has."""
+        members = self.members()
+        size, part = (count(view.shape) for view in (view_at(self, self.buffer), members[0]))
+        if size is not None and part is not None and size < part * len(members):
+            needed = f"{len(members)} members of {part} need {part * len(members)}"
+            message = f"{self.buffer} has {size} elements, but {needed}"
+            yield Problem(message, at=f"{self.buffer}_type", kind="out-of-bounds")
+
+
+class TBroadcast(Collective):
+    """Send a buffer to every member of a group.
+
+    Only the root executes it: every view of the group, its own included, becomes src.
+
+        pto.comm.tbroadcast(%src, recv(%ping), group(%g0, %g1) : !pto.partition_tensor_view<16x64xf32>,
+            !pto.tile_buf<vec, 16x64xf32>, !pto.partition_tensor_view<16x64xf32>, !pto.partition_tensor_view<16x64xf32>)
+            {root = 0 : i32}
+    """
+
+    name = "pto.comm.tbroadcast"
+    outs = ("group",)
+    src = Operand()
+    ping = Operand()
+    pong = OptionalOperand()
+    group = VariadicOperand()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        if self.group and self.src.type != self.group[0].type:
+            yield at_type(self, "src", f"to have the type of the members, {self.group[0].type}", self.src.type)
+
+
+class TGather(Collective):
+    """Collect the buffers of a group.
+
+    Only the root executes it: rows [r H, (r + 1) H) of dst become the view of member r, where H is the number of its
+    rows. Further rows of dst keep their contents.
+
+        pto.comm.tgather(%dst, recv(%ping), group(%g0, %g1) : !pto.partition_tensor_view<32x64xf32>,
+            !pto.tile_buf<vec, 16x64xf32>, !pto.partition_tensor_view<16x64xf32>, !pto.partition_tensor_view<16x64xf32>)
+            {root = 0 : i32}
+    """
+
+    name = "pto.comm.tgather"
+    outs = ("dst",)
+    partly_writes = ("dst",)
+    dst = Operand()
+    ping = Operand()
+    pong = OptionalOperand()
+    group = VariadicOperand()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        yield from self.holds_all()
+
+
+class TScatter(Collective):
+    """Distribute the rows of a buffer over a group.
+
+    Only the root executes it: the view of member r becomes rows [r H, (r + 1) H) of src, where H is the number of its
+    rows. Further rows of src are not read.
+
+        pto.comm.tscatter(%src, recv(%ping), group(%g0, %g1) : !pto.partition_tensor_view<32x64xf32>,
+            !pto.tile_buf<vec, 16x64xf32>, !pto.partition_tensor_view<16x64xf32>, !pto.partition_tensor_view<16x64xf32>)
+            {root = 0 : i32}
+    """
+
+    name = "pto.comm.tscatter"
+    outs = ("group",)
+    src = Operand()
+    ping = Operand()
+    pong = OptionalOperand()
+    group = VariadicOperand()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        yield from self.holds_all()
+
+
+class TReduce(Collective):
+    """Combine the buffers of a group.
+
+    Only the root executes it: dst = ((group[root] op group[0]) op group[1]) ..., in ascending order without the root,
+    rounding each time. The accumulator and the receiving tiles are alike.
+
+        pto.comm.treduce(%dst, %acc, recv(%ping), group(%g0, %g1) : !pto.partition_tensor_view<16x64xf32>,
+            !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>, !pto.partition_tensor_view<16x64xf32>,
+            !pto.partition_tensor_view<16x64xf32>) {reduceOp = #pto<reduce_op sum>, root = 0 : i32}
+    """
+
+    name = "pto.comm.treduce"
+    pipes = (Pipe.MTE2, Pipe.V, Pipe.MTE3)
+    outs = ("dst",)
+    scratch = ("acc", "ping", "pong")
+    words = {"reduceOp": KINDS["reduce_op"]}
+    dst = Operand()
+    acc = Operand()
+    ping = Operand()
+    pong = OptionalOperand()
+    group = VariadicOperand()
+    reduceOp = Property()

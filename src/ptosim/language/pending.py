@@ -1,0 +1,59 @@
+"""What is read and verified and cannot run yet: operations on tiles that wait for their lowering, room by room.
+
+The table may only shrink: a test compares it with the operations that no engine has and no pass rewrites. Running a
+kernel that reaches one of them is a diagnostic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptosim.diagnostics import Diagnostic
+from ptosim.language.function import reached
+from ptosim.language.kernels import KernelProgram
+from ptosim.language.operation import Problem
+from ptosim.language.parser import ParsedModule
+
+_ROOMS = {
+    "tensor_view": (
+        "make_tensor_view partition_view get_tensor_view_dim get_tensor_view_stride tensor_view_addr declare_global"
+    ),
+    "tile_view": (
+        "alloc_tile alloc_multi_tile multi_tile_get declare_tile tassign subview treshape bitcast set_validshape "
+        "get_validshape tile_valid_rows tile_valid_cols tile_buf_addr"
+    ),
+    "tile_reserve": "reserve_buffer import_reserved_buffer",
+    "tile_local": "declare_local_array local_array_get local_array_set declare_struct struct_get struct_set",
+    "tile_vector": (
+        "tabs tneg tnot trelu texp tlog tsqrt trecip trsqrt tadd tsub tmul tdiv tmax tmin taddrelu tand tor txor tshl "
+        "tshr tfmod trem tprelu tpow tpartadd tpartmul tpartmax tpartmin tpartargmax tpartargmin"
+    ),
+    "tile_vector_scalar": (
+        "taxpy tdivs tadds tsubs tmuls tmaxs tmins tfmods tands tors txors tshls tshrs trems tpows tlrelu taddc tsubc "
+        "taddsc tsubsc"
+    ),
+    "tile_vector_fill": "texpands tci ttri trandom",
+    "tile_vector_reduce": (
+        "trowsum trowmax trowmin trowprod trowargmax trowargmin tcolsum tcolmax tcolmin tcolprod tcolargmax tcolargmin"
+    ),
+    "tile_vector_expand": (
+        "trowexpand tcolexpand trowexpandadd trowexpandsub trowexpandmul trowexpanddiv trowexpandmax trowexpandmin "
+        "trowexpandexpdif tcolexpandadd tcolexpandsub tcolexpandmul tcolexpanddiv tcolexpandmax tcolexpandmin "
+        "tcolexpandexpdif"
+    ),
+    "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
+    "tile_vector_gather": "tgather tscatter tgatherb tsort32 tmrgsort",
+    "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
+}
+
+PENDING = frozenset(f"pto.{word}" for words in _ROOMS.values() for word in words.split())
+"""Their names."""
+
+
+def waiting(parsed: ParsedModule, program: KernelProgram) -> Iterator[Diagnostic]:
+    """The operations that keep a kernel from running, each name once, where it is met first."""
+    met: set[str] = set()
+    for op in reached(*program.entries.values()):
+        if op.name in PENDING and op.name not in met:
+            met.add(op.name)
+            yield parsed.diagnostic(op, Problem(f"{op.name} cannot be run yet", kind="unsupported"))

@@ -1,0 +1,168 @@
+"""Which operations of a block share the vector scope that bare vector code gets, and what ends it.
+
+An operation is *vector* if it needs a scope, or is a loop or branch around such with nothing inside that ends one;
+*scalar* if it only computes; everything else is a *boundary*: copies, flags, barriers, calls, scalar loads and stores,
+queries, scopes that are written, ends of regions. A run is a longest row of vector and scalar operations with a vector
+operation in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ptosim.effects.catalogue import effects
+from ptosim.language.control import For, If, Terminator, While
+from ptosim.language.function import Function
+from ptosim.language.operation import PTOOperation, is_scope, needs_scope
+from ptosim.language.sync_fence import MemBar
+from ptosim.language.types import AlignType, MaskType, PtrType, VregType, is_vector_state
+
+
+class Kind(Enum):
+    """What an operation is to the scope around it."""
+
+    VECTOR = "vector"
+    SCALAR = "scalar"
+    BOUNDARY = "boundary"
+
+
+@dataclass(eq=False)
+class Run:
+    """Neighbours in one block that become one scope."""
+
+    ops: list[Operation]
+    copies: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
+    """Registers and masks made outside, and what takes their place inside."""
+
+    @property
+    def has_vector(self) -> bool:
+        """Whether it still needs a scope."""
+        return any(map(asks_for_scope, self.ops))
+
+    @property
+    def first(self) -> Operation:
+        """The first operation that was written here and needs the scope, else the first that was copied here."""
+        made = {value.owner for value in self.copies.values()}
+        asking = [op for op in self.ops if asks_for_scope(op)]
+        return next((op for op in asking if op not in made), asking[0])
+
+
+class Runs:
+    """The runs of a function, those in loops and branches included, and which one an operation belongs to."""
+
+    def __init__(self, function: Function) -> None:
+        self._opened: set[Operation] = set()
+        """Loops and branches whose scalar results are needed outside: scopes go into them instead of around them."""
+        self._members: dict[Operation, Run] = {}
+        self.all: list[Run] = []
+        while True:
+            self.all = list(self._found(function.body.block))
+            self._members = {op: run for run in self.all for op in run.ops}
+            leaving = {op for run in self.all for op in self.leaving(run) if _may_open(op)}
+            if not leaving:
+                break
+            self._opened |= leaving
+
+    def _found(self, block: Block) -> Iterator[Run]:
+        ops: list[Operation] = []
+        for op in (*block.ops, None):
+            if op is not None and self.kind(op) is not Kind.BOUNDARY:
+                ops.append(op)
+                continue
+            run = Run(ops)
+            if run.has_vector:
+                yield run
+            ops = []
+            if op is not None and not is_scope(op):
+                for region in op.regions:
+                    for inner in region.blocks:
+                        yield from self._found(inner)
+
+    def kind(self, op: Operation) -> Kind:
+        return Kind.BOUNDARY if op in self._opened else kind_of(op)
+
+    def run_of(self, op: Operation) -> Run | None:
+        """The run that an operation belongs to, itself or by what it stands in."""
+        here: Operation | None = op
+        while here is not None and here not in self._members:
+            here = here.parent_op()
+        return self._members[here] if here is not None else None
+
+    def add(self, run: Run, op: Operation, before: Operation) -> None:
+        """An operation joins a run."""
+        run.ops.insert(run.ops.index(before), op)
+        self._members[op] = run
+
+    def remove(self, run: Run, op: Operation) -> None:
+        run.ops.remove(op)
+        del self._members[op]
+
+    def needed(self, run: Run) -> set[Operation]:
+        """The operations of a run with results that are used outside, directly or by scalars that are."""
+        found: set[Operation] = set()
+        for op in reversed(run.ops):
+            users = [use.operation for result in op.results for use in result.uses]
+            if any(self.run_of(user) is not run or self._stays_before(user, found) for user in users):
+                found.add(op)
+        return found
+
+    def _stays_before(self, op: Operation, needed: set[Operation]) -> bool:
+        return op in needed and self.kind(op) is Kind.SCALAR
+
+    def leaving(self, run: Run) -> list[Operation]:
+        """Those of them that cannot stay before the scope."""
+        needed = self.needed(run)
+        return [op for op in run.ops if op in needed and self.kind(op) is Kind.VECTOR]
+
+
+def kind_of(op: Operation) -> Kind:
+    if isinstance(op, For | If | While) and not is_scope(op):
+        inner = [kind_of(other) for other in op.walk() if not isinstance(other, For | If | While | Terminator)]
+        ends = Kind.BOUNDARY in inner or any(is_scope(other) for other in op.walk())
+        return Kind.VECTOR if not ends and asks_for_scope(op) else Kind.BOUNDARY
+    if needs_scope(op) or isinstance(op, MemBar) or (_is_pure(op) and _carries(op)):
+        return Kind.VECTOR if isinstance(op, PTOOperation) and op.placement != "outside" else Kind.BOUNDARY
+    return Kind.SCALAR if _is_pure(op) else Kind.BOUNDARY
+
+
+def asks_for_scope(op: Operation) -> bool:
+    """Whether an operation cannot be outside of a scope; a barrier alone has nothing to order."""
+    return any(needs_scope(inner) or _carries(inner) for inner in op.walk())
+
+
+def is_producer(op: Operation) -> bool:
+    """Whether an operation makes a register or mask out of scalars and masks so made: then it can be said again."""
+    record = effects().get(op.name)
+    if record is None or record.reads or record.writes or not needs_scope(op):
+        return False
+    no_stream = not any(isinstance(value.type, AlignType) for value in op.results)
+    return no_stream and all(_is_made_anywhere(value) for value in op.operands)
+
+
+def _is_made_anywhere(value: SSAValue) -> bool:
+    if isinstance(value.type, MaskType):
+        owner = value.owner
+        return is_producer(owner) if isinstance(owner, Operation) else is_parameter(value)
+    return not isinstance(value.type, VregType | AlignType | PtrType)
+
+
+def is_parameter(value: SSAValue) -> bool:
+    """Whether a value comes into a function as an argument."""
+    return isinstance(value, BlockArgument) and isinstance(value.block.parent_op(), Function)
+
+
+def _may_open(op: Operation) -> bool:
+    """Whether the parts of a loop or branch can have scopes of their own: it carries no register."""
+    return isinstance(op, For | If | While) and not _carries(op)
+
+
+def _carries(op: Operation) -> bool:
+    return any(is_vector_state(value.type) for value in (*op.operands, *op.results))
+
+
+def _is_pure(op: Operation) -> bool:
+    return isinstance(op, PTOOperation) and op.is_pure

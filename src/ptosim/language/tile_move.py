@@ -1,0 +1,205 @@
+"""Tiles and global memory: loads, stores and prefetches.
+
+How a view of up to five dimensions folds into rows and columns, and which copy moves it, is for the lowering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from xdsl.parser import Parser
+
+from ptosim.effects.names import Pipe
+from ptosim.language.located import LocatedParser, Unsupported
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.tile_accumulator import leaves
+from ptosim.language.tile_attributes import KINDS
+from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_places import (
+    LOW_PRECISION,
+    count,
+    element_at,
+    has_elements,
+    is_laid_out,
+    lies_in,
+    same_width,
+    view_at,
+    written_layout,
+)
+from ptosim.language.tile_rules import at_type, extents, name_of
+
+_ATOMIC = ("f32", "f16", "bf16", "i32", "i16", "i8")
+_NEVER_READ = (
+    *("pad_mode", "pad_value", "left_padding_num", "init_out_buffer"),
+    *("right_padding_num", "init_condition"),
+)
+"""Clauses of pto.tload that the dialect has and no machine obeys."""
+WIDEST_ACCUMULATOR = 4095
+"""Columns that the fixpipe of a2a3 can count."""
+
+
+# --- loads ----------------------------------------------------------------------------------------
+
+
+class TLoad(TileOperation):
+    """Load a tile from global memory.
+
+    tile[i, j] = view[row i, column j] over the valid region, as far as the view reaches. A view of more than two
+    dimensions is folded by the layout of the tile: ND takes all but the last as rows, DN all but the fourth as columns,
+    NZ blocks of columns. In UB rows end padded to 32 bytes if the type has a pad; rows beyond the valid region keep
+    their contents. A tile in L1 takes the layout of the view and its own together: ND to NZ is the usual operand.
+
+        pto.tload ins(%w : !pto.partition_tensor_view<16x64xf32>) outs(%t : !pto.tile_buf<vec, 16x64xf32>)
+    """
+
+    name = "pto.tload"
+    pipes = (Pipe.MTE2,)
+    views = ("src",)
+    src = Operand()
+    dst = Operand()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        op = super().parse(parser)
+        assert isinstance(parser, LocatedParser)
+        if any(parser.at_word(word) for word in _NEVER_READ):
+            message = f"'{parser.span_here().text}' of pto.tload is not simulated: no machine reads it"
+            raise Unsupported(parser.span_here(), message)
+        return op
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from lies_in(self, "dst", "vec", "mat", "scaling")
+        yield from has_elements(self, "src")
+        yield from same_width(self, "dst", "src")
+        yield from _low_precision(self, target, "dst")
+        tile = self.tile("dst")
+        if target == "a5" and tile.element_bytes == 8 and tile.pad > 1:
+            yield at_type(self, "dst", "of 8-byte elements with pad 0 (null) or 1 (zero) on a5", tile.pad)
+        if tile.loc != "vec":
+            return
+        legal = list(is_laid_out(self, "dst", "ND", "DN", "NZ", on=" in vec"))
+        yield from legal or self._same_layout()
+
+    def _same_layout(self) -> Iterator[Problem]:
+        """Copies to UB do not rearrange: a layout that is written for the view is that of the tile."""
+        tile, written = self.tile("dst"), written_layout(self.src)
+        if written is None or written.upper() == tile.layout or 1 in tile.shape:
+            return
+        message = f"src has layout {written}, but dst in vec is laid out as {tile.layout}"
+        yield Problem(message, at="dst_type", hint="a load to vec keeps the layout; pto.tmov and pto.ttrans change it")
+
+
+class TPrefetch(TileOperation):
+    """Fetch a view into the cache.
+
+    Global memory is read; the destination is working memory, and its contents are undefined afterwards.
+
+        pto.tprefetch ins(%w : !pto.partition_tensor_view<16x64xf32>) outs(%t : !pto.tile_buf<vec, 16x64xf32>)
+    """
+
+    name = "pto.tprefetch"
+    pipes = (Pipe.MTE2,)
+    views = ("src",)
+    src = Operand()
+    dst = Operand()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from lies_in(self, "dst", "vec", "mat")
+        yield from has_elements(self, "src")
+        yield from same_width(self, "dst", "src")
+        yield from _low_precision(self, target, "dst")
+
+
+def _low_precision(op: TileOperation, target: str, role: str) -> Iterator[Problem]:
+    found = name_of(op.tile(role).element)
+    if target != "a5" and found in LOW_PRECISION:
+        yield Problem(f"{role}: dtype {found} is not supported by {op.name} on {target}", at=f"{role}_type")
+
+
+# --- stores ---------------------------------------------------------------------------------------
+
+
+class TStore(TileOperation):
+    """Store a tile to global memory.
+
+    view[row i, column j] = tile[i, j] over the valid region, folded as by pto.tload. From UB it is a copy on MTE3, with
+    `atomicType` an addition to what is there. From an accumulator it goes through the fixpipe: f32 may become f16 or
+    bf16, an i64 parameter word or a tile `fp` of parameters, one for each column, quantises, and `reluPreMode`
+    normal_relu clips at zero. `stPhase` partial and final drive the unit flag.
+
+        pto.tstore ins(%t : !pto.tile_buf<vec, 16x64xf32>) outs(%w : !pto.partition_tensor_view<16x64xf32>)
+    """
+
+    name = "pto.tstore"
+    pipes = (Pipe.MTE3, Pipe.FIX)
+    views = ("dst",)
+    scalars = ("pre_quant",)
+    keywords = {"fp": "fp"}
+    apart = ("pre_quant",)
+    words = {
+        "stPhase": KINDS["st_phase"],
+        "atomicType": KINDS["atomic_type"],
+        "reluPreMode": KINDS["relu_pre_mode"],
+    }
+    defaults = {"stPhase": "unspecified", "atomicType": "atomic_none", "reluPreMode": "no_relu"}
+    src = Operand()
+    fp = OptionalOperand()
+    pre_quant = OptionalOperand()
+    dst = Operand()
+    stPhase = OptionalProperty()
+    atomicType = OptionalProperty()
+    reluPreMode = OptionalProperty()
+
+    def pipe(self, target: str) -> Pipe:
+        return Pipe.FIX if self.tile("src").loc == "acc" else Pipe.MTE3
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        places = ("vec", "acc") if target == "a5" else ("vec", "acc", "mat")
+        misplaced = list(lies_in(self, "src", *places, on=f" on {target}"))
+        yield from misplaced
+        if misplaced:
+            return
+        yield from has_elements(self, "dst")
+        yield from self._counts()
+        yield from leaves(self, target, element_at(self, "dst"))
+        yield from self._atomic()
+        if self.has("fp") and self.setting("stPhase") != "unspecified":
+            yield Problem("a store with fp has no stPhase", at="stPhase")
+        yield from self._accumulator(target) if self.tile("src").loc == "acc" else self._local(target)
+
+    def _local(self, target: str) -> Iterator[Problem]:
+        yield from same_width(self, "dst", "src")
+        yield from _low_precision(self, target, "src")
+        if target == "a5" and 1 not in self.tile("src").shape:
+            yield from is_laid_out(self, "src", "ND", "DN", "NZ", on=" in vec")
+
+    def _accumulator(self, target: str) -> Iterator[Problem]:
+        tile = self.tile("src")
+        if target != "a5" and tile.cols > WIDEST_ACCUMULATOR:
+            yield at_type(self, "src", f"in acc to have at most {WIDEST_ACCUMULATOR} columns on {target}", tile.cols)
+
+    def _counts(self) -> Iterator[Problem]:
+        valid, shape = self.tile("src").valid, view_at(self, "dst").shape
+        if (expected := count(valid)) is not None and (found := count(shape)) is not None and expected != found:
+            message = f"dst static element count ({found}) to match src valid_shape {extents(valid)}"
+            yield Problem(f"{self.name} expects {message} ({expected})", at="dst_type")
+
+    def _atomic(self) -> Iterator[Problem]:
+        found = name_of(element_at(self, "dst"))
+        if self.setting("atomicType") == "atomic_add" and found not in _ATOMIC:
+            yield at_type(self, "dst", f"of atomic_add to have elements of {', '.join(_ATOMIC)}", found)
+
+
+class TStoreFp(TStore):
+    """Older name of pto.tstore with a tile of parameters.
+
+    The tile of parameters stands second.
+
+        pto.tstore_fp ins(%c, %f : !pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>,
+            !pto.tile_buf<scaling, 1x32xi64>) outs(%w : !pto.partition_tensor_view<16x32xi8>)
+    """
+
+    name = "pto.tstore_fp"
+    replaced_by = "pto.tstore"
+    keywords = {}

@@ -1,0 +1,203 @@
+"""Tile operations that compare, select and convert elements. A comparison gives one bit for each element."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.tile_attributes import KINDS
+from ptosim.language.tile_buf import TileBuf, is_fp4
+from ptosim.language.tile_family import A5, BITS, UP_TO_32_BITS, Binary, TileScalar, UnaryTmp, VectorTile, elements
+from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_rules import (
+    at_type,
+    element_in,
+    extents,
+    in_vec,
+    name_of,
+    number,
+    on,
+    row_major,
+    same_element,
+    same_shape,
+    same_valid,
+    same_valid_rows,
+)
+
+_COMPARED = elements("i8 i16 i32 f16 bf16 f32", "i32 f16 f32")
+_PACKED = elements("i8")
+
+# --- compare and select ---------------------------------------------------------------------------
+
+
+class TCmp(Binary):
+    """Compares two tiles; the result is one bit for each element.
+
+    Element c of a row is bit c % 8 of byte c / 8 of that row of dst; a row of bits is written in blocks of 16 bytes (32
+    for elements of 8 bits), zeros behind the last valid column. cmpMode is eq unless said; a comparison with NaN is
+    false, but ne is true. It covers the valid region of src0.
+
+        pto.tcmp ins(%a, %b {cmpMode = #pto<cmp lt>} : !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
+            outs(%d : !pto.tile_buf<vec, 16x64xui8>)
+    """
+
+    name = "pto.tcmp"
+    cmpMode = OptionalProperty()
+
+    accepted = _COMPARED
+    partly_writes = ("dst",)
+    words = {"cmpMode": KINDS["cmp"]}
+    inside = ("cmpMode",)
+    defaults = {"cmpMode": "eq"}
+    checks = (
+        in_vec("src0", "src1", "dst"),
+        same_element("src0", "src1"),
+        element_in("dst", _PACKED),
+        on(A5, same_shape("src0", "src1")),
+        same_valid("src0", "src1"),
+    )
+
+
+class TCmps(TileScalar):
+    """Compares a tile with a scalar; the result is one bit for each element.
+
+    The bits of all rows follow each other: those of one row in whole blocks of 16 bytes (32 for elements of 8 bits), or
+    without a gap where every column is valid and dst has a byte for each element. cmpMode is eq unless said; a
+    comparison with NaN is false, but ne is true. It covers the valid region of src.
+
+        pto.tcmps ins(%a, %x {cmpMode = #pto<cmp lt>} : !pto.tile_buf<vec, 16x64xf32>, f32)
+            outs(%d : !pto.tile_buf<vec, 16x64xui8>)
+    """
+
+    name = "pto.tcmps"
+    cmpMode = OptionalProperty()
+
+    accepted = _COMPARED
+    partly_writes = ("dst",)
+    words = {"cmpMode": KINDS["cmp"]}
+    inside = ("cmpMode",)
+    defaults = {"cmpMode": "eq"}
+    checks = (in_vec("src", "dst"), element_in("dst", _PACKED), same_valid_rows("src", "dst"), number("scalar"))
+
+
+class TSel(VectorTile):
+    """Selects by bits: src0 where the bit of an element is set, else src1.
+
+    mask has the bits as tcmp writes them. It covers the valid region of dst; bytes outside of it keep what they have.
+    a5 leaves tmp alone.
+
+        pto.tsel ins(%m, %a, %b : !pto.tile_buf<vec, 16x64xui8>, !pto.tile_buf<vec, 16x64xf32>,
+            !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xf32>)
+    """
+
+    name = "pto.tsel"
+    mask = Operand()
+    src0 = Operand()
+    src1 = Operand()
+    tmp = OptionalOperand()
+    dst = Operand()
+
+    typed_by = "src0"
+    accepted = UP_TO_32_BITS
+    checks = (
+        in_vec("mask", "src0", "src1", "dst"),
+        on(A5, element_in("mask", BITS)),
+        row_major("src0", "src1", "dst"),
+        same_element("src0", "src1", "dst"),
+        same_valid("dst", "src0", "src1"),
+    )
+
+
+class TSels(VectorTile):
+    """Selects by bits: src where the bit of an element is set, else a scalar.
+
+    mask has the bits as tcmp writes them. It covers the valid region of dst; bytes outside of it keep what they have.
+    a5 leaves tmp alone.
+
+        pto.tsels ins(%m, %a, %x : !pto.tile_buf<vec, 16x64xui8>, !pto.tile_buf<vec, 16x64xf32>, f32)
+            outs(%d : !pto.tile_buf<vec, 16x64xf32>)
+    """
+
+    name = "pto.tsels"
+    mask = Operand()
+    src = Operand()
+    tmp = OptionalOperand()
+    scalar = Operand()
+    dst = Operand()
+
+    accepted = elements("i8 i16 i32 f16 f32")
+    checks = (
+        in_vec("mask", "src", "dst"),
+        on(A5, element_in("mask", BITS), row_major("mask")),
+        row_major("src", "dst"),
+        same_element("src", "dst"),
+        same_valid("dst", "src"),
+        number("scalar"),
+    )
+
+
+# --- convert --------------------------------------------------------------------------------------
+
+_NARROWED = {
+    "f32": ("f8E4M3FN", "f8E5M2", "hif8"),
+    "f16": ("hif8",),
+    "bf16": ("f4E1M2x2", "f4E2M1x2"),
+    "f4E1M2x2": ("bf16",),
+    "f4E2M1x2": ("bf16",),
+    "f8E4M3FN": ("f32",),
+    "f8E5M2": ("f32",),
+    "hif8": ("f32",),
+}
+"""The conversions of low precision: source, and what it may become. Only a5 has them."""
+
+
+def _pairs(op: TileOperation, target: str) -> Iterator[Problem]:
+    kinds = [op.tile(role).kind for role in ("src", "dst")]
+    if all(kind.kind != "lowprecision" for kind in kinds):
+        return
+    source, result = (name_of(op.tile(role).element) for role in ("src", "dst"))
+    if target != A5:
+        yield Problem(f"{op.name} converts {source} to {result} only on {A5}", at="dst_type")
+    elif result not in _NARROWED.get(source, ()):
+        yield Problem(f"{op.name} does not convert {source} to {result}", at="dst_type")
+
+
+def _values(tile: TileBuf, pair: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    """Extents in values: a byte of fp4 holds two."""
+    rows, cols = pair
+    return rows, cols if cols is None or not is_fp4(tile.element) else 2 * cols
+
+
+def _same_values(op: TileOperation, target: str) -> Iterator[Problem]:
+    source, result = op.tile("src"), op.tile("dst")
+    for what, one, other in (
+        ("shape", _values(source, source.shape), _values(result, result.shape)),
+        ("valid shape", _values(source, source.valid), _values(result, result.valid)),
+    ):
+        if any(a is not None and b is not None and a != b for a, b in zip(one, other, strict=True)):
+            yield at_type(op, "dst", f"to have the {what} of src, {extents(one)}", extents(other))
+            return
+
+
+class TCvt(UnaryTmp):
+    """Converts elements to another type.
+
+    rmode rounds: RINT, NONE and CAST_RINT (the default) to the nearest, of two the even one; ROUND of two the one away
+    from zero; FLOOR, CEIL and TRUNC down, up and towards zero; ODD to odd. f32 to f32 rounds to a whole number. Values
+    out of range clamp, but wrap from f16 to 8-bit integers, from f32 and f16 to i16, from i64 to i32 and from i32 to
+    i16; satmode ON clamps there, too. fp4 has two values in a byte, so its tile has half as many columns. It covers the
+    valid region of dst; bytes outside of it keep what they have. a5 leaves tmp alone.
+
+        pto.tcvt ins(%a {rmode = #pto<round_mode RINT>, satmode = #pto<saturation_mode OFF>} :
+            !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xbf16>)
+    """
+
+    name = "pto.tcvt"
+    rmode = OptionalProperty()
+    satmode = OptionalProperty()
+
+    words = {"rmode": KINDS["round_mode"], "satmode": KINDS["saturation_mode"]}
+    inside = ("rmode", "satmode")
+    defaults = {"rmode": "CAST_RINT", "satmode": "OFF"}
+    older = {"sat_mode": "satmode"}
+    checks = (in_vec("src", "dst"), _pairs, _same_values)

@@ -1,0 +1,189 @@
+"""Types of the tile language: both spellings of tiles, one canonical text, and what makes a type unreadable."""
+
+import pytest
+from xdsl.parser import AttrParser
+
+from language.source import accepts, errors, prints, rejects
+from ptosim.language.tile_buf import TileBuf
+from ptosim.language.tile_types import TileBufType
+
+LONG = (
+    "!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=64, v_row=16, v_col=64, "
+    "blayout=row_major, slayout=none_box, fractal=512, pad=0>"
+)
+
+
+def function(type_: str) -> str:
+    return f"func.func @f(%t: {type_}) {{ return }}"
+
+
+def canonical(type_: str, expected: str) -> None:
+    prints(function(type_), f"func.func @f(%t: {expected}) {{")
+
+
+@pytest.mark.parametrize(
+    "type_, expected",
+    [
+        (LONG, "!pto.tile_buf<vec, 16x64xf32>"),
+        (
+            LONG.replace("v_row=16", "v_row=?").replace("v_col=64", "v_col=-1"),
+            "!pto.tile_buf<vec, 16x64xf32, valid=?x?>",
+        ),
+        (LONG.replace("pad=0", "pad=3, compact=1"), "!pto.tile_buf<vec, 16x64xf32, pad=3, compact=1>"),
+        (LONG.replace("v_row=16", "v_row=0"), "!pto.tile_buf<vec, 16x64xf32, valid=0x64>"),
+        (LONG.replace("=vec", '="vec"').replace("=row_major", '="row_major"'), "!pto.tile_buf<vec, 16x64xf32>"),
+        (LONG.replace(", ", " ,\n  "), "!pto.tile_buf<vec, 16x64xf32>"),
+        (
+            "!pto.tile_buf<acc, 16x16xf32, compact=0, fractal=1024, slayout=row_major, blayout=col_major, valid=?x16>",
+            "!pto.tile_buf<acc, 16x16xf32, valid=?x16, blayout=col_major, slayout=row_major, fractal=1024>",
+        ),
+        ('!pto.tile_buf<"mat", 16x16xbf16, slayout="col_major">', "!pto.tile_buf<mat, 16x16xbf16, slayout=col_major>"),
+        ("!pto.tile_buf<vec, 16x64xf32, valid=16x64, pad=0, fractal=512>", "!pto.tile_buf<vec, 16x64xf32>"),
+        ("!pto.tile_buf<vec, 16x64xf8E8M0FNU>", "!pto.tile_buf<vec, 16x64x!pto.f8E8M0>"),
+    ],
+)
+def test_a_tile_has_one_text(type_: str, expected: str):
+    canonical(type_, expected)
+
+
+@pytest.mark.parametrize("loc", "vec mat left right acc bias scaling".split())
+def test_every_location(loc: str):
+    accepts(function(f"!pto.tile_buf<{loc}, 16x32xf32>"))
+
+
+@pytest.mark.parametrize(
+    "element",
+    "i8 i16 i32 i64 si8 si16 ui8 ui16 ui32 ui64 f16 bf16 f32 f8E4M3FN f8E5M2 "
+    "!pto.hif8 !pto.f8E8M0 !pto.f4E1M2x2 !pto.f4E2M1x2 !pto.hif8x2 !pto.bf16x2".split(),
+)
+def test_every_element(element: str):
+    canonical(f"!pto.tile_buf<vec, 32x64x{element}>", f"!pto.tile_buf<vec, 32x64x{element}>")
+    canonical(f"!pto.tensor_view<?x64x{element}>", f"!pto.tensor_view<?x64x{element}>")
+    long = LONG.replace("f32", element).replace("rows=16", "rows=32").replace("v_row=16", "v_row=32")
+    canonical(long, f"!pto.tile_buf<vec, 32x64x{element}>")
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "!pto.tensor_view<16xf32>",
+        "!pto.tensor_view<?x?x?x?x?xf16>",
+        "!pto.partition_tensor_view<16x?xf32>",
+        "!pto.tile<16x16xf32>",
+        "!pto.local_array<2x4xi32>",
+        "!pto.eventid_array<4>",
+        "!pto.pipe",
+        "!pto.async_session",
+        "!pto.async_event",
+        "!pto.prefetch_async_context",
+        "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32, valid=?x?>, count=16>",
+    ],
+)
+def test_other_types(type_: str):
+    canonical(type_, type_)
+
+
+def test_a_multi_buffer_may_name_the_fields_of_its_tile():
+    canonical(
+        "!pto.multi_tile_buf<vec, 16x16xf16, count=2, pad=1>",
+        "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x16xf16, pad=1>, count=2>",
+    )
+
+
+KNOWN = "; known: "
+
+
+@pytest.mark.parametrize(
+    "type_, message",
+    [
+        ("!pto.tile_buf<~ub, 16x64xf32>", f"unknown loc: ub{KNOWN}vec, mat, left, right, acc, bias, scaling"),
+        ("!pto.tile_buf<vec, ~16xf32>", "a tile has exactly two dimensions, rows and columns, not 1"),
+        ("!pto.tile_buf<vec, ~2x16x16xf32>", "a tile has exactly two dimensions, rows and columns, not 3"),
+        ("!pto.tile_buf<vec, ~?x16xf32>", "rows and cols of a tile must be static; the valid region may vary"),
+        ("!pto.tile_buf<vec, ~0x16xf32>", "rows/cols must be positive, not 0x16"),
+        ("!pto.tile_buf<vec, ~16x16xf64>", "a tile or view cannot have element type f64"),
+        ("!pto.tile_buf<vec, ~16x16xi1>", "a tile or view cannot have element type i1"),
+        ("!pto.tile_buf<vec, 16x64xf32, valid=~20x64>", "valid_row (20) exceeds row (16)"),
+        ("!pto.tile_buf<vec, 16x64xf32, valid=~16x65>", "valid_col (65) exceeds col (64)"),
+        ("!pto.tile_buf<vec, 16x64xf32, valid=~16>", "valid must have exactly two dims, not 1"),
+        ("!pto.tile_buf<vec, 16x64xf32, blayout=~nd>", f"unknown blayout: nd{KNOWN}row_major, col_major"),
+        ("!pto.tile_buf<vec, 16x64xf32, slayout=~nz>", f"unknown slayout: nz{KNOWN}none_box, row_major, col_major"),
+        ("!pto.tile_buf<vec, 16x64xf32, pad=~4>", f"unknown pad: 4{KNOWN}0 null, 1 zero, 2 max, 3 min"),
+        ("!pto.tile_buf<vec, 16x64xf32, compact=~3>", f"unknown compact: 3{KNOWN}0 null, 1 normal, 2 row_plus_one"),
+        (
+            "!pto.tile_buf<vec, 16x64xf32, fractal=~16>",
+            "unsupported s_fractal_size: 16, must be one of {32, 512, 1024}",
+        ),
+        ("!pto.tile_buf<vec, 16x64xf32, pad=1, ~pad=2>", "duplicate key 'pad' in tile_buf compact syntax"),
+        (
+            "!pto.tile_buf<vec, 16x64xf32, ~count=2>",
+            f"unknown key 'count' in tile_buf compact syntax{KNOWN}valid, blayout, slayout, fractal, pad, compact",
+        ),
+        (LONG.replace("v_row=16", "v_row=~-2"), "v_row must be '?', -1, or non-negative, not -2"),
+        (LONG.replace("v_col=64", "v_col=~65"), "valid_col (65) exceeds col (64)"),
+        (LONG.replace("rows=16", "rows=~0"), "rows/cols must be positive, but rows is 0"),
+        (LONG.replace("dtype=f32", "dtype=~index"), "a tile or view cannot have element type index"),
+        (
+            LONG.replace("v_row=16, v_col=64, blayout=row_major", "~blayout=row_major, v_row=16, v_col=64"),
+            "expected 'v_row': the long form of a tile type has, in this order, "
+            "loc, dtype, rows, cols, v_row, v_col, blayout, slayout, fractal, pad, compact",
+        ),
+        ("~!pto.tile_view<16x16xf32>", "'!pto.tile_view' is an old name: write !pto.partition_tensor_view"),
+        ("~<loc=left, dtype=f16>", "expected '!pto.tile_buf' before '<': a tile type is written in full"),
+        ("!pto.tensor_view<~f32>", "!pto.tensor_view needs at least one dimension"),
+        ("!pto.multi_tile_buf<vec, 16x64xf32, count=~1>", "count of a multi_tile_buf must be 2..16, not 1"),
+        ("!pto.multi_tile_buf<vec, 16x64xf32, count=~17>", "count of a multi_tile_buf must be 2..16, not 17"),
+        ("!pto.multi_tile_buf<vec, 16x64xf32~>", "expected ', count=N' in a multi_tile_buf"),
+        ("!pto.multi_tile_buf<~f32, count=2>", f"unknown loc: f32{KNOWN}vec, mat, left, right, acc, bias, scaling"),
+        (
+            "!pto.multi_tile_buf<~vec, 16x64x!pto.hif8, count=2>",
+            "a multi-buffer does not support element type !pto.hif8",
+        ),
+        (
+            "!pto.multi_tile_buf<~!pto.tile_buf<vec, 16x64xf32, compact=2>, count=2>",
+            "a multi-buffer does not support compact=2 (row_plus_one)",
+        ),
+        ("!pto.local_array~<0xi32>", "the dimensions of a local_array are static and positive"),
+        ("!pto.local_array~<?xi32>", "the dimensions of a local_array are static and positive"),
+        ("!pto.local_array~<2x!pto.hif8>", "a local_array holds integers or floats, not !pto.hif8"),
+        ("!pto.struct<i32, ~!pto.ptr<f32>>", "a field of a struct is a scalar or a struct, not !pto.ptr<f32, gm>"),
+        ("!pto.eventid_array<~0>", "an eventid_array has at least one id, not 0"),
+    ],
+)
+def test_unreadable_types(type_: str, message: str):
+    rejects(function(type_), message, kind="syntax")
+
+
+def test_a_struct_is_neither_taken_nor_given():
+    text = "func.func private @f(%s: ~!pto.struct<i32>)"
+    rejects(text, "a function cannot take or give !pto.struct<i32>; write a pointer as !pto.ptr<T, space>")
+
+
+@pytest.mark.parametrize("cut", range(1, len(LONG)))
+def test_a_type_that_ends_early_is_a_diagnostic(cut: int):
+    (found,) = errors(f"func.func @f(%t: {LONG[:cut]}")
+    assert found.location is not None
+    assert found.kind == "syntax"
+
+
+def test_a_bare_pointer_does_not_hide_one_with_an_attribute_in_it():
+    """Types are kept by their text, and `!pto.ptr` is the beginning of many."""
+    accepts("func.func private @f(!pto.ptr<f32, ub>, !pto.ptr<f32, #pto.address_space<ub>>)")
+    text = "func.func @f(%i: i64) { %p = pto.castptr %i : i64 -> !pto.ptr\n %q = pto.castptr %i : i64 -> "
+    text += "!pto.ptr<f32, #pto.address_space<ub>>\n %c = arith.constant 0 : index\n"
+    text += "%x = pto.load_scalar %p[%c] : !pto.ptr<f32, ub> -> f32\n return }"
+    accepts(text)
+
+
+def test_a_type_that_is_repeated_is_read_once(monkeypatch: pytest.MonkeyPatch):
+    """A model kernel is mostly type texts, few of them different."""
+    read_before, texts = TileBufType.parse_parameter, list[str]()
+
+    def counted(parser: AttrParser) -> TileBuf:
+        texts.append("read")
+        return read_before(parser)
+
+    monkeypatch.setattr(TileBufType, "parse_parameter", counted)
+    arguments = ", ".join(f"%t{number}: {LONG}" for number in range(50))
+    accepts(f"func.func private @f({arguments})")
+    assert len(texts) == 2  # the text, and what is printed of it

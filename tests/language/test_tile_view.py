@@ -1,0 +1,499 @@
+"""Tiles: allocations with their layouts, addresses and valid regions, and the views of a tile."""
+
+import pytest
+
+from language import source
+from language.view_kernel import TB, accepts, prints, rejects, warns
+
+TILE = "%t = pto.alloc_tile : TB\n"
+OPEN = "!pto.tile_buf<vec, 16x64xf32, valid=?x?>"
+OPEN_TILE = f"%t = pto.alloc_tile valid_row = %m valid_col = %n : {OPEN}\n"
+BOXED = "!pto.tile_buf<mat, 64x64xf16, blayout=col_major, slayout=row_major>"
+BOXED_TILE = f"%t = pto.alloc_tile : {BOXED}\n"
+SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
+
+
+# --- how they are written -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%t = pto.alloc_tile : TB",
+        "%t = pto.alloc_tile addr = %a : TB",
+        f"%t = pto.alloc_tile valid_row = %m valid_col = %n : {OPEN}",
+        "%t = pto.alloc_tile valid_row = %m : !pto.tile_buf<vec, 16x64xf32, valid=?x64>",
+        "%t = pto.alloc_tile addr = %a512 valid_col = %c64 : !pto.tile_buf<vec, 16x64xf32, valid=16x?>",
+        "%t = pto.alloc_tile {pto.multi_buffer = 2 : i32} : TB",
+        f"%t = pto.alloc_multi_tile : {SEVERAL}",
+        "%t = pto.declare_tile -> TB",
+    ],
+)
+def test_allocations(line: str):
+    prints(line, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%u = pto.tassign %t, %a : TB -> TB",
+        "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+        "%u = pto.subview %t[%c8, %c32] sizes [8, 32] valid [%m, %n] : TB -> !pto.tile_buf<vec, 8x32xf32, valid=?x?>",
+        "%u = pto.treshape %t : TB -> !pto.tile_buf<vec, 64x16xf32, valid=1x1>",
+        "%u = pto.treshape %t : TB -> !pto.tile_buf<vec, 16x128xf16, blayout=col_major>",
+        "%u = pto.bitcast %t : TB -> !pto.tile_buf<vec, 16x64xi32>",
+        "%r = pto.tile_valid_rows %t : TB -> index",
+        "%r = pto.tile_valid_cols %t : TB -> index",
+        "%r, %s = pto.get_validshape %t : TB",
+        "%q = pto.tile_buf_addr %t : TB -> !pto.ptr<f32, ub>",
+    ],
+)
+def test_views(line: str):
+    prints(TILE + line, line)
+
+
+@pytest.mark.parametrize(
+    "written, line",
+    [
+        (
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB",
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+        ),
+        (
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] valid [%m, %c3] : TB",
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] valid [%m, %c3] : TB -> !pto.tile_buf<vec, 8x32xf32, valid=?x3>",
+        ),
+        (
+            "%u = pto.subset %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+        ),
+        (
+            "%q = pto.tile_buf_addr %t : TB -> memref<16x64xf32, #pto.address_space<vec>>",
+            "%q = pto.tile_buf_addr %t : TB -> !pto.ptr<f32, ub>",
+        ),
+        (
+            '%u = "pto.subview"(%t, %i, %j) {sizes = [8, 32], operandSegmentSizes = array<i32: 1, 1, 1, 0, 0>}'
+            " : (TB, index, index) -> !pto.tile_buf<vec, 8x32xf32>",
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> !pto.tile_buf<vec, 8x32xf32>",
+        ),
+        ("%u = pto.treshape %t : TB -> TB {name = 1 : i32}", "%u = pto.treshape %t {name = 1 : i32} : TB -> TB"),
+    ],
+)
+def test_other_spellings(written: str, line: str):
+    prints(TILE + written, line)
+
+
+def test_valid_shapes_are_set_and_several_tiles_chosen_from():
+    prints(OPEN_TILE + f"pto.set_validshape %t, %m, %c64 : {OPEN}", f"pto.set_validshape %t, %m, %c64 : {OPEN}")
+    line = f"%u = pto.multi_tile_get %s[%i] : {SEVERAL} -> TB"
+    prints(f"%s = pto.alloc_multi_tile : {SEVERAL}\n{line}", line)
+    accepts(f"%s = pto.alloc_multi_tile : {SEVERAL}\n%u = pto.multi_tile_get %s[%c1] : {SEVERAL} -> TB")
+
+
+def test_what_the_newest_parser_refuses():
+    message = "pto.subview cuts tiles; a part of a tensor view is a pto.partition_view"
+    text = "%u = pto.subview ~%v, offsets = [%i, %j], sizes = [%c1, %c1] : TV -> TV"
+    rejects(text, message, kind="syntax")
+    rejects(
+        "%t = pto.alloc_tile valid_row = %m ~addr = %a : TB", "expected the result type of pto.alloc_tile", "syntax"
+    )
+    why = "it was retired; pto.alloc_tile with addr places a tile"
+    rejects("%t = ~pto.bind_tile : TB", f"unknown operation 'pto.bind_tile': {why}", "syntax")
+
+
+# --- the layout of an allocation ------------------------------------------------------------------
+
+ALIGNED = "byte size to be 32-byte aligned, but got"
+
+
+@pytest.mark.parametrize(
+    "type_, message",
+    [
+        ("vec, 16x7xf32", f"expects row {ALIGNED} 28 bytes"),
+        ("vec, 16x8xf16", f"expects row {ALIGNED} 16 bytes"),
+        ("vec, 7x16xf32, blayout=col_major", f"expects column {ALIGNED} 28 bytes"),
+        ("bias, 1x4xf32", f"expects row {ALIGNED} 16 bytes"),
+        ("vec, 16x8x!pto.f4E2M1x2", "expects row byte size to be 16-byte aligned, but got 8 bytes"),
+        (
+            "mat, 16x24xf16, blayout=col_major, slayout=row_major",
+            "expects cols to be a multiple of the 16 columns of a box, but got 24",
+        ),
+        (
+            "mat, 24x16xf16, blayout=col_major, slayout=row_major",
+            "expects rows to be a multiple of the 16 rows of a box, but got 24",
+        ),
+        (
+            "right, 24x16xf32, slayout=col_major, fractal=1024",
+            "expects rows to be a multiple of the 16 rows of a box, but got 24",
+        ),
+    ],
+)
+def test_rows_and_boxes_are_whole(type_: str, message: str):
+    rejects(f"%t = pto.alloc_tile : ~!pto.tile_buf<{type_}>", message)
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "vec, 16x8xf32",
+        "vec, 8x1xf32, blayout=col_major",
+        "vec, 16x16x!pto.f4E2M1x2",
+        "mat, 16x32xf16, blayout=col_major, slayout=row_major",
+        "vec, 24x16xf16, blayout=col_major, slayout=row_major",
+        "mat, 1x16xf16, blayout=col_major, slayout=row_major",
+        "scaling, 3x16x!pto.f8E8M0, blayout=col_major, slayout=col_major, fractal=32",
+        "right, 8x16xf32, slayout=col_major",
+        "acc, 16x8xf32, blayout=col_major, slayout=row_major",
+    ],
+)
+def test_whole_rows_and_boxes(type_: str):
+    accepts(f"%t = pto.alloc_tile : !pto.tile_buf<{type_}>")
+
+
+@pytest.mark.parametrize(
+    "type_, message",
+    [
+        ("vec, 256x16xui8", f"expects row {ALIGNED} 16 bytes"),
+        (
+            "mat, 16x16xi8, blayout=col_major, slayout=row_major",
+            "expects cols to be a multiple of the 32 columns of a box, but got 16",
+        ),
+    ],
+)
+def test_two_shapes_are_only_warned_of(type_: str, message: str):
+    warns(f"%t = pto.alloc_tile : ~!pto.tile_buf<{type_}>", message)
+
+
+def test_several_tiles_have_whole_rows_too():
+    text = "%t = pto.alloc_multi_tile : ~!pto.multi_tile_buf<vec, 16x7xf32, count=2>"
+    rejects(text, f"expects row {ALIGNED} 28 bytes")
+
+
+# --- addresses ------------------------------------------------------------------------------------
+
+
+def aligned(alignment: int, found: int) -> str:
+    return f"addr must be aligned to {alignment} bytes for local tile memory space, got {found}"
+
+
+@pytest.mark.parametrize(
+    "address, type_, message",
+    [
+        ("%a48", "!pto.tile_buf<vec, 16x64xf32>", aligned(32, 48)),
+        ("%a48", "!pto.tile_buf<mat, 16x64xf32>", aligned(32, 48)),
+        ("%a48", "!pto.tile_buf<bias, 1x64xf32>", aligned(32, 48)),
+        ("%a544", "!pto.tile_buf<left, 16x16xf16, slayout=row_major>", aligned(512, 544)),
+        ("%a544", "!pto.tile_buf<right, 16x16xf16, slayout=col_major>", aligned(512, 544)),
+        ("%a544", "!pto.tile_buf<acc, 16x16xf32>", aligned(512, 544)),
+        ("%am32", "!pto.tile_buf<vec, 16x64xf32>", "addr must be non-negative, got -32"),
+    ],
+)
+def test_addresses_are_aligned(address: str, type_: str, message: str):
+    rejects(f"%t = pto.alloc_tile addr = ~{address} : {type_}", message)
+    rejects(f"%d = pto.declare_tile -> {type_}\n%t = pto.tassign %d, ~{address} : {type_} -> {type_}", message)
+
+
+@pytest.mark.parametrize(
+    "address, type_",
+    [
+        ("%a32", "!pto.tile_buf<vec, 16x64xf32>"),
+        ("%a544", "!pto.tile_buf<mat, 16x64xf32>"),
+        ("%a512", "!pto.tile_buf<left, 16x16xf16, slayout=row_major>"),
+        ("%a", "!pto.tile_buf<acc, 16x16xf32>"),
+    ],
+)
+def test_aligned_addresses(address: str, type_: str):
+    accepts(f"%t = pto.alloc_tile addr = {address} : {type_}")
+
+
+def outside(space: str, start: int, end: int, capacity: int, target: str = "a5") -> str:
+    return f"the tile occupies {space}[{start}:{end}], but {space} of {target} has {capacity} bytes"
+
+
+@pytest.mark.parametrize(
+    "address, type_, target, message",
+    [
+        ("%a258048", "vec, 16x128xf32", "a5", outside("ub", 258048, 266240, 262144)),
+        ("%a249856", "vec, 16x64xf32", "a2a3", outside("ub", 249856, 253952, 196608, "a2a3")),
+        ("%a65536", "left, 16x16xf16, slayout=row_major", "a5", outside("l0a", 65536, 66048, 65536)),
+        ("%a4096", "bias, 1x8xf32", "a5", outside("bt", 4096, 4128, 4096)),
+    ],
+)
+def test_a_tile_ends_within_its_memory(address: str, type_: str, target: str, message: str):
+    rejects(f"%t = pto.alloc_tile addr = ~{address} : !pto.tile_buf<{type_}>", message, "out-of-bounds", target)
+
+
+@pytest.mark.parametrize(
+    "address, type_, target",
+    [
+        ("%a65536", "acc, 128x128xf32", "a2a3"),
+        ("%a65536", "acc, 256x192xf32", "a5"),
+        ("%a0", "bias, 1x1024xf32", "a5"),
+        ("%a0", "bias, 1x256xf32", "a2a3"),
+        ("%a0", "left, 128x256xf16, slayout=row_major", "a2a3"),
+        ("%a0", "mat, 512x512xf16", "a5"),
+    ],
+)
+def test_a_tile_may_fill_its_memory(address: str, type_: str, target: str):
+    accepts(f"%t = pto.alloc_tile addr = {address} : !pto.tile_buf<{type_}>", target)
+
+
+def test_every_slot_ends_within_the_memory():
+    """Slots lie at multiples of the size of a tile, rounded up to the alignment of addresses: 288 bytes to 512."""
+    slots = "!pto.multi_tile_buf<acc, 1x{}xf32, count=16>"
+    message = outside("l0c", 258048, 258048 + 15 * 512 + 288, 262144)
+    rejects(f"%t = pto.alloc_multi_tile addr = ~%a258048 : {slots.format(72)}", message, "out-of-bounds")
+    accepts(f"%t = pto.alloc_multi_tile addr = %a253952 : {slots.format(72)}")
+
+
+def test_the_end_of_ub_is_warned_of():
+    text = "%t = pto.alloc_tile addr = ~%a253952 : TB"
+    warns(text, "the tile reaches into the last 8192 bytes of ub, which the official compiler keeps free")
+    accepts("%t = pto.alloc_tile addr = %a249856 : TB")
+
+
+def test_an_address_is_an_i64():
+    rejects("%t = pto.alloc_tile addr = ~%i : TB", "addr must be i64, not index")
+    rejects(TILE + "%u = pto.tassign %t, ~%i : TB -> TB", "addr must be i64, not index")
+
+
+def test_either_all_tiles_have_addresses_or_none():
+    message = "{} requires 'addr' operand: other tiles of this file have one"
+    rejects("%t = pto.alloc_tile addr = %a : TB\n%u = ~pto.alloc_tile : TB", message.format("pto.alloc_tile"))
+    text = f"%t = pto.alloc_tile addr = %a : TB\n%u = ~pto.alloc_multi_tile : {SEVERAL}"
+    rejects(text, message.format("pto.alloc_multi_tile"))
+    accepts(f"%t = pto.alloc_tile addr = %a : TB\n%u = pto.alloc_multi_tile addr = %a : {SEVERAL}")
+
+
+# --- valid regions --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (
+            f"%t = pto.alloc_tile valid_col = %n : ~{OPEN}",
+            "valid_row operand is required because result type v_row is ?",
+        ),
+        (
+            f"%t = pto.alloc_tile valid_row = %n : ~{OPEN}",
+            "valid_col operand is required because result type v_col is ?",
+        ),
+        ("%t = pto.alloc_tile valid_row = ~%n : TB", "valid_row operand is given, but result type v_row is 16, not ?"),
+        (f"%t = pto.alloc_tile valid_row = ~%cm1 valid_col = %n : {OPEN}", "valid_row is -1; it must not be negative"),
+        (f"%t = pto.alloc_tile valid_row = ~%w valid_col = %n : {OPEN}", "valid_row must be index, not i32"),
+        (
+            "%t = pto.alloc_multi_tile : ~!pto.multi_tile_buf<vec, 16x64xf32, valid=?x64, count=2>",
+            "valid_row operand is required because result type v_row is ?",
+        ),
+    ],
+)
+def test_open_extents_are_given(text: str, message: str):
+    rejects(text, message)
+
+
+def test_a_valid_extent_beyond_the_tile_is_clipped_by_the_run():
+    text = f"%t = pto.alloc_tile valid_row = %m valid_col = ~%c65 : {OPEN}"
+    warns(text, "valid_col is 65, but the tile has 64; a run uses 64", kind="invalid")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (TILE + "pto.set_validshape %t, %m, %n : ~TB", "expects a tile with valid=?x?, not TB"),
+        (OPEN_TILE + f"pto.set_validshape %t, ~%c17, %n : {OPEN}", "valid_row is 17; it must be 0..16"),
+        (OPEN_TILE + f"pto.set_validshape %t, %n, ~%cm1 : {OPEN}", "valid_col is -1; it must be 0..64"),
+        (
+            OPEN_TILE
+            + f"%u = pto.subview %t[%i, %j] sizes [16, 64] valid [%m, %n] : {OPEN} -> {OPEN}\n"
+            + f"pto.set_validshape ~%u, %m, %n : {OPEN}",
+            "expects a tile of alloc_tile, declare_tile, bitcast or treshape, not a subview",
+        ),
+    ],
+)
+def test_setting_the_valid_region(text: str, message: str):
+    rejects(text, message)
+
+
+@pytest.mark.parametrize(
+    "source_of",
+    ["pto.declare_tile ->", "pto.treshape %t : TB ->", "pto.bitcast %s : !pto.tile_buf<vec, 16x64xi32, valid=?x?> ->"],
+)
+def test_tiles_whose_valid_region_may_be_set(source_of: str):
+    other = "%s = pto.declare_tile -> !pto.tile_buf<vec, 16x64xi32, valid=?x?>\n"
+    accepts(f"{TILE}{other}%u = {source_of} {OPEN}\npto.set_validshape %u, %c0, %c64 : {OPEN}")
+
+
+def test_the_valid_region_of_an_argument_is_not_set():
+    text = f"func.func private @f(%t: {OPEN}, %m: index) {{\npto.set_validshape ~%t, %m, %m : {OPEN}\nreturn\n}}"
+    source.rejects(text, "expects a tile of alloc_tile, declare_tile, bitcast or treshape, not an argument")
+
+
+# --- the rules of views ---------------------------------------------------------------------------
+
+SUB = "!pto.tile_buf<vec, 8x32xf32>"
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("%u = pto.subview %t[%i, %j] sizes [8, 16] : TB -> ~" + SUB, "expects a result of the sizes 8x16, not 8x32"),
+        ("%u = pto.subview %t[%i, %j] sizes [~8] : TB -> " + SUB, "expects two sizes, rows and columns, but got 1"),
+        (
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<vec, 8x32xi32>",
+            "expects the element type, location and layout of TB",
+        ),
+        (
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<mat, 8x32xf32>",
+            "expects the element type, location and layout of TB",
+        ),
+        (
+            "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<vec, 8x32xf32, pad=1>",
+            "expects the element type, location and layout of TB",
+        ),
+        ("%u = pto.subview %t[~%cm1, %j] sizes [8, 32] : TB", "row is -1; it must not be negative"),
+        ("%u = pto.subview %t[%i, ~%cm1] sizes [8, 32] : TB", "col is -1; it must not be negative"),
+        ("%u = pto.subview %t[~%w, %j] sizes [8, 32] : TB", "row must be index, not i32"),
+        ("%u = pto.subview %t[%i, %j] sizes [8, 32] valid [~%c17, %n] : TB", "valid_row is 17; it must be 0..8"),
+        ("%u = pto.subview %t[%i, %j] sizes [8, 32] valid [%m, ~%cm1] : TB", "valid_col is -1; it must be 0..32"),
+    ],
+)
+def test_subviews(text: str, message: str):
+    # The valid operands of the last two are constants, so the inferred type would not be readable otherwise.
+    rejects(TILE + text, message)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (
+            f"%u = pto.subview %t[%i, %j] sizes [~8, 16] : {BOXED}",
+            "size of the rows is 8; it must be a multiple of the 16 of a box",
+        ),
+        (
+            f"%u = pto.subview %t[%i, %j] sizes [~16, 8] : {BOXED}",
+            "size of the cols is 8; it must be a multiple of the 16 of a box",
+        ),
+        (
+            f"%u = pto.subview %t[~%c8, %j] sizes [16, 16] : {BOXED}",
+            "row is 8; it must be a multiple of the 16 of a box",
+        ),
+        (
+            f"%u = pto.subview %t[%i, ~%c8] sizes [16, 16] : {BOXED}",
+            "col is 8; it must be a multiple of the 16 of a box",
+        ),
+    ],
+)
+def test_subviews_of_boxes(text: str, message: str):
+    rejects(BOXED_TILE + text, message)
+
+
+def test_whole_boxes_are_cut():
+    accepts(BOXED_TILE + f"%u = pto.subview %t[%c16, %c32] sizes [16, 32] : {BOXED}")
+
+
+@pytest.mark.parametrize("offset, end", [("%c15", 23), ("%c16", 24)])
+def test_a_subview_stays_in_its_tile(offset: str, end: int):
+    message = f"rows {end - 8}:{end} are not all in the source, which has 16"
+    rejects(TILE + f"%u = pto.subview %t[{offset}, %j] sizes [~8, 32] : TB", message, "out-of-bounds")
+    accepts(TILE + "%u = pto.subview %t[%c8, %j] sizes [8, 32] : TB")
+
+
+def test_a_subview_needs_a_tile_that_is_allocated():
+    text = (
+        f"func.func private @f(%t: {TB}, %i: index) {{\n%u = pto.subview ~%t[%i, %i] sizes [8, 32] : {TB}\nreturn\n}}"
+    )
+    source.rejects(text, "expects a tile that is allocated in the function, not an argument of @f")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (
+            "%u = pto.treshape %t : TB -> ~!pto.tile_buf<mat, 16x64xf32>",
+            "expects a result in vec, where the source is, not in mat",
+        ),
+        (
+            "%u = pto.treshape %t : TB -> ~!pto.tile_buf<vec, 16x32xf32>",
+            "expects a result of 4096 bytes, as many as the source, not 2048",
+        ),
+        (
+            "%u = pto.treshape %t : TB -> ~!pto.tile_buf<vec, 16x64xf32, slayout=row_major>",
+            "expects a result without boxes, like the source, not with",
+        ),
+        (
+            "%u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x32xi32>",
+            "expects the location, shape, valid region and layout of TB",
+        ),
+        (
+            "%u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x64xi32, valid=1x64>",
+            "expects the location, shape, valid region and layout of TB",
+        ),
+        ("%u = pto.bitcast %t : TB -> ~TB", "expects another element type than f32"),
+        (
+            "%u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x64xi64>",
+            "expects a result of at most 4096 bytes, those of the source, not 8192",
+        ),
+        (
+            "%u = pto.tassign %t, %a : TB -> ~!pto.tile_buf<vec, 16x64xi32>",
+            "expects the type of the source, TB, not !pto.tile_buf<vec, 16x64xi32>",
+        ),
+        (
+            "%q = pto.tile_buf_addr %t : TB -> ~!pto.ptr<i32, ub>",
+            "expects !pto.ptr<f32, ub>, where the tile is, not !pto.ptr<i32, ub>",
+        ),
+        (
+            "%q = pto.tile_buf_addr %t : TB -> ~!pto.ptr<f32, gm>",
+            "expects !pto.ptr<f32, ub>, where the tile is, not !pto.ptr<f32, gm>",
+        ),
+        ("%q = pto.tile_buf_addr ~%v : TV -> !pto.ptr<f32, ub>", "source must be !pto.tile_buf, not TV"),
+        ("%r = pto.tile_valid_rows %t : TB -> ~i32", "result must be !index, not i32"),
+        ("%u = pto.treshape %t : ~TV -> TB", "source has type TB, but the type list says TV"),
+    ],
+)
+def test_other_views(text: str, message: str):
+    rejects(TILE + text, message)
+
+
+def test_boxes_stay_boxes():
+    """A row of boxes may become a rectangle of them."""
+    row = "!pto.tile_buf<mat, 1x64xf16, blayout=col_major, slayout=row_major>"
+    square = "!pto.tile_buf<mat, 16x4xf16, blayout=col_major, slayout=row_major>"
+    accepts(f"%t = pto.alloc_tile : {row}\n%u = pto.treshape %t : {row} -> {square}")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        (f"%u = pto.multi_tile_get %s[~%c2] : {SEVERAL} -> TB", "slot is 2; the source has slots 0..1"),
+        (f"%u = pto.multi_tile_get %s[~%cm1] : {SEVERAL} -> TB", "slot is -1; the source has slots 0..1"),
+        (f"%u = pto.multi_tile_get %s[~%w] : {SEVERAL} -> TB", "slot must be index, not i32"),
+        (f"%u = pto.multi_tile_get %s[%i] : {SEVERAL} -> ~{SUB}", f"expects TB, a tile of the source, not {SUB}"),
+    ],
+)
+def test_choosing_a_slot(text: str, message: str):
+    rejects(f"%s = pto.alloc_multi_tile : {SEVERAL}\n{text}", message)
+
+
+@pytest.mark.parametrize(
+    "attribute, type_, place, message",
+    [
+        ("pto.multi_buffer = ~1 : i32", TB, "", "'pto.multi_buffer' must be an integer in 2..16"),
+        ("pto.multi_buffer = ~17 : i32", TB, "", "'pto.multi_buffer' must be an integer in 2..16"),
+        ('pto.multi_buffer = ~"two"', TB, "", "'pto.multi_buffer' must be an integer in 2..16"),
+        (
+            "pto.multi_buffer = 2 : i32",
+            "!pto.tile_buf<vec, 16x64xf32, compact=2>",
+            "~",
+            "a multi-buffer does not support compact=2 (row_plus_one)",
+        ),
+        (
+            "pto.multi_buffer_addrs = ~array<i64: 0, 4096>",
+            TB,
+            "",
+            "'pto.multi_buffer_addrs' is written by the planner, not by the author",
+        ),
+    ],
+)
+def test_slots_by_attribute(attribute: str, type_: str, place: str, message: str):
+    rejects(f"%t = pto.alloc_tile {{{attribute}}} : {place}{type_}", message)
