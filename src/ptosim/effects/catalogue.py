@@ -28,7 +28,7 @@ ROOMS = (
     "rearrange",
     "sfu",
     "system",
-    "local",
+    "tile_local",
     "sim",
     "cube_load",
     "cube_load_raw",

@@ -36,7 +36,6 @@ ROOMS = (
     "rearrange",
     "sfu",
     "system",
-    "local",
     "sim",
     "cube_load",
     "cube_load_raw",

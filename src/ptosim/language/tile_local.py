@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Any, cast
 
 from xdsl.ir import Attribute, SSAValue
 
+from ptosim.effects.element import Element
 from ptosim.language.operands import constant_of, nth
 from ptosim.language.operation import Operand, Problem, Property, Result, VariadicOperand
 from ptosim.language.syntax import integers_of
 from ptosim.language.tile_types import LocalArrayType, StructType, View
+from ptosim.language.types import element_of
 from ptosim.language.view_operation import ViewOperation
 
 # --- arrays ---------------------------------------------------------------------------------------
@@ -19,7 +22,9 @@ from ptosim.language.view_operation import ViewOperation
 class DeclareLocalArray(ViewOperation):
     """An array of scalars.
 
-    It lives as long as the function runs; its elements have no defined value before they are set.
+    It lies on the stack of the scalar unit: each core has its own, and whenever the declaration executes all elements
+    are zero. It may be passed to functions, which then work on the same elements; it cannot be returned, yielded or
+    carried by a loop.
 
         %a = pto.declare_local_array -> !pto.local_array<2xi32>
     """
@@ -29,11 +34,14 @@ class DeclareLocalArray(ViewOperation):
     arrow = True
     result = Result()
 
+    def facts(self) -> Mapping[str, Any]:
+        return {"elements": _scalars(self.result.type)}
+
 
 class LocalArrayGet(ViewOperation):
     """Reads an element of an array.
 
-    One index for each dimension.
+    One index for each dimension. One outside of it is `out-of-bounds`; a check goes on with 0.
 
         %x = pto.local_array_get %a[%i] : !pto.local_array<2xi32> -> i32
     """
@@ -47,6 +55,9 @@ class LocalArrayGet(ViewOperation):
     indices = VariadicOperand()
     result = Result()
 
+    def facts(self) -> Mapping[str, Any]:
+        return _held(self.array)
+
     def view_rules(self, target: str) -> Iterator[Problem]:
         yield from _element_problems(self.array, self.indices)
         yield from _same_element(_array(self.array).element, self.result, "result")
@@ -55,7 +66,7 @@ class LocalArrayGet(ViewOperation):
 class LocalArraySet(ViewOperation):
     """Writes an element of an array.
 
-    One index for each dimension.
+    One index for each dimension. One outside of it is `out-of-bounds`; a check goes on without the write.
 
         pto.local_array_set %a[%i], %x : !pto.local_array<2xi32>, i32
     """
@@ -69,6 +80,9 @@ class LocalArraySet(ViewOperation):
     indices = VariadicOperand()
     value = Operand()
 
+    def facts(self) -> Mapping[str, Any]:
+        return _held(self.array)
+
     def view_rules(self, target: str) -> Iterator[Problem]:
         yield from _element_problems(self.array, self.indices)
         yield from _same_element(_array(self.array).element, self.value, "value")
@@ -76,6 +90,27 @@ class LocalArraySet(ViewOperation):
 
 def _array(value: SSAValue) -> View:
     return cast(LocalArrayType, value.type).data
+
+
+def _held(array: SSAValue) -> Mapping[str, Any]:
+    """The extents of an array, and what it holds."""
+    return {"shape": _array(array).shape, "held": element_of(_array(array).element)}
+
+
+def _scalars(type_: Attribute) -> tuple[Element, ...]:
+    """The scalars of an array or a struct, those of inner structs in their place; of a scalar type itself."""
+    if isinstance(type_, LocalArrayType):
+        return (element_of(type_.data.element),) * prod(cast("tuple[int, ...]", type_.data.shape))
+    if isinstance(type_, StructType):
+        return tuple(scalar for field in type_.data for scalar in _scalars(field))
+    return (element_of(type_),)
+
+
+def size_of(type_: Attribute) -> int:
+    """The bytes of an array or a struct, which may be far more than there are: arrays are not written out for it."""
+    if isinstance(type_, LocalArrayType):
+        return element_of(type_.data.element).bytes * prod(cast("tuple[int, ...]", type_.data.shape))
+    return sum(scalar.bytes for scalar in _scalars(type_))
 
 
 def _element_problems(array: SSAValue, indices: Sequence[SSAValue]) -> Iterator[Problem]:
@@ -103,8 +138,8 @@ def _same_element(expected: Attribute, value: SSAValue, role: str) -> Iterator[P
 class DeclareStruct(ViewOperation):
     """A struct of scalars.
 
-    It lives as long as the function runs, and only struct_get and struct_set use it: it is never passed on. Its
-    fields have no defined value before they are set.
+    It lies on the stack of the scalar unit: each core has its own, and whenever the declaration executes all fields are
+    zero. Only struct_get and struct_set use it: it is never passed on.
 
         %s = pto.declare_struct -> !pto.struct<i32, !pto.struct<f32, index>>
     """
@@ -113,6 +148,9 @@ class DeclareStruct(ViewOperation):
     kinds = {"result": (StructType,)}
     arrow = True
     result = Result()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"elements": _scalars(self.result.type)}
 
     def view_rules(self, target: str) -> Iterator[Problem]:
         for use in self.result.uses:
@@ -137,6 +175,9 @@ class StructGet(ViewOperation):
     path = Property()
     result = Result()
 
+    def facts(self) -> Mapping[str, Any]:
+        return _field(self.struct, integers_of(self, "path"))
+
     def view_rules(self, target: str) -> Iterator[Problem]:
         yield from _field_problems(self.struct, integers_of(self, "path"), self.result, "result")
 
@@ -157,8 +198,21 @@ class StructSet(ViewOperation):
     value = Operand()
     path = Property()
 
+    def facts(self) -> Mapping[str, Any]:
+        return _field(self.struct, integers_of(self, "path"))
+
     def view_rules(self, target: str) -> Iterator[Problem]:
         yield from _field_problems(self.struct, integers_of(self, "path"), self.value, "value")
+
+
+def _field(struct: SSAValue, path: tuple[int, ...]) -> Mapping[str, Any]:
+    """All scalars of a struct, and the position among them that a path leads to."""
+    type_, position = struct.type, 0
+    for step in path:
+        fields = cast(StructType, type_).data
+        position += sum(len(_scalars(field)) for field in fields[:step])
+        type_ = fields[step]
+    return {"elements": _scalars(struct.type), "position": position}
 
 
 def _field_problems(struct: SSAValue, path: tuple[int, ...], value: SSAValue, role: str) -> Iterator[Problem]:
