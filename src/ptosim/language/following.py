@@ -96,11 +96,18 @@ def _sets_in(op: Operation, kind: CoreKind) -> Iterator[PTOOperation]:
 # --- which key an operation sets --------------------------------------------------------------------------------------
 
 
+def _pipes(op: PTOOperation) -> tuple[str, ...]:
+    return tuple((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
+
+
 def _is_flag(op: PTOOperation, signal: Signal) -> bool:
-    pipes = tuple((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
     word = op.word("event")
     number = constant_of(op.segment("event")[0]) if word is None else int(word.removeprefix("EVENT_ID"))
-    return pipes == (signal.source, signal.destination) and number in (None, signal.id)
+    return _pipes(op) == (signal.source, signal.destination) and number in (None, signal.id)
+
+
+def _is_token(op: PTOOperation, signal: Signal) -> bool:
+    return _pipes(op) == (signal.source, signal.destination) and op.facts()["number"] == signal.id
 
 
 def _has_id(op: PTOOperation, signal: Signal) -> bool:
@@ -116,6 +123,7 @@ def _always(op: PTOOperation, signal: Signal) -> bool:
 _MECHANISMS: Mapping[str, tuple[tuple[str, ...], Callable[[PTOOperation, Signal], bool]]] = {
     "pto.set_flag": (("flag",), _is_flag),
     "pto.set_flag_dyn": (("flag",), _is_flag),
+    "pto.sim.set_token": (("token",), _is_token),
     "pto.sync.set": (("semaphore", "cross-block"), _has_id),
     "pto.set_intra_block": (("semaphore",), _has_id),
     "pto.set_cross_core": (("semaphore",), _has_id),

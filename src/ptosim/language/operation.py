@@ -320,14 +320,14 @@ class PTOOperation(Readable):
         listed = operands if cls.listed is None else [(role, value) for role, value in operands if role in cls.listed]
         if parser.parse_optional_punctuation("->") is not None:
             compare_types(parser, types, operands)
-            return cls.results_of(parser, parse_types(parser))
+            return cls._results(parser, parse_types(parser))
         if cls.result_roles and not listed:
-            return cls.results_of(parser, types)
+            return cls._results(parser, types)
         compare_types(parser, types, operands)
         return cls.default_results(parser, operands)
 
     @classmethod
-    def results_of(cls, parser: LocatedParser, types: list[tuple[Attribute, Span]]) -> list[Attribute]:
+    def _results(cls, parser: LocatedParser, types: list[tuple[Attribute, Span]]) -> list[Attribute]:
         """The listed types of results; a rule about one of them points at its type."""
         cls._count_results(parser, len(types))
         for role, (_, span) in zip(cls.result_roles, types, strict=False):

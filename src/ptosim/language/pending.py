@@ -23,7 +23,6 @@ _ROOMS = {
         "get_validshape tile_valid_rows tile_valid_cols tile_buf_addr"
     ),
     "tile_reserve": "reserve_buffer import_reserved_buffer",
-    "tile_local": "declare_local_array local_array_get local_array_set declare_struct struct_get struct_set",
     "tile_vector": (
         "tabs tneg tnot trelu texp tlog tsqrt trecip trsqrt tadd tsub tmul tdiv tmax tmin taddrelu tand tor txor tshl "
         "tshr tfmod trem tprelu tpow tpartadd tpartmul tpartmax tpartmin tpartargmax tpartargmin"

@@ -1,6 +1,6 @@
 """Tiles: allocated, cut, reshaped, bound to an address. None of it moves data.
 
-Views of global memory are in tensor_view.py, buffers for FIFOs in tile_reserve.py, arrays of scalars in local.py.
+Views of global memory are in tensor_view.py, buffers for FIFOs in tile_reserve.py, arrays of scalars in tile_local.py.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ from ptosim.language.calls import call_problems
 from ptosim.language.fifo_rules import fifo_problems
 from ptosim.language.kernels import program_problems
 from ptosim.language.kinds import core_problems, module_problems
-from ptosim.language.local import local_problems
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 from ptosim.language.parser import ParsedModule
+from ptosim.language.stack import stack_problems
 from ptosim.language.tile_view import mixed_allocations
 from ptosim.language.types import PtrType
 
@@ -33,7 +33,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
     for function in _functions(parsed.module):
         for op in function.walk():
             found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target))
-    rules = (module_problems, core_problems, call_problems, local_problems, mixed_allocations)
+    rules = (module_problems, core_problems, call_problems, mixed_allocations, stack_problems)
     between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
     between += fifo_problems(parsed.module, target)
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)

@@ -25,6 +25,7 @@ Core (core.py), for `program`
     .current: Entry | None                             the entry whose start/finish is being called (observed runs)
     .work(pipe, site, start, finish=None, facts=None)  start() -> payload; finish(payload)
     .set_flag(site, src, dst, event)                   .wait_flag(site, src, dst, event)
+    .set_token(site, src, dst, number)                 .wait_token(site, src, dst, number)
     .get_buffer(site, pipe, buffer, mode=0)            .release_buffer(site, pipe, buffer, mode=0)
     .barrier(site, pipe)                               Pipe.ALL stops the SU until every pipe is empty
     .semaphore_set(site, pipe, number, form)           .semaphore_wait(site, pipe, number, form)

@@ -26,10 +26,12 @@ from ptosim.machine.entry import (
     WAIT,
     WORK,
     Entry,
+    Key,
     Kind,
     Site,
     buffer_key,
     flag_key,
+    token_key,
 )
 from ptosim.machine.launch import Place
 from ptosim.machine.queue import PipeQueue, fire, take
@@ -48,6 +50,7 @@ from ptosim.machine.sync import (
     Form,
     buffer_word,
     flag_word,
+    token_word,
 )
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
@@ -167,7 +170,7 @@ class Core:
         if self.words[SLOW] == 0:
             self.words[base + event] += 1
             return
-        self._issue(self._flag_entry(SET, site, src, src, dst, event, base + event))
+        self._issue(self._flag_entry(SET, site, src, base + event, flag_key(src, dst, event)))
 
     def wait_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
         base = self._flag_bases.get((src, dst))
@@ -177,12 +180,31 @@ class Core:
         if words[SLOW] == 0 and words[base + event] > 0:
             words[base + event] -= 1
             return
-        self._issue(self._flag_entry(WAIT, site, dst, src, dst, event, base + event))
+        self._issue(self._flag_entry(WAIT, site, dst, base + event, flag_key(src, dst, event)))
 
-    def _flag_entry(self, kind: Kind, site: Site, pipe: Pipe, src: Pipe, dst: Pipe, event: int, word: int) -> Entry:
+    def set_token(self, site: Site, src: Pipe, dst: Pipe, number: int) -> None:
+        """A flag that no kernel names: a pass has made the number, and it exists."""
+        if (src, dst) not in self._flag_bases:
+            return self._illegal_flag(site, src, dst, number)
+        word = token_word(src, dst, number)
+        if self.words[SLOW] == 0:
+            self.words[word] += 1
+            return
+        self._issue(self._flag_entry(SET, site, src, word, token_key(src, dst, number)))
+
+    def wait_token(self, site: Site, src: Pipe, dst: Pipe, number: int) -> None:
+        if (src, dst) not in self._flag_bases:
+            return self._illegal_flag(site, src, dst, number)
+        word = token_word(src, dst, number)
+        if self.words[SLOW] == 0 and self.words[word] > 0:
+            self.words[word] -= 1
+            return
+        self._issue(self._flag_entry(WAIT, site, dst, word, token_key(src, dst, number)))
+
+    def _flag_entry(self, kind: Kind, site: Site, pipe: Pipe, word: int, key: Key) -> Entry:
         counter = self._flags.get(word)
         if counter is None:
-            counter = self._flags[word] = Counter(self.words, word, flag_key(src, dst, event), self)
+            counter = self._flags[word] = Counter(self.words, word, key, self)
         entry = Entry(site, pipe, self, kind, counter.key)
         entry.counters = (counter,)
         return entry

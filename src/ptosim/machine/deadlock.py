@@ -184,7 +184,7 @@ def _setting_cores(counter: Counter, waiting: Core) -> list[Core]:
     """The cores each of which must still set the counter."""
     if counter.rendezvous:
         return counter.rendezvous.absent
-    if counter.key.mechanism == "flag":
+    if counter.key.mechanism in ("flag", "token"):
         return [waiting]
     setter = waiting.cluster.member(counter.key.source)
     return [setter] if setter else []

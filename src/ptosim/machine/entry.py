@@ -62,7 +62,7 @@ class Key:
     `written` are the ids by which the setting core may spell it: the AIC writes 16 + id for AIV1.
     """
 
-    mechanism: str  # "flag", "buffer", "semaphore", "cross-block" or "syncall"
+    mechanism: str  # "flag", "token", "buffer", "semaphore", "cross-block" or "syncall"
     id: int
     source: str = ""
     destination: str = ""
@@ -81,6 +81,11 @@ class Key:
 def flag_key(source: Pipe, destination: Pipe, event: int) -> Key:
     """That of a flag, the same object for all cores."""
     return Key("flag", event, source, destination, (event,))
+
+
+@cache
+def token_key(source: Pipe, destination: Pipe, number: int) -> Key:
+    return Key("token", number, source, destination, (number,))
 
 
 @cache

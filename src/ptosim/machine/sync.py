@@ -10,6 +10,7 @@ Words of a core (`Core.words`), pipes numbered by SLOT:
     ISSUED + id*8 + pipe         releases of buffer `id` that the SU has issued on `pipe`
     DONE + id*8 + pipe           those of them that have happened
     OPEN + id*8 + pipe           1 + mode while a get of this buffer waits for its release (program order), else 0
+    TOKENS + (src*8 + dst)*8 + n sets of private token n that no wait has consumed
 Words of a cluster (`Core.cluster_words`):
     CLUSTER_SLOW                 not 0: some pipe of the cluster is stalled
     TO_AIV + k*16 + id           signals from the AIC to AIVk
@@ -19,6 +20,7 @@ The inline path. While words[SLOW] == 0 everything issued so far has ended, and 
     work                         call the entry's function
     set_flag(s, d, i)            words[FLAGS + ..] += 1
     wait_flag(s, d, i)           if words[FLAGS + ..] > 0: subtract 1; otherwise call `Core.wait_flag`
+    set_token, wait_token        likewise with words[TOKENS + ..]
     get_buffer(p, b, mode)       words[OPEN + ..] = 1 + mode
     release_buffer(p, b, mode)   words[ISSUED + ..] += 1; words[DONE + ..] += 1; words[OPEN + ..] = 0
     barrier, dsb                 nothing
@@ -59,6 +61,7 @@ SLOT: dict[Pipe, int] = {
 PIPES = 8  # words per buffer id and per source pipe, one of them unused
 EVENT_IDS = 16  # room per pair of pipes; the target says how many exist
 BUFFER_IDS = 32
+TOKEN_IDS = 8
 SEMAPHORE_IDS = 16
 QUEUE_LIMIT = 65_536
 
@@ -67,7 +70,8 @@ FLAGS = 8
 ISSUED = FLAGS + PIPES * PIPES * EVENT_IDS
 DONE = ISSUED + BUFFER_IDS * PIPES
 OPEN = DONE + BUFFER_IDS * PIPES
-CORE_WORDS = OPEN + BUFFER_IDS * PIPES
+TOKENS = OPEN + BUFFER_IDS * PIPES
+CORE_WORDS = TOKENS + PIPES * PIPES * TOKEN_IDS
 
 CLUSTER_SLOW = 0
 TO_AIV = 8
@@ -98,6 +102,10 @@ def clear(words: array[int]) -> None:
 
 def flag_word(src: Pipe, dst: Pipe, event: int) -> int:
     return FLAGS + (SLOT[src] * PIPES + SLOT[dst]) * EVENT_IDS + event
+
+
+def token_word(src: Pipe, dst: Pipe, number: int) -> int:
+    return TOKENS + (SLOT[src] * PIPES + SLOT[dst]) * TOKEN_IDS + number
 
 
 def buffer_word(table: int, pipe: Pipe, buffer: int) -> int:

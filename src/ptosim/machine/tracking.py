@@ -92,7 +92,7 @@ class Tracker:
         if self.clocks:
             if counter.key.mechanism == "flag":
                 self._double_set(counter, entry)
-            else:
+            elif counter.key.mechanism != "token":  # of which any number may be set
                 earlier = history.last_set
                 if earlier is not None and counter.rendezvous is None:  # the last one to a meeting raises it for all
                     self._in_order(entry, entry.clock or {}, earlier, counter.key, "sets")

@@ -41,18 +41,19 @@ _UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 
 @dataclass(frozen=True, eq=False)
 class FlagStep:
-    """A set (+1) or wait (-1) of a flag of this core."""
+    """A set (+1) or wait (-1) of a flag of this core, or of a private token."""
 
     core: Core
     step: int
     pipes: tuple[Pipe, Pipe]
     event: int | Value
+    private: bool = False
 
     @property
     def operation(self) -> Operation:
         known: int | None = None if isinstance(self.event, Value) else self.event
         captured = int(isinstance(self.event, Value))
-        method = "set_flag" if self.step > 0 else "wait_flag"
+        method = f"{'set' if self.step > 0 else 'wait'}_{'token' if self.private else 'flag'}"
         return Operation(method, self.core.origin, (*self.pipes, known), len(self.core.f.loops), captured)
 
 

@@ -27,6 +27,8 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "work": (),
     "set_flag": (Pipe, Pipe, int),
     "wait_flag": (Pipe, Pipe, int),
+    "set_token": (Pipe, Pipe, int),
+    "wait_token": (Pipe, Pipe, int),
     "get_buffer": (Pipe, int, int),
     "release_buffer": (Pipe, int, int),
     "barrier": (Pipe,),

@@ -39,7 +39,12 @@ from ptosim.native.numbers import lane_type
 from ptosim.native.registers import Mask, full_mask, splat, view, zeroed
 from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
 
-_FLAGS = frozenset({"pto.set_flag", "pto.set_flag_dyn", "pto.wait_flag", "pto.wait_flag_dyn"})
+_FLAGS = frozenset(
+    {
+        *("pto.set_flag", "pto.set_flag_dyn", "pto.wait_flag", "pto.wait_flag_dyn"),
+        *("pto.sim.set_token", "pto.sim.wait_token"),
+    }
+)
 """Those that follow each other are lowered together."""
 
 _STRUCTURED = {**control.STRUCTURED, **scope.STRUCTURED}

@@ -9,6 +9,7 @@ from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
+from ptosim.language import sync_token as token
 from ptosim.machine.core import FLAG_BASES
 from ptosim.machine.sync import (
     BUFFER_IDS,
@@ -23,6 +24,7 @@ from ptosim.machine.sync import (
     TO_AIC,
     TO_AIV,
     Form,
+    token_word,
 )
 from ptosim.native.context import WORD_BYTES, Word
 from ptosim.native.core import Core, FlagStep
@@ -92,6 +94,16 @@ def wait_flag(f: Function, core: Core, source: str, destination: str, event: str
     core.flags.append(FlagStep(core, -1, (_pipe(source), _pipe(destination)), _event(f, event)))
 
 
+@lowering(token.SimSetToken, bind=lambda static: static.facts)
+def set_token(core: Core, source: str, destination: str, number: int) -> None:
+    core.flags.append(FlagStep(core, +1, (_pipe(source), _pipe(destination)), number, private=True))
+
+
+@lowering(token.SimWaitToken, bind=lambda static: static.facts)
+def wait_token(core: Core, source: str, destination: str, number: int) -> None:
+    core.flags.append(FlagStep(core, -1, (_pipe(source), _pipe(destination)), number, private=True))
+
+
 def lower_flags(f: Function, steps: list[FlagStep]) -> None:
     """Sets and waits that follow each other, in runs of which each is inline as a whole or not at all."""
     while steps:
@@ -105,7 +117,9 @@ def lower_flags(f: Function, steps: list[FlagStep]) -> None:
 def _may_meet(step: FlagStep, other: FlagStep) -> bool:
     """Whether two flags may be the same one, or not, as only the run will tell."""
     first, second = step.event, other.event
-    if step.pipes != other.pipes or (isinstance(first, int) and isinstance(second, int)):
+    if (step.pipes, step.private) != (other.pipes, other.private):
+        return False
+    if isinstance(first, int) and isinstance(second, int):
         return False
     return isinstance(first, int) or isinstance(second, int) or first.text != second.text
 
@@ -122,7 +136,7 @@ def _lower_run(f: Function, steps: Sequence[FlagStep]) -> None:
     for step, place in zip(steps, places, strict=True):
         assert place is not None
         exists, word = place
-        name = str(step.pipes) + str(step.event if isinstance(step.event, int) else step.event.text)
+        name = str((step.pipes, step.private)) + str(step.event if isinstance(step.event, int) else step.event.text)
         inline = inline & exists
         if step.step < 0:  # as many are there as before the run, and those that the run itself has set
             safe = word if exists.literal is not None else exists.select(word, core_word(f, 0))
@@ -141,6 +155,8 @@ def _place(step: FlagStep) -> tuple[Value, Value] | None:
     """Whether a flag exists, and the address of its word; None where there is none for certain."""
     core = step.core
     base = FLAG_BASES[core.kind].get(step.pipes)
+    if step.private and base is not None and isinstance(step.event, int):
+        return core.f.constant(I1, 1), core_word(core.f, token_word(*step.pipes, step.event))
     ids = min(core.target.sync.event_ids, EVENT_IDS)
     if base is None or (isinstance(step.event, int) and not 0 <= step.event < ids):
         return None

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.diagnostics import Severity
 from ptosim.effects.burst import BLOCK
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Space
@@ -409,9 +410,10 @@ class Core:
         """An access that breaks a rule ends the run; an observed one goes on as if the bytes outside did not exist."""
         raise Fault(kind, message, bytes=extent)
 
-    def complain(self, site: Site, kind: str, message: str) -> None:
-        """The scalar unit has come to something wrong: the run ends; one that is checked goes on."""
-        raise Fault(kind, message)
+    def complain(self, site: Site, kind: str, message: str, severity: Severity = "error", fatal: bool = True) -> None:
+        """The scalar unit has come to something wrong: a check says so and goes on, a run ends if it is fatal."""
+        if fatal:
+            raise Fault(kind, message)
 
     def footprint(self, space: Space, starts: Any, width: int, at: str | None = None) -> Footprint:
         """An access in the words of the machine's observers."""

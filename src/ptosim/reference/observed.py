@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.diagnostics import Details, Diagnostic
+from ptosim.diagnostics import Details, Diagnostic, Severity
 from ptosim.effects.burst import BLOCK
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Pipe, Space
@@ -389,9 +389,9 @@ class ObservedCore(Core):
         found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
         self.observer.report(found, self.entry)
 
-    def complain(self, site: Site, kind: str, message: str) -> None:
+    def complain(self, site: Site, kind: str, message: str, severity: Severity = "error", fatal: bool = True) -> None:
         self._stand_at(site)
-        found = Diagnostic(kind, "error", message, site.location, **self._context())
+        found = Diagnostic(kind, severity, message, site.location, **self._context())
         self.observer.report(found, self.entry)
 
     def _stand_at(self, site: Site) -> None:

@@ -9,6 +9,7 @@ from ptosim.effects.record import Static
 from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
+from ptosim.language import sync_token as token
 from ptosim.machine.entry import Site
 from ptosim.machine.sync import Form
 from ptosim.reference.core import Core
@@ -39,6 +40,20 @@ def set_flag(core: Core, site: Site, source: Pipe, destination: Pipe, event: int
 @semantics(op.WaitFlag, op.WaitFlagDyn, bind=_ends)
 def wait_flag(core: Core, site: Site, source: Pipe, destination: Pipe, event: int) -> None:
     core.machine.wait_flag(site, source, destination, event)
+
+
+def _token(static: Static) -> dict[str, Any]:
+    return {**_ends(static), **static.facts}
+
+
+@semantics(token.SimSetToken, bind=_token)
+def set_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: int) -> None:
+    core.machine.set_token(site, source, destination, number)
+
+
+@semantics(token.SimWaitToken, bind=_token)
+def wait_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: int) -> None:
+    core.machine.wait_token(site, source, destination, number)
 
 
 @semantics(op.Barrier, bind=_one_pipe)

@@ -261,7 +261,7 @@ def _cycles(operation: type[PTOOperation], target: Target) -> dict[str, Figure]:
 
 def _signal(operation: type[PTOOperation]) -> str:
     """What the cost of a synchronising instruction is made of, besides waiting."""
-    if room_of(operation) == "sync":
+    if room_of(operation) in ("sync", "sync_token"):
         return "barrier" if "barrier" in operation.name else "flag"
     return "inter_core" if room_of(operation) == "sync_semaphore" else "scalar"
 

@@ -98,9 +98,7 @@ def test_a_function_works_on_the_array_of_its_caller() -> None:
     assert result(body, 3, 0, helpers=helper)[:2] == [2, 1]
 
 
-@pytest.mark.parametrize(
-    ("type_", "value"), [("i8", -128), ("i16", -2), ("i32", -(2**31)), ("i64", 2**63 - 1)]
-)
+@pytest.mark.parametrize(("type_", "value"), [("i8", -128), ("i16", -2), ("i32", -(2**31)), ("i64", 2**63 - 1)])
 def test_integers_of_every_width(type_: str, value: int) -> None:
     array = f"!pto.local_array<3x{type_}>"
     cast = {

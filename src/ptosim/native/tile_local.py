@@ -1,4 +1,4 @@
-"""Arrays and structures on the stack of the scalar unit: room on the stack of the compiled function."""
+"""Arrays and structs on the stack of the scalar unit: room on the stack of the compiled function."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptosim.effects.element import Element
-from ptosim.effects.local import outside, position
 from ptosim.effects.record import Static
-from ptosim.language import local as op
+from ptosim.effects.tile_local import outside, position
+from ptosim.language import tile_local as op
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I8, I64, Type, Value

@@ -1,4 +1,4 @@
-"""Arrays and structures on the stack of the scalar unit: lists of scalars, floats as their bits."""
+"""Arrays and structs on the stack of the scalar unit: lists of scalars, floats as their bits."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptosim.effects.element import Element
-from ptosim.effects.local import outside, position
 from ptosim.effects.record import Static
-from ptosim.language import local as op
+from ptosim.effects.tile_local import outside, position
+from ptosim.language import tile_local as op
 from ptosim.machine.entry import Site
 from ptosim.reference.core import Core
 from ptosim.reference.semantics import semantics

@@ -1,4 +1,4 @@
-"""Arrays and structures on the stack of the scalar unit: no memory that another pipe could reach."""
+"""Arrays and structs on the stack of the scalar unit: no memory that another pipe could reach."""
 
 from __future__ import annotations
 

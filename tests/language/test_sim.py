@@ -1,0 +1,68 @@
+"""The operations that lowerings use besides the instruction set: spellings and rules."""
+
+import pytest
+
+from language.vector_kernel import accepts, example, printed, read, rejects
+from ptosim.language import sim
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+OPERATIONS = [operation for operation in operations() if operation.__module__ == sim.__name__]
+GIVEN = {"ok": "i1", "rows": "index"}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> None:
+    text = example(operation)
+    given = ", ".join(f"%{name}: {type_}" for name, type_ in GIVEN.items() if f"%{name}" in text)
+    once = printed(read(f"module {{\nfunc.func @kernel({given}) {{\n{text}\nreturn\n}}\n}}\n"))
+    assert operation.name in once
+    assert printed(read(once)) == once
+
+
+# --- require ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        '%s_i1 {kind = "invalid", message = "a {{brace}}"}',
+        '%s_i1 {kind = "lint", message = "", severity = "error"}',
+        '%s_i1, %s_i32 {kind = "limit", message = "{} rows", fatal}',
+        '%s_i1, %s_i32, %s_index {kind = "overlap", message = "{} and {}"} : i1, i32, index',
+    ],
+)
+def test_require(rest: str) -> None:
+    accepts(f"pto.sim.require {rest}", scope=False)
+
+
+@pytest.mark.parametrize(
+    ("rest", "message"),
+    [
+        ('^%s_i32 {kind = "invalid", message = ""}', "condition must be i1, not i32"),
+        ('%s_i1 {kind = "invalid", message = ^5 : i32}', "message must be a text"),
+        ('%s_i1, ^%s_f32 {kind = "invalid", message = "{}"}', "a message shows integers, not f32"),
+        (
+            '%s_i1, %s_i32, %s_i32, ^%s_i32 {kind = "invalid", message = "{}{}{}"}',
+            "a message shows at most 2 values",
+        ),
+        *(
+            (
+                f'%s_i1, %s_i32 {{kind = "invalid", message = ^"{text}"}}',
+                "the message must have one {} for each value: 1 of them",
+            )
+            for text in ("", "{} {}", "{0}", "{x}", "{", "{:d}", "{!r}")
+        ),
+    ],
+)
+def test_require_is_rejected(rest: str, message: str) -> None:
+    rejects(f"pto.sim.require {rest}", message, scope=False)
+
+
+def test_a_kind_must_exist() -> None:
+    body = 'pto.sim.require %s_i1 {kind = ^"strange", message = ""}'
+    rejects(body, "unknown kind 'strange'; known: race, ...", scope=False, kind="syntax")
+
+
+def test_a_message_must_be_there() -> None:
+    rejects('^pto.sim.require %s_i1 {kind = "invalid"}', "message must be a text", scope=False)

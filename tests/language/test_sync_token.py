@@ -1,0 +1,30 @@
+"""Private tokens and the scoped wait: spellings and what is rejected."""
+
+import pytest
+
+from language.scalar_kernel import accepts, example_module, rejects
+from language.vector_kernel import printed, read
+from ptosim.language import sync_token
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+OPERATIONS = [operation for operation in operations() if operation.__module__ == sync_token.__name__]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None:
+    loaded = read(example_module(operation))
+    assert loaded.warnings == []
+    once = printed(loaded)
+    assert operation.name in once
+    assert printed(read(once)) == once
+
+
+@pytest.mark.parametrize("name", ["pto.sim.set_token", "pto.sim.wait_token"])
+def test_tokens(name: str) -> None:
+    accepts(f'{name}["PIPE_MTE2", "PIPE_V", 7]')
+    accepts(f"{name}[#pto.pipe<PIPE_S>, <PIPE_MTE3>, 0]")
+    rejects(f'{name}["PIPE_MTE2", "PIPE_V", ^8]', "the number of a token must be 0..7", "id-range")
+    rejects(f'{name}["PIPE_MTE2", "PIPE_V", ^-1]', "the number of a token must be 0..7", "id-range")
+    rejects(f'{name}["PIPE_MTE2", "PIPE_V", ^0, 1]', "the number of a token must be 0..7", "id-range")
+    rejects(f'{name}["PIPE_V", ^"PIPE_V", 0]', f"{name} joins PIPE_V with itself", "wrong-pipe")
