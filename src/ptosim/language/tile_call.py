@@ -136,7 +136,7 @@ class CallOperation(TileOperation):
         if not cls.result_roles:
             return []
         parser.parse_punctuation("->", f" and the type of the result of {cls.name}")
-        return cls.results_of(parser, parse_types(parser))
+        return cls._results(parser, parse_types(parser))
 
     # --- writing ----------------------------------------------------------------------------------
 

@@ -59,18 +59,18 @@ class ViewOperation(PTOOperation):
     def _parse_written_types(cls, parser: LocatedParser, operands: Operands) -> list[Attribute] | None:
         """The result types, or None where they are not written; the types of operands are compared."""
         if parser.parse_optional_punctuation("->") is not None:
-            return cls.results_of(parser, parse_types(parser))
+            return cls._results(parser, parse_types(parser))
         if parser.parse_optional_punctuation(":") is None:
             return None
         types = parse_types(parser)
         listed = [(role, value) for role, value in cls._written(operands) if role in (cls.listed or ())]
         if not listed:
-            return cls.results_of(parser, types)
+            return cls._results(parser, types)
         compare_types(parser, types, listed)
         for (role, _), (_, span) in zip(listed, types, strict=False):
             parser.place(f"{role}_type", span)
         if parser.parse_optional_punctuation("->") is not None:
-            return cls.results_of(parser, parse_types(parser))
+            return cls._results(parser, parse_types(parser))
         return None
 
     @classmethod
