@@ -85,9 +85,8 @@ class Module:
             self.outline = known
             return
         self._loaded = known
-        written, executable = known.written, known.executable
-        warnings = tuple(executable.warnings)
-        self.outline = ModuleOutline(written.parsed.source, requested, written.target, warnings, executable.kernels)
+        written = known.written
+        self.outline = ModuleOutline(written.parsed.source, requested, written.target, known.warnings, known.kernels)
 
     @cached_property
     def _loaded(self) -> LoadedModule:
@@ -97,6 +96,11 @@ class Module:
     def verified(self) -> VerifiedModule:
         """The operations as they were written."""
         return self._loaded.written
+
+    @property
+    def programs(self) -> tuple[KernelProgram, ...]:
+        """The kernels with their operations."""
+        return self._loaded.kernels
 
     @property
     def executable(self) -> VerifiedModule:
@@ -159,7 +163,7 @@ class Kernel:
         """The operations; raises PTOError where one of them cannot be run yet."""
         from ptosim.language.pending import waiting
 
-        program = next(program for program in self.module.executable.kernels if program.name == self.name)
+        program = next(program for program in self.module.programs if program.name == self.name)
         if found := list(waiting(self.module.executable.parsed, program)):
             raise PTOError(*found)
         return program

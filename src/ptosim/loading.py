@@ -8,8 +8,8 @@ name what the author wrote. Engines and observers read the copy; hints, fixes an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 
 from ptosim.diagnostics import Source
 from ptosim.language.infer_scopes import infer_scopes
@@ -28,14 +28,20 @@ Pass = Callable[[VerifiedModule], VerifiedModule]
 """A pass takes a copy and returns it rewritten; what it cannot do it raises as a PTOError."""
 
 
-def passes(sync: str) -> Sequence[Pass]:
-    """What is done to the copy, in this order; each line says what holds afterwards."""
+def preparing() -> Sequence[Pass]:
+    """What a load does to the copy, in this order; each line says what holds afterwards."""
     return (
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
         _rewriting(section_calls),  # a core reaches only functions for its kind
         _scopes,  # every vector operation stands in a scope
         plan_memory,  # every tile has an address
+    )
+
+
+def lowering(sync: str) -> Sequence[Pass]:
+    """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
+    return (
         lower_tiles,  # no operation on tiles or views is left
         partial(between_entries, sync=sync),  # entries that depend on each other are ordered
     )
@@ -55,19 +61,31 @@ def _scopes(module: VerifiedModule) -> VerifiedModule:
     return replace(module, warnings=in_source_order([*module.warnings, *infer_scopes(module.parsed)]))
 
 
-@dataclass(frozen=True)
 class LoadedModule:
-    """A module as it was written, and as it runs."""
+    """A module as it was written, its kernels, and how it runs."""
 
-    written: VerifiedModule
-    executable: VerifiedModule
+    def __init__(self, written: VerifiedModule, prepared: VerifiedModule, sync: str) -> None:
+        self.written = written
+        self.kernels = tuple(kernels(prepared.parsed))
+        self.warnings = tuple(prepared.warnings)
+        self._prepared = prepared
+        self._sync = sync
+
+    @cached_property
+    def executable(self) -> VerifiedModule:
+        """What engines read; made when first asked for. Raises PTOError for what cannot be lowered."""
+        return replace(_passed(self._prepared, lowering(self._sync)), kernels=self.kernels)
 
 
 def load_module(source: Source, target: str | None = None, sync: str = "auto") -> LoadedModule:
     """Read, verify and prepare a module; raises PTOError with the first syntax error, or with all other errors."""
     written = load(source, target)
+    copy = replace(written, parsed=written.parsed.cloned())
+    return LoadedModule(written, _passed(copy, preparing()), sync)
+
+
+def _passed(module: VerifiedModule, passes: Sequence[Pass]) -> VerifiedModule:
     with deep_recursion():
-        executable = replace(written, parsed=written.parsed.cloned())
-        for rewrite in passes(sync):
-            executable = rewrite(executable)
-        return LoadedModule(written, replace(executable, kernels=tuple(kernels(executable.parsed))))
+        for rewrite in passes:
+            module = rewrite(module)
+        return module

@@ -44,7 +44,7 @@ def module(body: str, attributes: str = "") -> str:
 def read(body: str, target: str | None = None) -> VerifiedModule:
     """The module as written, with all that was said of it on the way to what runs."""
     loaded = load_module(Source("kernel.pto", module(body)), target)
-    return replace(loaded.written, warnings=loaded.executable.warnings)
+    return replace(loaded.written, warnings=list(loaded.warnings))
 
 
 def running(body: str) -> str:

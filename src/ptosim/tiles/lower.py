@@ -21,7 +21,13 @@ from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.parser import ParsedModule
 from ptosim.language.scalar_cast import Select
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_types import LocalArrayType
+from ptosim.language.tile_types import (
+    LocalArrayType,
+    MultiTileBufType,
+    PartitionViewType,
+    TensorViewType,
+    TileBufType,
+)
 from ptosim.language.tile_types import View as ViewType
 from ptosim.language.tile_view import SetValidShape
 from ptosim.tiles import carry
@@ -34,6 +40,9 @@ from ptosim.tiles.view import region
 
 Known = Tile | Slots | View
 """What a value of a type of the tile language is."""
+
+_LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
+"""Types that no value has afterwards."""
 
 _REGION = LocalArrayType(ViewType((2,), i64))
 """A valid region that changes inside loops and branches."""
@@ -160,6 +169,8 @@ class _Function:
     def _meaning(self, build: Builder, value: SSAValue) -> Known | SSAValue:
         """What a value is at this place: a tile with the valid region that it has here."""
         meaning = self.known.get(value, value)
+        if meaning is value and isinstance(value.type, _LOWERED):
+            raise Refused("tiles and views that are passed to a function are not lowered: allocate and view inside it")
         kept = self.regions.get(value)
         if kept is None:
             return meaning
