@@ -26,9 +26,9 @@ def kernels(text: str) -> dict[str, KernelProgram]:
     """By name; those of what was written and of what runs are alike."""
     loaded = load_module(Source("kernel.pto", text))
     accepts(text)
-    for written, runs in zip(loaded.written.kernels, loaded.executable.kernels, strict=True):
+    for written, runs in zip(loaded.written.kernels, loaded.kernels, strict=True):
         assert (written.name, written.kind, written.signature) == (runs.name, runs.kind, runs.signature)
-    return {kernel.name: kernel for kernel in loaded.executable.kernels}
+    return {kernel.name: kernel for kernel in loaded.kernels}
 
 
 # --- entries ----------------------------------------------------------------------------------------------------------
