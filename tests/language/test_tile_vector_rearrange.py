@@ -286,7 +286,8 @@ QUANTISED = [
     ),
     Rule(
         "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>,"
-        " <1x64xf32>) {quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis «axis1|axis0»>, interleave = ~true}",
+        " <1x64xf32>) {quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis «axis1|axis0»>,"
+        " interleave = ~true}",
         "pto.tquant.mx has interleave only with grpAxis axis0",
     ),
     Rule(
