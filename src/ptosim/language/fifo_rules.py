@@ -148,7 +148,7 @@ def _splits(pipe: InitializePipe, entries: list[Entry]) -> Found:
 
 def _parity(op: Push) -> Found:
     tile = tile_of(op.entry.type)
-    if tile is None or op.shared == 0:
+    if tile is None or op.shared not in (*_EVEN, *_ODD):
         return
     axis = 0 if op.shared in (1, 3) else 1
     valid = tile.valid[axis]
