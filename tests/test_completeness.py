@@ -28,10 +28,13 @@ STRUCTURE = {
 }
 """Regions, terminators, calls and literals: the engines walk them instead of executing them."""
 
+REWRITTEN = {"scf.execute_region"}
+"""What a pass takes apart before an engine sees it."""
+
 CLASSES = {*TIMING_CLASSES, *OPERATION_CLASSES, *COPY_CLASSES, SYNC_CLASS}
 
 ALL: list[type[PTOOperation]] = [*operations(), *structural_operations()]
-EXECUTED = [op for op in ALL if op.replaced_by is None and op.name not in STRUCTURE | PENDING]
+EXECUTED = [op for op in ALL if op.replaced_by is None and op.name not in STRUCTURE | REWRITTEN | PENDING]
 """What an engine executes: current names only."""
 
 ON_TILES = [op for op in operations() if issubclass(op, TileOperation)]
@@ -93,7 +96,7 @@ def test_every_operation_is_named_by_tests(operation: type[PTOOperation]) -> Non
     groups = coverage.groups_of(operation.name)
     file = file_of(operation, "tests/language", "test_")
     assert "language" in groups, missing(5, operation, f"a test of how it is written in {file}")
-    if operation.name in PENDING:
+    if {operation.name, operation.replaced_by} & PENDING:
         return
     file = file_of(operation, "tests/reference", "test_")
     assert "reference" in groups or "examples" in groups, missing(5, operation, f"a test of its values in {file}")
@@ -103,8 +106,9 @@ def test_every_operation_is_named_by_tests(operation: type[PTOOperation]) -> Non
 def test_every_tile_operation_says_where_it_runs_and_what_it_touches(operation: type[TileOperation]) -> None:
     assert operation.pipes, missing(1, operation, "the pipes that it may run on")
     operands = set(operation.operand_roles)
-    assert {*operation.reads, *operation.writes, *operation.scratch} <= operands
-    assert operation.reads or operation.writes, missing(1, operation, "what it reads and writes")
+    touched = {*operation.reads, *operation.writes, *operation.scratch}
+    assert touched <= operands
+    assert touched or operands <= {*operation.scalars, "tmp"}, missing(1, operation, "what it reads and writes")
     assert set(operation.overwrites) <= set(operation.writes)
     assert len(operation.pipes) == 1 or operation.pipe is not TileOperation.pipe, missing(1, operation, "its pipe")
 
@@ -121,7 +125,7 @@ def test_structure_is_walked() -> None:
 
 def test_no_table_names_what_does_not_exist() -> None:
     known = {op.name for op in ALL}
-    assert known >= STRUCTURE
+    assert known >= STRUCTURE | REWRITTEN
     assert set(effects()) <= known
     assert defined() <= known
     assert lowered() <= known

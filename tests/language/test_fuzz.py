@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ptosim.diagnostics import PTOError, Source
-from ptosim.language.load import load, text
+from ptosim.language.load import text
+from ptosim.loading import load_module
 
 ROOT = Path(__file__).parents[2]
 CORPUS = [
@@ -95,6 +96,11 @@ def retype(chance: random.Random, source: str) -> str:
     return source
 
 
+def unscope(chance: random.Random, source: str) -> str:
+    """Leave vector code without one of its scopes, or without all, and exchange a word."""
+    return retype(chance, source.replace("pto.vecscope {", "scf.execute_region {", chance.choice((1, -1))))
+
+
 def truncate(chance: random.Random, source: str) -> str:
     """End early, or begin late."""
     cut = chance.randrange(1, len(source))
@@ -115,13 +121,15 @@ def garbage(chance: random.Random, source: str) -> str:
     return source[:place] + noise + source[place:] if chance.random() < 0.7 else noise
 
 
-DAMAGES: tuple[Damage, ...] = (flip, delete, swap, repeat, retype, retype, truncate, nest, garbage)
+DAMAGES: tuple[Damage, ...] = (flip, delete, swap, repeat, retype, retype, unscope, truncate, nest, garbage)
 
 
 def survives(source: str) -> None:
     began = time.perf_counter()
     try:
-        text(load(Source("kernel.pto", source)))
+        loaded = load_module(Source("kernel.pto", source))
+        text(loaded.written)
+        text(loaded.executable)
     except PTOError as answer:
         str(answer)
     assert time.perf_counter() - began < SECONDS
