@@ -1,8 +1,11 @@
 """Types of the tile language: both spellings of tiles, one canonical text, and what makes a type unreadable."""
 
 import pytest
+from xdsl.parser import AttrParser
 
 from language.source import accepts, errors, prints, rejects
+from ptosim.language.tile_buf import TileBuf
+from ptosim.language.tile_types import TileBufType
 
 LONG = (
     "!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=64, v_row=16, v_col=64, "
@@ -170,3 +173,17 @@ def test_a_bare_pointer_does_not_hide_one_with_an_attribute_in_it():
     text += "!pto.ptr<f32, #pto.address_space<ub>>\n %c = arith.constant 0 : index\n"
     text += "%x = pto.load_scalar %p[%c] : !pto.ptr<f32, ub> -> f32\n return }"
     accepts(text)
+
+
+def test_a_type_that_is_repeated_is_read_once(monkeypatch: pytest.MonkeyPatch):
+    """A model kernel is mostly type texts, few of them different."""
+    read_before, texts = TileBufType.parse_parameter, list[str]()
+
+    def counted(parser: AttrParser) -> TileBuf:
+        texts.append("read")
+        return read_before(parser)
+
+    monkeypatch.setattr(TileBufType, "parse_parameter", counted)
+    arguments = ", ".join(f"%t{number}: {LONG}" for number in range(50))
+    accepts(f"func.func private @f({arguments})")
+    assert len(texts) == 2  # the text, and what is printed of it

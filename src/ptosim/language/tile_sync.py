@@ -14,11 +14,11 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import Pipe, Space
+from ptosim.effects.names import Pipe
 from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, constant_of, nth
-from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result, VariadicOperand
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand
 from ptosim.language.sync import BARRIER_EVENT_TYPES, EVENT_IDS, pipe_of
 from ptosim.language.syntax import parse_types, parse_word
 from ptosim.language.tile_operation import TileOperation
@@ -157,21 +157,3 @@ class EventIdArraySet(_EventId):
         known = constant_of(self.value)
         if known is not None and not 0 <= known < EVENT_IDS:
             yield Problem(f"value is {known}; event ids are 0..{EVENT_IDS - 1}", at="value", kind="id-range")
-
-
-# --- signals between cores ------------------------------------------------------------------------
-
-
-class SetFfts(PTOOperation):
-    """Give the base address of the signals between cores.
-
-    The hardware of a2a3 wants it before the first signal; it has no effect on what a kernel computes.
-
-        pto.set_ffts %p : !pto.ptr<i64, gm>
-    """
-
-    name = "pto.set_ffts"
-    placement = "outside"
-    form = "$address"
-    spaces = {"address": (Space.GM,)}
-    address = Operand()
