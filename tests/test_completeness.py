@@ -106,8 +106,9 @@ def test_every_operation_is_named_by_tests(operation: type[PTOOperation]) -> Non
 def test_every_tile_operation_says_where_it_runs_and_what_it_touches(operation: type[TileOperation]) -> None:
     assert operation.pipes, missing(1, operation, "the pipes that it may run on")
     operands = set(operation.operand_roles)
-    assert {*operation.reads, *operation.writes, *operation.scratch} <= operands
-    assert operation.reads or operation.writes, missing(1, operation, "what it reads and writes")
+    touched = {*operation.reads, *operation.writes, *operation.scratch}
+    assert touched <= operands
+    assert touched or operands <= {*operation.scalars, "tmp"}, missing(1, operation, "what it reads and writes")
     assert set(operation.overwrites) <= set(operation.writes)
     assert len(operation.pipes) == 1 or operation.pipe is not TileOperation.pipe, missing(1, operation, "its pipe")
 

@@ -108,19 +108,20 @@ def test_resources_of_a_file_are_not_read():
         rejects(text + resources, message, kind="unsupported")
 
 
-@pytest.mark.parametrize(
-    "instruction",
-    [
-        "%ids = ~pto.declare_eventid_array -> !pto.eventid_array<4>",
-        "%id = ~pto.eventid_array_get %i[%i] : !pto.eventid_array<4> -> index",
-        "~pto.eventid_array_set %i[%i], %i : !pto.eventid_array<4>, index",
-    ],
-)
-def test_arrays_of_event_ids_are_unsupported(instruction: str):
-    name = instruction.partition("~")[2].partition(" ")[0].partition("<")[0]
-    instead = "compute the id as an index and use pto.set_flag_dyn and pto.wait_flag_dyn"
-    rejects(instruction, f"'{name}': arrays of event ids are not simulated; {instead}", kind="unsupported")
-    accepts('pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", %i]')
+@pytest.mark.parametrize("name", ["tput", "tget", "tnotify", "twait", "ttest", "tbroadcast", "treduce"])
+@pytest.mark.parametrize("dialect", ["", "pto."])
+def test_communication_as_the_manual_has_it_is_unsupported(name: str, dialect: str):
+    (found,) = errors(f"{dialect}{name} %gm, %n : (!pto.ptr<f32, gm>, i32)")
+    assert found.kind == "unsupported"
+    assert found.message.startswith(
+        f"'{dialect}{name}' is a form of the manual that no assembler reads; write pto.comm.{name}("
+    )
+
+
+def test_a_group_is_no_value():
+    write = "write group(%g0, %g1, ...) in the collective itself, such as pto.comm.tbroadcast"
+    message = f"'pto.make_group' is a form of the manual that no assembler reads; {write}"
+    rejects('%g = ~"pto.make_group"(%gm) : (!pto.ptr<f32, gm>) -> !pto.group<8>', message, kind="unsupported")
 
 
 @pytest.mark.parametrize("name", ["section.simt", "ldg", "get_tid_x", "syncthreads", "fusion_region"])

@@ -148,7 +148,7 @@ def _splits(pipe: InitializePipe, entries: list[Entry]) -> Found:
 
 def _parity(op: Push) -> Found:
     tile = tile_of(op.entry.type)
-    if tile is None or op.shared == 0:
+    if tile is None or op.shared not in (*_EVEN, *_ODD):
         return
     axis = 0 if op.shared in (1, 3) else 1
     valid = tile.valid[axis]
@@ -172,15 +172,17 @@ def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
     slots = pipe.slots if target == "a5" else pipe.integer("local_slot_num") or pipe.slots
     for role in ("c2v_consumer_buf", "v2c_consumer_buf"):
         for value in pipe.segment(role):
-            owner = value.owner
-            reserved = owner.integer("size") if _is(owner, "pto.reserve_buffer") else None
+            reserved = _reserved(value.owner)
             if reserved is not None and 0 < reserved < slots * slot:
                 message = f"{role} has {reserved} bytes; {slots} slots of {slot} bytes need {slots * slot}"
                 yield pipe, Problem(message, at=role)
 
 
-def _is(owner: Operation | Block, name: str) -> bool:
-    return isinstance(owner, PTOOperation) and owner.name == name
+def _reserved(owner: Operation | Block) -> int | None:
+    """The bytes of a buffer that is reserved here."""
+    if isinstance(owner, PTOOperation) and owner.name == "pto.reserve_buffer":
+        return owner.integer("size")
+    return None
 
 
 def _entry_bytes(pipe: InitializePipe, op: Entry) -> int | None:

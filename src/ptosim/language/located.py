@@ -44,10 +44,6 @@ class Unsupported(ParseError):
 _LEVEL = re.compile(
     r"pto\.(simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*|fusion_region)"
 )
-_EVENT_ARRAY = re.compile(r"pto\.(declare_)?eventid_array(_\w+)?")
-_NO_EVENT_ARRAYS = (
-    "arrays of event ids are not simulated; compute the id as an index and use pto.set_flag_dyn and pto.wait_flag_dyn"
-)
 _DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.[\w.]+")
 
 _UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
@@ -74,6 +70,18 @@ _INSTEAD = {
     "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
 }
 """Instructions that other or older manuals have and the dialect has not: what to write for them."""
+
+_COMMUNICATION = {
+    "tput": "pto.comm.tput(%dst, %src, buf(%tile) : ...)",
+    "tget": "pto.comm.tget(%dst, %src, buf(%tile) : ...)",
+    "tnotify": "pto.comm.tnotify(%signal, %value : ...) {notifyOp = #pto<notify_op set>}",
+    "twait": "pto.comm.twait(%signal, %value : ...) {cmp = #pto<wait_cmp ge>}",
+    "ttest": "pto.comm.ttest(%signal, %value : ...) {cmp = #pto<wait_cmp ge>} -> i1",
+    "tbroadcast": "pto.comm.tbroadcast(%src, recv(%tile), group(%g0, %g1) : ...) {root = 0 : i32}",
+    "treduce": "pto.comm.treduce(%dst, %acc, recv(%tile), group(%g0, %g1) : ...) {reduceOp = #pto<reduce_op sum>, ...}",
+    "make_group": "group(%g0, %g1, ...) in the collective itself, such as pto.comm.tbroadcast",
+}
+"""Communication as the manual has it, with and without the dialect in front: what assemblers read."""
 
 _TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
 """Types that were renamed; the newest assembler refuses the old name."""
@@ -155,8 +163,8 @@ class LocatedParser(Parser):
             raise Unsupported(
                 span, f"'{name}' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)"
             )
-        if _EVENT_ARRAY.fullmatch(name):
-            raise Unsupported(span, f"'{name}': {_NO_EVENT_ARRAYS}")
+        if (current := _COMMUNICATION.get(name.removeprefix("pto."))) is not None:
+            raise Unsupported(span, f"'{name}' is a form of the manual that no assembler reads; write {current}")
         if name in _UNPUBLISHED:
             raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
         if name in _INSTEAD:

@@ -43,6 +43,28 @@ _ROOMS = {
     "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
     "tile_vector_gather": "tgather tscatter tgatherb tsort32 tmrgsort",
     "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
+    "tile_move": "tload tprefetch tstore",
+    "tile_extract": "tmov textract tinsert",
+    "tile_rearrange": "ttrans tfillpad tconcat tconcatidx tget_scale_addr",
+    "tile_gather": "mgather mscatter",
+    "tile_matrix": (
+        "tmatmul tmatmul.acc tmatmul.bias tmatmul.mx tmatmul.mx.acc tmatmul.mx.bias "
+        "tgemv tgemv.acc tgemv.bias tgemv.mx tgemv.mx.acc tgemv.mx.bias"
+    ),
+    "tile_fifo": (
+        "aic_initialize_pipe aiv_initialize_pipe talloc_to_aiv talloc_to_aic tpush_to_aiv tpush_to_aic tpop_from_aic "
+        "tpop_from_aiv tfree_from_aic tfree_from_aiv set_quant_scalar set_quant_vector"
+    ),
+    "tile_pipe": "initialize_l2l_pipe initialize_l2g2l_pipe tpush tpop talloc tfree",
+    "tile_sync": "tsync declare_eventid_array eventid_array_get eventid_array_set",
+    "tile_scalar": "tgetval tsetval settf32mode",
+    "comm": (
+        "comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.tgather comm.tscatter comm.treduce"
+    ),
+    "comm_async": (
+        "comm.build_async_session comm.tput_async comm.tget_async comm.wait_async_event comm.test_async_event "
+        "make_prefetch_async_context tprefetch_async get_prefetch_async_session"
+    ),
 }
 
 PENDING = frozenset(f"pto.{word}" for words in _ROOMS.values() for word in words.split())

@@ -166,3 +166,8 @@ def dsb(core: Core, site: Site) -> None:
 @semantics(fence.Dcci, fence.CmoCacheInvalid)
 def cache_line(core: Core) -> None:
     """Memory is coherent here: cleaning or invalidating a cache changes nothing."""
+
+
+@semantics(semaphore.SetFfts)
+def set_ffts(core: Core) -> None:
+    """Signals between cores have no address here."""
