@@ -7,6 +7,7 @@ from language.vector_kernel import example, read
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language import tile_fifo, tile_pipe
 from ptosim.language.catalogue import operations
+from ptosim.language.fifo_end import C2V
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile_fifo import Pop, Push
 
@@ -340,4 +341,4 @@ def test_handles() -> None:
 def test_an_entry_of_a_pop_is_its_result() -> None:
     loaded = read(module(vector(BOTH), "vector"), "a5")
     (pop,) = (op for op in loaded.parsed.module.walk() if isinstance(op, Pop))
-    assert pop.direction == tile_fifo.C2V
+    assert pop.direction == C2V

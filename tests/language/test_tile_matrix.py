@@ -217,3 +217,45 @@ def test_operands_in_l1_are_read_with_a_warning() -> None:
 def test_a_valid_region_of_the_result_that_differs_is_warned_of() -> None:
     warning = "the valid N is 32 in rhs (64x32), but 30 in dst (16x32)"
     accepts(PRODUCT.format(L, R, "ACC<16x32xf32, valid=16x30>"), warned=(warning,))
+
+
+ROW, ROW_SCALES, ROW_RESULT = "LEFT<1x64xf8E4M3FN>", "SA<1x2x!pto.f8E8M0>", "ACC<16x32xf32, valid=1x32>"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            f"pto.tmatmul.mx.acc ins(%d, %a, %as, %b, %bs : ~ACC<16x32x«i|f»32>, {ML}, {SA}, {MR}, {SB}) outs(%c : {A})",
+            "pto.tmatmul.mx.acc expects acc to have the element type of dst, f32, not i32",
+        ),
+        (
+            f"pto.tmatmul.mx.bias ins(%a, %as, %b, %bs, %bias : {ML}, {SA}, {MR}, {SB}, ~BIAS<1x32xf«16|32»>) outs(%c : {A})",
+            "pto.tmatmul.mx.bias expects bias to have the element type of dst, f32, not f16",
+        ),
+        (
+            f"pto.tgemv.acc ins(%d, %a, %b : ~«NZ|ACC»<16x32xf32>, LEFT<1x64xf16>, {R}) outs(%c : {ROW_RESULT})",
+            "pto.tgemv.acc expects acc in acc, not vec",
+        ),
+        (
+            f"pto.tgemv.bias ins(%a, %b, %bias : LEFT<1x64xf16>, {R}, ~BIAS<«16|1»x32xf32>) outs(%c : {ROW_RESULT})",
+            "pto.tgemv.bias expects bias to have one row, not 16",
+        ),
+        (
+            f"pto.tgemv.mx ins(%a, %as, %b, %bs : {ROW}, ~SA<«16|1»x2x!pto.f8E8M0>, {MR}, {SB}) outs(%c : {ROW_RESULT})",
+            "pto.tgemv.mx expects lhs_scale to be 1x2, one scale for 32 values, not 16x2",
+        ),
+        (
+            f"pto.tgemv.mx.acc ins(%d, %a, %as, %b, %bs : ACC<16x32xf32>, {ROW}, {ROW_SCALES}, {MR}, {SB})"
+            " outs(%c : ~ACC<16x32xf32, valid=«16|1»x32>)",
+            "pto.tgemv.mx.acc expects dst with one valid row, not 16",
+        ),
+        (
+            f"pto.tgemv.mx.bias ins(%a, %as, %b, %bs, %bias : {ROW}, {ROW_SCALES}, {MR}, {SB}, ~«FP|BIAS»<1x32xf32>)"
+            f" outs(%c : {ROW_RESULT})",
+            "pto.tgemv.mx.bias expects bias in bias, not scaling",
+        ),
+    ],
+)
+def test_every_form_has_its_rules(text: str, message: str) -> None:
+    twins(text, message)

@@ -12,17 +12,15 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.names import CoreKind
+from ptosim.language.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.function import Function
 from ptosim.language.operation import Problem, PTOOperation, core_of
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
 from ptosim.language.tile_fifo import (
-    C2V,
-    V2C,
     Alloc,
     Entry,
     FifoOperation,
     Free,
-    InitializePipe,
     Pop,
     Push,
     SetQuantScalar,
