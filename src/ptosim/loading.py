@@ -17,6 +17,7 @@ from ptosim.language.launch_parameters import feed_launch_parameters
 from ptosim.language.load import VerifiedModule, load
 from ptosim.language.parser import ParsedModule, deep_recursion
 from ptosim.language.section_calls import section_calls
+from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
@@ -41,6 +42,7 @@ def _scopes(module: VerifiedModule) -> VerifiedModule:
 
 
 PASSES: Sequence[Pass] = (
+    _rewriting(mark_tiles),  # a module with tiles says so, whatever becomes of them
     _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
     _rewriting(section_calls),  # a core reaches only functions for its kind
     _scopes,  # every vector operation stands in a scope
