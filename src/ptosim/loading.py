@@ -19,6 +19,7 @@ from ptosim.language.launch_parameters import feed_launch_parameters
 from ptosim.language.load import VerifiedModule, load
 from ptosim.language.parser import ParsedModule, deep_recursion
 from ptosim.language.section_calls import section_calls
+from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
 from ptosim.order.barriers import between_entries
 from ptosim.tiles.lower import lower_tiles
@@ -31,6 +32,7 @@ Pass = Callable[[VerifiedModule], VerifiedModule]
 def preparing() -> Sequence[Pass]:
     """What a load does to the copy, in this order; each line says what holds afterwards."""
     return (
+        _rewriting(mark_tiles),  # a module with tiles says so, whatever becomes of them
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
         _rewriting(section_calls),  # a core reaches only functions for its kind
