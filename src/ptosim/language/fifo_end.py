@@ -87,6 +87,11 @@ class InitializePipe(TileOperation):
     # --- text -------------------------------------------------------------------------------------
 
     @classmethod
+    def usage(cls) -> str:
+        operands = ", ".join(f"{role} = %{role} : TYPE" for role in cls.operand_roles)
+        return f"{cls.name} {{{', '.join(cls.property_roles)}}} ({operands})"
+
+    @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         attributes = parser.parse_optional_attr_dict()
