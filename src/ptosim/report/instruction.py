@@ -149,7 +149,7 @@ def _page(operation: type[PTOOperation]) -> Page:
         reads=list(record.reads) if record else [],
         writes=list(record.writes) if record else [],
         tiles=_touched(tile) if tile is not None else {},
-        pending=operation.name in PENDING,
+        pending=(operation.replaced_by or operation.name) in PENDING,
         cycles={name: _cycles(operation, load_target(name)) for name in priced},
     )
 
