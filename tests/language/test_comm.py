@@ -233,7 +233,7 @@ def test_what_a_collective_may_not_be(text: str, message: str) -> None:
 def test_the_phases_of_a_collective() -> None:
     op = only(REDUCE.format(MEMBER, "ND<16x64xf32>") + SUM)
     assert op.pipes == (Pipe.MTE2, Pipe.V, Pipe.MTE3)
-    assert (op.reads[-2:], op.writes) == (("pong", "group"), ("dst",))
+    assert (op.reads, op.writes, op.scratch) == (("group",), ("dst",), ("acc", "ping", "pong"))
     op = only(BROADCAST.format("%g0, %g1", MEMBER, f"{MEMBER}, {MEMBER}", 1))
     assert (op.reads[0], op.writes) == ("src", ("group",))
     op = only(GATHER.format("gather", "PV<40x64xf32>", "ND<16x64xf32>", MEMBER, MEMBER))

@@ -147,6 +147,12 @@ def test_rules_of_a_vector_core(text: str, message: str) -> None:
     twins(text, message, kind="vector")
 
 
+def test_entries_with_an_epilogue_are_not_split() -> None:
+    attributes = QUANT.format("f32_f16").replace(" nosplit = true,", "")
+    text = cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«1|0»}", attributes, ONE)
+    twins(text, "split is 1, but the FIFO with id 0 has an acc_push_epilogue", kind="cube")
+
+
 def test_an_id_is_initialised_once() -> None:
     again = "pto.aic_initialize_pipe {{id = {}, dir_mask = 1, slot_size = 4096}} (c2v_consumer_buf = %a : i32)"
     accepts(cube(again.format(1)), kind="cube")

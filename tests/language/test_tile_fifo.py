@@ -224,11 +224,11 @@ ONE = "(c2v_consumer_buf = %a : i32)"
         ),
         (
             INIT.format(
-                "dir_mask = 1, slot_size = 64, nosplit = «false|true», "
-                "acc_push_epilogue = ~#pto.acc_push_epilogue<relu = no_relu>",
+                "dir_mask = 1, slot_size = 64, nosplit = ~«false|true», "
+                "acc_push_epilogue = #pto.acc_push_epilogue<relu = no_relu>",
                 ONE,
             ),
-            "acc_push_epilogue needs nosplit = true",
+            "entries with an acc_push_epilogue are not split: nosplit must not be false",
             "a5",
         ),
         (

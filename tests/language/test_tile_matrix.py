@@ -226,11 +226,13 @@ ROW, ROW_SCALES, ROW_RESULT = "LEFT<1x64xf8E4M3FN>", "SA<1x2x!pto.f8E8M0>", "ACC
     ("text", "message"),
     [
         (
-            f"pto.tmatmul.mx.acc ins(%d, %a, %as, %b, %bs : ~ACC<16x32x«i|f»32>, {ML}, {SA}, {MR}, {SB}) outs(%c : {A})",
+            f"pto.tmatmul.mx.acc ins(%d, %a, %as, %b, %bs : ~ACC<16x32x«i|f»32>, {ML}, {SA}, {MR}, {SB})"
+            f" outs(%c : {A})",
             "pto.tmatmul.mx.acc expects acc to have the element type of dst, f32, not i32",
         ),
         (
-            f"pto.tmatmul.mx.bias ins(%a, %as, %b, %bs, %bias : {ML}, {SA}, {MR}, {SB}, ~BIAS<1x32xf«16|32»>) outs(%c : {A})",
+            f"pto.tmatmul.mx.bias ins(%a, %as, %b, %bs, %bias : {ML}, {SA}, {MR}, {SB}, ~BIAS<1x32xf«16|32»>)"
+            f" outs(%c : {A})",
             "pto.tmatmul.mx.bias expects bias to have the element type of dst, f32, not f16",
         ),
         (
@@ -242,7 +244,8 @@ ROW, ROW_SCALES, ROW_RESULT = "LEFT<1x64xf8E4M3FN>", "SA<1x2x!pto.f8E8M0>", "ACC
             "pto.tgemv.bias expects bias to have one row, not 16",
         ),
         (
-            f"pto.tgemv.mx ins(%a, %as, %b, %bs : {ROW}, ~SA<«16|1»x2x!pto.f8E8M0>, {MR}, {SB}) outs(%c : {ROW_RESULT})",
+            f"pto.tgemv.mx ins(%a, %as, %b, %bs : {ROW}, ~SA<«16|1»x2x!pto.f8E8M0>, {MR}, {SB})"
+            f" outs(%c : {ROW_RESULT})",
             "pto.tgemv.mx expects lhs_scale to be 1x2, one scale for 32 values, not 16x2",
         ),
         (

@@ -87,6 +87,11 @@ class InitializePipe(TileOperation):
     # --- text -------------------------------------------------------------------------------------
 
     @classmethod
+    def usage(cls) -> str:
+        operands = ", ".join(f"{role} = %{role} : TYPE" for role in cls.operand_roles)
+        return f"{cls.name} {{{', '.join(cls.property_roles)}}} ({operands})"
+
+    @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         attributes = parser.parse_optional_attr_dict()
@@ -176,8 +181,8 @@ class InitializePipe(TileOperation):
             yield Problem(f"acc_push_epilogue does not exist on {target}", at="acc_push_epilogue", kind="wrong-target")
         if mask != C2V:
             yield Problem(f"acc_push_epilogue is for dir_mask 1, cube to vector, not {mask}", at="acc_push_epilogue")
-        if self.setting("nosplit") is not True:
-            yield Problem("acc_push_epilogue needs nosplit = true", at="acc_push_epilogue")
+        if self.setting("nosplit") is False:
+            yield Problem("entries with an acc_push_epilogue are not split: nosplit must not be false", at="nosplit")
 
 
 def _print_named(printer: Printer, role: str, value: SSAValue) -> None:

@@ -131,12 +131,13 @@ def _is_global(op: FifoOperation) -> bool:
 
 def _splits(pipe: InitializePipe, entries: list[Entry]) -> Found:
     """All entries of a FIFO are split, or none is."""
-    nosplit = pipe.setting("nosplit") is True
+    unsplit = "nosplit = true" if pipe.setting("nosplit") is True else None
+    unsplit = "an acc_push_epilogue" if pipe.acc_push_epilogue is not None else unsplit
     for op in entries:
-        expected = not nosplit and entries[0].shared != 0
+        expected = unsplit is None and entries[0].shared != 0
         if (op.shared != 0) != expected:
-            others = "has nosplit = true" if nosplit else f"has other entries with split {entries[0].shared}"
-            yield op, Problem(f"split is {op.shared}, but the FIFO with id {op.number} {others}", at="split")
+            why = unsplit or f"other entries with split {entries[0].shared}"
+            yield op, Problem(f"split is {op.shared}, but the FIFO with id {op.number} has {why}", at="split")
         if op.shared in _ODD and not (op.direction == C2V and pipe.gm_slot_tensor and pipe.c2v_consumer_buf):
             message = f"split {op.shared} is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf"
             yield op, Problem(message, at="split")

@@ -79,7 +79,8 @@ class FifoOperation(CallOperation):
 class Entry(FifoOperation):
     """An operation on an entry. `split` says how the two vector cores share it."""
 
-    untyped = ("entry", "aiv_subblockid", "valid_row", "valid_col")
+    untyped = ("entry",)
+    scalars = ("aiv_subblockid", "valid_row", "valid_col")
     split = Property()
 
     @property

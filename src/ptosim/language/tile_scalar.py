@@ -52,6 +52,10 @@ class TGetVal(_Element):
     result = Result()
 
     @classmethod
+    def usage(cls) -> str:
+        return f"%result = {cls.name} ins(%src, %offset : TILE, SCALAR) outs : TYPE"
+
+    @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         clause = parse_clause(parser, "ins")

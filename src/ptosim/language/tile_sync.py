@@ -49,6 +49,10 @@ class TSync(TileOperation):
     op_class = OptionalProperty()
 
     @classmethod
+    def usage(cls) -> str:
+        return f"{cls.name} ins(%tile, ... : TYPES), or {cls.name}<CLASS>"
+
+    @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         if parser.at(MLIRTokenKind.LESS):
