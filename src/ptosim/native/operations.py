@@ -34,6 +34,7 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "get_buffer": (Pipe, int, int),
     "release_buffer": (Pipe, int, int),
     "barrier": (Pipe,),
+    "tsync": (),
     "dsb": (),
     "semaphore_set": (Pipe, int, Form),
     "semaphore_wait": (Pipe, int, Form),
