@@ -429,6 +429,7 @@ def profile(
 
 def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None = None) -> Profile:
     """Profile a launch; its arguments are copied. What lies outside of GM is dropped, as the hardware does."""
+    from ptosim.language.sync_token import SimTSync
     from ptosim.report.profile import Profile
     from ptosim.target import Target, load_target
     from ptosim.timing.pipes import PipeTimer
@@ -438,7 +439,8 @@ def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None =
     kernel = kernel.on(machine.architecture)
     source, program = kernel.module.outline.source, kernel.program
     launch = replace(launch, arguments=launch.arguments.copied(), oob="drop")
-    timer = PipeTimer(machine, kernel.prices(machine))
+    scoped = any(isinstance(op, SimTSync) for op in kernel.module.executable.parsed.module.walk())
+    timer = PipeTimer(machine, kernel.prices(machine), scoped)
     run = kernel.reference(launch, timer)
     run.target = machine
     run()

@@ -28,6 +28,7 @@ Core (core.py), for `program`
     .set_token(site, src, dst, number)                 .wait_token(site, src, dst, number)
     .get_buffer(site, pipe, buffer, mode=0)            .release_buffer(site, pipe, buffer, mode=0)
     .barrier(site, pipe)                               Pipe.ALL stops the SU until every pipe is empty
+    .tsync(site, ranges)                               waits for what touches these bytes
     .semaphore_set(site, pipe, number, form)           .semaphore_wait(site, pipe, number, form)
                                                        Pipe.ALL: the spellings with an i64 first operand
     .syncall(site, kinds: frozenset[CoreKind])         .dsb(site)

@@ -55,7 +55,7 @@ from ptosim.machine.sync import (
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
 if TYPE_CHECKING:
-    from ptosim.machine.observer import Observer
+    from ptosim.machine.observer import Footprint, Observer
     from ptosim.target.profile import Target
 
 
@@ -290,6 +290,17 @@ class Core:
             return self._illegal(site, "wrong-pipe", self._absent(pipe))
         if self.words[SLOW]:
             self._issue(Entry(site, pipe, self, BARRIER))
+
+    def tsync(self, site: Site, ranges: tuple[Footprint, ...] = ()) -> None:
+        """What is issued later starts after everything issued so far that touches these bytes.
+
+        What an entry will touch is known when it runs: where some wait in their queues, the SU waits for all of them.
+        Only the clocks, which know what has run, are exact.
+        """
+        if self.words[SLOW]:
+            entry = Entry(site, Pipe.ALL, self, BARRIER)
+            entry.ranges = ranges
+            self._issue(entry)
 
     def drain(self) -> None:
         """What happens when a program returns: the core goes on when every pipe is empty. A program may ask for it

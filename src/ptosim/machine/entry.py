@@ -13,6 +13,7 @@ from ptosim.effects.names import Pipe
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
+    from ptosim.machine.observer import Footprint
     from ptosim.machine.sync import Counter, Rendezvous
 
 Clock = dict[int, int]
@@ -102,6 +103,7 @@ class Entry:
     mode = 0  # of GET and RELEASE
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
+    ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes
     facts: Any = None  # what the engine said about the work when it issued it
     payload: Any = None  # what `start` returned; dropped after the end has been observed
     counters: tuple[Counter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each

@@ -17,7 +17,7 @@ from ptosim.effects.names import Space
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
     from ptosim.machine.deadlock import Deadlock
-    from ptosim.machine.entry import Entry, Site
+    from ptosim.machine.entry import Clock, Entry, Site
 
 Use = Literal["mask", "address", "condition", "operand"]
 
@@ -121,6 +121,10 @@ class Observer(Protocol):
         """A mem_bar of this kind inside the vector scope."""
         ...
 
+    def touched(self, core: Core, footprint: Footprint) -> Clock:
+        """By the index of each pipe of a core: how many of its entries, up to the last that touched these bytes."""
+        ...
+
     def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None:
         """A tainted value decides a mask, an address or a branch, or enters a matrix product within its bounds."""
         ...
@@ -167,5 +171,8 @@ class Silent:
     ) -> None: ...
 
     def fence(self, entry: Entry, site: Site, kind: str) -> None: ...
+
+    def touched(self, core: Core, footprint: Footprint) -> Clock:
+        return {}
 
     def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None: ...

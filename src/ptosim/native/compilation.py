@@ -14,7 +14,8 @@ from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
 from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
-from ptosim.language.system import GetCtrl, SBitSet0, SBitSet1, SetCtrl
+from ptosim.language.sim import SimPrintTile
+from ptosim.language.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
@@ -67,8 +68,10 @@ def _reached(program: KernelProgram) -> Iterator[Operation]:
 
 
 def _stores_in_order(op: Operation) -> bool:
-    """Whether an operation stores to GM what blocks may store to one place in a certain order: atomically by a clause
-    of its own, or a scalar."""
+    """Whether an operation stores to GM what blocks may store to one place in a certain order, atomically by a clause
+    of its own or a scalar, or whether it prints."""
+    if isinstance(op, Print | SimPrintTile):
+        return True
     if isinstance(op, MteL0cGm):
         return op.atomic_type is not None
     if not isinstance(op, StoreScalar | StDev):

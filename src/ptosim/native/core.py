@@ -271,6 +271,10 @@ class Core:
             self.fail(wanted, "invalid", f"{verb} ub, which aic does not have")
             self.f.settle()
 
+    def has(self, space: Space) -> bool:
+        """Whether this core reaches a memory: UB belongs to vector cores, L1 to all, the rest to the cube."""
+        return space is Space.L1 or (space is Space.UB) == (self.kind is CoreKind.AIV)
+
     def base(self, space: Space, at: str | None = None) -> Value:
         """The host address of an on-chip memory."""
         word = _UB_OF[at] if at is not None else _WORD_OF[space]

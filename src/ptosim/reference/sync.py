@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.effects.record import Static
 from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
@@ -54,6 +54,14 @@ def set_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: i
 @semantics(token.SimWaitToken, bind=_token)
 def wait_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: int) -> None:
     core.machine.wait_token(site, source, destination, number)
+
+
+@semantics(token.SimTSync, bind=lambda static: static.facts)
+def tsync(
+    core: Core, site: Site, addresses: tuple[int, ...], sizes: tuple[int, ...], spaces: tuple[Space, ...]
+) -> None:
+    ranges = zip(spaces, addresses, sizes, strict=True)
+    core.machine.tsync(site, tuple(core.footprint(space, start, size) for space, start, size in ranges if size > 0))
 
 
 @semantics(op.Barrier, bind=_one_pipe)

@@ -18,7 +18,7 @@ from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
-from ptosim.machine.entry import LOAD, WORK, Entry, Key, Site
+from ptosim.machine.entry import LOAD, WORK, Clock, Entry, Key, Site
 from ptosim.machine.observer import DECIDED, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
@@ -30,7 +30,7 @@ from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.priming import prime
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
-from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track
+from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins
@@ -186,6 +186,16 @@ class Checker(Silent):
 
     def inside(self, entry: Entry) -> Watch | None:
         return self._watch
+
+    def touched(self, core: Core, footprint: Footprint) -> Clock:
+        space, owner, start, width = footprint
+        if space is GM:
+            latest = self.gm.latest(start, width)
+        else:
+            memory = self._memory(space, owner or core)
+            found = window(start, width, memory.size)
+            latest = memory.latest(found[0]) if found is not None else iter(())
+        return of_core(core, latest)
 
     # --- loads --------------------------------------------------------------------------------------------------------
 

@@ -270,6 +270,18 @@ class GlobalShadow:
         clashes, fresh = buffer.access(entry, number, kind, offsets, width, self._room)
         return Outcome(buffer, clashes, fresh, offsets, width, kept) if clashes else None
 
+    def latest(self, start: int, width: int) -> Iterator[tuple[int, int]]:
+        """By the index of each pipe that touched these bytes: its entries up to the last that did."""
+        argument, offset = decode(start)
+        clipped = self.buffers[argument].clip(offset, width) if 0 <= argument < len(self.buffers) else None
+        if clipped is None:
+            return
+        covered = cover(clipped[0], clipped[1])
+        for track in self.buffers[argument].tracks.values():
+            _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
+            if len(stamps):
+                yield track.index, track.entry_number(int(stamps.max())) + 1
+
     def _room(self) -> int:
         """Bytes that the shadow may still take."""
         return self.allowed - sum(buffer.nbytes for buffer in self.buffers)
