@@ -161,10 +161,8 @@ class Kernel:
     @cached_property
     def program(self) -> KernelProgram:
         """The operations; raises PTOError where one of them cannot be run yet."""
-        from ptosim.language.pending import waiting
-
         program = next(program for program in self.module.programs if program.name == self.name)
-        if found := list(waiting(self.module.executable.parsed, program)):
+        if found := self.module.executable.refusals(program):
             raise PTOError(*found)
         return program
 

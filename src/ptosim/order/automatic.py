@@ -23,7 +23,11 @@ def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
     if sync == "written":
         return
     for function in functions(module.parsed.module).values():
-        if not function.is_declaration and (sync == "insert" or _is_left_open(module, function)):
+        if (
+            not function.is_declaration
+            and function not in module.refused
+            and (sync == "insert" or _is_left_open(module, function))
+        ):
             yield function
 
 

@@ -6,13 +6,15 @@ stands for. How a single operation is lowered is said in its room, how control f
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
-from ptosim.diagnostics import PTOError
+from ptosim.diagnostics import Diagnostic, PTOError
+from ptosim.effects.catalogue import effects
 from ptosim.language.build import Builder, Head, Place, head_of
 from ptosim.language.control import For, If, Yield
 from ptosim.language.function import Function, functions
@@ -30,6 +32,7 @@ from ptosim.language.tile_types import (
 )
 from ptosim.language.tile_types import View as ViewType
 from ptosim.language.tile_view import SetValidShape
+from ptosim.language.view_operation import ViewOperation
 from ptosim.tiles import carry
 from ptosim.tiles.catalogue import lowering_of
 from ptosim.tiles.lowering import Lowering
@@ -49,11 +52,33 @@ _REGION = LocalArrayType(ViewType((2,), i64))
 
 
 def lower_tiles(module: VerifiedModule) -> VerifiedModule:
-    """Replace every operation on tiles and views; raises PTOError for what a lowering refuses."""
+    """Replace every operation on tiles and views. A function that cannot be lowered is refused, and says why."""
+    refused: dict[Function, Sequence[Diagnostic]] = {}
     for function in functions(module.parsed.module).values():
-        if not function.is_declaration:
+        if function.is_declaration:
+            continue
+        missing = list(_missing(module.parsed, function))
+        try:
+            if missing:
+                raise PTOError(*missing)
             _Function(module, function).lower()
-    return module
+        except PTOError as error:
+            refused[function] = error.diagnostics
+    return replace(module, refused=refused)
+
+
+def _missing(parsed: ParsedModule, function: Function) -> Iterator[Diagnostic]:
+    """The operations that nothing is known to lower, each name once, where it is met first."""
+    met: set[str] = set()
+    for op in function.walk():
+        if isinstance(op, TileOperation | ViewOperation) and op.name not in met and not _has_meaning(op):
+            met.add(op.name)
+            yield parsed.diagnostic(op, Problem(f"{op.name} cannot be run yet", kind="unsupported"))
+
+
+def _has_meaning(op: Operation) -> bool:
+    """Whether an operation is lowered here, or is one that engines run as it is."""
+    return isinstance(op, SetValidShape) or lowering_of(op.name) is not None or op.name in effects()
 
 
 class _Function:
