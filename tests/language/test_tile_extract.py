@@ -238,6 +238,17 @@ def test_exponents_are_for_a5() -> None:
     rejects(text, "a move of scale exponents does not exist on a2a3", "a2a3", sort="wrong-target")
 
 
+def test_the_generic_form() -> None:
+    plain = '"pto.tmov"(%s, %d) : (MAT<16x64xf16>, LEFT<16x64xf16>) -> ()'
+    sized = '"pto.tmov"(%s, %f, %d) <{operandSegmentSizes = array<i32: 1, 1, 0, 1>}>'
+    arguments = "%s: ACC<16x64xf32>, %f: FP<1x64xi64>, %d: MAT<16x64xi8>"
+    types = "(ACC<16x64xf32>, FP<1x64xi64>, MAT<16x64xi8>) -> ()"
+    function = "module {{\nfunc.func @kernel({}) {{\n{}\nreturn\n}}\n}}\n"
+    assert "pto.tmov ins(%s : " in accepts(function.format("%s: MAT<16x64xf16>, %d: LEFT<16x64xf16>", plain))
+    quantised = accepts(function.format(arguments, f"{sized} : {types}"))
+    assert ", %f : !pto.tile_buf<scaling, 1x64xi64>) outs(%d : " in quantised
+
+
 # --- windows ----------------------------------------------------------------------------------------------------------
 
 WINDOW = """%r = arith.constant {} : index

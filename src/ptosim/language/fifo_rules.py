@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.names import CoreKind
 from ptosim.language.fifo_end import C2V, V2C, InitializePipe
-from ptosim.language.function import Function
+from ptosim.language.function import Function, function_of
 from ptosim.language.operation import Problem, PTOOperation, core_of
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
 from ptosim.language.tile_fifo import (
@@ -52,7 +52,7 @@ class End:
 
 def fifo_problems(module: Operation, target: str) -> Found:
     """What is wrong between the operations of each FIFO of a module."""
-    ends = dict(_ends(module))
+    ends = _ends(module)
     for end in ends.values():
         yield from end.problems
         yield from _ids(end)
@@ -65,21 +65,20 @@ def fifo_problems(module: Operation, target: str) -> Found:
     yield from _peers(ends)
 
 
-def _ends(module: Operation) -> Iterator[tuple[tuple[Function, CoreKind], End]]:
-    for function in module.walk():
-        if not isinstance(function, Function):
+def _ends(module: Operation) -> dict[tuple[Function, CoreKind], End]:
+    ends: dict[tuple[Function, CoreKind], End] = {}
+    for op in module.walk():
+        if not isinstance(op, InitializePipe | FifoOperation):
             continue
-        ends: dict[CoreKind, End] = {}
-        for op in function.walk():
-            core = core_of(op) if isinstance(op, InitializePipe | FifoOperation) else None
-            if core is None:
-                continue
-            end = ends.setdefault(core, End())
-            if isinstance(op, FifoOperation):
-                end.operations.append(op)
-            elif isinstance(op, InitializePipe):
-                _initialise(end, op)
-        yield from (((function, core), end) for core, end in ends.items())
+        function, core = function_of(op), core_of(op)
+        if function is None or core is None:
+            continue
+        end = ends.setdefault((function, core), End())
+        if isinstance(op, FifoOperation):
+            end.operations.append(op)
+        else:
+            _initialise(end, op)
+    return ends
 
 
 def _initialise(end: End, op: InitializePipe) -> None:
