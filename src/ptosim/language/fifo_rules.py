@@ -36,6 +36,8 @@ SEMAPHORES = 16
 """Ids between the cores of a cluster; each direction of a FIFO takes two."""
 _EVEN, _ODD = (1, 2), (3, 4)
 """Splits into halves that are alike, and into halves that are not."""
+_COLUMNS = 32
+"""What the fixpipe of a5 splits left and right halves by."""
 
 
 @dataclass
@@ -58,7 +60,7 @@ def fifo_problems(module: Operation, target: str) -> Found:
         yield from _ids(end)
         yield from _matches(end)
         for number, pipe in end.initialised.items():
-            yield from _splits(pipe, end.entries(number))
+            yield from _splits(pipe, end.entries(number), target)
             yield from _sizes(pipe, end.entries(number), target)
             yield from _parameters(pipe, end)
         yield from _lifetimes(end)
@@ -128,7 +130,7 @@ def _is_global(op: FifoOperation) -> bool:
     return isinstance(op, Alloc) or any(isinstance(value.type, TensorViewType) for value in values)
 
 
-def _splits(pipe: InitializePipe, entries: list[Entry]) -> Found:
+def _splits(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
     """All entries of a FIFO are split, or none is."""
     unsplit = "nosplit = true" if pipe.setting("nosplit") is True else None
     unsplit = "an acc_push_epilogue" if pipe.acc_push_epilogue is not None else unsplit
@@ -141,20 +143,23 @@ def _splits(pipe: InitializePipe, entries: list[Entry]) -> Found:
             message = f"split {op.shared} is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf"
             yield op, Problem(message, at="split")
         elif isinstance(op, Push) and op.direction == C2V:
-            yield from _parity(op)
+            yield from _halves(op, _COLUMNS if target == "a5" and not pipe.through_gm else 2)
 
 
-def _parity(op: Push) -> Found:
+def _halves(op: Push, columns: int) -> Found:
+    """The halves of an entry are alike, or differ by one; left and right ones have whole groups of columns."""
     tile = tile_of(op.entry.type)
     if tile is None or op.shared not in (*_EVEN, *_ODD):
         return
     axis = 0 if op.shared in (1, 3) else 1
     valid = tile.valid[axis]
     extent = tile.shape[axis] if valid is None else valid
-    wanted = 0 if op.shared in _EVEN else 1
-    if extent % 2 != wanted:
-        side, parity = ("rows", "columns")[axis], ("even", "odd")[wanted]
-        yield op, Problem(f"split {op.shared} needs an {parity} number of {side}, not {extent}", at="entry_type")
+    side, unit = ("rows", "columns")[axis], columns if op.shared == 2 else 2
+    if op.shared in _ODD and extent % 2 == 0:
+        yield op, Problem(f"split {op.shared} needs an odd number of {side}, not {extent}", at="entry_type")
+    elif op.shared in _EVEN and extent % unit:
+        wanted = "an even number of" if unit == 2 else f"a multiple of {unit}"
+        yield op, Problem(f"split {op.shared} needs {wanted} {side}, not {extent}", at="entry_type")
 
 
 # --- sizes ----------------------------------------------------------------------------------------

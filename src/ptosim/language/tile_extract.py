@@ -71,7 +71,7 @@ class Move(TileOperation):
                 f"{self.name} cannot move from {source} to {dest} on {target}; it moves {known}", at="dst_type"
             )
             return
-        yield from leaves(self, target, self.tile("dst").element)
+        yield from leaves(self, target, self.tile("dst").element, isinstance(self, Window))
         yield from splits(self)
         yield from self._elements(target)
         if self.tile("src").loc == "acc":
@@ -239,6 +239,8 @@ class TExtract(Window):
 
     def path_rules(self, target: str) -> Iterator[Problem]:
         yield from super().path_rules(target)
+        if self.path == ("acc", "mat") and target != "a5" and element_word(self.tile("dst")) == "f32":
+            yield at_type(self, "dst", f"of acc to have elements of f16 or bf16 on {target}", "f32")
         if self.path == ("mat", "left"):
             yield from is_laid_out(self, "dst", "NZ" if target == "a5" else "ZZ", on=f" in left of {target}")
         elif self.path == ("mat", "right"):
