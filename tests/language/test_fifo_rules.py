@@ -35,8 +35,8 @@ ONE = "(c2v_consumer_buf = %a : i32)"
             "split 1 needs an even number of rows, not 15",
         ),
         (
-            cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«63|62»>) {split = 2}"),
-            "split 2 needs an even number of columns, not 63",
+            cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«62|32»>) {split = 2}"),
+            "split 2 needs a multiple of 32 columns, not 62",
         ),
         (
             cube(
@@ -145,6 +145,13 @@ pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = ~%a
 )
 def test_rules_of_a_vector_core(text: str, message: str) -> None:
     twins(text, message, kind="vector")
+
+
+def test_halves_that_pass_through_global_memory() -> None:
+    text = cube(
+        "pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«63|62»>) {split = 2}", "dir_mask = 1, slot_size = 4096", SLOTS
+    )
+    twins(text, "split 2 needs an even number of columns, not 63", kind="cube")
 
 
 def test_entries_with_an_epilogue_are_not_split() -> None:

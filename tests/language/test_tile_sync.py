@@ -129,10 +129,6 @@ SET = "pto.tsetval ins(%i, %x : {}, {}) outs(%t : {})"
             GET.format("ND<16x64xf32>", "«f32|i32»", "f32").replace("%i", "~%i"),
             "offset must be index or i32 or i64, not f32",
         ),
-        (
-            SET.format("index", "~«i|f»32", "ND<16x64xf32>"),
-            "pto.tsetval expects scalar to be an element of dst, f32, not i32",
-        ),
     ],
 )
 def test_what_an_element_may_not_be(text: str, message: str) -> None:
@@ -145,6 +141,11 @@ def test_an_offset_is_in_the_tile() -> None:
     )
     twins(text, "offset is 1024; src has elements 0..1023", sort="out-of-bounds")
     accepts(SET.format("index", "i32", "ND<16x64xui32>"))
+
+
+def test_a_scalar_of_another_type_is_only_warned_of() -> None:
+    warning = "scalar is i32, but an element of dst is f32"
+    accepts(SET.format("index", "i32", "ND<16x64xf32>"), warned=(warning,))
 
 
 def test_elements_belong_to_the_scalar_unit() -> None:

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.fifo_end import C2V, SPLITS, V2C, InitializePipe, belongs_to_side
+from ptosim.language.function import function_of
 from ptosim.language.operands import are_among
 from ptosim.language.operation import (
     Operand,
@@ -195,11 +196,9 @@ def consumer_pipe(op: FifoOperation, target: str) -> Pipe:
 
 def passes_gm(op: FifoOperation) -> bool:
     """Whether the FIFO of an operation passes through global memory: as its function initialises it."""
-    parent = op.parent_op()
-    while parent is not None and parent.name != "func.func":
-        parent = parent.parent_op()
-    found = (other for other in parent.walk() if isinstance(other, InitializePipe)) if parent is not None else ()
-    return any(other.through_gm for other in found if other.number == op.number)
+    function = function_of(op)
+    pipes = () if function is None else (other for other in function.walk() if isinstance(other, InitializePipe))
+    return any(pipe.through_gm for pipe in pipes if pipe.number == op.number)
 
 
 class TPopFromAic(Pop):
