@@ -45,7 +45,10 @@ class Footprint(NamedTuple):
 
 
 class Quick(Protocol):
-    """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest."""
+    """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest.
+
+    Only accesses that lie in UB go this way.
+    """
 
     def load(self, site: Site, start: int, width: int) -> bool:
         """Note a load of clean bytes whose lanes count by use; false where `Observer.load` has to be asked."""

@@ -256,8 +256,9 @@ class ObservedCore(Core):
         data = super().read(space, start, width, alignment, by_use, at)
         if self.held and space is UB:
             self._look_for_pending(start, width)
-        act = self.act
-        if by_use and self.quick is not None and self.quick.load(act.site, start, width):
+        act, quick = self.act, self.quick
+        inside = start >= 0 and start + width <= len(self.memories.get(space, ()))
+        if by_use and inside and quick is not None and quick.load(act.site, start, width):
             act.reads += 1
             return data
         act.has_read(self.observer.load(self.entry, act.site, self.footprint(space, start, width, at), by_use))
