@@ -1,8 +1,15 @@
 """Accesses that leave their memory: a finding each, after which the check goes on, at no great expense."""
 
+import tracemalloc
+from typing import Any
+
+import numpy as np
 import pytest
 
-from sanitize.kernels import ALL, MASK, check, kinds, load, order, scope, store, vlds, vsts
+import ptosim
+from cost import costs_at_most
+from examples.test_examples import EXAMPLES, script
+from sanitize.kernels import ALL, MASK, check, kinds, load, order, scope, store, text, vlds, vsts
 
 REGISTERS = 1024
 """So many registers of 256 bytes fill UB."""
@@ -51,3 +58,79 @@ def test_what_is_stored_and_loaded_inside_stays_ordinary() -> None:
         ALL, scope(MASK + vlds("%w") + vsts("%w")) + order("V", "MTE3") + store() + ALL
     )
     assert kinds(check(body)) == ["out-of-bounds!"]
+
+
+# --- what a check costs after it ----------------------------------------------------------------------------------
+
+LOAD = "pto.mte_gm_ub %x, %in, %zero, %length nburst(%rows, %length, %stride)"
+LOAD += " : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64\n"
+STORE = "pto.mte_ub_gm %in, %y, %length nburst(%rows, %stride, %length)"
+STORE += " : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64\n"
+UB, GM = 256 << 10, 256 << 10
+
+
+def rows(count: int, length: int, stride: int) -> ptosim.Kernel:
+    """Rows from GM to UB and back."""
+    numbers = {"rows": count, "length": length, "stride": stride}
+    named = "".join(f"    %{name} = arith.constant {value} : i64\n" for name, value in numbers.items())
+    return ptosim.load(text(named + LOAD + order("MTE2", "MTE3") + STORE + ALL)).kernel()
+
+
+def floats(*sizes: int) -> list[Any]:
+    """Arrays of so many bytes."""
+    return [np.ones(size // 4, np.float32) for size in sizes]
+
+
+def examine(kernel: ptosim.Kernel) -> list[str]:
+    return kinds(ptosim.check(kernel, *floats(GM, GM)))
+
+
+def peak(kernel: ptosim.Kernel) -> int:
+    examine(kernel)
+    tracemalloc.start()
+    examine(kernel)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+@pytest.mark.parametrize(
+    ("length", "stride"), [(4096, 4096), (1024, 2048), (4064, 4064)], ids=["beside each other", "apart", "uneven"]
+)
+def test_a_copy_of_too_many_rows_costs_no_more_than_one_that_fits(length: int, stride: int) -> None:
+    clean, wild = rows(UB // stride, length, stride), rows(65_535, length, stride)
+    assert examine(clean) == []
+    assert examine(wild) == ["out-of-bounds!"] * 4  # each side of both copies
+    assert peak(wild) < 2 * peak(clean)
+    assert costs_at_most(4, lambda: examine(clean), lambda: examine(wild))  # a millisecond: findings count in it
+
+
+def test_rows_that_are_read_outside_and_written_inside_are_zeros() -> None:
+    """GM ends after 256 of 1000 rows, all of which fit into UB: reading goes on, and finds zeros there."""
+    report = ptosim.check(rows(1000, 256, 256), *floats(256 * 256, 256_000))
+    assert [found.bytes for found in report.findings] == [(0, 256_000)]
+
+
+def test_a_race_behind_a_fault_is_still_found() -> None:
+    """Row 200 of both copies lies in UB and in GM; only the rows beyond are left out."""
+    kernel = str(rows(4000, 1024, 1024).module).replace("pto.wait_flag", "// pto.wait_flag")
+    found = kinds(ptosim.check(ptosim.load(kernel).kernel(), *floats(GM, GM)))
+    assert sorted(set(found)) == ["out-of-bounds!", "race!", "undrained"]
+
+
+def test_a_row_count_of_128_for_1_in_a_loop() -> None:
+    """Every tile overwrites UB to its end and beyond; against 60 rows, which do the same up to the end."""
+    source = (EXAMPLES / "buffers.pto").read_text()
+    launch = script("buffers").launch(tiles=4, grid=1)
+    wild, inside = (
+        ptosim.load(source.replace("nburst(%c1_i64", f"nburst(%many_{count}", 1).replace(
+            "%c1_i64 =", f"%many_{count} = arith.constant {count} : i64\n    %c1_i64 ="
+        )).kernel()
+        for count in (128, 60)
+    )  # fmt: skip
+    assert "out-of-bounds!" in kinds(ptosim.check(wild, *launch.arguments, grid=launch.grid))
+    assert costs_at_most(
+        2,
+        lambda: ptosim.check(inside, *launch.arguments, grid=launch.grid),
+        lambda: ptosim.check(wild, *launch.arguments, grid=launch.grid),
+    )

@@ -33,10 +33,12 @@ from ptosim.reference.places import (
     Bytes,
     Places,
     Starts,
+    at_places,
     first_misaligned,
     lowest_and_highest,
     pieces,
     shifted,
+    touching,
     view_to_write,
 )
 
@@ -256,9 +258,13 @@ class Core:
         if inside:
             return pieces(memory, offsets, width).copy()
         rows = np.zeros((len(starts), width), np.uint8)
-        for row, offset in zip(rows, offsets, strict=True):
+        numbers = touching(offsets, width, len(memory))
+        offsets = at_places(offsets, numbers)
+        whole = (offsets >= 0) & (offsets <= len(memory) - width)
+        rows[numbers[whole]] = pieces(memory, offsets[whole], width)
+        for number, offset in zip(numbers[~whole], offsets[~whole], strict=True):
             low, high = clip(memory, int(offset), width)
-            row[low:high] = memory[offset + low : offset + high]
+            rows[number, low:high] = memory[offset + low : offset + high]
         return rows
 
     def write_pieces(
@@ -267,6 +273,10 @@ class Core:
         """Store one row of `data` at each address, in order."""
         width = data.shape[1]
         memory, offsets, inside = self._windows("writes", space, starts, width, alignment, at)
+        if not inside:
+            numbers = touching(offsets, width, len(memory))
+            offsets, data = at_places(offsets, numbers), data[numbers]
+            inside = bool(((offsets >= 0) & (offsets <= len(memory) - width)).all())
         if inside and (view := view_to_write(memory, offsets, width)) is not None:
             view[...] = data
             return
@@ -322,6 +332,10 @@ class Core:
 
     def overwrites(self, direction: str, config: Config, loops: int, *others: str) -> None:
         """A copy with clauses: hardware carries it out by writing the registers, which stay as they are here."""
+
+    def landing(self, space: Space, starts: Starts, width: int, at: str | None = None) -> Places | None:
+        """The numbers of those rows of a copy that a run which goes on after a fault has to write; None: all."""
+        return None
 
     def hold(self, before: Any, after: Any) -> None:
         """A store stream has gone on from one align value to the next (None: it was flushed)."""

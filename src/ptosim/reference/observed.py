@@ -26,7 +26,7 @@ from ptosim.reference.core import Combine, Config, Core, clip
 from ptosim.reference.integers import signed64
 from ptosim.reference.mask import Mask
 from ptosim.reference.numbers import Lanes
-from ptosim.reference.places import Bytes, Starts, lowest_and_highest, pieces, shifted
+from ptosim.reference.places import Bytes, Places, Starts, lowest_and_highest, pieces, shifted, touching
 from ptosim.reference.replay import Replay
 from ptosim.reference.stream import StoreAlign
 from ptosim.reference.taint import (
@@ -43,6 +43,8 @@ from ptosim.reference.taint import (
     origins,
     spread,
 )
+
+_NOTHING: Bytes = np.zeros(0, np.uint8)
 
 
 class Act:
@@ -363,17 +365,29 @@ class ObservedCore(Core):
 
     def _present(self, space: Space, starts: Starts, width: int, at: str | None) -> Bytes:
         """What is in memory now; zeros where some of it lies outside, which is complained of elsewhere."""
-        memory, offsets = (self._other(at) if at else self.memories).get(space), starts
-        if space is GM and len(starts):
-            argument, first = decode(int(starts[0]))
-            buffers = self.global_memory.buffers
-            memory = buffers[argument] if 0 <= argument < len(buffers) else None
-            offsets = shifted(starts, first - int(starts[0]))
-        if memory is not None and len(offsets):
+        memory, offsets = self._memory(space, starts, at)
+        if len(offsets):
             low, high = lowest_and_highest(offsets)
             if low >= 0 and high + width <= len(memory):
                 return pieces(memory, offsets, width).reshape(-1)
         return np.zeros(len(starts) * width, np.uint8)
+
+    def landing(self, space: Space, starts: Starts, width: int, at: str | None = None) -> Places | None:
+        low, high = lowest_and_highest(starts)
+        memory, offsets = self._memory(space, starts, at)
+        lowest = low + int(offsets[0]) - int(starts[0])
+        if lowest >= 0 and lowest + high - low + width <= len(memory):
+            return None
+        return touching(offsets, width, len(memory))
+
+    def _memory(self, space: Space, starts: Starts, at: str | None) -> tuple[Bytes, Starts]:
+        """The memory of an access, of which nothing may exist, and the starts as offsets in it."""
+        if space is not GM or not len(starts):
+            return (self._other(at) if at else self.memories).get(space, _NOTHING), starts
+        argument, first = decode(int(starts[0]))
+        buffers = self.global_memory.buffers
+        memory = buffers[argument] if 0 <= argument < len(buffers) else _NOTHING
+        return memory, shifted(starts, first - int(starts[0]))
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
         found = Diagnostic(kind, "error", message, self.site_now.location, **self._context(extent))
