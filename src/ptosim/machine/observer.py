@@ -27,6 +27,10 @@ without `data` and `before`; taint is not carried, and the scalar unit's own acc
 
 DECIDED = 0x80
 """The bit of a taint number that says: a tainted mask or lane number has decided the value."""
+CROSSED = 0x40
+"""The bit of a taint number that says: the value comes from other lanes (the fact `crosses` of effects/record.py)."""
+ORIGIN = 0xFF & ~(DECIDED | CROSSED)
+"""The bits that are left for the origin."""
 
 
 class Footprint(NamedTuple):

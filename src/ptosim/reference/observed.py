@@ -18,7 +18,7 @@ from ptosim.diagnostics import Details, Diagnostic
 from ptosim.effects.burst import BLOCK
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Pipe, Space
-from ptosim.effects.record import Taint
+from ptosim.effects.record import Spread
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.observer import Footprint, Quick, Use
@@ -176,7 +176,7 @@ class ObservedCore(Core):
         results = observed.function(*arguments)
         if act.met is None and taints is None:
             return results, observed.clean
-        if observed.taint is Taint.USE:
+        if observed.taint.spread is Spread.USE:
             for taint in (act.met or {}).values():
                 self.used(observed, "operand", taint)
             return results, observed.clean
@@ -211,7 +211,7 @@ class ObservedCore(Core):
         for number in act.origins():
             _, outcome = self._replay(act, number)
             for place, result in enumerate(as_tuple(outcome)[: len(images)]):
-                images[place] = merged(images[place], image_of(result), number)
+                images[place] = merged(images[place], image_of(result), act.observed.passed_on(number))
         return tuple(images) if len(images) > 1 else images[0] if images else None
 
     def _replay(self, act: Act, number: int) -> tuple[list[Image], Any]:
@@ -229,10 +229,10 @@ class ObservedCore(Core):
         act = self.act
         if act.met is None and act.taints is None:
             return None
-        if act.observed.taint is Taint.USE:
+        if act.observed.taint.spread is Spread.USE:
             return None
-        if act.observed.taint is Taint.ALL_TO_ALL:
-            return np.full(size, max(act.origins(), default=0), np.uint8)
+        if act.observed.taint.spread is Spread.ALL_TO_ALL:
+            return np.full(size, max(map(act.observed.passed_on, act.origins()), default=0), np.uint8)
         if act.replayed != act.reads:  # what is read between two writes has to be replayed as well
             act.replayed = act.reads
             act.collected = self._collected(act)
@@ -246,7 +246,7 @@ class ObservedCore(Core):
             written, _ = self._replay(act, number)
             images += [None] * (len(written) - len(images))
             for place, image in enumerate(written):
-                images[place] = merged(images[place], image.reshape(-1), number)
+                images[place] = merged(images[place], image.reshape(-1), act.observed.passed_on(number))
         return images
 
     # --- memory -----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from ptosim.effects.names import GM, UB, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import LOAD, WORK, Entry, Key, Site
-from ptosim.machine.observer import DECIDED, Footprint, Silent
+from ptosim.machine.observer import ORIGIN, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, loops_around, party, place_of
@@ -34,7 +34,7 @@ from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
 from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
-from ptosim.sanitize.taint import Origins
+from ptosim.sanitize.taint import Origins, judged
 from ptosim.sanitize.window import BLOCK, Part, Window, inside, joined, shifted
 
 Image = NDArray[np.uint8]
@@ -485,17 +485,12 @@ class Checker(Silent):
     def tainted(self, entry: Entry, site: Site, use: MachineUse, taint: Any) -> None:
         self._used(entry, site, use, taint)
 
-    def _used(self, entry: Entry, site: Site, use: Use, taint: Image) -> None:
+    def _used(self, entry: Entry, site: Site, use: Use | MachineUse, taint: Image) -> None:
         """A doubtful value decides something or leaves the core: what made it doubtful is a finding."""
         for mixed in np.unique(taint):
-            number = int(mixed) & ~DECIDED
-            if number == CLEAN:
-                continue
-            use = "mask" if mixed & DECIDED and use in ("global", "operand") else use
-            grave = use in ("scalar", "mask", "address", "condition")
-            origin = self.origins[number]
-            severity: Severity = "error" if grave or origin.kind == "race" else "warning"
-            self.findings.conflict(origin.used(use, site, severity))
+            if mixed != CLEAN:
+                origin = self.origins[int(mixed) & ORIGIN]
+                self.findings.conflict(origin.used(*judged(origin.kind, use, entry.pipe, int(mixed)), site))
 
 
 _VERBS: dict[str, Verb] = {READ: "reads", WRITE: "writes"}
