@@ -181,7 +181,7 @@ def test_taint_is_where_results_can_change(text: str) -> None:
                 continue
             lanes, moved = by_lane(plain, result), by_lane(change[:, number], result)
             for row, (many, few) in enumerate(zip(lanes.sum(axis=1), (lanes & moved).sum(axis=1), strict=True)):
-                assert many <= 5 * few + 1, f"row {row}: {many} lanes are tainted, and {few} ever change: {where}"
+                assert many <= 5 * few + 3, f"row {row}: {many} lanes are tainted, and {few} ever change: {where}"
             crossing = name in CROSSING and operand.name != "c"  # to which a histogram adds
             crossed = taint[:, number][plain] & CROSSED != 0
             assert crossed.all() if crossing else not crossed.any(), where

@@ -35,8 +35,8 @@ CHOOSERS = frozenset(("index", "offsets"))
 
 FILL = 0xFF
 """A tainted byte in a replay. Bits of masks, signs that are extended and halves that are kept all show it."""
-PROBE = 0x40
-"""A byte that makes an element of any type a number that no conversion turns into zero."""
+PROBE = 0x44
+"""A byte that makes an element of any type, two of 4 bits as well, a number that no conversion turns into zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +323,10 @@ def _movement(observed: Observed, arguments: Arguments, taints: Taints) -> Itera
         outcome = as_tuple(observed.function(*as_taint(observed, arguments, taints, number)))
         for place, result in enumerate(outcome):
             results[place] = merged(results[place], image_of(result), observed.passed_on(number))
-    yield from results
+    for result, width in zip(results, observed.result_widths, strict=True):
+        cleared = observed.zeroing is not None and width > 0 and result is not None
+        active = _active(observed, arguments, width) if cleared else None
+        yield result if result is None or active is None else result & active
 
 
 def _reduction(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
