@@ -60,6 +60,43 @@ def test_what_is_stored_and_loaded_inside_stays_ordinary() -> None:
     assert kinds(check(body)) == ["out-of-bounds!"]
 
 
+# --- addresses that wrap ------------------------------------------------------------------------------------------
+
+TURN = "    %turn = arith.constant 4611686018427387904 : index\n"
+"""2^62 floats, which is once around the 64 bits of an address."""
+SCALAR = "    %s = pto.load_scalar %x[%turn] : !pto.ptr<f32, gm> -> f32\n"
+PUT = "    %f = arith.constant 1.0 : f32\n    pto.store_scalar %f, %y[%turn] : !pto.ptr<f32, gm>, f32\n"
+
+
+def moved(name: str, space: str) -> str:
+    return f"    %p = pto.addptr %{name}, %turn : !pto.ptr<f32, {space}> -> !pto.ptr<f32, {space}>\n"
+
+
+READY = load() + order("MTE2", "V")
+DONE = order("V", "MTE3") + store() + ALL
+
+
+@pytest.mark.parametrize(
+    ("at", "body"),
+    [
+        ("pto.vlds", READY + scope(MASK + vlds(offset="%turn") + vsts()) + DONE),
+        ("pto.vsts", READY + scope(MASK + vlds() + vsts(offset="%turn")) + DONE),
+        ("pto.addptr", moved("in", "ub") + load(dest="%p") + order("MTE2", "V") + scope(MASK + vlds() + vsts()) + DONE),
+        ("pto.addptr", moved("x", "gm") + load("%p") + order("MTE2", "V") + scope(MASK + vlds() + vsts()) + DONE),
+        ("pto.load_scalar", SCALAR),
+        ("pto.store_scalar", PUT + ALL),
+    ],
+    ids=["vlds", "vsts", "addptr in UB", "addptr in GM", "load_scalar", "store_scalar"],
+)
+def test_an_address_that_wraps_past_2_to_the_63(at: str, body: str) -> None:
+    """Every access lands where it would without the turn: nothing else is wrong."""
+    (found,) = check(TURN + body).findings
+    assert (found.kind, found.severity) == ("lint", "warning")
+    assert found.message.startswith("the address wraps past 2^63")
+    assert at in text(TURN + body).split("\n")[(found.line or 0) - 1]
+    assert check(TURN.replace("4611686018427387904", "0") + body).findings == ()
+
+
 # --- what a check costs after it ----------------------------------------------------------------------------------
 
 LOAD = "pto.mte_gm_ub %x, %in, %zero, %length nburst(%rows, %length, %stride)"

@@ -254,7 +254,7 @@ class ObservedCore(Core):
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
-        start = signed64(int(start))  # of a pointer and an offset, which wrap
+        start = self._address(start)
         data = super().read(space, start, width, alignment, by_use, at)
         if self.held and space is UB:
             self._look_for_pending(start, width)
@@ -265,6 +265,13 @@ class ObservedCore(Core):
             return data
         act.has_read(self.observer.load(self.entry, act.site, self.footprint(space, start, width, at), by_use))
         return data
+
+    def _address(self, start: int) -> int:
+        """Of a pointer and an offset, which wrap."""
+        address = signed64(int(start))
+        if address != start:
+            self.lint(f"the address wraps past 2^63: pointer and offset make {start}, which is taken for {address}")
+        return address
 
     def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
         quick, act = self.quick, self.act
@@ -299,7 +306,7 @@ class ObservedCore(Core):
         active: NDArray[np.bool_] | None = None,
         at: str | None = None,
     ) -> None:
-        start = signed64(int(start))
+        start = self._address(start)
         memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
         taint = self._taint_of_write(len(data))
         if not inside:
