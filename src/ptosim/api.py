@@ -399,7 +399,7 @@ def profile(
 ) -> Profile:
     """Time a kernel on copies of its arguments.
 
-    The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `str()`, `.to_json()`,
+    The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `.warnings`, `str()`, `.to_json()`,
     `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
     own. `max_steps`: the most loop iterations of a block.
     """
@@ -408,7 +408,7 @@ def profile(
 
 
 def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None = None) -> Profile:
-    """Profile a launch; its arguments are copied. What lies outside of GM is dropped, as the hardware does."""
+    """Profile a launch; its arguments are copied. What lies outside of GM is dropped and warned of."""
     from ptosim.report.profile import Profile
     from ptosim.target import Target, load_target
     from ptosim.timing.pipes import PipeTimer
@@ -424,7 +424,8 @@ def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None =
     run()
     recording = timer.recording()
     place_blocks(recording, hardware_cores(program.kind, machine), program.cross_block)
-    return Profile(kernel.name, parsed.source, machine, launch.grid, recording, launch.arguments.names)
+    names = launch.arguments.names
+    return Profile(kernel.name, parsed.source, machine, launch.grid, recording, names, timer.warnings)
 
 
 @dataclass(frozen=True)

@@ -416,11 +416,11 @@ def profile(
     if trace:
         _written(trace, lambda: asked.save_trace(trace))
     comparisons = [first.compare(other) for other in others]
-    result = [*chosen.module.warnings, *findings, first, *others, *comparisons]
+    result = [*chosen.module.warnings, *first.warnings, *findings, first, *others, *comparisons]
     if not as_json:
         width = max(60, get_terminal_size((100, 24)).columns)
         click.echo("\n\n".join(shown.text(width) for shown in comparisons or [first]))
-        show(findings, as_json)
+        show([*first.warnings, *findings], as_json)
     if report and not report.ok:
         if as_json:
             show(result, as_json)

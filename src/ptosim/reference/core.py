@@ -133,6 +133,8 @@ class Core:
         """UB as lanes of each type, and the power of two that is their width."""
         self.indices: Callable[[FrameType | None], tuple[int, ...]] = lambda frame: ()
         """The loop indices of the translated code that has called a frame; the engine knows them."""
+        self.standing: Callable[[FrameType | None], Site | None] = lambda frame: None
+        """The instruction of the translated code that has called a frame."""
 
     # --- the scalar unit --------------------------------------------------------------------------------------------
 
@@ -373,14 +375,14 @@ class Core:
         argument, offset = decode(start)
         buffers = self.global_memory.buffers
         if not 0 <= argument < len(buffers):
-            self.violation("out-of-bounds", f"{verb} {width} bytes of GM through a pointer that comes from no argument")
+            self.strays(f"{verb} {width} bytes of GM through a pointer that comes from no argument")
             return _NOTHING, 0, False
         memory = buffers[argument]
         if offset >= 0 and offset + width <= len(memory):
             return memory, offset, True
-        if not self.global_memory.drop:
-            name = f"argument {argument} (%{self.global_memory.names[argument]})"
-            self.violation("out-of-bounds", _outside(verb, name, len(memory), offset, width), (offset, offset + width))
+        name = f"argument {argument} (%{self.global_memory.names[argument]})"
+        extent = offset, offset + width
+        self.strays(_outside(verb, name, len(memory), offset, width), extent, self.global_memory.drop)
         return memory, offset, False
 
     def _exists(self, verb: str, space: Space, at: str | None) -> bool:
@@ -422,6 +424,11 @@ class Core:
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
         """An access that breaks a rule ends the run; an observed one goes on as if the bytes outside did not exist."""
         raise Fault(kind, message, bytes=extent)
+
+    def strays(self, message: str, extent: tuple[int, int] | None = None, dropped: bool = False) -> None:
+        """An access leaves GM. `dropped`: what lies outside reads as zero and is not written, as was asked for."""
+        if not dropped:
+            self.violation("out-of-bounds", message, extent)
 
     def footprint(self, space: Space, starts: Any, width: int, at: str | None = None) -> Footprint:
         """An access in the words of the machine's observers."""

@@ -136,6 +136,7 @@ class Run:
             self.stop or Stop(),
         )
         core.indices = self._indices
+        core.standing = self._standing
         return core
 
     def _memories(self, machine: MachineCore) -> dict[str, dict[Space, Bytes]]:
@@ -208,6 +209,17 @@ class Run:
                 loops = _values(code, frame, frame.f_lineno) + loops
             frame = frame.f_back
         return loops
+
+    def _standing(self, frame: FrameType | None) -> Site | None:
+        """The instruction whose code has called a frame; of a delayed entry, that entry's."""
+        while frame is not None:
+            if frame.f_code is delayed.__code__:
+                return frame.f_locals["site"]
+            code = self._codes.get(frame.f_code.co_filename)
+            if code is not None and frame.f_lineno in code.sites:
+                return code.sites[frame.f_lineno]
+            frame = frame.f_back
+        return None
 
     @cached_property
     def _codes(self) -> Mapping[str, Code]:
