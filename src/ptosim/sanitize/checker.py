@@ -35,7 +35,7 @@ from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins, judged
-from ptosim.sanitize.window import BLOCK, Part, Window, inside, joined, shifted
+from ptosim.sanitize.window import BLOCK, Part, Window, byte_count, inside, joined, shifted
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
@@ -207,15 +207,12 @@ class Checker(Silent):
             memory = self._memory(space, owner)
         whole: Image | None = None
         for part in inside(starts, width, memory.size):
-            covered = part.window()
-            if watch is not None:
-                image = self._vector_load(watch, site, covered, by_use)
-            else:
-                image = self._load(entry, site, covered, memory)
+            at = part.window()
+            image = self._vector_load(watch, site, at, by_use) if watch else self._load(entry, site, at, memory)
             if part.numbers is None:
                 return image
             if image is not None:
-                whole = np.zeros(_size(starts, width), np.uint8) if whole is None else whole
+                whole = np.zeros(byte_count(starts, width), np.uint8) if whole is None else whole
                 part.put(whole, width, image)
         return whole
 
@@ -354,11 +351,12 @@ class Checker(Silent):
         ends = shifted(footprint.starts, footprint.width)
         for part in inside(ends, BLOCK - footprint.width % BLOCK, memory.size):
             covered = part.window()
-            place = place_of(memory, covered, np.ones(covered.size, np.bool_))
-            conflict = Conflict(
-                "uninitialized", "warning", party(entry, site, "writes"), place, entry.core, entry.loops
-            )
-            memory.set_taint(covered, self.origins.number(("uninitialized", site), lambda conflict=conflict: conflict))
+
+            def conflict(covered: Window = covered) -> Conflict:
+                place, side = place_of(memory, covered, np.ones(covered.size, np.bool_)), party(entry, site, "writes")
+                return Conflict("uninitialized", "warning", side, place, entry.core, entry.loops)
+
+            memory.set_taint(covered, self.origins.number(("uninitialized", site), conflict))
 
     def _vector_store(
         self, watch: Watch, site: Site, covered: Window, unchanged: Unchanged, taint: Image | None
@@ -499,8 +497,3 @@ _VERBS: dict[str, Verb] = {READ: "reads", WRITE: "writes"}
 def _unchanged(part: Part, width: int, data: Any, before: Callable[[], Any]) -> Hit:
     """Which of the bytes of some pieces already are what the access stores."""
     return part.of(data == before(), width)
-
-
-def _size(starts: Any, width: int) -> int:
-    """The bytes of an access."""
-    return width if isinstance(starts, int) else width * len(starts)

@@ -154,6 +154,11 @@ def _lies_in(starts: Starts, width: int, size: int) -> bool:
     return isinstance(starts, range) and starts.step > 0 and starts.start >= 0 and starts[-1] + width <= size
 
 
+def byte_count(starts: Starts, width: int) -> int:
+    """The bytes of an access."""
+    return width if isinstance(starts, int) else width * len(starts)
+
+
 def shifted(starts: Any, distance: int) -> Any:
     """The starts of a footprint, that much farther up."""
     if isinstance(starts, range):
