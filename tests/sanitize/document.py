@@ -122,9 +122,9 @@ def said(each: Explanation) -> str:
     source = each.kernel
     try:
         from ptosim.api import Module
-        from ptosim.language.load import load
+        from ptosim.loading import load_module
 
-        module = Module(load(Source(each.file, source)))
+        module = Module(load_module(Source(each.file, source)))
         kernel = module.kernel()
         values = [value_of(word, parameter) for word, parameter in zip(each.arguments, kernel.signature, strict=False)]
         return str(ptosim.check(kernel, *values))
