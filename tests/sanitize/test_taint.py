@@ -139,6 +139,15 @@ def test_lanes_that_reach_others_are_an_error(body: str) -> None:
     assert finding.related[0].role == "here it reaches GM after it has spread to other lanes"
 
 
+def test_a_sort_brings_undefined_records_anywhere() -> None:
+    """32 scores that are there, with 32 indices that are not."""
+    sort = (
+        "    %indices = pto.castptr %half_bytes : i64 -> !pto.ptr<i32, ub>\n    pto.vbitsort %out, %in, %indices, %c1"
+    )
+    sort += " : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<i32, ub>, index\n"
+    assert kinds(check(FIRST_HALF + sort + FINISH)) == ["uninitialized!"]
+
+
 def test_what_has_crossed_lanes_stays_so_on_its_way() -> None:
     """Through UB, a copy inside it, another scope and lane-wise arithmetic."""
     sums = scope(MASK + vlds() + unary("vcadd", "%s", "%v") + vsts("%s", "%out"))
