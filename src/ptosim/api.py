@@ -183,6 +183,7 @@ class Kernel:
         threads: int | None = None,
         schedule: str = "program",
         max_steps: int = 10**9,
+        poison: bool = False,
     ) -> None:
         """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place.
 
@@ -193,12 +194,15 @@ class Kernel:
         `engine`: "native" compiles and caches, "reference" is the executable definition. `oob`: "error" stops at an
         access to GM outside an argument, "drop" reads zeros there and drops writes. `threads`: workers of the native
         engine, by default all cores. `schedule`: "program", or on the reference engine "random:SEED" and "delay:PIPE".
-        `max_steps`: the most loop iterations of a block.
+        `max_steps`: the most loop iterations of a block. `poison`: on-chip memories start with a pattern (NaN, as a
+        float) instead of zeros, so that what relies on bytes that nothing has written shows.
 
         Raises PTOError with `.diagnostics`; what the arguments hold is then not specified.
         """
         arguments = bind(self.signature, args)
-        launch = Launch(arguments, _count("grid", grid), oob, schedule, _count("max_steps", max_steps))
+        launch = Launch(
+            arguments, _count("grid", grid), oob, schedule, _count("max_steps", max_steps), poison=bool(poison)
+        )
         self.execute(launch, engine, threads)
 
     def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
@@ -235,6 +239,7 @@ class Kernel:
             threads,
             launch.max_steps,
             launch.block_done,
+            launch.poison,
         )
         self._linked(launch.oob == "drop")(run)
 
@@ -294,6 +299,7 @@ class Kernel:
             stop=stop,
             cross_block=self.program.cross_block,
             block_done=launch.block_done,
+            poison=launch.poison,
         )
 
     def watchable(self) -> set[int]:
@@ -417,7 +423,7 @@ def profile(
 ) -> Profile:
     """Time a kernel on copies of its arguments.
 
-    The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `str()`, `.to_json()`,
+    The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `.warnings`, `str()`, `.to_json()`,
     `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
     own. `max_steps`: the most loop iterations of a block.
     """
@@ -426,7 +432,7 @@ def profile(
 
 
 def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None = None) -> Profile:
-    """Profile a launch; its arguments are copied. What lies outside of GM is dropped, as the hardware does."""
+    """Profile a launch; its arguments are copied. What lies outside of GM is dropped and warned of."""
     from ptosim.language.sync_token import SimTSync
     from ptosim.report.profile import Profile
     from ptosim.target import Target, load_target
@@ -444,7 +450,8 @@ def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None =
     run()
     recording = timer.recording()
     place_blocks(recording, hardware_cores(program.kind, machine), program.cross_block)
-    return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names)
+    names = launch.arguments.names
+    return Profile(kernel.name, source, machine, launch.grid, recording, names, timer.warnings)
 
 
 @dataclass(frozen=True)
@@ -458,6 +465,8 @@ class Launch:
     max_steps: int = 10**9
     block_done: Callable[[], None] | None = None
     """Called after each block, perhaps on another thread, for whoever shows how far the run is."""
+    poison: bool = False
+    """On-chip memories start with a pattern instead of zeros."""
 
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):

@@ -115,6 +115,7 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
     metavar="ORDER",
     help="Order in which pipes go on: program, random:SEED or delay:PIPE.",
 )
+@click.option("--poison", is_flag=True, help="Start on-chip memories with a pattern (NaN) instead of zeros.")
 @MAX_STEPS
 @reports
 def run(
@@ -132,6 +133,7 @@ def run(
     oob: str,
     threads: int | None,
     schedule: str,
+    poison: bool,
     max_steps: int,
     as_json: bool,
 ) -> Sequence[Diagnostic]:
@@ -147,8 +149,8 @@ def run(
     values = _values(chosen, words)
     outputs = [_numbered(text, values) for text in saves]
     wanted = [expectation(chosen, values, *_numbered(text, values)) for text in expects]
-    before = Launch(bind(chosen.signature, _copies(values)), grid, oob, schedule, max_steps) if wanted else None
-    launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps)
+    launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps, poison=poison)
+    before = replace(launch, arguments=bind(chosen.signature, _copies(values))) if wanted else None
     if shows:
         _run_showing(chosen, launch, shows, engine, as_json)
     else:
@@ -414,11 +416,11 @@ def profile(
     if trace:
         _written(trace, lambda: asked.save_trace(trace))
     comparisons = [first.compare(other) for other in others]
-    result = [*chosen.module.warnings, *findings, first, *others, *comparisons]
+    result = [*chosen.module.warnings, *first.warnings, *findings, first, *others, *comparisons]
     if not as_json:
         width = max(60, get_terminal_size((100, 24)).columns)
         click.echo("\n\n".join(shown.text(width) for shown in comparisons or [first]))
-        show(findings, as_json)
+        show([*first.warnings, *findings], as_json)
     if report and not report.ok:
         if as_json:
             show(result, as_json)

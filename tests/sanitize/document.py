@@ -68,6 +68,13 @@ a mask, an address or a branch, or are stored and then copied to GM, loaded by t
 product. What makes a value doubtful travels with it as taint, lane by lane. A write that may overtake such a load is
 decided by repeating the run with exactly these bytes tainted.
 
+**Undefined values that spread.** A tail that nothing has written and that reaches GM as a tail is a warning. Once such
+a lane has reached others (a sum, a sort, a gather, `vselr`, `vdup` of a lane, a load with dist BRC or E2B), or enters a
+matrix product, defined results are wrong, and it is an error. `ptosim run` starts on-chip memories as zeros, so a sum
+over such lanes looks right there; with `--poison` (`poison=True`) they start as the eight bytes `c1 7f c1 7f c1 ff c1
+ff` over and over, in both engines: every lane of f16, bf16 and f32 is then NaN, which no arithmetic swallows, and
+integers are positive and negative by turns.
+
 **The gravest first.** Errors lead, and among them what two pipes have with each other: copies of one pipe that overlap
 often do so because an edge to another pipe is missing.
 
@@ -98,7 +105,7 @@ access for which there is no room left is not recorded: no race is made up, one 
 (`lint`: the check of the argument is not complete). A report without that remark is exact to the byte. It takes
 arguments of more than some 10 MB, nearly all of whose 32-byte pieces are shared.
 
-**Other limits.** Some 88 pairs of lines with suspected loads and 38 lines with undefined values are told apart at once;
+**Other limits.** Some 42 pairs of lines with suspected loads and 20 lines with undefined values are told apart at once;
 more of a kind are reported under the last of that kind, and show by themselves once it is repaired. Of one pair of
 lines at most 65,536 suspected ranges are tried in the second run: if none of them matters and there were more, a `lint`
 says so.

@@ -15,7 +15,7 @@ from typing import Any
 
 from ptosim.effects.element import VECTOR_BYTES, Element, Granularity
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, Touch
+from ptosim.effects.record import Access, Effects, Extent, Spread, Static, Taint, Touch
 
 BLOCK_BYTES = 32
 BLOCKS = VECTOR_BYTES // BLOCK_BYTES
@@ -41,6 +41,8 @@ class LoadMode:
     """Per result register: the memory byte that each of its 256 bytes comes from, or NOTHING."""
     on_hardware: bool = True
     """Whether current hardware has it; other modes are defined by the ISA text alone."""
+    crosses: bool = False
+    """Whether it broadcasts: one element, or each of a few, fills many lanes."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def _units(size: int, order: Iterable[int]) -> Table:
 def _load(name: str, footprint: int, size: int, *orders: Callable[[int], int], alignment: int = 32) -> LoadMode:
     """A mode that fills unit j of result register r from unit `orders[r](j)` of memory; units have `size` bytes."""
     tables = tuple(_units(size, map(order, range(VECTOR_BYTES // size))) for order in orders)
-    return LoadMode(name, footprint, alignment, tables, on_hardware=not name.startswith("SPLT"))
+    return LoadMode(name, footprint, alignment, tables, not name.startswith("SPLT"), name.startswith(("BRC", "E2B")))
 
 
 def _first(_: int) -> int:
@@ -342,14 +344,20 @@ def _vsstb(static: Static) -> tuple[Access, ...]:
     return (Access("write", Space.UB, "dest", extent, BLOCK_BYTES, "active", "mask", block_offsets),)
 
 
-def _record(name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]]) -> Effects:
-    return Effects(f"pto.{name}", Pipe.V, timing, Taint.MOVEMENT, accesses)
+def _broadcasts(static: Static) -> bool:
+    return load_mode(static.words.get("dist")).crosses
+
+
+def _record(
+    name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]], taint: Taint = Taint.MOVEMENT
+) -> Effects:
+    return Effects(f"pto.{name}", Pipe.V, timing, taint, accesses)
 
 
 EFFECTS = {
     record.name: record
     for record in (
-        _record("vlds", "load", _vlds),
+        _record("vlds", "load", _vlds, Taint(Spread.MOVEMENT, _broadcasts)),
         _record("vldsx2", "load_pair", _vldsx2),
         _record("vsld", "load", _vsld),
         _record("vsldb", "load", _vsldb),

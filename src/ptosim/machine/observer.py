@@ -27,6 +27,10 @@ without `data` and `before`; taint is not carried, and the scalar unit's own acc
 
 DECIDED = 0x80
 """The bit of a taint number that says: a tainted mask or lane number has decided the value."""
+CROSSED = 0x40
+"""The bit of a taint number that says: the value comes from other lanes (the fact `crosses` of effects/record.py)."""
+ORIGIN = 0xFF & ~(DECIDED | CROSSED)
+"""The bits that are left for the origin."""
 
 
 class Footprint(NamedTuple):
@@ -45,7 +49,10 @@ class Footprint(NamedTuple):
 
 
 class Quick(Protocol):
-    """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest."""
+    """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest.
+
+    Only accesses that lie in UB go this way.
+    """
 
     def load(self, site: Site, start: int, width: int) -> bool:
         """Note a load of clean bytes; false where `Observer.load` has to be asked."""

@@ -14,6 +14,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
+from ptosim.machine.memory import poisoned
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.native.context import (
     LOOPS_RECORDED,
@@ -124,12 +125,17 @@ class Tables:
 class Cluster:
     """The memories and cores behind one block at a time, by their names in the cluster: aic, aiv0, aiv1."""
 
-    def __init__(self, executable: Executable, target: Target, stop: Stop, roles: Sequence[str]) -> None:
-        size, used = target.memory, executable.spaces
-        shared = {word: Memory(size[space], used[space]) for space, word in _SHARED.items() if space in used}
-        self._ub = {
-            role: Memory(size[Space.UB], used[Space.UB]) for role in roles if role in _UB_OF and Space.UB in used
-        }
+    def __init__(
+        self, executable: Executable, target: Target, stop: Stop, roles: Sequence[str], poison: bool = False
+    ) -> None:
+        used = executable.spaces
+
+        def memory(space: Space) -> Memory:
+            size = target.memory[space]
+            return Memory(size, used[space], poisoned(size) if poison else None)
+
+        shared = {word: memory(space) for space, word in _SHARED.items() if space in used}
+        self._ub = {role: memory(Space.UB) for role in roles if role in _UB_OF and Space.UB in used}
         self._memories = [*shared.values(), *self._ub.values()]
         addresses = {word: memory.address for word, memory in shared.items()}
         if Space.L0C in used:
@@ -143,7 +149,7 @@ class Cluster:
         return {**addresses, Word.UB: self._ub[role].address if role in self._ub else 0}
 
     def clear(self) -> None:
-        """Before a block: all memories are zero. (Cores write each other's, so none may be cleared later.)"""
+        """Before a block: all memories are as new. (Cores write each other's, so none may be cleared later.)"""
         for memory in self._memories:
             memory.clear()
 

@@ -33,6 +33,7 @@ class Run:
     threads: int | None
     max_steps: int
     block_done: Callable[[], None] | None = None
+    poison: bool = False
 
 
 class LinkedKernel:
@@ -53,14 +54,16 @@ class LinkedKernel:
             data["steady"],
         )
         self._runner = Runner(executable, target, reachable)
+        self._poisoned = Runner(executable, target, reachable, poison=True)
         self._cross_block: bool = data["cross_block"]
         self._in_order: bool = data["in_order"]
 
     def __call__(self, run: Run) -> None:
         buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
         invocation = Invocation(run.grid, run.values, buffers, run.max_steps, run.names, run.buffers)
+        runner = self._poisoned if run.poison else self._runner
         if self._cross_block:
-            self._runner.run_together(invocation)
+            runner.run_together(invocation)
         else:
             # atomic and scalar stores of several blocks to one place happen in the order of the blocks
-            self._runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)
+            runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)

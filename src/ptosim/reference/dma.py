@@ -26,7 +26,7 @@ from ptosim.language import dma_registers as register
 from ptosim.language.burst import COUNT_LIMIT
 from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
 from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import Burst, Loop, fits, loops_fit
+from ptosim.reference.burst import Burst, Loop, Side, fits, loops_fit
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.semantics import define, semantics
@@ -114,11 +114,12 @@ def _load(core: Core, source: int, dest: int, burst: Burst, pad: Padding | None)
     if burst.is_empty:
         yield
         return
-    data = core.read_pieces(GM, burst.sources(source), burst.length)
+    sources, dests = burst.rows(core, Side(GM, source), Side(UB, dest), width)
+    data = core.read_pieces(GM, sources, burst.length)
     yield
     if pad is not None:
         data = pad.around(core, data, width)
-    core.write_pieces(UB, burst.dests(dest), data, BLOCK)
+    core.write_pieces(UB, dests, data, BLOCK)
 
 
 def _bits(value: int, kind: Element) -> int:
@@ -203,13 +204,14 @@ def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Itera
     if burst.is_empty:
         yield
         return
-    data = core.read_pieces(UB, burst.sources(source), burst.length, BLOCK)
+    sources, dests = burst.rows(core, Side(UB, source), Side(GM, dest))
+    data = core.read_pieces(UB, sources, burst.length, BLOCK)
     yield
     if atomic is None:
-        core.write_pieces(GM, burst.dests(dest), data)
+        core.write_pieces(GM, dests, data)
     else:
         name, _, combine = atomic
-        core.accumulate(GM, burst.dests(dest), data, combine, name)
+        core.accumulate(GM, dests, data, combine, name)
 
 
 @semantics(grouped.MteUbGm)

@@ -79,11 +79,13 @@ def _alias(conflict: Conflict, first: Party) -> str:
 
 _LEADS: dict[Use, str] = {
     "global": "it reaches GM",
+    "crossed": "it reaches GM after it has spread to other lanes",
     "scalar": "the scalar unit loads it",
     "mask": "it decides a mask",
     "address": "it decides an address",
     "condition": "it decides a branch",
-    "operand": "it enters a matrix product",
+    "product": "it enters a matrix product",
+    "fixpipe": "FIXPIPE stores it",
 }
 
 

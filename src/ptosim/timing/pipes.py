@@ -11,9 +11,10 @@ A time is kept with the row of the recording that explains it, which is what the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from ptosim.diagnostics import Diagnostic
+from ptosim.diagnostics import Diagnostic, Location
 from ptosim.effects.names import PIPES_OF, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Kind, Site
@@ -69,6 +70,12 @@ class PipeTimer(Silent):
         self._writes: list[Stretch] = []
         self._touches: list[Touch] = []
         self._written = 0
+        self._strays: dict[Location | None, Diagnostic] = {}
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """Accesses outside of GM, which the hardware does not tell of either: one for each line, with a count."""
+        return tuple(self._strays.values())
 
     def recording(self) -> Recording:
         """Complete when all cores have finished; the blocks have still to be placed."""
@@ -263,7 +270,10 @@ class PipeTimer(Silent):
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
         """What stops a run stops it here; brackets of buffers that are merely untidy do not."""
-        if diagnostic.kind != "buffer-misuse":
+        if diagnostic.kind == "out-of-bounds" and diagnostic.severity == "warning":
+            known = self._strays.setdefault(diagnostic.location, replace(diagnostic, count=0))
+            self._strays[diagnostic.location] = replace(known, count=known.count + 1)
+        elif diagnostic.kind != "buffer-misuse":
             super().report(diagnostic, entry)
 
 
