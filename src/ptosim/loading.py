@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from ptosim.diagnostics import Source
 from ptosim.language.infer_scopes import infer_scopes
+from ptosim.language.inline_regions import inline_regions
 from ptosim.language.kernels import kernels
 from ptosim.language.launch_parameters import feed_launch_parameters
 from ptosim.language.load import VerifiedModule, load
@@ -43,6 +44,7 @@ def _scopes(module: VerifiedModule) -> VerifiedModule:
 
 PASSES: Sequence[Pass] = (
     _rewriting(mark_tiles),  # a module with tiles says so, whatever becomes of them
+    _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
     _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
     _rewriting(section_calls),  # a core reaches only functions for its kind
     _scopes,  # every vector operation stands in a scope

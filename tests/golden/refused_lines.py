@@ -244,14 +244,6 @@ pto.vmrgsort4 %ub_f32, %ub_f32, %ub_f16, %ub_f32, %ub_f32, %c1_i64, %c1_i64
     : P<f32>, P<f32>, P<f16>, P<f32>, P<f32>, i64, i64
 pto.vmrgsort4 %ub_i32, %ub_i32, %ub_i32, %ub_i32, %ub_i32, %c1_i64, %c1_i64
     : P<i32>, P<i32>, P<i32>, P<i32>, P<i32>, i64, i64
-pto.sprclr "AR"
-%x = pto.vci %c1_i32 : i32 -> V<i32>
-""")
-
-OUTSIDE = _lines(r"""
-%x = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32>
-%x = pto.pset_b32 "PAT_ALL" : M<b32>
-%x = pto.init_align : ALIGN
 """)
 
 SCALAR_SYNC_DMA = _lines(r"""
@@ -278,7 +270,6 @@ pto.st_dev %c0_i32, %ub_i32[%c0] : P<i32>, i32
     }
 ! scf.if %c0 { ¦ }
 ! scf.forall (%i) in (4) { ¦ }
-! scf.execute_region { ¦ scf.yield ¦ }
 cf.br ^bb1
 ! affine.for %i = 0 to 4 { ¦ }
 %x = memref.alloc() : memref<4xf32>

@@ -17,7 +17,6 @@ CASES: list[tuple[Callable[[str], str], str]] = [
     *((in_scope, line) for line in refused.REDUCTION_COMPARE_REARRANGE),
     *((in_scope, line) for line in refused.SFU),
     *((in_function, line) for line in refused.SFU_OUTSIDE),
-    *((in_function, line) for line in refused.OUTSIDE),
     *((in_function, line) for line in refused.SCALAR_SYNC_DMA),
     *((in_cube, line) for line in refused.CUBE),
     *((in_cube, line) for line in refused.FIXPIPE),

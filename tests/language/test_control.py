@@ -221,7 +221,6 @@ def test_while_that_is_not(loop: str, message: str):
 @pytest.mark.parametrize(
     "name",
     [
-        "scf.execute_region",
         "scf.forall",
         "scf.parallel",
         "scf.index_switch",

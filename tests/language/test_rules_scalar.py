@@ -20,7 +20,21 @@ CONSTANTS = [
     Rule("%x = arith.constant ~«1.5|1» : i32", "1.5 is not an integer, but the type is i32", "syntax"),
     Rule("%x = arith.constant ~1«|.0» : f32", "a constant of type f32 is written with a point, as 1.0", "syntax"),
     Rule("%x = arith.constant ~true : «i32|i1»", "true and false are of type i1", "syntax"),
-    Rule("%x = arith.constant ~«dense<1>|1» : i32", "expected a number, true or false", "syntax"),
+    Rule(
+        "%x = arith.constant dense<«[1, 2]|0»> : vector<4xi16>~",
+        "Shape mismatch in dense literal. Expected [4] shape from the type, but got [2] shape.",
+        "syntax",
+    ),
+    Rule(
+        "%x = arith.constant ~dense<1> : «tensor|vector»<4xi16>",
+        "a dense constant is a vector of integers or floats, such as dense<0> : vector<4xi16>",
+        "syntax",
+    ),
+    Rule(
+        "%x = arith.constant dense<1> : ~vector<«65537|65536»xi16>",
+        "a dense literal has at most 65536 elements",
+        "syntax",
+    ),
     Rule("%x = arith.constant 1~«| : i32»", "Expected ':' and the type of the constant", "syntax"),
 ]
 
@@ -204,7 +218,7 @@ CONTROL = [
             f"'scf.{name}' is not part of the micro-instruction surface...",
             "unsupported",
         )
-        for name in ("execute_region", "forall", "parallel", "index_switch")
+        for name in ("forall", "parallel", "index_switch")
     ),
     Rule("~«cf.br|pto.trap»", "'cf.br' is not part of the micro-instruction surface", "unsupported"),
     Rule("~«affine.for|pto.trap»", "'affine.for' is not part of the micro-instruction surface", "unsupported"),

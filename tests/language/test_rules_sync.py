@@ -213,7 +213,7 @@ SEMAPHORES = [
     ),
     Rule(
         "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = ~#pto.sync_core_type<«both|mix»>",
-        "unknown core_type 'both'; known: aic, aiv, mix",
+        "unknown core_type 'both'; known: aic_only, aiv_only, mix",
         "syntax",
     ),
 ]

@@ -268,7 +268,8 @@ def head_of(body: Block) -> Head:
     known: dict[tuple[object, ...], SSAValue] = {}
     first = body.first_op
     while isinstance(first, Constant):
-        known[first.pattern, first.result.type] = first.result
+        if not first.is_dense:
+            known[first.pattern, first.result.type] = first.result
         first = first.next_op
     return Head(Place(body, first), known)
 

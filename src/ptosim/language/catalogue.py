@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.ir import Attribute, Dialect, Operation
 
 from ptosim.language.operation import PTOOperation
+from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_types import TILE_TYPES
 from ptosim.language.types import TYPES
 
@@ -47,6 +48,10 @@ ROOMS = (
     "tile_rearrange",
     "tile_gather",
     "tile_matrix",
+    "tile_fifo",
+    "tile_pipe",
+    "tile_sync",
+    "tile_scalar",
     "comm",
     "comm_async",
     "tensor_view",
@@ -105,7 +110,7 @@ def operation(name: str) -> type[PTOOperation] | None:
 
 def attributes() -> tuple[type[Attribute], ...]:
     """The types and attributes of the dialect."""
-    return (*TYPES, *TILE_TYPES)
+    return (*TYPES, *TILE_TYPES, AccPushEpilogueAttr)
 
 
 @cache

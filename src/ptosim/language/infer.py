@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Space
-from ptosim.language.control import For, If, While
+from ptosim.language.control import ExecuteRegion, For, If, While
 from ptosim.language.function import Call, Function, callee_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
@@ -93,6 +93,8 @@ def _alike(op: Operation) -> Iterator[Sequence[SSAValue]]:
             yield from zip(op.iter_args, op.body.block.args[1:], op.results, _last(op.body.block), strict=False)
         case If():
             yield from zip(op.results, _last(op.true_region.block), _last(op.false_region.block), strict=False)
+        case ExecuteRegion():
+            yield from zip(op.results, _last(op.region.block), strict=False)
         case While():
             before, after = op.before_region.block, op.after_region.block
             yield from zip(op.arguments, before.args, _last(after), strict=False)

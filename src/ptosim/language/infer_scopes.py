@@ -156,7 +156,7 @@ def _outside(parsed: ParsedModule) -> list[Function]:
     found = [copies.get(function, function) for function in outside]
     for call in [call for function in found for call in _outer_calls(function)]:
         callee = callee_of(call)
-        if callee in copies:
+        if callee is not None and callee in copies:
             call.properties["callee"] = SymbolRefAttr(copies[callee].symbol)
     return found
 

@@ -91,7 +91,7 @@ def _programs(parsed: ParsedModule) -> dict[str, list[Function]]:
     for name, functions in named.items():
         pair = pairs.get(functions[0])
         shared = _shared_name(pair) if pair is not None else name
-        if pair is None or (shared != name and shared in named):
+        if pair is None or (shared in named and named[shared][0] not in pair):  # the name is another kernel's
             programs[name] = functions
         else:
             programs[shared] = list(pair)
@@ -99,19 +99,15 @@ def _programs(parsed: ParsedModule) -> dict[str, list[Function]]:
 
 
 def _pairs(parsed: ParsedModule, functions: Sequence[Function]) -> Iterator[tuple[Function, Function]]:
-    """A cube and a vector function that are one kernel: by the ends of their names, or because each names the other."""
-    for cube in functions:
-        for vector in functions:
-            if _belong_together(cube, vector) and _agree(parsed, cube, vector):
+    """A cube and a vector function that are one kernel: by the ends of their names, or because one names the other."""
+    kinds = {function: cores(function) for function in functions}
+    peers = {function: _peers(function) for function in functions}
+    for cube in (function for function in functions if kinds[function] == (CoreKind.AIC,)):
+        for vector in (function for function in functions if kinds[function] == (CoreKind.AIV,)):
+            named = vector.symbol in peers[cube] or cube.symbol in peers[vector]  # each, if data goes both ways
+            alike = _stem(cube, CoreKind.AIC) == _stem(vector, CoreKind.AIV) != ""
+            if (named or alike) and _agree(parsed, cube, vector):
                 yield cube, vector
-
-
-def _belong_together(cube: Function, vector: Function) -> bool:
-    if cores(cube) != (CoreKind.AIC,) or cores(vector) != (CoreKind.AIV,):
-        return False
-    return _stem(cube, CoreKind.AIC) == _stem(vector, CoreKind.AIV) != "" or (
-        vector.symbol in _peers(cube) and cube.symbol in _peers(vector)
-    )
 
 
 def _stem(function: Function, core: CoreKind) -> str:

@@ -25,6 +25,7 @@ from ptosim.language.operation import (
 )
 from ptosim.language.scope import Section
 from ptosim.language.syntax import word_in
+from ptosim.language.tile_operation import TileOperation
 
 NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
 """The kinds of core in words."""
@@ -129,7 +130,7 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
             message = f"{section.name} never runs: this function is for the {NAMES[kind]} core"
             yield section, Problem(message, kind="lint", severity="warning")
     mixed = _is_mixed(function)
-    first: tuple[Operation, CoreKind] | None = None
+    unplaced: list[tuple[PTOOperation, CoreKind]] = []
     for op in function.walk():
         if not isinstance(op, PTOOperation) or len(cores := cores_of(op)) != 1 or enclosing_scope(op) is not None:
             continue
@@ -137,25 +138,35 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
         core = core_of(op)
         if core is not None:
             if core is not needed:
-                yield (
-                    op,
-                    Problem(f"{op.name} is for the {NAMES[needed]} core, but this is code of the {NAMES[core]} core"),
-                )
-        elif mixed:
+                message = f"{op.name} is for the {NAMES[needed]} core, but this is code of the {NAMES[core]} core"
+                yield op, Problem(message)
+        elif mixed and not isinstance(op, TileOperation):
             yield op, _shared(op, needed)
-        elif in_helper:
-            continue
-        elif first is None:
-            first = op, needed
-        elif first[1] is not needed:
-            yield (
-                op,
-                Problem(
-                    f"{op.name} is for the {NAMES[needed]} core, but the kernel also has {first[0].name}",
-                    hint="put the code of each kind of core in pto.section.vector { ... } and pto.section.cube { ... }",
-                ),
-            )
+        elif not in_helper:
+            unplaced.append((op, needed))
+    yield from _both_kinds(unplaced)
+
+
+def _both_kinds(unplaced: list[tuple[PTOOperation, CoreKind]]) -> Iterator[Found]:
+    """Code of both kinds outside of sections: of tiles it runs part by part, if no part mixes them; micro-instructions
+    ask for sections."""
+    on_tiles = any(isinstance(op, TileOperation) for op, _ in unplaced)
+    first: dict[Operation | None, tuple[PTOOperation, CoreKind]] = {}
+    for op, needed in unplaced:
+        other, kind = first.setdefault(_part(op) if on_tiles else None, (op, needed))
+        if kind is not needed:
+            where = "the same part of the kernel" if on_tiles else "the kernel"
+            message = f"{op.name} is for the {NAMES[needed]} core, but {where} also has {other.name}"
+            hint = "put the code of each kind of core in pto.section.vector { ... } and pto.section.cube { ... }"
+            yield op, Problem(message, hint=hint)
             return
+
+
+def _part(op: Operation) -> Operation:
+    """The operation at the top level of the function that an operation stands in."""
+    while (parent := op.parent_op()) is not None and not isinstance(parent, Function):
+        op = parent
+    return op
 
 
 def _shared(op: PTOOperation, needed: CoreKind) -> Problem:

@@ -42,9 +42,11 @@ def feed_launch_parameters(parsed: ParsedModule) -> None:
     for function in entry_functions(parsed.module):
         for value in [value for value in function.args if _is_hidden(parsed, value)]:
             made = _query(HIDDEN[name_of(parsed, value)], value)
+            first = function.body.block.first_op
+            assert first is not None  # at least a return
             for op in made:
                 parsed.serve(op, function)
-            function.body.block.insert_ops_before(made, function.body.block.first_op)
+            function.body.block.insert_ops_before(made, first)
             value.replace_all_uses_with(made[-1].results[0])
             function.drop_argument(value)
 

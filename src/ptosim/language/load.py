@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -85,10 +86,17 @@ def _named(name: str, kind: str, place: Location | None) -> str:
 
 
 def _has_tiles(module: ModuleOp) -> bool:
-    return any(isinstance(value.type, _TILES) for op in module.walk() for value in (*op.operands, *op.results))
+    values = (value for op in module.walk() for value in (*op.operands, *op.results))
+    return any(isinstance(value.type, _TILES) for value in values) or any(True for _ in _fifos(module))
 
 
 def _has_direct_fifo(module: ModuleOp) -> bool:
     """Whether a FIFO between cores has no slots in GM, which only a5 can do."""
-    operations = (op for op in module.walk() if isinstance(op, PTOOperation))
-    return any(set(op.operand_roles) >= GM_SLOTS and not any(map(op.segment, GM_SLOTS)) for op in operations)
+    return any(not any(map(fifo.segment, GM_SLOTS)) for fifo in _fifos(module))
+
+
+def _fifos(module: ModuleOp) -> Iterator[PTOOperation]:
+    """The operations that open a FIFO between cores."""
+    for op in module.walk():
+        if isinstance(op, PTOOperation) and set(op.operand_roles) >= GM_SLOTS:
+            yield op

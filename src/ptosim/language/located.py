@@ -11,10 +11,11 @@ from abc import abstractmethod
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import prod
 from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import LocationAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import AnyDenseElement, LocationAttr, RankedStructure, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.parser.generic_parser import ParserState
@@ -80,6 +81,9 @@ _TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
 _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
 """Operations that may be written without their dialect."""
 
+
+MOST_ELEMENTS = 65_536
+"""Of a dense literal: far more than any operation takes, and soon filled."""
 
 _SIMPLE_TYPE = re.compile(r"!pto\.\w++(?:<(?:[^<>]|<[^<>]*>)*+>|(?!\s*<))")
 """The text of a type with at most one other type or attribute with brackets in it."""
@@ -240,6 +244,14 @@ class LocatedParser(Parser):
     def parse_optional_attribute(self) -> Attribute | None:
         with self._reading("attribute"):
             return super().parse_optional_attribute()
+
+    def _parse_dense_literal_type(self) -> RankedStructure[AnyDenseElement]:
+        """The type of a dense literal, which xDSL then fills with as many elements as it says."""
+        start = self.pos
+        type_ = super()._parse_dense_literal_type()
+        if prod(type_.get_shape()) > MOST_ELEMENTS:
+            self.raise_error(f"a dense literal has at most {MOST_ELEMENTS} elements", start, self._last_end)
+        return type_
 
     @contextmanager
     def _reading(self, what: str) -> Generator[None]:

@@ -19,7 +19,7 @@ from ptosim.language.types import PtrType, element_name, element_of, same_type
 def constant_of(value: SSAValue | None) -> int | None:
     """The integer that a value is known to be, or None."""
     owner = value.owner if value is not None else None
-    if not isinstance(owner, Operation) or owner.name != "arith.constant":
+    if not isinstance(owner, Operation) or owner.name != "arith.constant" or getattr(owner, "is_dense", False):
         return None
     known: object = getattr(owner, "value", None)  # an int or a float
     return known if isinstance(known, int) else None

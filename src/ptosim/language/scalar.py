@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Self, cast
 
-from xdsl.dialects.builtin import FloatAttr, IntAttr, IntegerAttr, i1
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntAttr, IntegerAttr, VectorType, i1
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -21,7 +21,7 @@ from ptosim.effects.element import Element
 from ptosim.language.located import LocatedParser
 from ptosim.language.number import float_bits, float_of, float_text, integer_bits, integer_of
 from ptosim.language.operands import constants
-from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.scalar_form import (
     INTEGERS_AND_INDEX,
     SCALARS,
@@ -43,16 +43,24 @@ from ptosim.language.types import element_name, element_of
 class Constant(PTOOperation):
     """A literal.
 
-    A literal: an integer, a float, or `true` / `false`. A hexadecimal literal of a float type is a bit pattern.
+    A literal: an integer, a float, or `true` / `false`. A hexadecimal literal of a float type is a bit pattern. A list
+    `dense<[...]>` of a vector type is for the tile operations that take one; nothing else does.
 
         %c = arith.constant 64 : index
         %inf = arith.constant 0x7F800000 : f32
+        %counts = arith.constant dense<0> : vector<4xi16>
     """
 
     name = "arith.constant"
     is_pure = True
-    bits = Property()
+    bits = OptionalProperty()
+    dense = OptionalProperty()
     result = Result()
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether it is a list, which has no single element, pattern or value."""
+        return self.dense is not None
 
     @property
     def element(self) -> Element:
@@ -77,30 +85,57 @@ class Constant(PTOOperation):
             if parser.parse_optional_punctuation(":") is not None and parser.parse_type() != i1:
                 parser.raise_error("true and false are of type i1", start, parser.previous_end)
             return cls.make({}, [i1], {"bits": IntAttr(int(truth))}, attributes)
+        if parser.at_word("dense"):
+            return cls._parse_dense(parser, attributes)
         literal, number = _parse_number(parser)
         parser.parse_punctuation(":", " and the type of the constant")
         type_ = parser.parse_type()
         span = Span(start, parser.previous_end, parser.lexer.input)
         return cls.make({}, [type_], {"bits": IntAttr(_literal_bits(parser, literal, number, type_, span))}, attributes)
 
+    @classmethod
+    def _parse_dense(cls, parser: LocatedParser, attributes: dict[str, Attribute]) -> Self:
+        start = parser.pos
+        dense = parser.parse_attribute()
+        type_ = cast("DenseIntOrFPElementsAttr[Any]", dense).get_type()
+        if not _is_list(type_):
+            message = "a dense constant is a vector of integers or floats, such as dense<0> : vector<4xi16>"
+            parser.raise_error(message, Span(start, parser.previous_end, parser.lexer.input))
+        return cls.make({}, [type_], {"dense": dense}, attributes)
+
     def settle(self, parser: LocatedParser) -> None:
         value = self.attribute("value")
         self.attributes.pop("value", None)
         self.properties.pop("value", None)
+        types = [result.type for result in self.results]
+        if isinstance(value, DenseIntOrFPElementsAttr) and [value.get_type()] == types and _is_list(value.get_type()):
+            self.properties["dense"] = value
         if isinstance(value, IntegerAttr | FloatAttr) and len(self.results) == 1:
             number = cast("IntegerAttr[Any] | FloatAttr[Any]", value).value.data
             bits = _literal_bits(parser, str(number), number, self.results[0].type, parser.place_of(""))
             self.properties["bits"] = IntAttr(bits)
+        if not self.properties:
+            parser.raise_error(
+                "arith.constant needs the attribute 'value' in the type of its result", parser.place_of("")
+            )
         super().settle(parser)
 
     def print(self, printer: Printer) -> None:
         printer.print_op_attributes(self.attributes)
+        if self.dense is not None:
+            printer.print_string(" ")
+            printer.print_attribute(self.dense)
+            return
         if self.result.type == i1:
             printer.print_string(" true" if self.pattern else " false")
             return
         text = float_text(self.pattern, self.element) if self.element.is_float else str(self.value)
         printer.print_string(f" {text} : ")
         printer.print_attribute(self.result.type)
+
+
+def _is_list(type_: Attribute) -> bool:
+    return isinstance(type_, VectorType) and element_name(cast("VectorType[Attribute]", type_).element_type) in SCALARS
 
 
 def _parse_number(parser: LocatedParser) -> tuple[str, int | float]:

@@ -22,6 +22,7 @@ from ptosim.language.scalar_form import (
     type_names,
 )
 from ptosim.language.syntax import Parsed, Vocabulary, parse_listed_type
+from ptosim.language.tile_types import TileBufType
 from ptosim.language.types import MaskType, PtrType, VregType, element_name, element_of
 
 # --- comparison and selection -----------------------------------------------------------------------
@@ -119,7 +120,7 @@ class Select(ScalarOperation):
             yield Problem(f"the condition has type i1, not {self.condition.type}", at="condition")
         type_ = self.result.type
         is_scalar = element_name(type_) in SCALARS | SIGNED_OR_UNSIGNED
-        if not is_scalar and not isinstance(type_, PtrType | VregType | MaskType):
+        if not is_scalar and not isinstance(type_, PtrType | VregType | MaskType | TileBufType):
             yield Problem(f"{self.name} does not select values of type {type_}")
         for role in ("if_true", "if_false"):
             if (found := getattr(self, role).type) != type_:

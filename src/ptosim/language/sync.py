@@ -306,7 +306,7 @@ def parse_number(
         properties[f"{role}_literal"] = IntegerAttr(literal, i64)
 
 
-class _Buffer(PTOOperation):
+class Buffer(PTOOperation):
     """A pipe, a buffer id and a mode; id and mode are literals or operands."""
 
     placement = "outside"
@@ -385,7 +385,7 @@ def known_in_range(op: PTOOperation, low: int, high: int | None, role: str, kind
             yield Problem(f"{role} is {known}; it must be {bounds(low, high)}", at=role, kind=kind)
 
 
-class GetBuf(_Buffer):
+class GetBuf(Buffer):
     """Acquire a buffer id for a pipe, which waits for the releases of that id that are earlier in the program.
 
     Only releases on other pipes are waited for. 32 ids (0 to 31) are shared by all pipes of a core and start free, so
@@ -398,7 +398,7 @@ class GetBuf(_Buffer):
     name = "pto.get_buf"
 
 
-class RlsBuf(_Buffer):
+class RlsBuf(Buffer):
     """Release a buffer id: it happens when all earlier entries of the pipe have completed.
 
     In mode 1 it waits for the earlier instructions of every pipe that are bracketed by the id.
@@ -409,7 +409,7 @@ class RlsBuf(_Buffer):
     name = "pto.rls_buf"
 
 
-class GetBufDyn(_Buffer):
+class GetBufDyn(Buffer):
     """Older name of pto.get_buf with a computed id.
 
     The id must be 0 to 31 when it runs.
@@ -421,7 +421,7 @@ class GetBufDyn(_Buffer):
     replaced_by = "pto.get_buf"
 
 
-class RlsBufDyn(_Buffer):
+class RlsBufDyn(Buffer):
     """Older name of pto.rls_buf with a computed id.
 
     The id must be 0 to 31 when it runs.

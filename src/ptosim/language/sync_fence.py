@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Self
 
 from xdsl.dialects.builtin import StringAttr
@@ -15,10 +16,12 @@ from ptosim.language.operation import (
     Operand,
     OptionalOperand,
     OptionalProperty,
+    Problem,
     Property,
     PTOOperation,
 )
 from ptosim.language.syntax import Vocabulary, parse_word
+from ptosim.language.tile_places import in_gm
 
 MEMORY_BARRIERS = Vocabulary(
     (
@@ -112,7 +115,7 @@ class Dcci(PTOOperation):
 class CmoCacheInvalid(PTOOperation):
     """Invalidate cached GM data: the line of an address, or everything.
 
-    Later scalar loads read GM itself.
+    Later scalar loads read GM itself. In place of a pointer a view names its first element.
 
         pto.cmo.cacheinvalid all #pto.address_space<gm>
         pto.cmo.cacheinvalid %p single_cache_line : !pto.ptr<i32, gm>
@@ -120,7 +123,6 @@ class CmoCacheInvalid(PTOOperation):
 
     name = "pto.cmo.cacheinvalid"
     placement = "outside"
-    spaces = {"address": (Space.GM,)}
     address = OptionalOperand()
 
     @classmethod
@@ -146,3 +148,6 @@ class CmoCacheInvalid(PTOOperation):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_attribute(self.address.type)
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        return in_gm(self, "address")

@@ -20,8 +20,9 @@ from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
 from ptosim.language.sync import PIPES, known_in_range, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
-from ptosim.language.tile_places import count, global_element
+from ptosim.language.tile_places import count, in_gm
 from ptosim.language.tile_types import view_of
+from ptosim.language.types import PtrType
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 
@@ -328,18 +329,17 @@ class SyncAll(PTOOperation):
         elif self.workspace is None:
             yield Problem("soft pto.syncall needs a workspace in GM", at="mode")
         else:
+            yield from in_gm(self, "workspace")
             yield from self._workspace(self.workspace.type)
         yield from are_type(self, i32, "used")
 
     def _workspace(self, type_: Attribute) -> Iterator[Problem]:
-        """A GM pointer, or a view of at least 16 elements, of i32."""
-        element = global_element(type_)
-        if element is None:
-            yield Problem(f"workspace must be a pointer to gm or a view of it, not {type_}", at="workspace")
-        elif element != i32:
-            yield Problem(f"workspace must hold i32, not {element}", at="workspace")
-        elif (view := view_of(type_)) is not None:
-            size = count(view.shape)
-            if size is not None and size < WORKSPACE_ELEMENTS:
-                message = f"workspace has {size} elements; soft pto.syncall needs at least {WORKSPACE_ELEMENTS}"
-                yield Problem(message, at="workspace")
+        """It holds i32, as many as each core needs where that is known."""
+        view = view_of(type_)
+        element = view.element if view is not None else type_.element if isinstance(type_, PtrType) else i32
+        if element != i32:
+            yield Problem(f"workspace must point to i32, not {element}", at="workspace")
+        size = count(view.shape) if view is not None else None
+        if size is not None and size < WORKSPACE_ELEMENTS:
+            message = f"workspace has {size} elements; soft pto.syncall needs at least {WORKSPACE_ELEMENTS}"
+            yield Problem(message, at="workspace")

@@ -1,28 +1,25 @@
-"""Operations that are written like calls: `pto.X(%a, %b, word(%c) : A, B, C) {...} -> T`.
+"""Operations that are written like calls: `pto.X(%a, %b, word(%c) : A, B, C) {...} later(%d) -> T`.
 
 FIFOs and communication are; which roles stand in which parentheses is said by the class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Self
 
 from xdsl.ir import Attribute, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.language.clauses import by_role
+from ptosim.language.clauses import Written, by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import nth
 from ptosim.language.operation import SEGMENTS
 from ptosim.language.syntax import parse_types
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_syntax import print_dictionary, print_typed
-
-Written = list[tuple[str, SSAValue, Span]]
 
 
 class CallOperation(TileOperation):
@@ -31,14 +28,20 @@ class CallOperation(TileOperation):
     outs: ClassVar[tuple[str, ...]] = ()
     groups: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Words with parentheses of their own among the operands, and the roles in them."""
+    later: ClassVar[tuple[str, ...]] = ()
+    """Roles that have a word with parentheses of their own after the dictionary: the role is the word."""
     bare: ClassVar[bool] = False
-    """Whether the parentheses may be left out."""
+    """Whether the parentheses may be left out, with all that stands in them."""
+    plain: ClassVar[tuple[str, ...]] = ()
+    """Attributes that are clauses in braces: their integers have no type."""
+    types_in_call: ClassVar[bool] = True
+    """Whether the operands are written with their types; they may be in any case."""
 
     @classmethod
     def leading(cls) -> tuple[str, ...]:
         """The roles in front of the groups."""
-        grouped = {role for roles in cls.groups.values() for role in roles}
-        return tuple(role for role in cls.operand_roles if role not in grouped)
+        elsewhere = {role for roles in cls.groups.values() for role in roles} | {*cls.later}
+        return tuple(role for role in cls.operand_roles if role not in elsewhere)
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -50,53 +53,80 @@ class CallOperation(TileOperation):
             cls._parse_call(parser, written)
         attributes = parser.parse_optional_attr_dict()
         properties = cls.settled(parser, attributes)
-        operands = by_role([(role, value) for role, value, _ in written])
-        return cls.make(operands, cls._parse_results(parser), properties, attributes)
+        for word in cls.later:
+            if parser.parse_optional_keyword(word) is not None:
+                cls._parse_group(parser, written, (word,))
+        return cls.make(by_role(written), cls._parse_results(parser), properties, attributes)
 
     @classmethod
     def _parse_call(cls, parser: LocatedParser, written: Written) -> None:
         parser.parse_punctuation("(")
-        cls._parse_roles(parser, written, cls.leading(), tuple(cls.groups))
+        cls._parse_roles(parser, written, cls.leading())
         for word, roles in cls.groups.items():
             if written:
                 parser.parse_punctuation(",", f" before {word}(...)")
             parser.parse_keyword(word)
-            parser.parse_punctuation("(")
+            parser.parse_punctuation("(", f" after {word}")
             cls._parse_roles(parser, written, roles)
-            parser.parse_punctuation(")", f" after {word}")
+            parser.parse_punctuation(")", f" after {word}(...")
         if parser.parse_optional_punctuation(":") is not None:
             cls._compare(parser, written)
-        elif written:
+        elif cls.types_in_call and written:
             parser.raise_error("expected ':' and the types of the operands")
         parser.parse_punctuation(")")
 
     @classmethod
-    def _parse_roles(
-        cls, parser: LocatedParser, written: Written, roles: tuple[str, ...], ends: tuple[str, ...] = ()
-    ) -> None:
-        """One value for each role; the optional ones may be missing, the last may be several."""
-        for index, role in enumerate(roles):
-            optional = role in cls.optional_roles | cls.variadic_roles
-            here = parser.at(MLIRTokenKind.PERCENT_IDENT) if not index else parser.text_follows(r",\s*%")
-            if optional and not here:
-                return
-            if index:
-                parser.parse_punctuation(",", f" before {role}")
-            if role not in cls.variadic_roles:
-                span = parser.span_here()
-                written.append((role, parser.parse_value(role), span))
-                continue
-            for number, value in enumerate(parser.parse_values(role)):
-                written.append((nth(role, number), value, parser.place_of(nth(role, number))))
+    def _parse_group(cls, parser: LocatedParser, written: Written, roles: tuple[str, ...]) -> None:
+        """`(%a)` or `(%a : T)`, after its word."""
+        here: Written = []
+        parser.parse_punctuation("(")
+        cls._parse_roles(parser, here, roles)
+        if parser.parse_optional_punctuation(":") is not None:
+            cls._compare(parser, here)
+        parser.parse_punctuation(")")
+        written += here
+
+    @classmethod
+    def _parse_roles(cls, parser: LocatedParser, written: Written, roles: Sequence[str]) -> None:
+        """The values that stand here, each with its role. Optional ones are there from left to right."""
+        values, spans = list[SSAValue](), [parser.span_here()]
+        while parser.at(MLIRTokenKind.PERCENT_IDENT):
+            spans.append(parser.span_here())
+            values.append(parser.parse_value())
+            if not parser.text_follows(r",\s*%"):
+                break
+            parser.parse_punctuation(",")
+        chosen = list(cls._chosen(roles, len(values)))
+        if len(chosen) != len(values):
+            shown = ", ".join(f"[{role}]" if role in cls.optional_roles else role for role in roles)
+            parser.raise_error(f"{cls.name} has {shown} here; {len(values)} given", spans[-1])
+        for role, value, span in zip(chosen, values, spans[1:], strict=True):
+            parser.place(role, span)
+            written.append((role, value))
+
+    @classmethod
+    def _chosen(cls, roles: Sequence[str], count: int) -> Iterator[str]:
+        """The roles of that many values."""
+        flexible = cls.optional_roles | cls.variadic_roles
+        spare = count - sum(role not in flexible for role in roles)
+        for role in roles:
+            if role in cls.variadic_roles:
+                yield from (nth(role, index) for index in range(spare))
+                spare = 0
+            elif role not in flexible:
+                yield role
+            elif spare > 0:
+                yield role
+                spare -= 1
 
     @classmethod
     def _compare(cls, parser: LocatedParser, written: Written) -> None:
         """Each operand has the type that is written for it."""
         types = parse_types(parser)
         if len(types) != len(written):
-            where = types[min(len(types), len(written) + 1) - 1][1] if types else parser.span_here()
+            where = types[min(len(types) - 1, len(written))][1] if types else parser.span_here()
             parser.raise_error(f"{cls.name} has {len(written)} operands here, but {len(types)} types", where)
-        for (role, value, _), (type_, span) in zip(written, types, strict=True):
+        for (role, value), (type_, span) in zip(written, types, strict=True):
             parser.place(f"{role}_type", span)
             if not parser.same_type(type_, value):
                 parser.report(f"{role} has type {value.type}, but the type list says {type_}", span)
@@ -111,17 +141,22 @@ class CallOperation(TileOperation):
     # --- writing ----------------------------------------------------------------------------------
 
     def print(self, printer: Printer) -> None:
-        if self.operands or not self.bare:
-            self._print_call(printer)
+        called = list(self._values(self.leading()))
+        if called or self.groups or not self.bare:
+            self._print_call(printer, called)
         shown = {name: value for name, value in self.properties.items() if name != SEGMENTS}
-        print_dictionary(printer, {**shown, **self.attributes}, self.words)
+        print_dictionary(printer, {**shown, **self.attributes}, self.words, self.plain)
+        for role in self.later:
+            for value in self.segment(role):
+                printer.print_string(f" {role}(")
+                printer.print_ssa_value(value)
+                printer.print_string(")")
         if self.results:
             printer.print_string(" -> ")
             printer.print_list([result.type for result in self.results], printer.print_attribute)
 
-    def _print_call(self, printer: Printer) -> None:
+    def _print_call(self, printer: Printer, values: list[SSAValue]) -> None:
         printer.print_string("(")
-        values = list(self._values(self.leading()))
         printer.print_list(values, printer.print_ssa_value)
         for word, roles in self.groups.items():
             printer.print_string(f", {word}(" if values else f"{word}(")
@@ -129,10 +164,10 @@ class CallOperation(TileOperation):
             printer.print_list(grouped, printer.print_ssa_value)
             printer.print_string(")")
             values += grouped
-        if values:
+        if values and self.types_in_call:
             print_typed(printer, values)
         printer.print_string(")")
 
-    def _values(self, roles: tuple[str, ...]) -> Iterator[SSAValue]:
+    def _values(self, roles: Iterable[str]) -> Iterator[SSAValue]:
         for role in roles:
             yield from self.segment(role)

@@ -128,9 +128,11 @@ def written_layout(view: SSAValue) -> str | None:
     return owner.word("layout") if isinstance(owner, PTOOperation) else None
 
 
-def global_element(type_: Attribute) -> Attribute | None:
-    """The element type of a pointer into GM or a view of GM; None for any other type."""
-    if isinstance(type_, PtrType):
-        return type_.element if type_.space is Space.GM else None
-    view = view_of(type_)
-    return None if view is None else view.element
+def in_gm(op: PTOOperation, role: str) -> Iterator[Problem]:
+    """An operand, as far as it is there, is a pointer into GM or a view of GM."""
+    for value in op.segment(role):
+        type_ = value.type
+        if isinstance(type_, PtrType) and type_.space is not Space.GM:
+            yield Problem(f"{role} must point to gm, not {type_.space}", at=role)
+        elif not isinstance(type_, PtrType) and view_of(type_) is None:
+            yield Problem(f"{role} must be a pointer to gm or a view of it, not {type_}", at=role)

@@ -9,10 +9,11 @@ one type for each value. Which value plays which role is said by the class (tile
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast
 
-from xdsl.dialects.builtin import UnitAttr, UnregisteredAttr
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, UnregisteredAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 from xdsl.utils.lexer import Span
@@ -167,19 +168,28 @@ def _counted(count: int, noun: str) -> str:
 # --- printing -------------------------------------------------------------------------------------
 
 
-def print_dictionary(printer: Printer, entries: Mapping[str, Attribute], words: Mapping[str, Vocabulary]) -> None:
-    """` {name = value, ...}`, words in the spelling of their kind; nothing for no entries."""
+def print_dictionary(
+    printer: Printer,
+    entries: Mapping[str, Attribute],
+    words: Mapping[str, Vocabulary],
+    plain: Collection[str] = (),
+) -> None:
+    """` {name = value, ...}`, words in the spelling of their kind, integers of `plain` names without their type."""
     if not entries:
         return
     printer.print_string(" ")
     with printer.in_braces():
-        printer.print_list(entries.items(), lambda entry: _print_entry(printer, *entry, words))
+        printer.print_list(entries.items(), lambda entry: _print_entry(printer, *entry, words, plain))
 
 
-def _print_entry(printer: Printer, name: str, value: Attribute, words: Mapping[str, Vocabulary]) -> None:
+def _print_entry(
+    printer: Printer, name: str, value: Attribute, words: Mapping[str, Vocabulary], plain: Collection[str]
+) -> None:
     printer.print_string(name if _BARE_NAME.fullmatch(name) else f'"{name}"')
     if name in words:
         printer.print_string(f" = {words[name].printed.format(word_in(value))}")
+    elif name in plain and isinstance(value, IntegerAttr):
+        printer.print_string(f" = {cast('IntegerAttr[Any]', value).value.data}")
     elif not isinstance(value, UnitAttr):
         printer.print_string(" = ")
         printer.print_attribute(value)

@@ -128,7 +128,7 @@ class TGather(ByPattern):
     def positions(cls, parser: LocatedParser, clause: Clause, count: int) -> list[str]:
         if clause.word == "outs":
             return super().positions(parser, clause, count)
-        by_index = count > 1 and isinstance(clause.types[1], TileBufType)
+        by_index = count == 1 or isinstance(clause.types[1], TileBufType)
         pattern = "maskPattern" in clause.attributes
         forms = (["src"],) if pattern else (["src", "idx"], ["src", "idx", "tmp"]) if by_index else (_COMPARING,)
         found = next((form for form in forms if len(form) == count), None)
@@ -268,6 +268,7 @@ class TMrgSort(VectorTile):
     list comes first. `no_tmp` stands for a working tile that is left out.
 
         pto.tmrgsort ins(%a, %n : !pto.tile_buf<vec, 1x256xf32>, i32) outs(%d : !pto.tile_buf<vec, 1x256xf32>)
+        %x = arith.constant dense<0> : vector<4xi16>
         pto.tmrgsort ins(%b, %c, %tmp {exhausted = false} : !pto.tile_buf<vec, 1x128xf32>,
             !pto.tile_buf<vec, 1x128xf32>, !pto.tile_buf<vec, 1x256xf32>)
             outs(%e, %x : !pto.tile_buf<vec, 1x256xf32>, vector<4xi16>)

@@ -52,6 +52,12 @@ class Allocation(ViewOperation):
     valid_col = OptionalOperand()
     result = Result()
 
+    @classmethod
+    def inferred(
+        cls, parser: LocatedParser, operands: Operands, properties: Mapping[str, Attribute]
+    ) -> list[Attribute]:
+        parser.raise_error("expected ':' and the result type, after addr, valid_row and valid_col in this order")
+
     @property
     def tile(self) -> TileBuf:
         """The tile, or one of several."""

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.language.calls import call_problems
+from ptosim.language.fifo_rules import fifo_problems
 from ptosim.language.kernels import program_problems
 from ptosim.language.kinds import core_problems, module_problems
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
@@ -34,6 +35,7 @@ def verify(parsed: ParsedModule, target: str) -> list[Diagnostic]:
             found.extend(parsed.diagnostic(op, problem) for problem in problems(op, target))
     rules = (module_problems, core_problems, call_problems, mixed_allocations, stack_problems)
     between = [*program_problems(parsed), *(problem for rule in rules for problem in rule(parsed.module))]
+    between += fifo_problems(parsed.module, target)
     found.extend(parsed.diagnostic(op, problem) for op, problem in between)
     reported = {report.location for report in parsed.reports}
     return in_source_order([*parsed.reports, *(other for other in found if other.location not in reported)])

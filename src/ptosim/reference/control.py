@@ -128,6 +128,8 @@ def _section(t: Translator, op: Operation) -> None:
 
 def _constant(t: Translator, op: Operation) -> None:
     assert isinstance(op, Constant)
+    if op.is_dense:  # for tile operations, which are gone
+        return
     t.names[op.result] = f"({op.pattern if op.element.is_float else op.value!r})"
 
 

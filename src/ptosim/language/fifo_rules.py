@@ -1,0 +1,324 @@
+"""Rules between the operations of a FIFO: its initialisation, its entries, the parameters of its epilogue, its peer.
+
+A FIFO is found by its id among the operations of one kind of core in one function: an *end*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import SymbolRefAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from ptosim.effects.names import CoreKind
+from ptosim.language.function import Function
+from ptosim.language.operation import Problem, PTOOperation, core_of
+from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
+from ptosim.language.tile_fifo import (
+    C2V,
+    V2C,
+    Alloc,
+    Entry,
+    FifoOperation,
+    Free,
+    InitializePipe,
+    Pop,
+    Push,
+    SetQuantScalar,
+    SetQuantVector,
+)
+from ptosim.language.tile_places import element_word
+from ptosim.language.tile_rules import name_of
+from ptosim.language.tile_types import TensorViewType, tile_of
+
+Found = Iterator[tuple[Operation, Problem]]
+
+SEMAPHORES = 16
+"""Ids between the cores of a cluster; each direction of a FIFO takes two."""
+_EVEN, _ODD = (1, 2), (3, 4)
+"""Splits into halves that are alike, and into halves that are not."""
+
+
+@dataclass
+class End:
+    """What one kind of core of a function does with FIFOs."""
+
+    initialised: dict[int, InitializePipe] = field(default_factory=dict[int, InitializePipe])
+    operations: list[FifoOperation] = field(default_factory=list[FifoOperation])
+    problems: list[tuple[Operation, Problem]] = field(default_factory=list[tuple[Operation, Problem]])
+
+    def entries(self, number: int) -> list[Entry]:
+        return [op for op in self.operations if isinstance(op, Entry) and op.number == number]
+
+
+def fifo_problems(module: Operation, target: str) -> Found:
+    """What is wrong between the operations of each FIFO of a module."""
+    ends = dict(_ends(module))
+    for end in ends.values():
+        yield from end.problems
+        yield from _ids(end)
+        yield from _matches(end)
+        for number, pipe in end.initialised.items():
+            yield from _splits(pipe, end.entries(number))
+            yield from _sizes(pipe, end.entries(number), target)
+            yield from _parameters(pipe, end)
+        yield from _lifetimes(end)
+    yield from _peers(ends)
+
+
+def _ends(module: Operation) -> Iterator[tuple[tuple[Function, CoreKind], End]]:
+    for function in module.walk():
+        if not isinstance(function, Function):
+            continue
+        ends: dict[CoreKind, End] = {}
+        for op in function.walk():
+            core = core_of(op) if isinstance(op, InitializePipe | FifoOperation) else None
+            if core is None:
+                continue
+            end = ends.setdefault(core, End())
+            if isinstance(op, FifoOperation):
+                end.operations.append(op)
+            elif isinstance(op, InitializePipe):
+                _initialise(end, op)
+        yield from (((function, core), end) for core, end in ends.items())
+
+
+def _initialise(end: End, op: InitializePipe) -> None:
+    if op.number in end.initialised:
+        end.problems.append(
+            (op, Problem(f"a FIFO with id {op.number} is already initialised in this function", at="id"))
+        )
+    else:
+        end.initialised[op.number] = op
+
+
+# --- one end --------------------------------------------------------------------------------------
+
+
+def _ids(end: End) -> Found:
+    used = 0
+    for pipe in end.initialised.values():
+        used += 4 if pipe.integer("dir_mask") == C2V | V2C else 2
+        if used > SEMAPHORES:
+            message = (
+                f"the FIFOs of this function take {used} semaphores; there are {SEMAPHORES}, two for each direction"
+            )
+            yield pipe, Problem(message)
+            return
+
+
+def _matches(end: End) -> Found:
+    """Every operation has its FIFO, which goes its way."""
+    for op in end.operations:
+        pipe = end.initialised.get(op.number)
+        side = "aic" if op.cores == (CoreKind.AIC,) else "aiv"
+        if pipe is None:
+            yield (
+                op,
+                Problem(f"{op.name} needs pto.{side}_initialize_pipe with id {op.number} in this function", at="id"),
+            )
+        elif not (pipe.integer("dir_mask") or 0) & op.direction:
+            way = "from cube to vector" if op.direction == C2V else "from vector to cube"
+            message = f"the FIFO with id {op.number} has dir_mask {pipe.integer('dir_mask')}: nothing goes {way}"
+            yield op, Problem(message, at="id")
+        elif _is_global(op) and pipe.gm_slot_tensor is None:
+            yield op, Problem(f"a tensor view as an entry needs gm_slot_tensor of the FIFO with id {op.number}")
+
+
+def _is_global(op: FifoOperation) -> bool:
+    values: tuple[SSAValue, ...] = (*op.operands, *op.results)
+    return isinstance(op, Alloc) or any(isinstance(value.type, TensorViewType) for value in values)
+
+
+def _splits(pipe: InitializePipe, entries: list[Entry]) -> Found:
+    """All entries of a FIFO are split, or none is."""
+    nosplit = pipe.setting("nosplit") is True
+    for op in entries:
+        expected = not nosplit and entries[0].shared != 0
+        if (op.shared != 0) != expected:
+            others = "has nosplit = true" if nosplit else f"has other entries with split {entries[0].shared}"
+            yield op, Problem(f"split is {op.shared}, but the FIFO with id {op.number} {others}", at="split")
+        if op.shared in _ODD and not (op.direction == C2V and pipe.gm_slot_tensor and pipe.c2v_consumer_buf):
+            message = f"split {op.shared} is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf"
+            yield op, Problem(message, at="split")
+        elif isinstance(op, Push) and op.direction == C2V:
+            yield from _parity(op)
+
+
+def _parity(op: Push) -> Found:
+    tile = tile_of(op.entry.type)
+    if tile is None or op.shared == 0:
+        return
+    axis = 0 if op.shared in (1, 3) else 1
+    valid = tile.valid[axis]
+    extent = tile.shape[axis] if valid is None else valid
+    wanted = 0 if op.shared in _EVEN else 1
+    if extent % 2 != wanted:
+        side, parity = ("rows", "columns")[axis], ("even", "odd")[wanted]
+        yield op, Problem(f"split {op.shared} needs an {parity} number of {side}, not {extent}", at="entry_type")
+
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+
+def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
+    slot = pipe.integer("slot_size") or 0
+    for op in entries:
+        size = _entry_bytes(pipe, op)
+        if size is not None and 0 < slot < size:
+            place = "entry_type" if isinstance(op, Push) else "result"
+            yield op, Problem(f"an entry of {size} bytes does not fit in slots of slot_size {slot}", at=place)
+    slots = pipe.slots if target == "a5" else pipe.integer("local_slot_num") or pipe.slots
+    for role in ("c2v_consumer_buf", "v2c_consumer_buf"):
+        for value in pipe.segment(role):
+            owner = value.owner
+            reserved = owner.integer("size") if _is(owner, "pto.reserve_buffer") else None
+            if reserved is not None and 0 < reserved < slots * slot:
+                message = f"{role} has {reserved} bytes; {slots} slots of {slot} bytes need {slots * slot}"
+                yield pipe, Problem(message, at=role)
+
+
+def _is(owner: Operation | Block, name: str) -> bool:
+    return isinstance(owner, PTOOperation) and owner.name == name
+
+
+def _entry_bytes(pipe: InitializePipe, op: Entry) -> int | None:
+    """The bytes of an unsplit entry; an epilogue changes them, so that only the consumer knows."""
+    value = op.entry if isinstance(op, Push) else op.results[0] if isinstance(op, Pop) else None
+    tile = tile_of(value.type) if value is not None else None
+    if tile is None or (isinstance(op, Push) and pipe.acc_push_epilogue is not None):
+        return None
+    halved = op.shared in _EVEN and tile.loc == "vec"
+    return tile.rows * tile.cols * tile.element_bytes * (2 if halved else 1)
+
+
+# --- epilogue -------------------------------------------------------------------------------------
+
+
+def _parameters(pipe: InitializePipe, end: End) -> Found:
+    epilogue = pipe.acc_push_epilogue
+    known = epilogue.data if isinstance(epilogue, AccPushEpilogueAttr) else None
+    for op in end.operations:
+        if op.number != pipe.number:
+            continue
+        if isinstance(op, SetQuantScalar | SetQuantVector):
+            wanted = "vector" if isinstance(op, SetQuantVector) else "scalar"
+            if known is None or known.parameter != wanted:
+                has = f"quant = {known.quant}" if known is not None else "no acc_push_epilogue"
+                yield op, Problem(f"the FIFO with id {op.number} has {has}: {op.name} has no effect")
+        elif known is not None and isinstance(op, Push):
+            yield from _pushed(op, known)
+        elif known is not None and isinstance(op, Pop):
+            yield from _popped(op, known)
+
+
+def _pushed(op: Push, epilogue: Epilogue) -> Found:
+    if (tile := tile_of(op.entry.type)) is None:
+        yield op, Problem("acc_push_epilogue is for entries that are tiles", at="entry_type")
+        return
+    source = epilogue.mode.source
+    if source is not None and element_word(tile) != source:
+        yield op, Problem(f"quant = {epilogue.quant} takes {source}, not {name_of(tile.element)}", at="entry_type")
+    if epilogue.parameter is not None and not _set_before(op, epilogue.parameter):
+        name = f"pto.set_quant_{epilogue.parameter}"
+        hint = f"add {name}(...) {{id = {op.number}}} before it"
+        yield op, Problem(f"quant = {epilogue.quant} needs {name} before the push, in the same block", hint=hint)
+
+
+def _set_before(op: Push, parameter: str) -> bool:
+    wanted = SetQuantVector if parameter == "vector" else SetQuantScalar
+    earlier = op.prev_op
+    while earlier is not None:
+        if isinstance(earlier, wanted) and earlier.number == op.number:
+            return True
+        earlier = earlier.prev_op
+    return False
+
+
+def _popped(op: Pop, epilogue: Epilogue) -> Found:
+    if (tile := tile_of(op.result.type)) is None:
+        return
+    if tile.layout != LAYOUTS[epilogue.layout] and 1 not in tile.shape:
+        message = (
+            f"layout = {epilogue.layout} of the epilogue gives {LAYOUTS[epilogue.layout]} tiles, not {tile.layout}"
+        )
+        yield op, Problem(message, at="result")
+    source, dest = epilogue.mode.source, element_word(tile)
+    if source is not None and not epilogue.mode.joins(source, dest):
+        found = name_of(tile.element)
+        yield op, Problem(f"quant = {epilogue.quant} of the epilogue does not give {found}", at="result")
+
+
+# --- lifetimes ------------------------------------------------------------------------------------
+
+
+def _lifetimes(end: End) -> Found:
+    """In its block a popped entry is freed before the next one is popped, and not used afterwards."""
+    blocks: dict[Block, list[Entry]] = {}
+    for op in end.operations:
+        if isinstance(op, Pop | Free) and (block := op.parent_block()) is not None:
+            blocks.setdefault(block, []).append(op)
+    for entries in blocks.values():
+        yield from _in_order(entries)
+
+
+def _in_order(entries: list[Entry]) -> Found:
+    held: dict[tuple[int, int], Pop] = {}
+    for op in entries:
+        key = op.number, op.direction
+        earlier = held.pop(key, None)
+        if isinstance(op, Pop):
+            if earlier is not None:
+                yield op, Problem(f"the entry popped before from the FIFO with id {op.number} is not freed yet")
+            held[key] = op
+        elif earlier is None:
+            yield (
+                op,
+                Problem(f"{op.name} frees an entry of the FIFO with id {op.number} that is not popped in this block"),
+            )
+        else:
+            yield from _used_after(earlier, op)
+    for op in held.values():
+        side = "aic" if op.direction == C2V else "aiv"
+        yield op, Problem(f"{op.name} needs pto.tfree_from_{side} with id {op.number} in the same block")
+
+
+def _used_after(pop: Pop, free: Entry) -> Found:
+    """The slot may be filled again as soon as it is free."""
+    block = free.parent_block()
+    for use in pop.result.uses:
+        ancestor = block.find_ancestor_op_in_block(use.operation) if block is not None else None
+        if ancestor is not None and ancestor is not free and free.is_before_in_block(ancestor):
+            yield use.operation, Problem(f"the entry is used after {free.name} has given its slot back", at=use.index)
+
+
+# --- both ends ------------------------------------------------------------------------------------
+
+
+def _peers(ends: dict[tuple[Function, CoreKind], End]) -> Found:
+    """Both ends of a FIFO have the same epilogue."""
+    for (function, core), end in ends.items():
+        if core is not CoreKind.AIV:
+            continue
+        for (other, kind), cube in ends.items():
+            if kind is CoreKind.AIC and (other is function or _imports(function, other) or _imports(other, function)):
+                yield from _same_epilogue(end, cube)
+
+
+def _imports(function: Function, peer: Function) -> bool:
+    """Whether a function takes the address of a buffer that the other reserves."""
+    for op in function.walk():
+        if op.name == "pto.import_reserved_buffer" and isinstance(op, PTOOperation):
+            symbol = op.attribute("peer_func")
+            if isinstance(symbol, SymbolRefAttr) and symbol.root_reference.data == peer.symbol:
+                return True
+    return False
+
+
+def _same_epilogue(vector: End, cube: End) -> Found:
+    for number, pipe in vector.initialised.items():
+        other = cube.initialised.get(number)
+        if other is not None and pipe.acc_push_epilogue != other.acc_push_epilogue:
+            message = f"acc_push_epilogue of the FIFO with id {number} differs from that of its other end"
+            yield pipe, Problem(message, at="acc_push_epilogue")

@@ -1,0 +1,520 @@
+"""FIFOs between the cube core and the vector cores of a cluster: initialisation, push, pop, free.
+
+A FIFO has an id in the function of each of its ends. What the operations of one FIFO ask of each other, the entry that
+a pop gives and its free, is in fifo_rules.py; the form with handles, in tile_pipe.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar, Self
+
+from xdsl.dialects.builtin import IndexType, f32, i32, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.effects.names import CoreKind, Pipe, Space
+from ptosim.language.clauses import Written
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_among, are_type
+from ptosim.language.operation import (
+    SEGMENTS,
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    Problem,
+    Property,
+    Result,
+    core_of,
+)
+from ptosim.language.syntax import given_twice, parse_listed_type
+from ptosim.language.tile_call import CallOperation
+from ptosim.language.tile_epilogue import AccPushEpilogueAttr
+from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_places import holds, lies_in
+from ptosim.language.tile_rules import at_type
+from ptosim.language.tile_syntax import print_dictionary
+from ptosim.language.tile_types import TensorViewType, tile_of
+from ptosim.language.types import PtrType
+
+C2V, V2C = 1, 2
+"""The directions, as bits of `dir_mask`: cube to vector, vector to cube."""
+SPLITS = range(5)
+"""none; up and down; left and right; the same two for odd extents."""
+_SIDES = {CoreKind.AIC: "cube", CoreKind.AIV: "vector"}
+
+
+def belongs_to_side(op: TileOperation) -> Iterator[Problem]:
+    """An end of a FIFO is in code of its own kind of core; code of the other kind is reported for every operation."""
+    (side,) = op.cores
+    if core_of(op) is None:
+        yield Problem(f"{op.name} must be inside a {_SIDES[side]} kernel function or section")
+
+
+# --- initialisation -------------------------------------------------------------------------------
+
+
+class InitializePipe(TileOperation):
+    """`X {id = 0, dir_mask = 1, ...} (c2v_consumer_buf = %a : i32, ...)`: operands by name, in any order."""
+
+    pipes = (Pipe.S,)
+    outs = ()
+    numbers = ("id", "dir_mask", "slot_size", "slot_num", "local_slot_num")
+    flags = ("nosplit",)
+    defaults = {"id": 0}
+    untyped = ("gm_slot_buffer", "gm_slot_tensor", "c2v_consumer_buf", "v2c_consumer_buf")
+    gm_slot_buffer = OptionalOperand()
+    gm_slot_tensor = OptionalOperand()
+    c2v_consumer_buf = OptionalOperand()
+    v2c_consumer_buf = OptionalOperand()
+    id = OptionalProperty()
+    dir_mask = Property()
+    slot_size = Property()
+    slot_num = OptionalProperty()
+    local_slot_num = OptionalProperty()
+    nosplit = OptionalProperty()
+    acc_push_epilogue = OptionalProperty()
+
+    @property
+    def number(self) -> int:
+        return int(self.setting("id") or 0)
+
+    @property
+    def slots(self) -> int:
+        """Entries of each direction: 8, or 4 where both share."""
+        given = self.integer("slot_num")
+        return given if given is not None else 4 if self.integer("dir_mask") == C2V | V2C else 8
+
+    @property
+    def through_gm(self) -> bool:
+        """Whether entries pass through global memory."""
+        return self.gm_slot_buffer is not None or self.gm_slot_tensor is not None
+
+    # --- text -------------------------------------------------------------------------------------
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        attributes = parser.parse_optional_attr_dict()
+        written: Written = []
+        parser.parse_punctuation("(", " before the operands, such as c2v_consumer_buf = %a : i32")
+        while not parser.at(MLIRTokenKind.R_PAREN):
+            cls._parse_named(parser, written)
+            if parser.parse_optional_punctuation(",") is None:
+                break
+        parser.parse_punctuation(")")
+        attributes |= parser.parse_optional_attr_dict()
+        properties = cls.settled(parser, attributes)
+        return cls.make(dict(written), (), properties, attributes)
+
+    @classmethod
+    def _parse_named(cls, parser: LocatedParser, written: Written) -> None:
+        span = parser.span_here()
+        role = parser.parse_identifier(": one of " + ", ".join(cls.operand_roles))
+        if role not in cls.operand_roles:
+            parser.raise_error(f"unknown operand '{role}'; known: {', '.join(cls.operand_roles)}", span)
+        if role in dict(written):
+            given_twice(parser, role, span)
+        parser.parse_punctuation("=")
+        value = parser.parse_value(role)
+        parser.parse_punctuation(":", f" and the type of {role}")
+        start = parser.span_here()
+        type_ = parse_listed_type(parser)
+        parser.place(f"{role}_type", start)
+        if not parser.same_type(type_, value):
+            parser.report(f"{role} has type {value.type}, but the type list says {type_}", start)
+        written.append((role, value))
+
+    def print(self, printer: Printer) -> None:
+        shown = {name: value for name, value in self.properties.items() if name != SEGMENTS}
+        print_dictionary(printer, {**shown, **self.attributes}, self.words, self.numbers)
+        printer.print_string(" (")
+        printer.print_list(list(self.roles()), lambda pair: _print_named(printer, *pair))
+        printer.print_string(")")
+
+    # --- rules ------------------------------------------------------------------------------------
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from belongs_to_side(self)
+        mask = self.integer("dir_mask") or 0
+        if mask not in (C2V, V2C, C2V | V2C):
+            yield Problem(f"dir_mask is {mask}; it must be 1 (cube to vector), 2 (vector to cube) or 3", at="dir_mask")
+        for name in ("slot_size", "slot_num", "local_slot_num"):
+            if (number := self.integer(name)) is not None and number <= 0:
+                yield Problem(f"{name} is {number}; it must be positive", at=name)
+        yield from self._local_slots(target)
+        yield from self._memories(target)
+        yield from self._consumers(mask)
+        yield from self._epilogue(target, mask)
+
+    def _local_slots(self, target: str) -> Iterator[Problem]:
+        number = self.integer("local_slot_num")
+        if number is not None and target == "a5":
+            yield Problem("local_slot_num exists on a2a3 only", at="local_slot_num")
+        elif number is not None and number > self.slots:
+            yield Problem(f"local_slot_num is {number}, more than the {self.slots} slots", at="local_slot_num")
+
+    def _memories(self, target: str) -> Iterator[Problem]:
+        buffer, tensor = self.gm_slot_buffer, self.gm_slot_tensor
+        if buffer is not None and tensor is not None:
+            yield Problem("entries pass through gm_slot_buffer or gm_slot_tensor, not both", at="gm_slot_tensor")
+        if buffer is not None and not (isinstance(buffer.type, PtrType) and buffer.type.space is Space.GM):
+            yield at_type(self, "gm_slot_buffer", "to be a pointer to gm", buffer.type)
+        if tensor is not None and not isinstance(tensor.type, TensorViewType):
+            yield at_type(self, "gm_slot_tensor", "to be a tensor view", tensor.type)
+        if target != "a5" and not self.through_gm:
+            yield Problem(f"a FIFO of {target} passes through global memory: {self.name} needs gm_slot_buffer")
+
+    def _consumers(self, mask: int) -> Iterator[Problem]:
+        for role, direction in (("c2v_consumer_buf", C2V), ("v2c_consumer_buf", V2C)):
+            yield from are_type(self, i32, role)
+            if mask & direction and not self.has(role) and self.gm_slot_tensor is None:
+                yield Problem(f"dir_mask {mask} needs {role}, where its entries arrive", at="dir_mask")
+
+    def _epilogue(self, target: str, mask: int) -> Iterator[Problem]:
+        if (epilogue := self.acc_push_epilogue) is None:
+            return
+        if not isinstance(epilogue, AccPushEpilogueAttr):
+            yield Problem(
+                f"acc_push_epilogue must be #pto.acc_push_epilogue<...>, not {epilogue}", at="acc_push_epilogue"
+            )
+        if target != "a5":
+            yield Problem(f"acc_push_epilogue does not exist on {target}", at="acc_push_epilogue", kind="wrong-target")
+        if mask != C2V:
+            yield Problem(f"acc_push_epilogue is for dir_mask 1, cube to vector, not {mask}", at="acc_push_epilogue")
+        if self.setting("nosplit") is not True:
+            yield Problem("acc_push_epilogue needs nosplit = true", at="acc_push_epilogue")
+
+
+def _print_named(printer: Printer, role: str, value: SSAValue) -> None:
+    printer.print_string(f"{role} = ")
+    printer.print_ssa_value(value)
+    printer.print_string(" : ")
+    printer.print_attribute(value.type)
+
+
+class AicInitializePipe(InitializePipe):
+    """Set up the cube's end of a FIFO.
+
+    `dir_mask` is 1 for cube to vector, 2 for vector to cube, 3 for both. An entry has `slot_size` bytes, unsplit, and
+    there are `slot_num` of them for each direction (8, or 4 of each). The consumer buffer is where entries arrive: in
+    UB from the cube, in L1 from the vector cores; on a2a3, and with gm_slot_tensor, they pass through global memory.
+    With `nosplit` one vector core is served. An `acc_push_epilogue` says what the fixpipe does on the way.
+
+        pto.aic_initialize_pipe {dir_mask = 1, slot_size = 16384} (c2v_consumer_buf = %a : i32)
+    """
+
+    name = "pto.aic_initialize_pipe"
+    cores = (CoreKind.AIC,)
+
+
+class AivInitializePipe(InitializePipe):
+    """Set up the vector cores' end of a FIFO.
+
+    Attributes and operands are those of pto.aic_initialize_pipe of the other end.
+
+        pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 16384} (c2v_consumer_buf = %a : i32)
+    """
+
+    name = "pto.aiv_initialize_pipe"
+    cores = (CoreKind.AIV,)
+
+
+# --- entries --------------------------------------------------------------------------------------
+
+
+class FifoOperation(CallOperation):
+    """An operation on the FIFO of an id."""
+
+    numbers = ("id", "split")
+    plain = numbers
+    defaults = {"id": 0}
+    direction: ClassVar[int]
+    id = OptionalProperty()
+
+    @property
+    def number(self) -> int:
+        return int(self.setting("id") or 0)
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from belongs_to_side(self)
+
+
+class Entry(FifoOperation):
+    """An operation on an entry. `split` says how the two vector cores share it."""
+
+    untyped = ("entry", "aiv_subblockid", "valid_row", "valid_col")
+    split = Property()
+
+    @property
+    def shared(self) -> int:
+        return self.integer("split") or 0
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        if self.shared not in SPLITS:
+            yield Problem(f"split is {self.shared}; it must be 0..{SPLITS[-1]}", at="split")
+        if self._has("aiv_subblockid"):
+            yield from are_among(self, (i64, i32, IndexType()), "aiv_subblockid")
+            if self.shared == 0:
+                yield Problem("aiv_subblockid is for an entry that is split", at="aiv_subblockid")
+
+    def _has(self, role: str) -> bool:
+        return role in self.operand_roles and self.has(role)
+
+    def entry_rules(self, role: str, type_: Attribute, memory: str) -> Iterator[Problem]:
+        """An entry is a tile in the memory of its end, or a view of the slot in global memory."""
+        tile, place = tile_of(type_), role if role in self.result_roles else f"{role}_type"
+        if tile is None and not isinstance(type_, TensorViewType):
+            yield Problem(f"{self.name} expects {role} to be a tile or a tensor view, not {type_}", at=place)
+        elif tile is not None and tile.loc != memory:
+            yield Problem(f"{self.name} expects {role} in {memory}, not {tile.loc}", at=place)
+
+
+class Push(Entry):
+    """A producer's entry: it is moved into the next slot, once that is free."""
+
+    memory: ClassVar[str]
+    entry = Operand()
+
+    def pipe(self, target: str) -> Pipe:
+        (pipe,) = self.pipes
+        return pipe
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        yield from self.entry_rules("entry", self.entry.type, self.memory)
+
+
+class TPushToAiv(Push):
+    """Push a tile of the accumulator to the vector cores.
+
+    It waits until a slot is free, moves the tile there through the fixpipe and signals it. With `split` 1 the upper and
+    the lower half go to one vector core each, with 2 the left and the right half. An entry of pto.talloc_to_aiv is only
+    signalled: its data were stored before.
+
+        pto.tpush_to_aiv(%c : !pto.tile_buf<acc, 16x64xf32, blayout=col_major, slayout=row_major, fractal=1024>)
+            {split = 0}
+    """
+
+    name = "pto.tpush_to_aiv"
+    cores = (CoreKind.AIC,)
+    pipes = (Pipe.FIX,)
+    direction = C2V
+    memory = "acc"
+
+
+class TPushToAic(Push):
+    """Push a tile of a vector core to the cube.
+
+    It waits until a slot is free, moves the tile there and signals it. With `split` 1 the two vector cores bring the
+    upper and the lower half of an entry, with 2 the left and the right half.
+
+        pto.tpush_to_aic(%t : !pto.tile_buf<vec, 16x64xf16, blayout=col_major, slayout=row_major>) {split = 0}
+    """
+
+    name = "pto.tpush_to_aic"
+    cores = (CoreKind.AIV,)
+    pipes = (Pipe.MTE3,)
+    direction = V2C
+    memory = "vec"
+    later = ("aiv_subblockid",)
+    entry = Operand()
+    aiv_subblockid = OptionalOperand()
+
+
+class Pop(Entry):
+    """A consumer's entry: the tile is the slot itself, until it is freed."""
+
+    bare = True
+    types_in_call = False
+    later = ("aiv_subblockid",)
+    memory: ClassVar[str]
+    valid_row = OptionalOperand()
+    valid_col = OptionalOperand()
+    aiv_subblockid = OptionalOperand()
+    result = Result()
+
+    def pipe(self, target: str) -> Pipe:
+        return consumer_pipe(self, target)
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        yield from self.entry_rules("result", self.result.type, self.memory)
+        yield from are_among(self, (IndexType(), i32, i64), "valid_row", "valid_col")
+        if self.valid_row is not None and self.valid_col is None:
+            yield Problem("a valid region has two extents: rows and columns", at="valid_row")
+        tile = tile_of(self.result.type)
+        if self.valid_col is not None and (tile is None or tile.valid != (None, None)):
+            yield Problem(f"{self.name} takes a valid region only for a result with valid=?x?", at="valid_row")
+
+
+def consumer_pipe(op: FifoOperation, target: str) -> Pipe:
+    """The pipe that waits for an entry and that signals its slot free: the one that reads it first."""
+    if target != "a5" or passes_gm(op):
+        return Pipe.MTE2
+    return Pipe.V if op.direction == C2V else Pipe.MTE1
+
+
+def passes_gm(op: FifoOperation) -> bool:
+    """Whether the FIFO of an operation passes through global memory: as its function initialises it."""
+    parent = op.parent_op()
+    while parent is not None and parent.name != "func.func":
+        parent = parent.parent_op()
+    found = (other for other in parent.walk() if isinstance(other, InitializePipe)) if parent is not None else ()
+    return any(other.through_gm for other in found if other.number == op.number)
+
+
+class TPopFromAic(Pop):
+    """Take an entry that the cube has pushed.
+
+    It waits for the entry; the result is the slot itself, so it is used before pto.tfree_from_aic. A result with
+    valid=?x? has the valid region of the operands, without them all of it.
+
+        %t = pto.tpop_from_aic {split = 0} -> !pto.tile_buf<vec, 16x64xf32>
+    """
+
+    name = "pto.tpop_from_aic"
+    cores = (CoreKind.AIV,)
+    pipes = (Pipe.V, Pipe.MTE2)
+    direction = C2V
+    memory = "vec"
+
+
+class TPopFromAiv(Pop):
+    """Take an entry that the vector cores have pushed.
+
+    It waits for the entry; the result is the slot itself, so it is used before pto.tfree_from_aiv.
+
+        %t = pto.tpop_from_aiv {split = 0} -> !pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major>
+    """
+
+    name = "pto.tpop_from_aiv"
+    cores = (CoreKind.AIC,)
+    pipes = (Pipe.MTE1, Pipe.MTE2)
+    direction = V2C
+    memory = "mat"
+
+
+class Free(Entry):
+    """A consumer's slot goes back to the producer."""
+
+    bare = True
+    entry = OptionalOperand()
+
+    def pipe(self, target: str) -> Pipe:
+        return consumer_pipe(self, target)
+
+
+class TFreeFromAic(Free):
+    """Give the slot of an entry back to the cube.
+
+    When everything that reads the entry has ended. The entry may be named.
+
+        pto.tfree_from_aic {split = 0}
+    """
+
+    name = "pto.tfree_from_aic"
+    cores = (CoreKind.AIV,)
+    pipes = (Pipe.V, Pipe.MTE2)
+    direction = C2V
+
+
+class TFreeFromAiv(Free):
+    """Give the slot of an entry back to the vector cores.
+
+    When everything that reads the entry has ended. The entry may be named.
+
+        pto.tfree_from_aiv {split = 0}
+    """
+
+    name = "pto.tfree_from_aiv"
+    cores = (CoreKind.AIC,)
+    pipes = (Pipe.MTE1, Pipe.MTE2)
+    direction = V2C
+
+
+class Alloc(Entry):
+    """A producer's slot in global memory, to be filled by its own stores and then pushed."""
+
+    bare = True
+    result = Result()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        if not isinstance(self.result.type, TensorViewType):
+            yield Problem(f"{self.name} gives a tensor view of its slot, not {self.result.type}", at="result")
+
+
+class TAllocToAiv(Alloc):
+    """Take a free slot in global memory for an entry to the vector cores.
+
+    The kernel stores to the view and pushes it.
+
+        %v = pto.talloc_to_aiv {split = 0} -> !pto.tensor_view<16x64xf32>
+    """
+
+    name = "pto.talloc_to_aiv"
+    cores = (CoreKind.AIC,)
+    pipes = (Pipe.FIX,)
+    direction = C2V
+
+
+class TAllocToAic(Alloc):
+    """Take a free slot in global memory for an entry to the cube.
+
+    The kernel stores to the view and pushes it.
+
+        %v = pto.talloc_to_aic {split = 0} -> !pto.tensor_view<16x64xf16>
+    """
+
+    name = "pto.talloc_to_aic"
+    cores = (CoreKind.AIV,)
+    pipes = (Pipe.MTE3,)
+    direction = V2C
+
+
+# --- parameters of the epilogue -------------------------------------------------------------------
+
+
+class SetQuantScalar(FifoOperation):
+    """Set the scale with which entries to the vector cores are quantised.
+
+    It holds for the pushes behind it in the same block.
+
+        pto.set_quant_scalar(%scale : f32) {id = 0}
+    """
+
+    name = "pto.set_quant_scalar"
+    cores = (CoreKind.AIC,)
+    pipes = (Pipe.FIX,)
+    direction = C2V
+    scalars = ("scale",)
+    scale = Operand()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        if self.scale.type != f32:
+            yield at_type(self, "scale", "to be f32", self.scale.type)
+
+
+class SetQuantVector(FifoOperation):
+    """Set the parameters, one for each column, with which entries to the vector cores are quantised.
+
+    They hold for the pushes behind it in the same block.
+
+        pto.set_quant_vector(%fp : !pto.tile_buf<scaling, 1x64xf32>) {id = 0}
+    """
+
+    name = "pto.set_quant_vector"
+    cores = (CoreKind.AIC,)
+    pipes = (Pipe.FIX,)
+    direction = C2V
+    fp = Operand()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        yield from lies_in(self, "fp", "scaling")
+        yield from holds(self, "fp", ("i64", "f16", "bf16", "f32"))

@@ -1,0 +1,207 @@
+"""FIFOs by handles: the form into which the assembler turns those of tile_fifo.py; nobody but its tests writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.effects.names import Pipe
+from ptosim.language.clauses import Written, by_role
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import nth
+from ptosim.language.operation import (
+    SEGMENTS,
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    Problem,
+    Property,
+    Result,
+    VariadicOperand,
+)
+from ptosim.language.syntax import parse_listed_type
+from ptosim.language.tile_call import CallOperation
+from ptosim.language.tile_rules import at_type
+from ptosim.language.tile_syntax import print_dictionary
+from ptosim.language.tile_types import PipeHandleType, TensorViewType, tile_of
+
+_DIRECTIONS = (1, 2, 3)
+_SPLITS = range(5)
+
+
+class _Initialize(CallOperation):
+    """`X {dir_mask = 1, slot_size = N, ...} (%a : A, %b : B) -> !pto.pipe`."""
+
+    pipes = (Pipe.S,)
+    untyped = ("buffers",)
+    numbers = ("dir_mask", "slot_size", "slot_num", "local_slot_num", "flag_base")
+    plain = numbers
+    flags = ("nosplit",)
+    buffers = VariadicOperand()
+    dir_mask = Property()
+    slot_size = Property()
+    slot_num = OptionalProperty()
+    local_slot_num = OptionalProperty()
+    flag_base = OptionalProperty()
+    nosplit = OptionalProperty()
+    result = Result()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        attributes = parser.parse_optional_attr_dict()
+        written: Written = []
+        parser.parse_punctuation("(")
+        while parser.at(MLIRTokenKind.PERCENT_IDENT):
+            cls._parse_buffer(parser, written)
+            if parser.parse_optional_punctuation(",") is None:
+                break
+        parser.parse_punctuation(")")
+        attributes |= parser.parse_optional_attr_dict()
+        properties = cls.settled(parser, attributes)
+        return cls.make(by_role(written), cls._parse_results(parser), properties, attributes)
+
+    @classmethod
+    def _parse_buffer(cls, parser: LocatedParser, written: Written) -> None:
+        place = nth("buffers", len(written))
+        value = parser.parse_value(place)
+        parser.parse_punctuation(":", " and the type of the buffer")
+        span = parser.span_here()
+        type_ = parse_listed_type(parser)
+        parser.place(f"{place}_type", span)
+        if not parser.same_type(type_, value):
+            parser.report(f"{place} has type {value.type}, but the type list says {type_}", span)
+        written.append((place, value))
+
+    def print(self, printer: Printer) -> None:
+        shown = {name: value for name, value in self.properties.items() if name != SEGMENTS}
+        print_dictionary(printer, {**shown, **self.attributes}, self.words, self.plain)
+        printer.print_string(" (")
+        for index, value in enumerate(self.buffers):
+            printer.print_string(", " if index else "")
+            printer.print_ssa_value(value)
+            printer.print_string(" : ")
+            printer.print_attribute(value.type)
+        printer.print_string(") -> ")
+        printer.print_attribute(self.result.type)
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        if (mask := self.integer("dir_mask")) not in _DIRECTIONS:
+            yield Problem(f"dir_mask is {mask}; it must be 1, 2 or 3", at="dir_mask")
+        for name in ("slot_size", "slot_num", "local_slot_num"):
+            if (number := self.integer(name)) is not None and number <= 0:
+                yield Problem(f"{name} is {number}; it must be positive", at=name)
+        if not self.buffers:
+            yield Problem(f"{self.name} needs the buffer where entries arrive")
+        if not isinstance(self.result.type, PipeHandleType):
+            yield Problem(f"{self.name} gives !pto.pipe, not {self.result.type}", at="result")
+
+
+class InitializeL2LPipe(_Initialize):
+    """Set up a FIFO between local memories.
+
+    The operand is the buffer where entries arrive; one for each direction.
+
+        %p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8} (%a : i32) -> !pto.pipe
+    """
+
+    name = "pto.initialize_l2l_pipe"
+
+
+class InitializeL2G2LPipe(_Initialize):
+    """Set up a FIFO through global memory.
+
+    The operands are the slots in global memory and the buffers where entries arrive.
+
+        %p = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8}
+            (%g : !pto.ptr<f32, gm>, %a : i32) -> !pto.pipe
+    """
+
+    name = "pto.initialize_l2g2l_pipe"
+
+
+class _Handled(CallOperation):
+    """`X(%entry, %handle : E, !pto.pipe) {split = 0}`."""
+
+    untyped = ("entry", "handle")
+    numbers = ("split",)
+    plain = numbers
+    entry = Operand()
+    handle = Operand()
+    split = Property()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        (handle,) = self.segment("handle")
+        if not isinstance(handle.type, PipeHandleType):
+            yield at_type(self, "handle", "to be !pto.pipe", handle.type)
+        for value in self.segment("entry"):
+            if tile_of(value.type) is None and not isinstance(value.type, TensorViewType):
+                yield at_type(self, "entry", "to be a tile or a tensor view", value.type)
+        if (split := self.integer("split")) not in _SPLITS:
+            yield Problem(f"split is {split}; it must be 0..{_SPLITS[-1]}", at="split")
+
+
+class TPush(_Handled):
+    """Push an entry into the FIFO of a handle.
+
+    As pto.tpush_to_aiv and pto.tpush_to_aic.
+
+        pto.tpush(%t, %p : !pto.tile_buf<vec, 16x64xf32>, !pto.pipe) {split = 0}
+    """
+
+    name = "pto.tpush"
+    pipes = (Pipe.MTE3, Pipe.FIX)
+
+    def pipe(self, target: str) -> Pipe:
+        tile = tile_of(self.entry.type)
+        return Pipe.FIX if tile is not None and tile.loc == "acc" else Pipe.MTE3
+
+
+class TPop(_Handled):
+    """Pop an entry from the FIFO of a handle.
+
+    The tile, of pto.declare_tile, becomes the slot.
+
+        pto.tpop(%t, %p : !pto.tile_buf<vec, 16x64xf32>, !pto.pipe) {split = 0}
+    """
+
+    name = "pto.tpop"
+    pipes = (Pipe.V, Pipe.MTE1, Pipe.MTE2)
+    outs = ("entry",)
+
+    def pipe(self, target: str) -> Pipe:
+        tile = tile_of(self.entry.type)
+        if target != "a5" or tile is None:
+            return Pipe.MTE2
+        return Pipe.V if tile.loc == "vec" else Pipe.MTE1
+
+
+class TAlloc(_Handled):
+    """Take a free slot of the FIFO of a handle.
+
+    The view, of pto.declare_global, becomes the slot.
+
+        pto.talloc(%v, %p : !pto.tensor_view<16x64xf32>, !pto.pipe) {split = 0}
+    """
+
+    name = "pto.talloc"
+    pipes = (Pipe.MTE3,)
+    outs = ("entry",)
+
+
+class TFree(_Handled):
+    """Give a slot of the FIFO of a handle back.
+
+    The entry may be named.
+
+        pto.tfree(%p : !pto.pipe) {split = 0}
+    """
+
+    name = "pto.tfree"
+    pipes = (Pipe.S,)
+    entry = OptionalOperand()
+    handle = Operand()

@@ -1,0 +1,121 @@
+"""Elements of tiles as scalars, and the mode of f32 products: operations of the scalar unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from xdsl.dialects.builtin import IndexType, i32, i64
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+
+from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language.clauses import by_role
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_among, constant_of
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result
+from ptosim.language.syntax import parse_listed_type
+from ptosim.language.tile_call import CallOperation
+from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_places import lies_in
+from ptosim.language.tile_rules import at_type, name_of
+from ptosim.language.tile_syntax import parse_clause, print_dictionary
+
+
+class _Element(TileOperation):
+    """A tile and the number of an element, counted as they lie in memory."""
+
+    pipes = (Pipe.S,)
+
+    def offset_rules(self, role: str) -> Iterator[Problem]:
+        yield from are_among(self, (IndexType(), i32, i64), "offset")
+        known, tile = constant_of(self.segment("offset")[0]), self.tile(role)
+        elements = tile.size // tile.element_bytes
+        if known is not None and not 0 <= known < elements:
+            yield Problem(f"offset is {known}; {role} has elements 0..{elements - 1}", "offset", "out-of-bounds")
+
+
+class TGetVal(_Element):
+    """Read an element of a tile.
+
+    The offset counts elements as they lie in memory. It is a load of the scalar unit.
+
+        %x = pto.tgetval ins(%t, %i : !pto.tile_buf<vec, 16x64xf32>, index) outs : f32
+    """
+
+    name = "pto.tgetval"
+    outs = ()
+    scalars = ("offset",)
+    src = Operand()
+    offset = Operand()
+    result = Result()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        clause = parse_clause(parser, "ins")
+        written = by_role(list(cls.placed(parser, clause)))
+        parser.parse_keyword("outs", " before the type of the element")
+        parser.parse_punctuation(":")
+        span = parser.span_here()
+        type_ = parse_listed_type(parser)
+        parser.place("result", span)
+        attributes = parser.parse_optional_attr_dict()
+        properties = cls.settled(parser, attributes)
+        return cls.make(written, [type_], properties, attributes)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ins(")
+        self.print_ins(printer, {})
+        printer.print_string(") outs : ")
+        printer.print_attribute(self.result.type)
+        print_dictionary(printer, self.attributes, self.words)
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from lies_in(self, "src", "vec")
+        yield from self.offset_rules("src")
+        expected: Attribute = self.tile("src").element
+        if self.result.type != expected:
+            message = f"{self.name} gives an element of src, {name_of(expected)}, not {self.result.type}"
+            yield Problem(message, at="result")
+
+
+class TSetVal(_Element):
+    """Write an element of a tile.
+
+    The offset counts elements as they lie in memory. It is a store of the scalar unit.
+
+        pto.tsetval ins(%i, %x : index, f32) outs(%t : !pto.tile_buf<vec, 16x64xf32>)
+    """
+
+    name = "pto.tsetval"
+    scalars = ("offset", "scalar")
+    partly_writes = ("dst",)
+    offset = Operand()
+    scalar = Operand()
+    dst = Operand()
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from self.offset_rules("dst")
+        expected, found = self.tile("dst").element, self.scalar.type
+        if name_of(found).lstrip("us") != name_of(expected).lstrip("us"):
+            yield at_type(self, "scalar", f"to be an element of dst, {name_of(expected)}", found)
+
+
+class SetTf32Mode(CallOperation):
+    """Let later f32 products round their operands to TF32.
+
+    `enable` switches it on or off. On a2a3 it has no effect.
+
+        pto.settf32mode {enable = true}
+    """
+
+    name = "pto.settf32mode"
+    bare = True
+    pipes = (Pipe.S,)
+    cores = (CoreKind.AIC,)
+    flags = ("enable",)
+    defaults = {"enable": True}
+    enable = OptionalProperty()
+    mode = OptionalProperty()

@@ -1,0 +1,177 @@
+"""Synchronisation in terms of tiles: waits for what touches them, and arrays of event ids.
+
+Flags, barriers and events between pipes are in sync.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Self
+
+from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.utils.mlir_lexer import MLIRTokenKind
+
+from ptosim.effects.names import Pipe, Space
+from ptosim.language.clauses import by_role
+from ptosim.language.located import LocatedParser
+from ptosim.language.operands import are_among, constant_of, nth
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result, VariadicOperand
+from ptosim.language.sync import BARRIER_EVENT_TYPES, EVENT_IDS, pipe_of
+from ptosim.language.syntax import parse_types, parse_word
+from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_syntax import parse_clause
+from ptosim.language.tile_types import EventIdArrayType, PartitionViewType, TileBufType
+from ptosim.language.view_operation import ViewOperation
+
+_OVERLAPPING = (Pipe.MTE2, Pipe.MTE3, Pipe.ALL)
+"""The pipes of a5 whose entries may overlap, so that a barrier orders something."""
+
+
+class TSync(TileOperation):
+    """Wait for what touches tiles.
+
+    What is issued later, on any pipe, starts after everything issued before that touches a byte of the tiles or views.
+    Other tiles are not waited for. With the class of an operation in place of tiles it is a barrier of the pipe of that
+    class.
+
+        pto.tsync ins(%a, %b : !pto.tile_buf<vec, 16x64xf32>, !pto.tile_buf<vec, 16x64xf32>)
+    """
+
+    name = "pto.tsync"
+    pipes = (Pipe.S,)
+    outs = ()
+    untyped = ("tiles",)
+    words = {"op_class": BARRIER_EVENT_TYPES}
+    tiles = VariadicOperand()
+    op_class = OptionalProperty()
+
+    @classmethod
+    def parse(cls, parser: Parser) -> Self:
+        assert isinstance(parser, LocatedParser)
+        if parser.at(MLIRTokenKind.LESS):
+            word = StringAttr(parse_word(parser, "op_class", cls.words["op_class"]))
+            return cls.make({}, (), {"op_class": word}, parser.parse_optional_attr_dict())
+        if not parser.at(MLIRTokenKind.PERCENT_IDENT):
+            clause = parse_clause(parser, "ins")
+            return cls.build(parser, by_role(list(cls.placed(parser, clause))), parser.parse_optional_attr_dict())
+        values = parser.parse_values("tiles")
+        if parser.parse_optional_punctuation(":") is not None:
+            for index, (_, span) in enumerate(parse_types(parser)):
+                parser.place(f"{nth('tiles', index)}_type", span)
+        return cls.build(parser, {"tiles": values}, parser.parse_optional_attr_dict())
+
+    def print(self, printer: Printer) -> None:
+        if (word := self.word("op_class")) is None:
+            super().print(printer)
+        else:
+            printer.print_string(f"<{word}>")
+            printer.print_op_attributes(self.attributes)
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        for index, value in enumerate(self.tiles):
+            if not isinstance(value.type, TileBufType | PartitionViewType):
+                place = nth("tiles", index)
+                message = f"{self.name} expects {place} to be a tile or a partition view, not {value.type}"
+                hint = "there are no values for events: pto.record_event and pto.wait_event name them"
+                yield Problem(message, at=place, hint=hint)
+        if self.op_class is not None and target == "a5" and pipe_of(self, "op_class") not in _OVERLAPPING:
+            message = f"entries of {self.word('op_class')} end in order on a5: {self.name} has no effect"
+            yield Problem(message, "op_class", "lint", "warning")
+
+
+# --- arrays of event ids --------------------------------------------------------------------------
+
+
+class DeclareEventIdArray(ViewOperation):
+    """An array of event ids.
+
+    Its elements have no defined value before they are set.
+
+        %ids = pto.declare_eventid_array -> !pto.eventid_array<2>
+    """
+
+    name = "pto.declare_eventid_array"
+    kinds = {"result": (EventIdArrayType,)}
+    arrow = True
+    result = Result()
+
+
+class _EventId(ViewOperation):
+    kinds = {"array": (EventIdArrayType,)}
+    array = Operand()
+    index = Operand()
+
+    def view_rules(self, target: str) -> Iterator[Problem]:
+        yield from are_among(self, (IndexType(), i32, i64), "index")
+        known, array = constant_of(self.index), self.array.type
+        if known is not None and isinstance(array, EventIdArrayType) and not 0 <= known < array.data:
+            yield Problem(f"index is {known}; it must be 0..{array.data - 1}", at="index")
+
+
+class EventIdArrayGet(_EventId):
+    """Reads an event id.
+
+    For pto.set_flag_dyn and pto.wait_flag_dyn.
+
+        %id = pto.eventid_array_get %ids[%i] : !pto.eventid_array<2> -> index
+    """
+
+    name = "pto.eventid_array_get"
+    form = "$array[$index]"
+    listed = ("array",)
+    array = Operand()
+    index = Operand()
+    result = Result()
+
+    @classmethod
+    def inferred(cls, *_: object) -> list[Attribute]:
+        return [IndexType()]
+
+    def view_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().view_rules(target)
+        if self.result.type not in (IndexType(), i32, i64):
+            yield Problem(f"an event id is index, i32 or i64, not {self.result.type}", at="result")
+
+
+class EventIdArraySet(_EventId):
+    """Writes an event id.
+
+    Ids are 0 to 7.
+
+        pto.eventid_array_set %ids[%i], %id : !pto.eventid_array<2>, index
+    """
+
+    name = "pto.eventid_array_set"
+    form = "$array[$index], $value"
+    listed = ("array", "value")
+    array = Operand()
+    index = Operand()
+    value = Operand()
+
+    def view_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().view_rules(target)
+        yield from are_among(self, (IndexType(), i32, i64), "value")
+        known = constant_of(self.value)
+        if known is not None and not 0 <= known < EVENT_IDS:
+            yield Problem(f"value is {known}; event ids are 0..{EVENT_IDS - 1}", at="value", kind="id-range")
+
+
+# --- signals between cores ------------------------------------------------------------------------
+
+
+class SetFfts(PTOOperation):
+    """Give the base address of the signals between cores.
+
+    The hardware of a2a3 wants it before the first signal; it has no effect on what a kernel computes.
+
+        pto.set_ffts %p : !pto.ptr<i64, gm>
+    """
+
+    name = "pto.set_ffts"
+    placement = "outside"
+    form = "$address"
+    spaces = {"address": (Space.GM,)}
+    address = Operand()

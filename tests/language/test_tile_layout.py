@@ -1,0 +1,171 @@
+"""Where a tile lies: whole rows and boxes, aligned addresses, the end of the memory."""
+
+import pytest
+
+from language.view_kernel import accepts, rejects, warns
+
+TILE = "%t = pto.alloc_tile : TB\n"
+SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
+
+# --- the layout of an allocation ------------------------------------------------------------------
+
+ALIGNED = "byte size to be 32-byte aligned, but got"
+
+
+@pytest.mark.parametrize(
+    "type_, message",
+    [
+        ("vec, 16x7xf32", f"expects row {ALIGNED} 28 bytes"),
+        ("vec, 16x8xf16", f"expects row {ALIGNED} 16 bytes"),
+        ("vec, 7x16xf32, blayout=col_major", f"expects column {ALIGNED} 28 bytes"),
+        ("bias, 1x4xf32", f"expects row {ALIGNED} 16 bytes"),
+        ("vec, 16x8x!pto.f4E2M1x2", "expects row byte size to be 16-byte aligned, but got 8 bytes"),
+        (
+            "mat, 16x24xf16, blayout=col_major, slayout=row_major",
+            "expects cols to be a multiple of the 16 columns of a box, but got 24",
+        ),
+        (
+            "mat, 24x16xf16, blayout=col_major, slayout=row_major",
+            "expects rows to be a multiple of the 16 rows of a box, but got 24",
+        ),
+        (
+            "right, 24x16xf32, slayout=col_major, fractal=1024",
+            "expects rows to be a multiple of the 16 rows of a box, but got 24",
+        ),
+    ],
+)
+def test_rows_and_boxes_are_whole(type_: str, message: str):
+    rejects(f"%t = pto.alloc_tile : ~!pto.tile_buf<{type_}>", message)
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "vec, 16x8xf32",
+        "vec, 8x1xf32, blayout=col_major",
+        "vec, 16x16x!pto.f4E2M1x2",
+        "mat, 16x32xf16, blayout=col_major, slayout=row_major",
+        "vec, 24x16xf16, blayout=col_major, slayout=row_major",
+        "mat, 1x16xf16, blayout=col_major, slayout=row_major",
+        "scaling, 3x16x!pto.f8E8M0, blayout=col_major, slayout=col_major, fractal=32",
+        "right, 8x16xf32, slayout=col_major",
+        "acc, 16x8xf32, blayout=col_major, slayout=row_major",
+    ],
+)
+def test_whole_rows_and_boxes(type_: str):
+    accepts(f"%t = pto.alloc_tile : !pto.tile_buf<{type_}>")
+
+
+@pytest.mark.parametrize(
+    "type_, message",
+    [
+        ("vec, 256x16xui8", f"expects row {ALIGNED} 16 bytes"),
+        (
+            "mat, 16x16xi8, blayout=col_major, slayout=row_major",
+            "expects cols to be a multiple of the 32 columns of a box, but got 16",
+        ),
+    ],
+)
+def test_two_shapes_are_only_warned_of(type_: str, message: str):
+    warns(f"%t = pto.alloc_tile : ~!pto.tile_buf<{type_}>", message)
+
+
+def test_several_tiles_have_whole_rows_too():
+    text = "%t = pto.alloc_multi_tile : ~!pto.multi_tile_buf<vec, 16x7xf32, count=2>"
+    rejects(text, f"expects row {ALIGNED} 28 bytes")
+
+
+# --- addresses ------------------------------------------------------------------------------------
+
+
+def aligned(alignment: int, found: int) -> str:
+    return f"addr must be aligned to {alignment} bytes for local tile memory space, got {found}"
+
+
+@pytest.mark.parametrize(
+    "address, type_, message",
+    [
+        ("%a48", "!pto.tile_buf<vec, 16x64xf32>", aligned(32, 48)),
+        ("%a48", "!pto.tile_buf<mat, 16x64xf32>", aligned(32, 48)),
+        ("%a48", "!pto.tile_buf<bias, 1x64xf32>", aligned(32, 48)),
+        ("%a544", "!pto.tile_buf<left, 16x16xf16, slayout=row_major>", aligned(512, 544)),
+        ("%a544", "!pto.tile_buf<right, 16x16xf16, slayout=col_major>", aligned(512, 544)),
+        ("%a544", "!pto.tile_buf<acc, 16x16xf32>", aligned(512, 544)),
+        ("%am32", "!pto.tile_buf<vec, 16x64xf32>", "addr must be non-negative, got -32"),
+    ],
+)
+def test_addresses_are_aligned(address: str, type_: str, message: str):
+    rejects(f"%t = pto.alloc_tile addr = ~{address} : {type_}", message)
+    rejects(f"%d = pto.declare_tile -> {type_}\n%t = pto.tassign %d, ~{address} : {type_} -> {type_}", message)
+
+
+@pytest.mark.parametrize(
+    "address, type_",
+    [
+        ("%a32", "!pto.tile_buf<vec, 16x64xf32>"),
+        ("%a544", "!pto.tile_buf<mat, 16x64xf32>"),
+        ("%a512", "!pto.tile_buf<left, 16x16xf16, slayout=row_major>"),
+        ("%a", "!pto.tile_buf<acc, 16x16xf32>"),
+    ],
+)
+def test_aligned_addresses(address: str, type_: str):
+    accepts(f"%t = pto.alloc_tile addr = {address} : {type_}")
+
+
+def outside(space: str, start: int, end: int, capacity: int, target: str = "a5") -> str:
+    return f"the tile occupies {space}[{start}:{end}], but {space} of {target} has {capacity} bytes"
+
+
+@pytest.mark.parametrize(
+    "address, type_, target, message",
+    [
+        ("%a258048", "vec, 16x128xf32", "a5", outside("ub", 258048, 266240, 262144)),
+        ("%a249856", "vec, 16x64xf32", "a2a3", outside("ub", 249856, 253952, 196608, "a2a3")),
+        ("%a65536", "left, 16x16xf16, slayout=row_major", "a5", outside("l0a", 65536, 66048, 65536)),
+        ("%a4096", "bias, 1x8xf32", "a5", outside("bt", 4096, 4128, 4096)),
+    ],
+)
+def test_a_tile_ends_within_its_memory(address: str, type_: str, target: str, message: str):
+    rejects(f"%t = pto.alloc_tile addr = ~{address} : !pto.tile_buf<{type_}>", message, "out-of-bounds", target)
+
+
+@pytest.mark.parametrize(
+    "address, type_, target",
+    [
+        ("%a65536", "acc, 128x128xf32", "a2a3"),
+        ("%a65536", "acc, 256x192xf32", "a5"),
+        ("%a0", "bias, 1x1024xf32", "a5"),
+        ("%a0", "bias, 1x256xf32", "a2a3"),
+        ("%a0", "left, 128x256xf16, slayout=row_major", "a2a3"),
+        ("%a0", "mat, 512x512xf16", "a5"),
+    ],
+)
+def test_a_tile_may_fill_its_memory(address: str, type_: str, target: str):
+    accepts(f"%t = pto.alloc_tile addr = {address} : !pto.tile_buf<{type_}>", target)
+
+
+def test_every_slot_ends_within_the_memory():
+    """Slots lie at multiples of the size of a tile, rounded up to the alignment of addresses: 288 bytes to 512."""
+    slots = "!pto.multi_tile_buf<acc, 1x{}xf32, count=16>"
+    message = outside("l0c", 258048, 258048 + 15 * 512 + 288, 262144)
+    rejects(f"%t = pto.alloc_multi_tile addr = ~%a258048 : {slots.format(72)}", message, "out-of-bounds")
+    accepts(f"%t = pto.alloc_multi_tile addr = %a253952 : {slots.format(72)}")
+
+
+def test_the_end_of_ub_is_warned_of():
+    text = "%t = pto.alloc_tile addr = ~%a253952 : TB"
+    warns(text, "the tile reaches into the last 8192 bytes of ub, which the official compiler keeps free")
+    accepts("%t = pto.alloc_tile addr = %a249856 : TB")
+
+
+def test_an_address_is_an_i64():
+    rejects("%t = pto.alloc_tile addr = ~%i : TB", "addr must be i64, not index")
+    rejects(TILE + "%u = pto.tassign %t, ~%i : TB -> TB", "addr must be i64, not index")
+
+
+def test_either_all_tiles_have_addresses_or_none():
+    message = "{} requires 'addr' operand: other tiles of this file have one"
+    rejects("%t = pto.alloc_tile addr = %a : TB\n%u = ~pto.alloc_tile : TB", message.format("pto.alloc_tile"))
+    text = f"%t = pto.alloc_tile addr = %a : TB\n%u = ~pto.alloc_multi_tile : {SEVERAL}"
+    rejects(text, message.format("pto.alloc_multi_tile"))
+    accepts(f"%t = pto.alloc_tile addr = %a : TB\n%u = pto.alloc_multi_tile addr = %a : {SEVERAL}")

@@ -1,0 +1,139 @@
+"""Vector code without scopes gives the bits that it gives with the scopes written, on both engines."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ptosim
+from bare import without_scopes
+from programs import Program, program
+from ptosim.api import Kernel
+from ptosim.diagnostics import PTOError
+from test_random_programs import PARTS, is_clean, loaded, outcome, seeds
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.pto"))
+SEEDS = sorted((Path(__file__).parent / "seeds").glob("*.pto"))
+
+
+@pytest.mark.parametrize("path", [*EXAMPLES, *SEEDS], ids=lambda path: path.stem)
+def test_published_kernels_load_without_their_scopes(path: Path) -> None:
+    written = path.read_text("utf-8")
+    bare = without_scopes(written)
+    assert "vecscope {" not in bare and "pto.strict_vecscope" not in bare and "aivector_scope" not in bare
+    module = ptosim.load(bare)
+    ours, theirs = (_scopes(each) for each in (module, ptosim.load(written)))
+    assert bool(ours) == bool(theirs)
+    assert len(ours) <= len(theirs)  # neighbours share one
+    assert str(module) == bare  # what was written stays as it was
+
+
+def _scopes(module: ptosim.Module) -> list[str]:
+    walked = module.executable.parsed.module.walk()
+    return [op.name for op in walked if "vecscope" in op.name or "llvm.loop.aivector_scope" in op.attributes]
+
+
+def _some(part: int, full: bool) -> list[int]:
+    """Half of the seeds of the sample: each takes six runs."""
+    return list(seeds(part, full))[:: 1 if full else 2]
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_kernels_give_the_same_bits(part: int, full: bool) -> None:
+    for subject in map(program, _some(part, full)):
+        kernel = loaded(subject)
+        bare = _bare(subject)
+        if bare is not None and is_clean(kernel, subject) and is_clean(bare, subject):
+            expected = outcome(kernel, subject, engine="reference")
+            assert outcome(bare, subject, engine="reference") == expected, str(subject)
+            assert outcome(bare, subject, engine="native", threads=1) == expected, str(subject)
+
+
+def test_enough_random_kernels_are_compared() -> None:
+    subjects = [program(seed) for part in range(PARTS) for seed in _some(part, full=False)]
+    assert sum(map(_is_compared, subjects)) >= 10
+
+
+def _is_compared(subject: Program) -> bool:
+    bare = _bare(subject)
+    scoped = re.search("vecscope|aivector_scope", subject.text) is not None
+    return scoped and bare is not None and is_clean(loaded(subject), subject) and is_clean(bare, subject)
+
+
+def _bare(subject: Program) -> Kernel | None:
+    """The kernel without its scopes; None where a scalar access cuts a scope in two and a register would leave it."""
+    try:
+        return ptosim.load(without_scopes(subject.text)).kernel()
+    except PTOError as failure:
+        for found in failure.diagnostics:
+            if "cannot leave its vector scope" not in found.message:
+                raise
+        return None
+
+
+STRAIGHT = """module {
+func.func @k(%gm: !pto.ptr<f32, gm>, %n: i32) attributes {pto.kernel} {
+%c0 = arith.constant 0 : index
+%c64 = arith.constant 64 : index
+%zero = arith.constant 0 : i64
+%one = arith.constant 1 : i64
+%bytes = arith.constant 512 : i64
+%half = arith.constant 5.0e-01 : f32
+%ub = pto.castptr %zero : i64 -> !pto.ptr<f32, ub>
+pto.mte_gm_ub %gm, %ub, %zero, %bytes nburst(%one, %bytes, %bytes)
+  : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]
+OPEN
+%mask, %rest = pto.plt_b32 %n : i32 -> !pto.mask<b32>, i32
+%a = pto.vlds %ub[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+%b = pto.vmuls %a, %half, %mask : !pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.vreg<64xf32>
+pto.vsts %b, %ub[%c64], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+CLOSE
+pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+pto.mte_ub_gm %ub, %gm, %bytes nburst(%one, %bytes, %bytes)
+  : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+pto.barrier #pto.pipe<PIPE_ALL>
+return
+}
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_straight_line(engine: str) -> None:
+    """The first lanes halved into the second half of the array, for as many lanes as asked."""
+    kernel = ptosim.load(STRAIGHT.replace("OPEN\n", "").replace("CLOSE\n", "")).kernel()
+    x = np.arange(128, dtype="f4")
+    kernel(x, 10, engine=engine)
+    assert x.tolist() == [*range(64), *(lane / 2 for lane in range(10)), *range(74, 128)]
+
+
+def test_check_and_profile_see_one_scope() -> None:
+    """An inferred scope stands at its first instruction, and costs what a written one costs."""
+    bare = ptosim.load(STRAIGHT.replace("OPEN\n", "").replace("CLOSE\n", "")).kernel()
+    written = ptosim.load(STRAIGHT.replace("OPEN\n", "pto.vecscope {\n").replace("CLOSE\n", "}\n")).kernel()
+    x = np.arange(128, dtype="f4")
+    assert not ptosim.check(bare, x, 10).findings
+    ours, theirs = (ptosim.profile(kernel, x, 10) for kernel in (bare, written))
+    assert ours.cycles == theirs.cycles
+    assert [(event.name, event.line) for event in ours.timeline if event.pipe == "V"] == [("pto.vecscope", 14)]
+
+
+def test_hints_do_not_cut_a_scope_that_nobody_wrote() -> None:
+    text = STRAIGHT.replace("OPEN\n", "").replace("CLOSE\n", "")
+    flags = [line for line in text.splitlines(True) if "_flag[" in line]
+    x = np.arange(128, dtype="f4")
+    for pair, hint in (
+        (flags[:2], "after line 11 add  pto.set_flag"),
+        (flags[:2], "before line 12 add pto.wait_flag"),
+        (flags[2:], "after line 17 add  pto.set_flag"),
+        (flags[2:], "before line 18 add pto.wait_flag"),
+    ):
+        broken = text
+        for line in pair:
+            broken = broken.replace(line, "")
+        hints = [finding.hint or "" for finding in ptosim.check(ptosim.load(broken).kernel(), x, 10).findings]
+        assert any(hint in each for each in hints), hints
