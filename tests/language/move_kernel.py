@@ -52,7 +52,7 @@ def _types(text: str, start: int) -> Iterator[tuple[str, int]]:
         elif depth == 0 and (letter in ",)}\n" or re.match(r"\s(fp|pre_quant|outs)\b|\s*->", text[position:])):
             yield text[begin:position].strip(), position
             begin = position + 1
-            if letter != "," or re.match(r",\s*%", text[position:]):
+            if letter != "," or re.match(r",\s*(\w+ = )?%", text[position:]):
                 return
 
 
@@ -67,7 +67,7 @@ def arguments(body: str) -> dict[str, str]:
         for name, (type_, _) in zip(values[-len(types) :], types, strict=False):
             found.setdefault(name, type_)
         end = types[-1][1]
-    lines = re.findall(r"^\s*(%[^=]*?) = ", plain, re.MULTILINE)
+    lines = re.findall(r"^\s*(?:scf\.for )?(%[^=]*?) = ", plain, re.MULTILINE)
     defined = {name for names in lines for name in _VALUE.findall(names)}
     used = dict.fromkeys(_VALUE.findall(plain))
     return {name: found.get(name, "index") for name in used if name not in defined}

@@ -238,6 +238,17 @@ def test_exponents_are_for_a5() -> None:
     rejects(text, "a move of scale exponents does not exist on a2a3", "a2a3", sort="wrong-target")
 
 
+def test_the_generic_form() -> None:
+    plain = '"pto.tmov"(%s, %d) : (MAT<16x64xf16>, LEFT<16x64xf16>) -> ()'
+    sized = '"pto.tmov"(%s, %f, %d) <{operandSegmentSizes = array<i32: 1, 1, 0, 1>}>'
+    arguments = "%s: ACC<16x64xf32>, %f: FP<1x64xi64>, %d: MAT<16x64xi8>"
+    types = "(ACC<16x64xf32>, FP<1x64xi64>, MAT<16x64xi8>) -> ()"
+    function = "module {{\nfunc.func @kernel({}) {{\n{}\nreturn\n}}\n}}\n"
+    assert "pto.tmov ins(%s : " in accepts(function.format("%s: MAT<16x64xf16>, %d: LEFT<16x64xf16>", plain))
+    quantised = accepts(function.format(arguments, f"{sized} : {types}"))
+    assert ", %f : !pto.tile_buf<scaling, 1x64xi64>) outs(%d : " in quantised
+
+
 # --- windows ----------------------------------------------------------------------------------------------------------
 
 WINDOW = """%r = arith.constant {} : index
@@ -295,6 +306,11 @@ WINDOW = """%r = arith.constant {} : index
             "a5",
         ),
         (
+            EXTRACT.format("ACC<64x64xf32>", "~MAT<16x64x«f32|bf16»>"),
+            "pto.textract expects dst of acc to have elements of f16 or bf16 on a2a3, not f32",
+            "a2a3",
+        ),
+        (
             INSERT.format("ND<16x64xf16>", "~«NZ|ND»<64x64xf16>"),
             "pto.tinsert expects dst to be laid out as ND like src, not NZ",
             "a5",
@@ -323,6 +339,13 @@ def test_what_a_window_may_not_be(text: str, message: str, target: str) -> None:
 )
 def test_windows_with_parameters(body: str) -> None:
     assert body.partition(" : ")[0] in accepts(body)
+
+
+def test_windows_of_a2a3_become_i16_with_a_parameter() -> None:
+    body = "pto.textract ins(%s, %r, %c, %q : ACC<64x64xi32>, index, index, i64) outs(%d : MAT<16x64xi16>)"
+    accepts(body, "a2a3")
+    message = "with a quantisation parameter to have elements of bf16, f16, i8 on a5, not i16"
+    rejects(body.replace(": MAT", ": ~MAT"), f"pto.textract expects dst of i32 in acc {message}")
 
 
 def test_an_insertion_keeps_the_rest() -> None:

@@ -126,6 +126,22 @@ def test_a_load_to_vec_keeps_the_layout_that_is_written() -> None:
     rejects(with_view("nd", load), message)
 
 
+def test_a_load_to_vec_keeps_the_order_that_strides_say() -> None:
+    load = LOAD.format("PV<16x16xf32>", "~ND<16x64xf32>")
+    text = with_view("", load).replace("sizes = [%c1, %c1]", "sizes = [%c16, %c16]").replace("1x1xf32", "16x16xf32")
+    text = text.replace("offsets = [%c1, %c1]", "offsets = [%c0, %c0]").replace(
+        "%c1 =", "%c0 = arith.constant 0 : index\n%c1 ="
+    )
+    accepts(text.replace("~", ""))
+    message = "columns of src are 16 elements apart, but in a row of dst in vec they are neighbours"
+    rejects(text.replace("strides = [%c64, %c1]", "strides = [%c1, %c16]"), message)
+    accepts(
+        text.replace("strides = [%c64, %c1]", "strides = [%c1, %c16]")
+        .replace("~", "")
+        .replace("vec, 16x64xf32", "vec, 1x64xf32")
+    )
+
+
 @pytest.mark.parametrize(
     "tail",
     [

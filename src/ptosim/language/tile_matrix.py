@@ -25,6 +25,8 @@ PLAIN_TYPES = frozenset({("i32", "i8", "i8"), ("f32", "f16", "f16"), ("f32", "bf
 A5_TYPES = PLAIN_TYPES | {("f32", lhs, rhs) for lhs in FLOAT8 for rhs in FLOAT8} | {("f32", "hif8", "hif8")}
 MX_TYPES = frozenset({("f32", lhs, rhs) for pair in (FLOAT8, FLOAT4) for lhs in pair for rhs in pair})
 
+_A5_LAYOUTS: dict[str, Layout] = {"lhs": "NZ", "rhs": "ZN", "dst": "NZ"}
+
 
 class Product(TileOperation):
     """What all products share. `gemv` ones have one row."""
@@ -106,7 +108,7 @@ class Product(TileOperation):
             yield Problem(f"{letter} is {found}", at=f"{second}_type")
 
     def _layouts(self) -> Iterator[Problem]:
-        for role, layout in (("lhs", "NZ"), ("rhs", "ZN"), ("dst", "NZ")):
+        for role, layout in _A5_LAYOUTS.items():
             plain_row = self.gemv and role == "lhs" and self.tile(role).rows == 1
             if self.tile(role).loc != "mat" and not plain_row:
                 yield from is_laid_out(self, role, layout, on=" on a5")

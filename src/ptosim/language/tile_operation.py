@@ -77,7 +77,7 @@ class TileOperation(PTOOperation):
     """Roles that serve as working memory: read and written, their contents of no meaning before and after."""
 
     reads: ClassVar[tuple[str, ...]] = ()
-    """Roles that are read: all of `ins` but scalars and tmp, and what is read besides."""
+    """Roles that are read: all of `ins` but scalars and working memory, and what is read besides."""
     writes: ClassVar[tuple[str, ...]] = ()
     """Roles that are written: all of `outs`."""
     overwrites: ClassVar[tuple[str, ...]] = ()
@@ -85,7 +85,7 @@ class TileOperation(PTOOperation):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        unread = {*cls.outs, *cls.scalars, "tmp"} - {*cls.also_reads}
+        unread = {*cls.outs, *cls.scalars, *cls.scratch, "tmp"} - {*cls.also_reads}
         cls.reads = tuple(role for role in cls.operand_roles if role not in unread)
         cls.writes = tuple(role for role in cls.operand_roles if role in cls.outs)
         cls.overwrites = tuple(role for role in cls.writes if role not in (*cls.also_reads, *cls.partly_writes))
@@ -127,6 +127,11 @@ class TileOperation(PTOOperation):
         return (CoreKind.AIC,) if places else self.cores
 
     # --- text -------------------------------------------------------------------------------------
+
+    @classmethod
+    def usage(cls) -> str:
+        """How it is written, with its roles; nothing where `ins` and `outs` say it."""
+        return ""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -51,6 +51,10 @@ class _Initialize(CallOperation):
     result = Result()
 
     @classmethod
+    def usage(cls) -> str:
+        return f"%result = {cls.name} {{{', '.join(cls.property_roles)}}} (%buffer : TYPE, ...) -> !pto.pipe"
+
+    @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         attributes = parser.parse_optional_attr_dict()

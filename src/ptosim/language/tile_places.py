@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ptosim.effects.names import Space
 from ptosim.language.operation import Problem, PTOOperation
@@ -120,11 +120,17 @@ def count(shape: Iterable[int | None]) -> int | None:
     return None if None in known else prod(extent for extent in known if extent is not None)
 
 
-def written_layout(view: SSAValue) -> str | None:
-    """The layout that is written for the tensor of a view, or None where none is."""
+def tensor_of(view: SSAValue) -> Operation | Block:
+    """What defines the tensor that a view is a part of."""
     owner = view.owner
     while isinstance(owner, PTOOperation) and owner.name == "pto.partition_view":
         owner = owner.operands[0].owner
+    return owner
+
+
+def written_layout(view: SSAValue) -> str | None:
+    """The layout that is written for the tensor of a view, or None where none is."""
+    owner = tensor_of(view)
     return owner.word("layout") if isinstance(owner, PTOOperation) else None
 
 

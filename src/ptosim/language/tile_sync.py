@@ -5,7 +5,7 @@ Flags, barriers and events between pipes are in sync.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
@@ -24,7 +24,7 @@ from ptosim.language.syntax import parse_types, parse_word
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_syntax import parse_clause
 from ptosim.language.tile_types import EventIdArrayType, PartitionViewType, TileBufType
-from ptosim.language.view_operation import ViewOperation
+from ptosim.language.view_operation import Operands, ViewOperation
 
 _OVERLAPPING = (Pipe.MTE2, Pipe.MTE3, Pipe.ALL)
 """The pipes of a5 whose entries may overlap, so that a barrier orders something."""
@@ -47,6 +47,10 @@ class TSync(TileOperation):
     words = {"op_class": BARRIER_EVENT_TYPES}
     tiles = VariadicOperand()
     op_class = OptionalProperty()
+
+    @classmethod
+    def usage(cls) -> str:
+        return f"{cls.name} ins(%tile, ... : TYPES), or {cls.name}<CLASS>"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -127,7 +131,9 @@ class EventIdArrayGet(_EventId):
     result = Result()
 
     @classmethod
-    def inferred(cls, *_: object) -> list[Attribute]:
+    def inferred(
+        cls, parser: LocatedParser, operands: Operands, properties: Mapping[str, Attribute]
+    ) -> list[Attribute]:
         return [IndexType()]
 
     def view_rules(self, target: str) -> Iterator[Problem]:
