@@ -45,8 +45,8 @@ def test_a_module_in_the_generic_form():
 
 
 def test_bare_vector_code_in_the_generic_form_gets_a_scope():
-    instruction = '%m = "pto.pset_b32"() {pattern = "PAT_ALL"} : () -> !pto.mask<b32>'
-    assert 'pto.vecscope {\n      %m = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n    }' in running(instruction)
+    instruction = '%all = "pto.pset_b32"() {pattern = "PAT_ALL"} : () -> !pto.mask<b32>'
+    assert 'pto.vecscope {\n      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n    }' in running(instruction)
 
 
 def test_places_of_other_tools_are_forgotten():
