@@ -229,7 +229,7 @@ class PTOOperation(Readable):
         return {}
 
     def title(self, name_of: Callable[[SSAValue], str]) -> str:
-        """What reports call all that is made for it, given what values are called; nothing: each piece by its own name."""
+        """What reports call all that is made for it, given the names of values; nothing: each piece by its own name."""
         return ""
 
     @property
