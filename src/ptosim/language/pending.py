@@ -34,7 +34,7 @@ _ROOMS = {
     "tile_vector_fill": "texpands tci ttri trandom",
     "tile_vector_expand": "trowexpanddiv tcolexpanddiv",
     "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
-    "tile_vector_gather": "tgather tscatter tgatherb tsort32 tmrgsort",
+    "tile_vector_gather": "tgather tscatter tgatherb",
     "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
     "tile_move": "tload tprefetch tstore",
     "tile_extract": "tmov textract tinsert",
