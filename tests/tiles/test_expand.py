@@ -25,10 +25,24 @@ def extremum(a, b, of_floats, of_integers):
     return (of_floats if a.dtype.kind not in "iu" else of_integers)(a, b).astype(a.dtype)
 
 
+def quotient(a, b):
+    """Integers are cut towards zero; divided by zero they give all bits."""
+    if a.dtype.kind not in "iu":
+        return a / b
+    a, b = np.broadcast_arrays(a, b)
+    divided = [
+        -1 if y == 0 else abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)
+        for x, y in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
+    ]
+    bits = [value & (1 << 8 * a.dtype.itemsize) - 1 for value in divided]
+    return np.array(bits, f"u{a.dtype.itemsize}").view(a.dtype).reshape(a.shape)
+
+
 JOINED = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
+    "div": quotient,
     "max": lambda a, b: extremum(a, b, greater, np.maximum),
     "min": lambda a, b: extremum(a, b, lesser, np.minimum),
 }

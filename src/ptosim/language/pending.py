@@ -32,7 +32,6 @@ _ROOMS = {
         "taddsc tsubsc"
     ),
     "tile_vector_fill": "texpands tci ttri trandom",
-    "tile_vector_expand": "trowexpanddiv tcolexpanddiv",
     "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
     "tile_vector_gather": "tgather tscatter tgatherb",
     "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",

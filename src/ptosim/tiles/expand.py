@@ -13,47 +13,47 @@ from xdsl.ir import SSAValue
 from ptosim.language.build import Builder, known
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_vector_expand import column_role
-from ptosim.language.types import element_of
+from ptosim.tiles.formula import Compute, Formula, instruction, product, quotient
 from ptosim.tiles.lowering import define
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.register import load_everywhere
+from ptosim.tiles.registers import Registers
+from ptosim.tiles.single import load_everywhere
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Access, Lanes, load
 
-Join = Callable[[Builder, SSAValue, SSAValue, SSAValue], SSAValue]
-"""Two registers and a mask make one."""
 
-
-def _instruction(name: str) -> Join:
-    def join(build: Builder, lhs: SSAValue, rhs: SSAValue, mask: SSAValue) -> SSAValue:
-        return build.op(name, lhs=lhs, rhs=rhs, mask=mask)
-
-    return join
-
-
-def _exponential(build: Builder, lhs: SSAValue, rhs: SSAValue, mask: SSAValue) -> SSAValue:
+def _exponential(v: Registers) -> Compute:
     """e to the power of the difference; f16 is rounded after either step."""
-    if element_of(lhs.type).bits == 32:
-        return build.vexpdif(input=lhs, max=rhs, mask=mask, part="ODD", result=lhs.type)
-    return build.vexp(input=build.vsub(lhs=lhs, rhs=rhs, mask=mask), mask=mask)
+
+    def compute(x: SSAValue, y: SSAValue, mask: SSAValue) -> SSAValue:
+        if v.kind.bits == 32:
+            return v.op("vexpdif", x, y, mask, part="ODD", result=v.type)
+        return v.op("vexp", v.op("vsub", x, y, mask), mask)
+
+    return compute
 
 
-_JOINS: dict[str, Join] = {
-    "add": _instruction("vadd"),
-    "sub": _instruction("vsub"),
-    "mul": _instruction("vmul"),
-    "max": _instruction("vmax"),
-    "min": _instruction("vmin"),
+_JOINS: dict[str, Formula] = {
+    "add": instruction("vadd"),
+    "sub": instruction("vsub"),
+    "mul": product,
+    "div": quotient,
+    "max": instruction("vmax"),
+    "min": instruction("vmin"),
     "expdif": _exponential,
 }
+
+Step = Callable[[Access, SSAValue], None]
+"""What is done at a place with the register that is broadcast there."""
 
 # --- an element for each row --------------------------------------------------------------------------------------
 
 
-def _each_row(build: Builder, dst: Tile, column: Tile, step: Callable[[Access, SSAValue], None]) -> None:
+def _each_row(build: Builder, dst: Tile, column: Tile, prepare: Callable[[], Step]) -> None:
     """Visit every register of a tile with the element of its row in all lanes."""
 
     def scope() -> None:
+        step = prepare()
         lanes = Lanes(build, dst.cols, dst.buf.cols, dst.kind.bytes)
 
         def row(number: SSAValue) -> None:
@@ -70,10 +70,10 @@ def _each_row(build: Builder, dst: Tile, column: Tile, step: Callable[[Access, S
 
 
 def _trowexpand(build: Builder, src: Tile, dst: Tile) -> None:
-    _each_row(build, dst, src, lambda here, element: here.store(dst, element))
+    _each_row(build, dst, src, lambda: lambda here, element: here.store(dst, element))
 
 
-def _with_column(join: Join) -> Callable[..., None]:
+def _with_column(formula: Formula) -> Callable[..., None]:
     def lower(build: Builder, op: TileOperation, src0: Tile, src1: Tile, dst: Tile) -> None:
         role = column_role(op)
         whole, column = (src1, src0) if role == "src0" else (src0, src1)
@@ -81,12 +81,17 @@ def _with_column(join: Join) -> Callable[..., None]:
             other = "src1" if role == "src0" else "src0"
             raise Refused(f"{op.name} of a tile laid out as {whole.buf.layout} is not lowered", at=f"{other}_type")
 
-        def step(here: Access, element: SSAValue) -> None:
-            x = here.load(whole)
-            lhs, rhs = (element, x) if role == "src0" else (x, element)
-            here.store(dst, join(build, lhs, rhs, here.mask))
+        def prepare() -> Step:
+            compute = formula(Registers(build, dst.element))
 
-        _each_row(build, dst, column, step)
+            def step(here: Access, element: SSAValue) -> None:
+                x = here.load(whole)
+                lhs, rhs = (element, x) if role == "src0" else (x, element)
+                here.store(dst, compute(lhs, rhs, here.mask))
+
+            return step
+
+        _each_row(build, dst, column, prepare)
 
     return lower
 
@@ -94,10 +99,11 @@ def _with_column(join: Join) -> Callable[..., None]:
 # --- an element for each column -----------------------------------------------------------------------------------
 
 
-def _each_column(build: Builder, dst: Tile, row: Tile, step: Callable[[Access, SSAValue], None]) -> None:
+def _each_column(build: Builder, dst: Tile, row: Tile, prepare: Callable[[], Step]) -> None:
     """Visit every register of a tile with that of a row above it, which is loaded once for all rows."""
 
     def scope() -> None:
+        step = prepare()
         lanes = Lanes(build, dst.cols, dst.buf.cols, dst.kind.bytes)
 
         def columns(at: SSAValue, mask: SSAValue) -> None:
@@ -115,21 +121,22 @@ def _each_column(build: Builder, dst: Tile, row: Tile, step: Callable[[Access, S
 
 
 def _tcolexpand(build: Builder, src: Tile, dst: Tile) -> None:
-    _each_column(build, dst, src, lambda here, elements: here.store(dst, elements))
+    _each_column(build, dst, src, lambda: lambda here, elements: here.store(dst, elements))
 
 
-def _with_row(join: Join) -> Callable[..., None]:
+def _with_row(formula: Formula) -> Callable[..., None]:
     def lower(build: Builder, src0: Tile, src1: Tile, dst: Tile) -> None:
-        def step(here: Access, elements: SSAValue) -> None:
-            here.store(dst, join(build, here.load(src0), elements, here.mask))
+        def prepare() -> Step:
+            compute = formula(Registers(build, dst.element))
+            return lambda here, elements: here.store(dst, compute(here.load(src0), elements, here.mask))
 
-        _each_column(build, dst, src1, step)
+        _each_column(build, dst, src1, prepare)
 
     return lower
 
 
 define("pto.trowexpand", _trowexpand)
 define("pto.tcolexpand", _tcolexpand)
-for _name, _join in _JOINS.items():
-    define(f"pto.trowexpand{_name}", _with_column(_join))
-    define(f"pto.tcolexpand{_name}", _with_row(_join))
+for _name, _formula in _JOINS.items():
+    define(f"pto.trowexpand{_name}", _with_column(_formula))
+    define(f"pto.tcolexpand{_name}", _with_row(_formula))

@@ -17,17 +17,32 @@ from ptosim.language.build import Builder, Number
 from ptosim.language.reduction import sum_type
 from ptosim.language.types import VregType, element_of
 from ptosim.tiles.lowering import define
-from ptosim.tiles.register import (
-    bits_of_greatest,
-    bits_of_least,
-    bits_of_one,
-    bits_of_zero,
-    filled,
-    seen_as,
-    store_first,
-)
+from ptosim.tiles.registers import Registers
+from ptosim.tiles.single import store_first
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, everything, first, load, mask_type, offset
+
+_INFINITY = {"f32": 0x7F800000, "f16": 0x7C00}
+"""Of floats; with the sign bit the least of all."""
+
+
+def _zero(element: Element) -> int:
+    return 0
+
+
+def _greatest(element: Element) -> int:
+    """The bits of what nothing is above: infinity, or the greatest integer."""
+    if element.is_float:
+        return _INFINITY[element.name]
+    return (1 << element.bits - (not element.name.startswith("u"))) - 1
+
+
+def _least(element: Element) -> int:
+    """The bits of what nothing is below: minus infinity, or the least integer."""
+    if element.is_float:
+        return _INFINITY[element.name] | 1 << element.bits - 1
+    return 0 if element.name.startswith("u") else 1 << element.bits - 1
+
 
 # --- rows ---------------------------------------------------------------------------------------------------------
 
@@ -42,9 +57,9 @@ class Fold:
 
 
 _FOLDS = {
-    "trowsum": Fold("vcadd", "vadd", bits_of_zero),
-    "trowmax": Fold("vcmax", "vmax", bits_of_least),
-    "trowmin": Fold("vcmin", "vmin", bits_of_greatest),
+    "trowsum": Fold("vcadd", "vadd", _zero),
+    "trowmax": Fold("vcmax", "vmax", _least),
+    "trowmin": Fold("vcmin", "vmin", _greatest),
 }
 
 
@@ -75,7 +90,7 @@ def _fold_rows(build: Builder, fold: Fold, src: Tile, dst: Tile) -> None:
     result = sum_type(register) if fold.lanes == "vcadd" else register
     one = first(build, 1, element_of(result).bytes)
     stored = first(build, 1, src.kind.bytes)
-    start = filled(build, fold.start(element_of(result)), result.element)
+    start = Registers(build, result.element).pattern(fold.start(element_of(result)))
 
     def row(lanes: Lanes, number: SSAValue) -> None:
         def step(at: SSAValue, mask: SSAValue, so_far: SSAValue) -> Sequence[SSAValue]:
@@ -96,7 +111,7 @@ def _row_product(build: Builder, src: Tile, dst: Tile) -> None:
 
     def scope() -> None:
         all_, stored = everything(build, src.kind.bytes), first(build, 1, src.kind.bytes)
-        ones = filled(build, bits_of_one(src.kind), src.element)
+        ones = Registers(build, src.element).every(1)
 
         def row(lanes: Lanes, number: SSAValue) -> None:
             def step(at: SSAValue, mask: SSAValue, so_far: SSAValue) -> Sequence[SSAValue]:
@@ -126,8 +141,8 @@ class Extremum:
     start: Callable[[Element], int]
 
 
-_GREATEST = Extremum("vcmax", "vmax", "gt", "lt", bits_of_least)
-_LEAST = Extremum("vcmin", "vmin", "lt", "gt", bits_of_greatest)
+_GREATEST = Extremum("vcmax", "vmax", "gt", "lt", _least)
+_LEAST = Extremum("vcmin", "vmin", "lt", "gt", _greatest)
 
 
 def _row_argument(extremum: Extremum) -> Callable[..., None]:
@@ -140,15 +155,15 @@ def _row_argument(extremum: Extremum) -> Callable[..., None]:
 def _locate_in_rows(build: Builder, extremum: Extremum, src: Tile, dst: Tile) -> None:
     """The first of equal elements wins, in a register as between registers; one with a NaN never does."""
     one, one_index = first(build, 1, src.kind.bytes), first(build, 1, 4)
-    zeros = filled(build, 0, src.element)
-    start, nowhere = filled(build, extremum.start(src.kind), src.element), filled(build, 0, i32)
+    values, numbers = Registers(build, src.element), Registers(build, i32)
+    zeros, start, nowhere = values.every(0), values.pattern(extremum.start(src.kind)), numbers.every(0)
 
     def row(lanes: Lanes, number: SSAValue) -> None:
         def step(at: SSAValue, mask: SSAValue, best: SSAValue, where: SSAValue) -> Sequence[SSAValue]:
             x = _register(build, src, lanes, number, at, mask)
             found = build.op(extremum.lanes, input=x, mask=mask)
             value, lane = build.vdintlv(lhs=found, rhs=zeros, low=found.type, high=found.type)
-            column = build.vadds(input=seen_as(build, lane, i32), scalar=build.cast(at, i32), mask=one_index)
+            column = build.vadds(input=numbers.cast(lane), scalar=build.cast(at, i32), mask=one_index)
             wins = build.vcmp(lhs=best, rhs=value, seed=one, comparison=extremum.worse, result=one.type)
             best = build.vsel(on_true=value, on_false=best, mask=wins)
             if wins.type != one_index.type:
@@ -207,7 +222,7 @@ def _locate_in_columns(build: Builder, extremum: Extremum, src: Tile, dst: Tile)
     index = i32 if src.kind.bytes == 4 else i16
     width = element_of(index).bytes
     lanes = Lanes(build, src.cols, src.buf.cols, width)
-    all_, top = everything(build, width), filled(build, 0, index)
+    all_, top = everything(build, width), Registers(build, index).every(0)
 
     def read(row: Number, at: SSAValue, mask: SSAValue) -> SSAValue:
         return _widened(build, src, offset(build, src, row, at), mask, lanes.full)

@@ -16,7 +16,7 @@ from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_vector_gather import TMrgSort, TSort32
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.reduce import if_any
-from ptosim.tiles.register import filled
+from ptosim.tiles.registers import Registers
 from ptosim.tiles.require import require
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, first, load, offset, tail
@@ -43,7 +43,7 @@ def _sort_scratch(op: TSort32, target: str) -> int:
 def tsort32(build: Builder, src: Tile, idx: Tile, tmp: Tile | None, dst: Tile, scratch: Tile | None) -> None:
     groups, rest = build.quotient(src.cols, GROUP), build.remainder(src.cols, GROUP)
     shared = build.least(build.most(build.minus(idx.rows, 1), 0), 1)  # 0 where one row of indices serves all
-    working = scratch or tmp
+    completing = scratch or tmp
 
     def row(number: SSAValue) -> None:
         of_idx = build.times(number, shared)
@@ -58,7 +58,7 @@ def tsort32(build: Builder, src: Tile, idx: Tile, tmp: Tile | None, dst: Tile, s
             )
 
         _in_steps(build, groups, src.buf.cols // GROUP, some)
-        if working is not None:
+        if (working := completing) is not None:
             if_any(build, rest, lambda: _last_group(build, (src, number), (idx, of_idx), (dst, number), working))
 
     build.loop(dst.rows, 1, row)
@@ -100,7 +100,7 @@ def _complete(build: Builder, source: Row, into: Tile, start: Number, count: Num
     mask, _ = tail(build, count, tile.kind.bytes)
     x = load(build, tile, offset(build, tile, row, start), mask)
     if pad:
-        x = build.vsel(on_true=x, on_false=filled(build, pad, tile.element), mask=mask)
+        x = build.vsel(on_true=x, on_false=Registers(build, tile.element).pattern(pad), mask=mask)
     group = first(build, GROUP, tile.kind.bytes)
     build.vsts(value=x, dest=into.pointer(build), offset=build.index(0), mask=group)
 
