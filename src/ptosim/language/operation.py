@@ -306,9 +306,8 @@ class PTOOperation(Readable):
         properties = {name: attributes.pop(name) for name in cls.property_roles if name in attributes}
         for name, vocabulary in cls.words.items():
             if (word := properties.get(name)) is not None:
-                properties[name] = StringAttr(
-                    check_word(parser, name, word_in(word), vocabulary, parser.place_of(name))
-                )
+                known = check_word(parser, name, word_in(word), vocabulary, parser.place_of(name))
+                properties[name] = StringAttr(known)
         return attributes, properties
 
     @classmethod
