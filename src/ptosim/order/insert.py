@@ -12,13 +12,15 @@ from itertools import count
 
 from ptosim.effects.names import Pipe
 from ptosim.order.conflict import Conflicts
-from ptosim.order.model import Block, Entry, Loop, Node, Program
+from ptosim.order.model import Block, Entry, Node, Program
 from ptosim.order.pairs import Barrier, Inserted, Pair
 from ptosim.order.state import State
-from ptosim.order.walk import MOST_LANES, Meeting, Walker
+from ptosim.order.walk import MOST_LANES, Again, Meeting, Walker
 
 IDS = 8
 """For each ordered pair of pipes."""
+_TRIALS, _LEAST_TRIALS = 10_000, 16
+"""How many walks may be spent on what is superfluous: fewer in a long program, so that loading stays quick."""
 _CREDIT = 2
 """How many iterations a pair without a way back may run ahead."""
 
@@ -35,12 +37,18 @@ class _Inserter:
         self.walker = Walker(program, conflicts, self.inserted, self._missing)
         self.numbers = count(len(program.entries))
         self.added = False
+        self.trying = False
+        """Whether a walk only has to say if something is missing."""
 
     def insert(self) -> Inserted:
-        while True:
+        self._complete()
+        while self._give_credit():
             self._complete()
-            if not self._give_credit() and not self._share_ids():
-                return self.inserted
+        self._reduce()
+        while self._share_ids():
+            self._complete()
+            self._reduce()
+        return self.inserted
 
     def _complete(self) -> None:
         """Walk until nothing is missing."""
@@ -52,17 +60,23 @@ class _Inserter:
     # --- what is missing ----------------------------------------------------------------------------------------------
 
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+        """Add a pair for the latest entry on another pipe, else a barrier."""
         self.added = True
-        entry = meeting.later
-        while open_ := open_ & state.open[entry.pipe]:
-            elsewhere = open_ & ~walker.own[entry.pipe]
-            if elsewhere:
-                earlier = self.program.entries[elsewhere.bit_length() - 1]
-                state.open[entry.pipe] &= self._add_pair(earlier, meeting, state)
-            else:
-                earlier = self.program.entries[open_.bit_length() - 1]
-                self._add_barrier(entry.pipe, earlier, meeting)
-                state.open[entry.pipe] &= ~walker.own[entry.pipe]
+        if self.trying:
+            state.open[meeting.later.pipe] &= ~open_
+            return
+        own = walker.own[meeting.later.pipe]
+        latest = (open_ & ~own or open_).bit_length() - 1
+        earlier = self.program.entries[latest]
+        block, after, before = self._place(earlier, meeting)
+        around = walker.places.loops[block]
+        if earlier.pipe is meeting.later.pipe:
+            self.inserted.add(Barrier(earlier.pipe, before, around, (earlier, meeting.later), meeting.distance))
+            raise Again(before, {})
+        serves = (earlier, meeting.later)
+        pair = self._pair(earlier.pipe, meeting.later.pipe, block, after, before, meeting.distance, serves)
+        walker.own[pair.destination] |= pair.member
+        raise Again(before, {pair: self._tokens(pair, meeting, state)})
 
     def _place(self, earlier: Entry, meeting: Meeting) -> tuple[Block, Node, Node]:
         """The block for a pair, and the nodes of it that hold the two entries."""
@@ -71,32 +85,56 @@ class _Inserter:
             return places.in_common(earlier, meeting.later)
         return loop.body, places.child(loop.body, earlier), places.child(loop.body, meeting.later)
 
-    def _add_pair(self, earlier: Entry, meeting: Meeting, state: State) -> int:
-        """Add a pair; gives what its wait does not cover."""
-        block, after, before = self._place(earlier, meeting)
-        loop = meeting.rounds[-1].loop if meeting.distance else None
-        pair = self._pair(earlier.pipe, meeting.later.pipe, block, after, before, meeting.distance, loop)
-        pair.serves = (earlier, meeting.later)
-        self.inserted.add_pair(pair)
-        self.walker.own[pair.destination] |= pair.member
-        token = self.walker.token(pair.source, after, state.issued)
-        if meeting.distance:  # tokens of the iterations since then are under way
-            passed = [round_.behind[after] for round_ in meeting.rounds[1:] if after in round_.behind]
-            state.tokens[pair] = tuple(
-                at.open[pair.source] & at.open[Pipe.S] & ~self.walker.own[pair.source] for at in passed
-            )
-        return token
+    def _tokens(self, pair: Pair, meeting: Meeting, state: State) -> tuple[int, ...]:
+        """What the tokens do not cover that are under way before the wait: one of each iteration since the entries that
+        are followed were issued; of this one, if the set comes first."""
+        first = self.walker.token(pair.source, pair.after, state.issued)
+        own = self.walker.own[pair.source]
+        passed = [round_.behind[pair.after] for round_ in meeting.rounds[1:] if pair.after in round_.behind]
+        return (first, *(at.open[pair.source] & at.open[Pipe.S] & ~own for at in passed))
 
     def _pair(
-        self, source: Pipe, destination: Pipe, block: Block, after: Node, before: Node, distance: int, loop: Loop | None
+        self,
+        source: Pipe,
+        destination: Pipe,
+        block: Block,
+        after: Node,
+        before: Node,
+        distance: int,
+        serves: tuple[Entry, Entry],
     ) -> Pair:
-        outermost = self.walker.places.outermost[block]
-        serves = (self.program.entries[0], self.program.entries[0])
-        return Pair(source, destination, block, after, before, distance, loop, outermost, serves, next(self.numbers))
+        around, number = self.walker.places.loops[block], next(self.numbers)
+        pair = Pair(source, destination, block, after, before, distance, around, serves, number)
+        self.inserted.add(pair)
+        return pair
 
-    def _add_barrier(self, pipe: Pipe, earlier: Entry, meeting: Meeting) -> None:
-        _, _, before = self._place(earlier, meeting)
-        self.inserted.add_barrier(Barrier(pipe, before, (earlier, meeting.later)))
+    # --- what is not needed ---------------------------------------------------------------------------------------------
+
+    def _reduce(self) -> None:
+        """Take away again what later additions made superfluous, the outer and the carried first."""
+        budget = max(_LEAST_TRIALS, _TRIALS // max(len(self.program.entries), 1))
+        for item in sorted(self._doubtful(), key=lambda item: (len(item.around), -item.distance))[:budget]:
+            self._try_without(item)
+        self._complete()
+
+    def _doubtful(self) -> list[Pair | Barrier]:
+        """Whatever follows suffices for an entry in the place where it was added; only a wait that stands before a loop
+        or a branch, or reaches over iterations, comes earlier than what was found before it."""
+        items: list[Pair | Barrier] = [*self.inserted.barriers, *self.inserted.pairs]
+        drained = any(barrier.pipe is Pipe.ALL for barrier in self.inserted.barriers)
+        return [
+            item
+            for item in items
+            if drained or isinstance(item, Barrier) or item.distance or item.before is not item.serves[1]
+        ]
+
+    def _try_without(self, item: Pair | Barrier) -> None:
+        self.inserted.remove(item)
+        self.trying, self.added = True, False
+        self.walker.walk()
+        self.trying = False
+        if self.added or any(pair.lanes is None or pair.lanes > MOST_LANES for pair in self.inserted.pairs):
+            self.inserted.add(item)
 
     # --- lanes and ids ------------------------------------------------------------------------------------------------
 
@@ -108,9 +146,8 @@ class _Inserter:
             if loop is None or (pair.lanes is not None and pair.lanes <= MOST_LANES):
                 continue
             after, before = places.child(loop.body, pair.before), places.child(loop.body, pair.after)
-            credit = self._pair(pair.destination, pair.source, loop.body, after, before, _CREDIT, loop)
-            credit.serves = (pair.serves[1], pair.serves[0])
-            self.inserted.add_pair(credit)
+            back = (pair.serves[1], pair.serves[0])
+            self._pair(pair.destination, pair.source, loop.body, after, before, _CREDIT, back)
             return True
         return False
 
@@ -125,8 +162,8 @@ class _Inserter:
             bases = (base for base in range(IDS - lanes + 1) if taken.isdisjoint(range(base, base + lanes)))
             base = next(bases, None)
             if base is None:
-                self.inserted.remove_pair(pair)
-                self.inserted.add_barrier(Barrier(Pipe.ALL, pair.before, pair.serves))
+                self.inserted.remove(pair)
+                self.inserted.add(Barrier(Pipe.ALL, pair.before, pair.around, pair.serves))
                 return True
             pair.base = base
             others.append(pair)

@@ -22,10 +22,8 @@ class Pair:
     after: Node
     before: Node
     distance: int
-    loop: Loop | None
-    """The loop whose body the block is, for pairs with a distance."""
-    outermost: Loop | None
-    """The outermost loop around, where tokens are primed and drained."""
+    around: tuple[Loop, ...]
+    """The loops around the block, outermost first; before the first of them tokens are primed."""
     serves: tuple[Entry, Entry]
     """The two entries that it orders."""
     number: int
@@ -34,6 +32,15 @@ class Pair:
     """How many ids it takes in turn, once that is known."""
     base: int = 0
     """The first of its ids."""
+
+    @property
+    def loop(self) -> Loop | None:
+        """The loop whose iterations are between set and wait."""
+        return self.around[-1] if self.distance else None
+
+    @property
+    def outermost(self) -> Loop | None:
+        return self.around[0] if self.around else None
 
     @property
     def member(self) -> int:
@@ -51,7 +58,10 @@ class Barrier:
 
     pipe: Pipe
     before: Node
+    around: tuple[Loop, ...]
     serves: tuple[Entry, Entry]
+    distance: int = 0
+    """How many iterations are between the two entries that it orders."""
 
 
 @dataclass
@@ -65,24 +75,31 @@ class Inserted:
     primed: dict[Loop, list[Pair]] = field(default_factory=lambda: defaultdict(list))
     """By the outermost loop: the pairs that have tokens before it and drain them behind it."""
 
-    def add_pair(self, pair: Pair) -> None:
-        self.pairs.append(pair)
-        self.before[pair.before].append(pair)
-        self.after[pair.after].append(pair)
-        if pair.distance and pair.outermost is not None:
-            self.primed[pair.outermost].append(pair)
+    versions: dict[Loop, int] = field(default_factory=lambda: defaultdict(int))
+    """How often something was added or removed inside each loop."""
 
-    def remove_pair(self, pair: Pair) -> None:
-        self.pairs.remove(pair)
-        self.before[pair.before].remove(pair)
-        self.after[pair.after].remove(pair)
-        if pair.distance and pair.outermost is not None:
-            self.primed[pair.outermost].remove(pair)
+    def _changed(self, around: tuple[Loop, ...]) -> None:
+        for loop in around:
+            self.versions[loop] += 1
 
-    def add_barrier(self, barrier: Barrier) -> None:
-        self.barriers.append(barrier)
-        self.before[barrier.before].append(barrier)
+    def add(self, item: Pair | Barrier) -> None:
+        self._changed(item.around)
+        self.before[item.before].append(item)
+        if isinstance(item, Barrier):
+            self.barriers.append(item)
+            return
+        self.pairs.append(item)
+        self.after[item.after].append(item)
+        if item.distance:
+            self.primed[item.around[0]].append(item)
 
-    def remove_barrier(self, barrier: Barrier) -> None:
-        self.barriers.remove(barrier)
-        self.before[barrier.before].remove(barrier)
+    def remove(self, item: Pair | Barrier) -> None:
+        self._changed(item.around)
+        self.before[item.before].remove(item)
+        if isinstance(item, Barrier):
+            self.barriers.remove(item)
+            return
+        self.pairs.remove(item)
+        self.after[item.after].remove(item)
+        if item.distance:
+            self.primed[item.around[0]].remove(item)

@@ -15,7 +15,7 @@ that nothing had to be added to is the proof that nothing is missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.names import Pipe
@@ -68,7 +68,17 @@ class Meeting:
 
 
 Missing = Callable[["Walker", State, Meeting, int], None]
-"""Told of entries that may not have ended (a set of them); it makes them known in the state, or notes them."""
+"""Told of entries that may not have ended (a set of them). It notes them, or adds something and raises `Again`."""
+
+
+class Again(Exception):
+    """Something was added before a node: from there on everything is to be walked once more."""
+
+    def __init__(self, before: Node, tokens: Mapping[Pair, tuple[int, ...]]) -> None:
+        super().__init__(before)
+        self.before = before
+        self.tokens = tokens
+        """What the tokens of a new pair do not cover that are under way there."""
 
 
 class Walker:
@@ -91,6 +101,7 @@ class Walker:
         self.forward: dict[Node, State] = {}
         """What was known behind each node in the iteration that issues entries."""
         self._rounds: dict[Loop, list[Round]] = {}
+        self._iterations: dict[Loop, tuple[int, State]] = {}
         self._pairs: tuple[Pair, ...] = ()
         self._pending = 0
         """Pairs with a token under way, as their waits."""
@@ -103,6 +114,7 @@ class Walker:
         self.clashes = dict.fromkeys(self.inserted.pairs, 0)
         self._pairs = tuple(self.inserted.pairs)
         self._pending = 0
+        self._iterations = {}
         for pair in self._pairs:
             pair.lanes = None if pair.outermost is not None else 1
             self.own[pair.destination] |= pair.member
@@ -112,12 +124,7 @@ class Walker:
 
     def _nodes(self, block: Block, state: State, here: Round) -> State:
         for node in block.nodes:
-            for added in tuple(self.inserted.before.get(node, ())):
-                if isinstance(added, Pair):
-                    self._wait(added, state, here)
-                else:
-                    self._barrier(added.pipe, state)
-            state = self._node(node, state, here)
+            state = self._complete(node, state, here)
             for pair in self.inserted.after.get(node, ()):
                 self._set(pair, state, here)
             behind = state.copy()
@@ -125,6 +132,23 @@ class Walker:
             if here.distance == 0:
                 self.forward[node] = behind
         return state
+
+    def _complete(self, node: Node, state: State, here: Round) -> State:
+        """A node and what stands before it, as often as something is added there."""
+        start, pending = state.copy(), self._pending
+        while True:
+            try:
+                for added in self.inserted.before.get(node, ()):
+                    if isinstance(added, Pair):
+                        self._wait(added, state, here)
+                    else:
+                        self._barrier(added.pipe, state)
+                return self._node(node, state, here)
+            except Again as again:
+                if again.before is not node:
+                    raise
+                start.tokens |= again.tokens
+                state, self._pending = start.copy(), pending
 
     def _node(self, node: Node, state: State, here: Round) -> State:
         match node:
@@ -256,8 +280,7 @@ class Walker:
         outside = state.copy()
         first = Round(loop)
         through = self._nodes(loop.body, state, first)
-        behind = through.restricted(self._followed(loop))
-        self._iterate(loop, first, behind)
+        behind = self._iterated(loop, first, through.restricted(self._followed(loop)))
         self._pending = pending
         return self._drained(loop, self._behind(loop, outside, behind))
 
@@ -275,8 +298,12 @@ class Walker:
             self._issue_wait(pair, state)
         return state
 
-    def _iterate(self, loop: Loop, first: Round, behind: State) -> None:
-        """Follow the entries of an iteration through the next ones."""
+    def _iterated(self, loop: Loop, first: Round, behind: State) -> State:
+        """Follow the entries of an iteration through the next ones; gives what is known of them behind the loop. What
+        happens there does not depend on what came before the loop, so it is remembered until something is added."""
+        version = self.inserted.versions.get(loop, 0)
+        if loop in self._iterations and self._iterations[loop][0] == version:
+            return self._iterations[loop][1]
         rounds, state = [first], behind
         self._rounds[loop] = rounds
         for distance in range(1, MOST_LANES + 1 + self.farthest[loop.name]):
@@ -287,6 +314,9 @@ class Walker:
         for pair in self.inserted.pairs:  # those that were added on the way have left tokens as well
             if pair.loop is loop and pair not in behind.tokens:
                 behind.tokens[pair] = self.tokens_of(pair, behind.issued)
+        if version == self.inserted.versions.get(loop, 0):
+            self._iterations[loop] = version, behind
+        return behind
 
     def _has_open_lanes(self, loop: Loop) -> bool:
         return any(pair.lanes is None and self.places.innermost[pair.block] is loop for pair in self._pairs)
@@ -345,11 +375,10 @@ class Places:
         self.block_of: dict[Node, Block] = {}
         self.node_around: dict[Block, Node] = {}
         self.innermost: dict[Block, Loop | None] = {}
-        self.outermost: dict[Block, Loop | None] = {}
         self.own: dict[Pipe, int] = dict.fromkeys(Pipe, 0)
         self.inside: dict[int, int] = dict.fromkeys(program.loops, 0)
         """The entries in each loop."""
-        self._loops: dict[Block, tuple[Loop, ...]] = {}
+        self.loops: dict[Block, tuple[Loop, ...]] = {}
         self._enter(program.body, ())
         for entry in program.entries:
             self.own[entry.pipe] |= 1 << entry.number
@@ -357,9 +386,8 @@ class Places:
                 self.inside[loop] |= 1 << entry.number
 
     def _enter(self, block: Block, loops: tuple[Loop, ...]) -> None:
-        self._loops[block] = loops
+        self.loops[block] = loops
         self.innermost[block] = loops[-1] if loops else None
-        self.outermost[block] = loops[0] if loops else None
         for node in block.nodes:
             self.block_of[node] = block
             for inner in node.blocks():
@@ -367,7 +395,7 @@ class Places:
                 self._enter(inner, (*loops, node) if isinstance(node, Loop) else loops)
 
     def is_inside(self, block: Block, loop: Loop) -> bool:
-        return loop in self._loops[block]
+        return loop in self.loops[block]
 
     def chain(self, node: Node) -> list[tuple[Block, Node]]:
         """The blocks around a node, outermost first, each with the node of it that the way leads through."""
