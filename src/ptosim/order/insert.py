@@ -19,7 +19,7 @@ from ptosim.order.walk import MOST_LANES, Again, Meeting, Walker
 
 IDS = 8
 """For each ordered pair of pipes."""
-_TRIALS, _LEAST_TRIALS = 10_000, 16
+_TRIALS, _LEAST_TRIALS = 8_000, 16
 """How many walks may be spent on what is superfluous: fewer in a long program, so that loading stays quick."""
 _CREDIT = 2
 """How many iterations a pair without a way back may run ahead."""
@@ -30,6 +30,10 @@ def insert(program: Program, conflicts: Conflicts | None = None) -> Inserted:
     return _Inserter(program, conflicts or Conflicts(program)).insert()
 
 
+class _Needed(Exception):
+    """Something is missing without what was taken away."""
+
+
 class _Inserter:
     def __init__(self, program: Program, conflicts: Conflicts) -> None:
         self.program = program
@@ -37,6 +41,7 @@ class _Inserter:
         self.walker = Walker(program, conflicts, self.inserted, self._missing)
         self.numbers = count(len(program.entries))
         self.added = False
+        self.has_credit = False
         self.trying = False
         """Whether a walk only has to say if something is missing."""
 
@@ -61,10 +66,9 @@ class _Inserter:
 
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
         """Add a pair for the latest entry on another pipe, else a barrier."""
-        self.added = True
         if self.trying:
-            state.open[meeting.later.pipe] &= ~open_
-            return
+            raise _Needed
+        self.added = True
         own = walker.own[meeting.later.pipe]
         latest = (open_ & ~own or open_).bit_length() - 1
         earlier = self.program.entries[latest]
@@ -113,28 +117,37 @@ class _Inserter:
     def _reduce(self) -> None:
         """Take away again what later additions made superfluous, the outer and the carried first."""
         budget = max(_LEAST_TRIALS, _TRIALS // max(len(self.program.entries), 1))
-        for item in sorted(self._doubtful(), key=lambda item: (len(item.around), -item.distance))[:budget]:
-            self._try_without(item)
+        found = True
+        while found:
+            doubtful = sorted(self._doubtful(), key=lambda item: (len(item.around), -item.distance))
+            removed = [item for item in doubtful[:budget] if self._is_superfluous(item)]
+            found = bool(removed) and self.has_credit  # a credit goes with the pair it was given to
         self._complete()
 
     def _doubtful(self) -> list[Pair | Barrier]:
         """Whatever follows suffices for an entry in the place where it was added; only a wait that stands before a loop
         or a branch, or reaches over iterations, comes earlier than what was found before it."""
         items: list[Pair | Barrier] = [*self.inserted.barriers, *self.inserted.pairs]
-        drained = any(barrier.pipe is Pipe.ALL for barrier in self.inserted.barriers)
+        drained = self.has_credit or any(barrier.pipe is Pipe.ALL for barrier in self.inserted.barriers)
         return [
             item
             for item in items
             if drained or isinstance(item, Barrier) or item.distance or item.before is not item.serves[1]
         ]
 
-    def _try_without(self, item: Pair | Barrier) -> None:
+    def _is_superfluous(self, item: Pair | Barrier) -> bool:
+        """Try without it; what is needed comes back."""
         self.inserted.remove(item)
-        self.trying, self.added = True, False
-        self.walker.walk()
+        self.trying = True
+        try:
+            self.walker.walk()
+            missing = any(pair.lanes is None or pair.lanes > MOST_LANES for pair in self.inserted.pairs)
+        except _Needed:
+            missing = True
         self.trying = False
-        if self.added or any(pair.lanes is None or pair.lanes > MOST_LANES for pair in self.inserted.pairs):
+        if missing:
             self.inserted.add(item)
+        return not missing
 
     # --- lanes and ids ------------------------------------------------------------------------------------------------
 
@@ -148,6 +161,7 @@ class _Inserter:
             after, before = places.child(loop.body, pair.before), places.child(loop.body, pair.after)
             back = (pair.serves[1], pair.serves[0])
             self._pair(pair.destination, pair.source, loop.body, after, before, _CREDIT, back)
+            self.has_credit = True
             return True
         return False
 

@@ -123,8 +123,9 @@ class Walker:
     # --- nodes --------------------------------------------------------------------------------------------------------
 
     def _nodes(self, block: Block, state: State, here: Round) -> State:
+        behind = state.copy()
         for node in block.nodes:
-            state = self._complete(node, state, here)
+            state = self._complete(node, state, behind, here)
             for pair in self.inserted.after.get(node, ()):
                 self._set(pair, state, here)
             behind = state.copy()
@@ -133,9 +134,9 @@ class Walker:
                 self.forward[node] = behind
         return state
 
-    def _complete(self, node: Node, state: State, here: Round) -> State:
+    def _complete(self, node: Node, state: State, start: State, here: Round) -> State:
         """A node and what stands before it, as often as something is added there."""
-        start, pending = state.copy(), self._pending
+        pending = self._pending
         while True:
             try:
                 for added in self.inserted.before.get(node, ()):
@@ -147,6 +148,7 @@ class Walker:
             except Again as again:
                 if again.before is not node:
                     raise
+                start = start.copy()
                 start.tokens |= again.tokens
                 state, self._pending = start.copy(), pending
 
@@ -344,7 +346,9 @@ class Walker:
             state.open[pipe] |= behind.open[pipe] & new
         for key in {*outside.tokens, *behind.tokens}:
             before, after = outside.tokens.get(key, ()), behind.tokens.get(key, ())
-            if isinstance(key, Pair) and not before:  # added on the way: nothing is known of what came before
+            if isinstance(key, Pair) and not self.places.is_inside(key.block, loop):  # set before all that is in it
+                after = (new,) * len(before)
+            elif isinstance(key, Pair) and not before:  # added on the way: nothing is known of what came before
                 before = (outside.issued,) * len(after)
             if len(before) == len(after):
                 state.tokens[key] = tuple(a | b & new for a, b in zip(before, after, strict=True))
