@@ -21,7 +21,7 @@ from ptosim.language.parser import ParsedModule, deep_recursion
 from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
-from ptosim.order.barriers import between_entries
+from ptosim.order.ordering import order_entries
 from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
@@ -45,7 +45,7 @@ def lowering(sync: str) -> Sequence[Pass]:
     """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
     return (
         lower_tiles,  # no operation on tiles or views is left
-        partial(between_entries, sync=sync),  # entries that depend on each other are ordered
+        partial(order_entries, sync=sync),  # entries that depend on each other are ordered
     )
 
 
