@@ -123,8 +123,9 @@ def said(each: Explanation) -> str:
     try:
         from ptosim.api import Module
         from ptosim.loading import load_module
+        from ptosim.native.library import Request
 
-        module = Module(load_module(Source(each.file, source)))
+        module = Module(load_module(Source(each.file, source)), Request())
         kernel = module.kernel()
         values = [value_of(word, parameter) for word, parameter in zip(each.arguments, kernel.signature, strict=False)]
         return str(ptosim.check(kernel, *values))

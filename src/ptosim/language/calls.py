@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import Call, Function, callee_of, every_function
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 
 Found = tuple[Operation, Problem]
@@ -25,7 +25,7 @@ def helpers(module: ModuleOp) -> set[Function]:
 
 
 def call_problems(module: ModuleOp) -> Iterator[Found]:
-    calls = {function: list(_calls(function)) for function in module.walk() if isinstance(function, Function)}
+    calls = {function: list(_calls(function)) for function in every_function(module)}
     if not any(calls.values()):
         return
     recursive = list(_recursion(calls))

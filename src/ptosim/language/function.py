@@ -304,6 +304,25 @@ class Call(PTOOperation):
             yield Problem(f"@{self.symbol} gives ({results})", at="callee")
 
 
+def modules_of(module: ModuleOp) -> Iterator[ModuleOp]:
+    """A module and the modules in it."""
+    yield module
+    for op in module.body.ops:
+        if isinstance(op, ModuleOp):
+            yield from modules_of(op)
+
+
+def every_function(module: ModuleOp) -> list[Function]:
+    """The functions of a module and of the modules in it, declarations included, in the order of the text."""
+    found: list[Function] = []
+    for op in module.body.ops:
+        if isinstance(op, ModuleOp):
+            found += every_function(op)
+        elif isinstance(op, Function):
+            found.append(op)
+    return found
+
+
 def functions(module: ModuleOp) -> dict[str, Function]:
     """The functions of a module by their symbol; those of nested modules are not among them."""
     return {op.symbol: op for op in module.body.ops if isinstance(op, Function)}
@@ -320,7 +339,7 @@ def function_of(op: Operation) -> Function | None:
 def entry_functions(module: ModuleOp) -> list[Function]:
     """The marked functions; when there are none, every public function with a body that gives nothing and that no other
     calls."""
-    bodies = [op for op in module.walk() if isinstance(op, Function) and not op.is_declaration]
+    bodies = [function for function in every_function(module) if not function.is_declaration]
     marked = [function for function in bodies if function.is_marked]
     if marked:
         return marked
@@ -362,7 +381,7 @@ def callee_of(call: Call) -> Function | None:
 
 def _definition(declared: Function) -> Function:
     """The function that a declaration stands for: of the same kind of core, if it says; itself, if there is none."""
-    bodies = (op for op in outermost(declared).walk() if isinstance(op, Function) and not op.is_declaration)
+    bodies = (op for op in every_function(outermost(declared)) if not op.is_declaration)
     same = (op for op in bodies if op.symbol == declared.symbol and core_of(declared) in (None, core_of(op)))
     return next(same, declared)
 

@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind
 from ptosim.language.calls import Found, helpers
-from ptosim.language.function import Call, Function, callee_of, callees, entry_functions, function_of
+from ptosim.language.function import Call, Function, callee_of, callees, entry_functions, every_function, function_of
 from ptosim.language.operation import (
     KERNEL_KIND,
     KERNEL_KINDS,
@@ -23,6 +23,7 @@ from ptosim.language.operation import (
     cores_of,
     enclosing_scope,
 )
+from ptosim.language.pointer import LdDev, StDev
 from ptosim.language.scope import Section
 from ptosim.language.syntax import word_in
 from ptosim.language.tile_operation import TileOperation
@@ -87,13 +88,14 @@ def _asked(function: Function) -> Iterator[CoreKind]:
 
 def core_problems(module: ModuleOp) -> Iterator[Found]:
     """Instructions that the core which is to run them does not have."""
-    called = helpers(module)
-    for function in module.walk():
-        if isinstance(function, Function):
-            yield from _function_problems(function, function in called)
-    for op in module.walk():
-        if isinstance(op, Call):
-            yield from _call_problems(op)
+    called, entries = helpers(module), set(entry_functions(module))
+    for function in every_function(module):
+        yield from _function_problems(function, function in called)
+        for op in function.walk():
+            if isinstance(op, Call):
+                yield from _call_problems(op)
+            elif isinstance(op, LdDev | StDev) and function not in entries:
+                yield op, Problem(f"{op.name} belongs in a kernel entry, not in the helper @{function.symbol}")
     for call in calls_of_one_kind(module):
         if any(result.uses for result in call.results):
             core = core_of(callee_of(call) or call)

@@ -24,7 +24,7 @@ Effects, semantics and lowerings refer to operands by these roles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -228,6 +228,10 @@ class PTOOperation(Readable):
         """What engines have to know beyond operands, words and integers, as plain values (effects.record.Static)."""
         return {}
 
+    def title(self, name_of: Callable[[SSAValue], str]) -> str:
+        """What reports call all that is made for it, given the names of values; nothing: each piece by its own name."""
+        return ""
+
     @property
     def is_scope(self) -> bool:
         """Whether this is one vector interval: a launch on pipe V."""
@@ -306,9 +310,8 @@ class PTOOperation(Readable):
         properties = {name: attributes.pop(name) for name in cls.property_roles if name in attributes}
         for name, vocabulary in cls.words.items():
             if (word := properties.get(name)) is not None:
-                properties[name] = StringAttr(
-                    check_word(parser, name, word_in(word), vocabulary, parser.place_of(name))
-                )
+                known = check_word(parser, name, word_in(word), vocabulary, parser.place_of(name))
+                properties[name] = StringAttr(known)
         return attributes, properties
 
     @classmethod
