@@ -23,16 +23,7 @@ _ROOMS = {
         "get_validshape tile_valid_rows tile_valid_cols tile_buf_addr"
     ),
     "tile_reserve": "reserve_buffer import_reserved_buffer",
-    "tile_vector": (
-        "tabs tneg tnot trelu texp tlog tsqrt trecip trsqrt tadd tsub tmul tdiv tmax tmin taddrelu tand tor txor tshl "
-        "tshr tfmod trem tprelu tpow tpartadd tpartmul tpartmax tpartmin tpartargmax tpartargmin"
-    ),
-    "tile_vector_scalar": (
-        "taxpy tdivs tadds tsubs tmuls tmaxs tmins tfmods tands tors txors tshls tshrs trems tpows tlrelu taddc tsubc "
-        "taddsc tsubsc"
-    ),
-    "tile_vector_fill": "texpands tci ttri trandom",
-    "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
+    "tile_vector_fill": "tci ttri trandom",
     "tile_vector_gather": "tgather tscatter tgatherb",
     "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
     "tile_move": "tload tprefetch tstore",
