@@ -31,10 +31,10 @@ _ROOMS = {
         "taxpy tdivs tadds tsubs tmuls tmaxs tmins tfmods tands tors txors tshls tshrs trems tpows tlrelu taddc tsubc "
         "taddsc tsubsc"
     ),
-    "tile_vector_fill": "texpands tci ttri trandom",
+    "tile_vector_fill": "texpands",
     "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
     "tile_vector_gather": "tgather tscatter tgatherb",
-    "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
+    "tile_vector_quantise": "tquant tquant.mx tdequant thistogram",
     "tile_move": "tload tprefetch tstore",
     "tile_extract": "tmov textract tinsert",
     "tile_rearrange": "ttrans tfillpad tconcat tconcatidx tget_scale_addr",
@@ -49,7 +49,7 @@ _ROOMS = {
     ),
     "tile_pipe": "initialize_l2l_pipe initialize_l2g2l_pipe tpush tpop talloc tfree",
     "tile_sync": "tsync declare_eventid_array eventid_array_get eventid_array_set",
-    "tile_scalar": "tgetval tsetval settf32mode",
+    "tile_scalar": "settf32mode",
     "comm": (
         "comm.tput comm.tget comm.tnotify comm.twait comm.ttest comm.tbroadcast comm.tgather comm.tscatter comm.treduce"
     ),

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = ("view", "elementwise", "copy", "reduce", "column_sum", "expand", "sort")
+ROOMS = ("view", "elementwise", "copy", "reduce", "column_sum", "expand", "sort", "fill", "philox", "scalar_access")
 
 
 @cache
