@@ -7,7 +7,20 @@ from importlib import import_module
 
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = ("view", "elementwise", "copy", "reduce", "column_sum", "expand", "sort", "fill", "philox", "scalar_access")
+ROOMS = (
+    "view",
+    "elementwise",
+    "copy",
+    "reduce",
+    "column_sum",
+    "expand",
+    "sort",
+    "fill",
+    "philox",
+    "scalar_access",
+    "quantise",
+    "histogram",
+)
 
 
 @cache
