@@ -18,6 +18,11 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
+    "fill",
+    "philox",
+    "scalar_access",
+    "quantise",
+    "histogram",
 )
 
 
