@@ -10,6 +10,8 @@ from ptosim.tiles.lowering import LOWERINGS, Lowering
 ROOMS = (
     "view",
     "copy",
+    "move",
+    "rearrange",
     "elementwise",
     "partial",
     "compare",
