@@ -171,7 +171,7 @@ class Kernel:
         `engine`: "native" compiles and caches, "reference" is the executable definition. `oob`: "error" stops at an
         access to GM outside an argument, "drop" reads zeros there and drops writes. `threads`: workers of the native
         engine, by default all cores. `schedule`: "program", or on the reference engine "random:SEED" and "delay:PIPE".
-        `max_steps`: the most loop iterations of a block.
+        `max_steps`: the most loop iterations and calls of a block.
 
         Raises PTOError with `.diagnostics`; what the arguments hold is then not specified.
         """
@@ -395,7 +395,7 @@ def profile(
 
     The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `str()`, `.to_json()`,
     `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
-    own. `max_steps`: the most loop iterations of a block.
+    own. `max_steps`: the most loop iterations and calls of a block.
     """
     arguments = bind(kernel.signature, args)
     return measure(kernel, Launch(arguments, _count("grid", grid), max_steps=_count("max_steps", max_steps)), target)

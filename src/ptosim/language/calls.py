@@ -1,4 +1,4 @@
-"""Rules between functions: no recursion, and a helper is called where what it contains may stand.
+"""Rules between functions: no recursion, no chain of calls without end, helpers called where their contents may stand.
 
 A helper may have vector instructions without a scope of its own; then it belongs in the scope of its caller. One that
 has a scope, or an instruction that must be outside of one, cannot be called inside.
@@ -6,21 +6,39 @@ has a scope, or an instruction that must be outside of one, cannot be called ins
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import Call, Function
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope, needs_scope
+from ptosim.language.parser import DEEPEST_NESTING
 
 Found = tuple[Operation, Problem]
 Calls = dict[Function, list[tuple[Call, Function]]]
 
+_NAMED = 6
+"""So many functions of a circle are named; of a longer one the first and the last ones."""
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """What calling a function brings along, whatever it calls in turn included."""
+
+    levels: int
+    """How deep it goes: the function itself, and on the way down calls and the regions around them."""
+    inside: str | None
+    """The name of something that needs a vector scope around the call."""
+    outside: str | None
+    """The name of something that cannot be in a vector scope."""
+
 
 def helpers(module: ModuleOp) -> set[Function]:
     """The functions that are called and not marked as entries."""
-    called = {callee_of(op) for op in module.walk() if isinstance(op, Call)}
+    called = {op.function for op in module.walk() if isinstance(op, Call)}
     return {function for function in called if function is not None and not function.is_marked}
 
 
@@ -28,71 +46,80 @@ def call_problems(module: ModuleOp) -> Iterator[Found]:
     calls = {function: list(_calls(function)) for function in module.walk() if isinstance(function, Function)}
     if not any(calls.values()):
         return
-    recursive = list(_recursion(calls))
-    yield from recursive
-    if recursive:
+    order, circles = _callees_first(calls)
+    yield from circles
+    if circles:
         return
+    contents: dict[Function, _Contents] = {}
+    for function in order:
+        for call, callee in calls[function]:
+            if _levels(call, contents[callee]) > DEEPEST_NESTING:
+                message = f"calls, with the regions around them, nest deeper than {DEEPEST_NESTING} levels"
+                yield call, Problem(message, at="callee", kind="limit")
+                return
+        contents[function] = _contents(function, calls[function], contents)
     called = helpers(module)
     for function, made in calls.items():
         for call, callee in made:
-            if (message := _misplaced(call, callee, function in called, calls)) is not None:
+            if (message := _misplaced(call, contents[callee], function in called)) is not None:
                 yield call, Problem(f"@{callee.symbol} contains {message}", at="callee")
 
 
-def _misplaced(call: Call, callee: Function, in_helper: bool, calls: Calls) -> str | None:
+def _misplaced(call: Call, callee: _Contents, in_helper: bool) -> str | None:
     if enclosing_scope(call) is not None:
-        reason = _outside(callee, calls)
-        return reason and f"{reason}, which must be outside a vector scope"
-    reason = None if in_helper else _inside(callee, calls)
-    return reason and f"{reason}, so it must be called inside a vector scope"
+        return callee.outside and f"{callee.outside}, which must be outside a vector scope"
+    if in_helper:
+        return None
+    return callee.inside and f"{callee.inside}, so it must be called inside a vector scope"
 
 
 def _calls(function: Function) -> Iterator[tuple[Call, Function]]:
     for op in function.walk():
-        if isinstance(op, Call) and (callee := callee_of(op)) is not None:
-            yield op, callee
+        if isinstance(op, Call) and op.function is not None:
+            yield op, op.function
 
 
-def _recursion(calls: Calls) -> Iterator[Found]:
-    """The calls that close a circle."""
-    finished: set[Function] = set()
+def _callees_first(calls: Calls) -> tuple[list[Function], list[Found]]:
+    """Every function after those that it calls, and the calls that close a circle."""
+    order: dict[Function, None] = {}
+    circles: list[Found] = []
     for start in calls:
-        path: list[Function] = []
-        yield from _visit(start, calls, path, finished)
+        path = {start: iter(calls[start])} if start not in order else {}
+        while path:
+            function = next(reversed(path))
+            call, callee = next(path[function], (None, None))
+            if call is None or callee is None:
+                order[function] = None
+                del path[function]
+            elif callee in path:
+                circles.append((call, Problem(f"recursion is not supported: {_circle(path, callee)}", at="callee")))
+            elif callee not in order:
+                path[callee] = iter(calls[callee])
+    return list(order), circles
 
 
-def _visit(function: Function, calls: Calls, path: list[Function], finished: set[Function]) -> Iterator[Found]:
-    if function in finished:
-        return
-    path.append(function)
-    for call, callee in calls.get(function, ()):
-        if callee in path:
-            circle = " -> ".join(f"@{member.symbol}" for member in (*path[path.index(callee) :], callee))
-            yield call, Problem(f"recursion is not supported: {circle}", at="callee")
-        else:
-            yield from _visit(callee, calls, path, finished)
-    path.pop()
-    finished.add(function)
+def _circle(path: Iterable[Function], again: Function) -> str:
+    names = [f"@{function.symbol}" for function in path]
+    names = [*names[names.index(f"@{again.symbol}") :], f"@{again.symbol}"]
+    if len(names) > _NAMED:
+        names = [*names[: _NAMED // 2], "...", *names[-_NAMED // 2 :]]
+    return " -> ".join(names)
 
 
-def _inside(function: Function, calls: Calls) -> str | None:
-    """The name of something in a function that needs a scope around the call, or None."""
-    return _first(function, calls, needs_scope, _inside)
+def _contents(function: Function, calls: list[tuple[Call, Function]], known: Mapping[Function, _Contents]) -> _Contents:
+    levels = max((_levels(call, known[callee]) for call, callee in calls), default=1)
+    instructions = [op for op in function.walk() if isinstance(op, PTOOperation) and enclosing_scope(op) is None]
+    called = [known[callee] for call, callee in calls if enclosing_scope(call) is None]
+    own_inside = (op.name for op in instructions if needs_scope(op))
+    own_outside = (op.name for op in instructions if op.is_scope or op.placement == "outside")
+    inside = next(chain(own_inside, (callee.inside for callee in called if callee.inside)), None)
+    outside = next(chain(own_outside, (callee.outside for callee in called if callee.outside)), None)
+    return _Contents(levels, inside, outside)
 
 
-def _outside(function: Function, calls: Calls) -> str | None:
-    """The name of something in a function that cannot be in a scope, or None."""
-    return _first(function, calls, lambda op: op.is_scope or op.placement == "outside", _outside)
-
-
-def _first(
-    function: Function,
-    calls: Calls,
-    wanted: Callable[[PTOOperation], bool],
-    again: Callable[[Function, Calls], str | None],
-) -> str | None:
-    for op in function.walk():
-        if isinstance(op, PTOOperation) and enclosing_scope(op) is None and wanted(op):
-            return op.name
-    inner = (again(callee, calls) for call, callee in calls.get(function, ()) if enclosing_scope(call) is None)
-    return next((reason for reason in inner if reason is not None), None)
+def _levels(call: Call, callee: _Contents) -> int:
+    """How deep a call goes: its function, the regions that it stands in, and what it calls."""
+    levels, parent = 1 + callee.levels, call.parent_op()
+    while parent is not None and not isinstance(parent, Function):
+        levels, parent = levels + 1, parent.parent_op()
+    return levels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Self, cast
@@ -244,6 +245,8 @@ class Call(PTOOperation):
     callee = Property()
     arguments = VariadicOperand()
     res = VariadicResult()
+    function: Function | None = None
+    """The function that is meant; `link` finds it."""
 
     @property
     def symbol(self) -> str:
@@ -273,7 +276,7 @@ class Call(PTOOperation):
         printer.print_operation_type(self)
 
     def rules(self, target: str) -> Iterator[Problem]:
-        function = callee_of(self)
+        function = self.function
         if function is None:
             yield Problem(f"there is no function @{self.symbol} in this module", at="callee")
             return
@@ -293,11 +296,6 @@ class Call(PTOOperation):
             yield Problem(f"@{self.symbol} gives ({results})", at="callee")
 
 
-def functions(module: ModuleOp) -> dict[str, Function]:
-    """The functions of a module by their symbol; those of nested modules are not among them."""
-    return {op.symbol: op for op in module.body.ops if isinstance(op, Function)}
-
-
 def function_of(op: Operation) -> Function | None:
     """The function that an operation stands in."""
     parent = op.parent_op()
@@ -313,10 +311,32 @@ def entry_functions(module: ModuleOp) -> list[Function]:
     return marked or [function for function in bodies if not function.is_private]
 
 
-def callee_of(call: Call) -> Function | None:
-    """The function that a call means: of its own module, else of one around it."""
-    parent: Operation | None = call
-    while (parent := parent.parent_op()) is not None:
-        if isinstance(parent, ModuleOp) and (found := functions(parent).get(call.symbol)) is not None:
-            return found
-    return None
+def link(module: ModuleOp) -> None:
+    """Tell every call which function it means: of its own module, else of one around it."""
+    _link(module, ChainMap())
+
+
+def _link(module: ModuleOp, around: ChainMap[str, Function]) -> None:
+    known = around.new_child({op.symbol: op for op in module.body.ops if isinstance(op, Function)})
+    for op in module.body.ops:
+        if isinstance(op, ModuleOp):
+            _link(op, known)
+            continue
+        for call in op.walk():
+            if isinstance(call, Call):
+                call.function = known.get(call.symbol)
+
+
+def reached(*entries: Function) -> Iterator[Operation]:
+    """Everything that functions execute, the functions that they call included; each operation once."""
+    known: set[Function] = set()
+    waiting = list(entries)
+    while waiting:
+        function = waiting.pop()
+        if function in known:
+            continue
+        known.add(function)
+        for op in function.walk():
+            yield op
+            if isinstance(op, Call) and op.function is not None:
+                waiting.append(op.function)

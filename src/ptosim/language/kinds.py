@@ -82,10 +82,18 @@ def program_problems(module: ModuleOp) -> Iterator[Found]:
 
 def core_problems(module: ModuleOp) -> Iterator[Found]:
     """Instructions that the core which is to run them does not have."""
-    called = helpers(module)
+    called, entries = helpers(module), set(entry_functions(module))
     for function in module.walk():
         if isinstance(function, Function):
             yield from _function_problems(function, function in called)
+            if function not in entries:
+                yield from _helper_problems(function)
+
+
+def _helper_problems(function: Function) -> Iterator[Found]:
+    for op in function.walk():
+        if isinstance(op, PTOOperation) and op.only_in_entries:
+            yield op, Problem(f"{op.name} belongs in a kernel entry, not in the helper @{function.symbol}")
 
 
 def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:

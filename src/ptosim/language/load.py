@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, Operation
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error
 from ptosim.effects.names import CoreKind
 from ptosim.language import printing
-from ptosim.language.function import Call, Function, callee_of, entry_functions
+from ptosim.language.function import Function, entry_functions, reached
 from ptosim.language.infer import infer
 from ptosim.language.legacy import modernise
 from ptosim.language.operation import PTOOperation, core_of, cores_of
@@ -98,7 +98,7 @@ def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
         entries = {core: function for function in functions for core in _cores(function)}
         kind = "mixed" if len(entries) > 1 else "vector" if CoreKind.AIV in entries else "cube"
         signature = tuple((_name(parsed, value), str(value.type)) for value in functions[0].args)
-        crossing = any(_crosses_blocks(op) for function in functions for op in _reached(function))
+        crossing = any(_crosses_blocks(op) for op in reached(*functions))
         yield KernelProgram(name, kind, entries, signature, crossing)
 
 
@@ -106,19 +106,11 @@ def _cores(function: Function) -> tuple[CoreKind, ...]:
     """The kinds of core that run an entry: as declared, both when it has sections, else by its instructions."""
     if (core := core_of(function)) is not None:
         return (core,)
-    reached = list(_reached(function))
-    if any(isinstance(op, Section) for op in reached):
+    operations = list(reached(function))
+    if any(isinstance(op, Section) for op in operations):
         return (CoreKind.AIC, CoreKind.AIV)
-    is_cube = any(isinstance(op, PTOOperation) and cores_of(op) == (CoreKind.AIC,) for op in reached)
+    is_cube = any(isinstance(op, PTOOperation) and cores_of(op) == (CoreKind.AIC,) for op in operations)
     return (CoreKind.AIC,) if is_cube else (CoreKind.AIV,)
-
-
-def _reached(function: Function) -> Iterator[Operation]:
-    """Everything that a function executes, calls included. There is no recursion."""
-    for op in function.walk():
-        yield op
-        if isinstance(op, Call) and (callee := callee_of(op)) is not None:
-            yield from _reached(callee)
 
 
 def _crosses_blocks(op: Operation) -> bool:

@@ -153,6 +153,8 @@ class PTOOperation(Readable):
     core: ClassVar[CoreKind | None] = None
     """The kind of core that the region of the operation is for."""
     targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
+    only_in_entries: ClassVar[bool] = False
+    """Whether helpers cannot have the instruction."""
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
 

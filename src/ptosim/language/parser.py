@@ -17,6 +17,7 @@ from xdsl.utils.lexer import Span
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
+from ptosim.language.function import link
 from ptosim.language.located import LocatedParser, Position, Unsupported
 from ptosim.language.operation import Problem, PTOOperation
 
@@ -108,6 +109,7 @@ def parse(source: Source) -> ParsedModule:
         with deep_recursion():
             parser = LocatedParser(context(), source)
             module = parser.parse_module()
+            link(module)
     except Unsupported as problem:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
     except ParseError as problem:

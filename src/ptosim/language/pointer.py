@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IndexType, IntegerType, ModuleOp, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.effects.names import Space
-from ptosim.language.function import Function, entry_functions, function_of
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
@@ -200,21 +199,9 @@ def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
     pointer = op.pointer.type
     if isinstance(pointer, PtrType) and element_name(pointer.element) not in _DEVICE_ELEMENTS:
         yield Problem(f"{op.name} accesses {', '.join(_DEVICE_ELEMENTS)}, not {pointer.element}", at="pointer")
-    function = function_of(op)
-    if function is not None and function not in entry_functions(_module_of(function)):
-        yield Problem(f"{op.name} belongs in a kernel entry, not in the helper @{function.symbol}")
     for name in op.attributes:
         if "cache" in name:
             yield Problem(f"{op.name} passes the cache by and has no cache policy", at=name)
-
-
-def _module_of(function: Function) -> ModuleOp:
-    """The outermost module, whose entries are the kernels."""
-    parent = function.parent_op()
-    while parent is not None and (outer := parent.parent_op()) is not None:
-        parent = outer
-    assert isinstance(parent, ModuleOp)
-    return parent
 
 
 class LdDev(_Load):
@@ -229,6 +216,7 @@ class LdDev(_Load):
     spaces = {"pointer": (Space.GM,)}
     targets = ("a5",)
     placement = "outside"
+    only_in_entries = True
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -247,6 +235,7 @@ class StDev(_Store):
     spaces = {"pointer": (Space.GM,)}
     targets = ("a5",)
     placement = "outside"
+    only_in_entries = True
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

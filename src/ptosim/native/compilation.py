@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.control import While
 from ptosim.language.fixpipe import MteL0cGm
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import reached
 from ptosim.language.load import KernelProgram, VerifiedModule
 from ptosim.language.operands import constant_of
 from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
@@ -38,17 +36,17 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "sites": unit.module.sites,
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
-        "in_order": unit.may_store_atomically or any(map(_stores_in_order, _reached(program))),
-        "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in _reached(program)),
+        "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
 def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
-    atomic = any(map(_may_make_atomic, _reached(program)))
+    atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
     alone = len(program.entries) == 1
-    sets_ctrl = any(isinstance(op, SetCtrl) for op in _reached(program))
+    sets_ctrl = any(isinstance(op, SetCtrl) for op in reached(*program.entries.values()))
     unit = Unit(
         load_target(module.target),
         drop,
@@ -58,21 +56,6 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
         may_set_ctrl=sets_ctrl,
     )
     return unit, build(module, program.entries, unit)
-
-
-def _reached(program: KernelProgram) -> Iterator[Operation]:
-    """Everything that the kernel may execute."""
-    known: set[Function] = set()
-    waiting = list(program.entries.values())
-    while waiting:
-        function = waiting.pop()
-        if function in known:
-            continue
-        known.add(function)
-        for op in function.walk():
-            yield op
-            if isinstance(op, Call) and (callee := callee_of(op)) is not None:
-                waiting.append(callee)
 
 
 def _stores_in_order(op: Operation) -> bool:
