@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
+MOST_BLOCKS = 2**31 - 1
+"""A launch counts its blocks in 32 bits."""
 
 
 def load(source: str | os.PathLike[str], target: str | None = None) -> Module:
@@ -164,8 +166,9 @@ class Kernel:
     ) -> None:
         """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place.
 
-        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array whose elements have its
-        width (NumPy, the buffer protocol, or DLPack on the CPU, such as a torch tensor), for a scalar a number.
+        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array (NumPy, the buffer
+        protocol, or DLPack on the CPU, such as a torch tensor) whose elements are of its type or, for types that NumPy
+        does not have, integers of its width; for any type uint8, the raw bytes. For a scalar a number.
         Arguments that share memory are one buffer.
 
         `engine`: "native" compiles and caches, "reference" is the executable definition. `oob`: "error" stops at an
@@ -436,6 +439,8 @@ class Launch:
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):
             raise error("argument", f"oob is 'error' or 'drop', not {self.oob!r}")
+        if self.grid > MOST_BLOCKS:
+            raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
 
 
 def _count(name: str, value: Any) -> int:

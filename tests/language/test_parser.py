@@ -1,5 +1,7 @@
 """What the parser says about text that is none, or that asks for too much."""
 
+import re
+
 import pytest
 
 from language.source import accepts, errors, prints, read, rejects
@@ -204,6 +206,39 @@ def test_text_that_is_nested_too_deep(bracket: str):
     (found,) = raised.value.diagnostics
     assert (found.kind, found.message) == ("limit", "nested deeper than 200 levels")
     assert found.location is not None
+
+
+NINES = "9" * 100_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"%c = arith.constant {NINES} : i64",
+        f"%c = arith.constant -{NINES} : i64",
+        f"%c = arith.constant 0x{NINES} : i64",
+        f"%c = arith.constant {NINES} : f32",
+        f"%c = arith.constant 1 : i{NINES}",
+        f"%c:{NINES} = arith.constant 1 : i64",
+        f"%c = arith.addi %a, %a#{NINES} : i64",
+        f"pto.sync.set #pto.pipe<PIPE_V>, {NINES}",
+        f'pto.get_buf "PIPE_V", {NINES}, 0',
+        f"pto.vecscope {{ %v = pto.vbr %a : i64 -> !pto.vreg<{NINES}xi64> }}",
+        f"scf.for %i = %a to {NINES} step %a {{ }}",
+    ],
+    ids=lambda line: line.split("9")[0],
+)
+def test_an_integer_of_100_000_digits(line: str):
+    text = f"func.func @k(%a: i64) {{\n  {line}\n  return\n}}"
+    with pytest.raises(PTOError) as raised:
+        load(Source("kernel.pto", text))
+    (found,) = raised.value.diagnostics
+    assert (found.kind, found.line) == ("syntax", 2)
+    assert re.fullmatch(r"an integer of 10000\d characters; no type holds more than 20 digits", found.message)
+
+
+def test_integers_with_zeros_before_them_are_read():
+    accepts(f"func.func @f() {{ %c = arith.constant {'0' * 80}7 : i64\nreturn }}")
 
 
 def test_deep_nesting_below_the_limit_is_read():

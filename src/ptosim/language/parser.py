@@ -23,6 +23,7 @@ from ptosim.language.operation import Problem, PTOOperation
 
 LONGEST_FILE = 2_000_000
 DEEPEST_NESTING = 200
+LONGEST_MESSAGE = 2_000
 _FRAMES_PER_LEVEL = 40
 """Python frames that xDSL's recursive descent needs at most for one level of nesting."""
 
@@ -121,6 +122,8 @@ def parse(source: Source) -> ParsedModule:
 
 def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:
     start = min(span.start, len(source.text))
+    if len(message) > LONGEST_MESSAGE:  # it quotes a name that is as long as that
+        message = f"{message[: LONGEST_MESSAGE - 3]}..."
     return error(kind, message, source.location(start, max(1, span.end - span.start)))
 
 
