@@ -8,26 +8,30 @@ import pytest
 
 SRC = Path(__file__).parents[1] / "src"
 
-# Floors side by side (language and machine, the two engines, sanitize and timing) do not import each other.
+# Floors side by side do not import each other: language and machine, tiles and order, the two engines, sanitize and
+# timing.
 HEIGHT = {
     "diagnostics": 0,
     "target": 1,
     "effects": 2,
     "language": 3,
     "machine": 3,
-    "reference": 4,
-    "native": 4,
-    "sanitize": 5,
-    "timing": 5,
-    "report": 6,
-    "arguments": 7,
-    "api": 8,
-    "words": 9,
-    "expectation": 10,
-    "command": 11,
-    "cli": 12,
-    "__init__": 13,
-    "__main__": 13,
+    "tiles": 4,
+    "order": 4,
+    "reference": 5,
+    "native": 5,
+    "sanitize": 6,
+    "timing": 6,
+    "report": 7,
+    "arguments": 8,
+    "loading": 8,
+    "api": 9,
+    "words": 10,
+    "expectation": 11,
+    "command": 12,
+    "cli": 13,
+    "__init__": 14,
+    "__main__": 14,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(

@@ -14,6 +14,7 @@ from ptosim.diagnostics import Diagnostic, Source, error
 
 if TYPE_CHECKING:
     from ptosim.language.load import KernelProgram, VerifiedModule
+    from ptosim.loading import LoadedModule
     from ptosim.machine.core import Core
     from ptosim.machine.entry import Key
     from ptosim.machine.observer import Closeness, Observer
@@ -48,13 +49,13 @@ def load(source: str | os.PathLike[str], target: str | None = None) -> Module:
 
     text = _source(source)
     outline = find_module(text, target)
-    return Module(outline or _verified(text, target), target)
+    return Module(outline or _loaded(text, target), target)
 
 
-def _verified(source: Source, target: str | None) -> VerifiedModule:
-    from ptosim.language.load import load as load_language
+def _loaded(source: Source, target: str | None) -> LoadedModule:
+    from ptosim.loading import load_module
 
-    return load_language(source, target)
+    return load_module(source, target)
 
 
 def _source(source: str | os.PathLike[str]) -> Source:
@@ -75,20 +76,30 @@ class Module:
     One whose outline comes from the cache is parsed when something needs more than that.
     """
 
-    def __init__(self, known: VerifiedModule | ModuleOutline, target: str | None = None) -> None:
+    def __init__(self, known: LoadedModule | ModuleOutline, target: str | None = None) -> None:
         from ptosim.native.library import ModuleOutline
 
         if isinstance(known, ModuleOutline):
             self.outline = known
             return
-        self.verified = known
-        source, warnings = known.parsed.source, tuple(known.warnings)
-        self.outline = ModuleOutline(source, target, known.target, warnings, known.kernels)
+        self._loaded = known
+        written, executable = known.written, known.executable
+        warnings = tuple(executable.warnings)
+        self.outline = ModuleOutline(written.parsed.source, target, written.target, warnings, executable.kernels)
 
     @cached_property
+    def _loaded(self) -> LoadedModule:
+        return _loaded(self.outline.source, self.outline.requested)
+
+    @property
     def verified(self) -> VerifiedModule:
-        """The operations."""
-        return _verified(self.outline.source, self.outline.requested)
+        """The operations as they were written."""
+        return self._loaded.written
+
+    @property
+    def executable(self) -> VerifiedModule:
+        """The operations as they run: tiles lowered, order inserted, older spellings normalised."""
+        return self._loaded.executable
 
     @property
     def target(self) -> str:
@@ -144,7 +155,7 @@ class Kernel:
     @cached_property
     def program(self) -> KernelProgram:
         """The operations."""
-        return next(program for program in self.module.verified.kernels if program.name == self.name)
+        return next(program for program in self.module.executable.kernels if program.name == self.name)
 
     @cached_property
     def signature(self) -> tuple[Parameter, ...]:
@@ -197,7 +208,7 @@ class Kernel:
         """The same kernel, verified for another machine where this one is not for it."""
         if architecture == self.module.target:
             return self
-        return Module(_verified(self.module.outline.source, architecture), architecture).kernel(self.name)
+        return Module(_loaded(self.module.outline.source, architecture), architecture).kernel(self.name)
 
     def native(self, launch: Launch, threads: int | None) -> None:
         """A run on the native engine."""
@@ -236,13 +247,13 @@ class Kernel:
     def _reachability(self) -> Reachability:
         from ptosim.native.reachability import Reachability
 
-        return Reachability(self.module.verified.parsed)
+        return Reachability(self.module.executable.parsed)
 
     def _compiled(self, drop: bool) -> Compiled:
         from ptosim.native.compilation import compile_kernel
         from ptosim.native.library import keep_kernel
 
-        compiled = compile_kernel(self.module.verified, self.program, drop)
+        compiled = compile_kernel(self.module.executable, self.program, drop)
         keep_kernel(self.module.outline, self.name, drop, compiled)
         return compiled
 
@@ -279,7 +290,7 @@ class Kernel:
         """The lines that a run can show."""
         from ptosim.reference.watch import watchable
 
-        return watchable(self.module.verified.parsed)
+        return watchable(self.module.executable.parsed)
 
     def last_writer(self, launch: Launch, low: int, high: int) -> Written | None:
         """Who writes the bytes [low, high) of GM last, when this launch runs once more."""
@@ -294,7 +305,7 @@ class Kernel:
         from ptosim.timing.work import Prices
 
         if self._prices is None or self._prices.target is not target:
-            self._prices = Prices(target, self.module.verified.parsed)
+            self._prices = Prices(target, self.module.executable.parsed)
         return self._prices
 
     def _translated(self, observed: Closeness | None, watch: Watch | None) -> Programs:
@@ -303,9 +314,9 @@ class Kernel:
 
         kind, entries = KernelKind(self.program.kind), self.program.entries
         if watch is not None:
-            return prepare(self.module.verified, kind, entries, observed, watch)
+            return prepare(self.module.executable, kind, entries, observed, watch)
         if observed not in self._programs:
-            self._programs[observed] = prepare(self.module.verified, kind, entries, observed)
+            self._programs[observed] = prepare(self.module.executable, kind, entries, observed)
         return self._programs[observed]
 
 
@@ -413,7 +424,7 @@ def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None =
 
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
-    parsed, program = kernel.module.verified.parsed, kernel.program
+    source, program = kernel.module.outline.source, kernel.program
     launch = replace(launch, arguments=launch.arguments.copied(), oob="drop")
     timer = PipeTimer(machine, kernel.prices(machine))
     run = kernel.reference(launch, timer)
@@ -421,7 +432,7 @@ def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None =
     run()
     recording = timer.recording()
     place_blocks(recording, hardware_cores(program.kind, machine), program.cross_block)
-    return Profile(kernel.name, parsed.source, machine, launch.grid, recording, launch.arguments.names)
+    return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names)
 
 
 @dataclass(frozen=True)

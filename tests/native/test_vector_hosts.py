@@ -35,7 +35,7 @@ def _parameters(hosts: list[Host]) -> list[Any]:
 
 
 def _compiled(kernel: Kernel, host: Host) -> Compiled:
-    return compile_kernel(kernel.module.verified, kernel.program, False, host)
+    return compile_kernel(kernel.module.executable, kernel.program, False, host)
 
 
 @pytest.mark.parametrize(("host", "text"), _parameters(ELSEWHERE))
@@ -45,7 +45,7 @@ def test_an_object_is_made_for_other_processors(host: Host, text: str):
 
 def code_for(host: Host, kernel: Kernel) -> Callable[..., None]:
     """The kernel in the code of another processor."""
-    verified = kernel.module.verified
+    verified = kernel.module.executable
     linked = LinkedKernel(_compiled(kernel, host), verified.parsed.source, load_target(verified.target))
 
     def call(*given: Any) -> None:

@@ -47,7 +47,7 @@ class Return(Terminator):
 
     def expected(self) -> Sequence[Attribute] | None:
         function = self.parent_op()
-        return function.result_types if isinstance(function, Function) else None
+        return function.return_types if isinstance(function, Function) else None
 
 
 class Function(PTOOperation):
@@ -92,7 +92,7 @@ class Function(PTOOperation):
         return self._type().inputs.data if self.is_declaration else [value.type for value in self.args]
 
     @property
-    def result_types(self) -> Sequence[Attribute]:
+    def return_types(self) -> Sequence[Attribute]:
         return self._type().outputs.data
 
     def _type(self) -> FunctionType:
@@ -100,7 +100,7 @@ class Function(PTOOperation):
 
     def retype(self) -> None:
         """Bring the signature up to date with the arguments of the body."""
-        self.properties["function_type"] = FunctionType.from_lists(self.argument_types, self.result_types)
+        self.properties["function_type"] = FunctionType.from_lists(self.argument_types, self.return_types)
 
     # --- text ------------------------------------------------------------------------------------
 
@@ -142,9 +142,9 @@ class Function(PTOOperation):
         printer.print_string("(")
         printer.print_list(range(len(self.argument_types)), lambda index: self._print_argument(printer, index))
         printer.print_string(")")
-        if self.result_types:
+        if self.return_types:
             printer.print_string(" -> (")
-            printer.print_list(self.result_types, printer.print_attribute)
+            printer.print_list(self.return_types, printer.print_attribute)
             printer.print_string(")")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         if not self.is_declaration:
@@ -167,7 +167,7 @@ class Function(PTOOperation):
             yield Problem("a function belongs in a module")
         if "pto.simt_entry" in self.attributes:
             yield Problem("SIMT functions are not simulated", at="pto.simt_entry", kind="unsupported")
-        for role, types in (("argument", self.argument_types), ("result", self.result_types)):
+        for role, types in (("argument", self.argument_types), ("result", self.return_types)):
             for index, type_ in enumerate(types):
                 if not _is_value_type(type_):
                     yield Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth(role, index))
@@ -175,7 +175,7 @@ class Function(PTOOperation):
             return
         if not isinstance(self.body.block.last_op, Return):
             yield Problem(f"@{self.symbol} must end with return", at="sym_name")
-        if self.is_marked and self.result_types:
+        if self.is_marked and self.return_types:
             yield Problem(f"@{self.symbol} is a kernel entry, which returns nothing", at="sym_name")
 
 
@@ -291,8 +291,8 @@ class Call(PTOOperation):
                     )
                 elif isinstance(found, AlignType):
                     yield Problem("a stream begins and ends in one function", at=nth("arguments", index))
-        if list(function.result_types) != [result.type for result in self.results]:
-            results = ", ".join(map(str, function.result_types))
+        if list(function.return_types) != [result.type for result in self.results]:
+            results = ", ".join(map(str, function.return_types))
             yield Problem(f"@{self.symbol} gives ({results})", at="callee")
 
 

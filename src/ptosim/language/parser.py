@@ -39,6 +39,33 @@ class ParsedModule:
     reports: list[Diagnostic]
     hints: list[tuple[SSAValue, Attribute]] = field(default_factory=list[tuple[SSAValue, Attribute]])
     """Closed types that type lists give to values whose own type is open."""
+    origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
+    """In a module that passes rewrite: the operation of the text that each operation serves."""
+
+    def origin(self, op: Operation) -> Operation:
+        """The operation of the text that this one serves: itself, unless a pass made it."""
+        return self.origins.get(op, op)
+
+    def serve(self, new: Operation, old: Operation) -> None:
+        """A pass made the new operation, and all inside it, for the old one: it stands where that was written."""
+        for op in new.walk():
+            if old in self.positions:
+                self.positions[op] = self.positions[old]
+            self.origins[op] = self.origin(old)
+
+    def cloned(self) -> ParsedModule:
+        """A copy for passes to rewrite. Its operations stand at the same places and serve those of this module."""
+        values: dict[SSAValue, SSAValue] = {}
+        module = self.module.clone(values)
+        operations = dict(zip(self.module.walk(), module.walk(), strict=True))
+        return ParsedModule(
+            self.source,
+            module,
+            {operations[op]: position for op, position in self.positions.items() if op in operations},
+            {values[value]: span for value, span in self.definitions.items() if value in values},
+            self.reports,
+            origins={new: self.origin(old) for old, new in operations.items()},
+        )
 
     def location(self, op: Operation, role: str | None = None) -> Location | None:
         """The place of an operation, or of the operand that plays a role in it."""

@@ -127,7 +127,7 @@ def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Functio
     builder, depth = body.builder, len(body.f.loops)
     key = (callee, body.kind, body.in_scope, depth, tuple(_shapes(given)))
     if key not in builder.helpers:
-        likes = [_some(body.f, type_) for type_ in callee.result_types]
+        likes = [_some(body.f, type_) for type_ in callee.return_types]
         kinds = [I64] * depth + _passed_kinds(given)
         function = builder.unit.module.function(
             f"helper{len(builder.helpers)}", kinds, _passed_kinds(likes), "internal"
