@@ -57,6 +57,7 @@ class ParsedModule:
         """A copy for passes to rewrite. Its operations stand at the same places and serve those of this module."""
         values: dict[SSAValue, SSAValue] = {}
         module = self.module.clone(values)
+        link(module)
         operations = dict(zip(self.module.walk(), module.walk(), strict=True))
         return ParsedModule(
             self.source,
