@@ -6,7 +6,9 @@ import pytest
 
 from language.source import accepts, errors, prints, read, rejects
 from ptosim.diagnostics import PTOError, Source
+from ptosim.language.foreign import INSTEAD
 from ptosim.language.load import load
+from ptosim.language.parser import context
 
 
 @pytest.mark.parametrize(
@@ -48,7 +50,29 @@ from ptosim.language.load import load
             "scf.yield must be the last operation of its region",
         ),
         ("~return\n%x:2 = arith.mulsi_extended %n, %n : i32", "func.return must be the last operation of its region"),
-        ("pto.copy_ubuf_to_ubuf %ub, %ub, %m, %m, %m, %m~", "Expected ',' before dest_gap"),
+        (
+            "pto.copy_ubuf_to_ubuf %ub, %ub, %m, %m, %m, %m~",
+            "Expected ',' before dest_gap: pto.copy_ubuf_to_ubuf takes 7 operands "
+            "(source, dest, sid, n_burst, len_burst, source_gap, dest_gap), not 6",
+        ),
+        ("%x = arith.addi %n ~: i32", "Expected ',' before rhs: arith.addi takes 2 operands (lhs, rhs), not 1"),
+        ("%x = arith.addi %n, %n~, %n : i32", "arith.addi takes 2 operands (lhs, rhs); this is one more"),
+        ("%x = arith.constant ~1e-3 : f32", "a float needs a point: write 1.0e-3"),
+        ("%x = arith.constant -~2E5 : f32", "a float needs a point: write -2.0E5"),
+        ("%x = arith.constant ~.5 : f32", "a number begins with a digit: write 0.5"),
+        (
+            "scf.for %j = %i to ~4 step %i { }",
+            "expected ub: an SSA value such as %x, not a number; "
+            "write %c = arith.constant 4 : index before it, and %c here",
+        ),
+        (
+            "%x = arith.addi %n, ~1 : i32",
+            "expected rhs: an SSA value such as %x, not a number; "
+            "write %c = arith.constant 1 : T before it, and %c here",
+        ),
+        ("~pto.vrsqrt %f : f32", "unknown operation 'pto.vrsqrt': pto.vsqrt and then pto.vdiv do the same"),
+        ("~vrsqrt %f : f32", "unknown operation 'vrsqrt': pto.vsqrt and then pto.vdiv do the same"),
+        ("~set_flag %f : f32", "unknown operation 'set_flag'; did you mean 'pto.set_flag'?"),
         ("pto.vecscope { ^a: ~^b: }", None),
     ],
 )
@@ -206,6 +230,21 @@ def test_text_that_is_nested_too_deep(bracket: str):
     (found,) = raised.value.diagnostics
     assert (found.kind, found.message) == ("limit", "nested deeper than 200 levels")
     assert found.location is not None
+
+
+@pytest.mark.parametrize("text", ["", "\n", "  // nothing here\n\n"])
+def test_a_file_without_an_operation(text: str):
+    with pytest.raises(PTOError) as raised:
+        load(Source("kernel.pto", text))
+    (found,) = raised.value.diagnostics
+    assert (found.kind, found.message) == ("syntax", "kernel.pto is empty: expected a module or a function")
+
+
+def test_words_of_other_instruction_sets_have_an_answer_that_exists():
+    known = {op.name for op in context().loaded_ops}
+    assert not known & set(INSTEAD)
+    words = {word for answer in INSTEAD.values() for word in re.findall(r"\b(?:pto|arith|math)\.\w+", answer)}
+    assert words <= known
 
 
 NINES = "9" * 100_000

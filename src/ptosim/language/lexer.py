@@ -39,6 +39,7 @@ LONGEST_INTEGER = 100
 """Characters; an i64 needs 20 digits, and zeros may stand before them."""
 _INTEGER = re.compile(r"#?(?:[su]?i)?(?:0x[0-9a-fA-F]+|[0-9]+)")
 """An integer, the number of a result (`#1`) or the width of a type (`i32`)."""
+_NO_DIGIT = re.compile(r"(?:[ \t\n\r\f\v]|//[^\n]*)*+(\.[0-9]+)")
 
 
 class Lexer(MLIRLexer):
@@ -47,6 +48,9 @@ class Lexer(MLIRLexer):
     def lex(self) -> Token[MLIRTokenKind, str]:
         found = _COMMON.match(self.input.content, self.pos)
         if found is None:
+            if (number := _NO_DIGIT.match(self.input.content, self.pos)) is not None:
+                message = f"a number begins with a digit: write 0{number[1]}"
+                raise ParseError(Span(*number.span(1), self.input), message)
             token = super().lex()
         else:
             group = found.lastindex or 0

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
@@ -137,6 +138,8 @@ def parse(source: Source) -> ParsedModule:
     try:
         with deep_recursion():
             parser = LocatedParser(context(), source)
+            if parser.at(MLIRTokenKind.EOF):
+                raise error("syntax", f"{source.name} is empty: expected a module or a function", source.location(0))
             module = parser.parse_module()
             link(module)
     except Unsupported as problem:

@@ -383,11 +383,11 @@ class ObservedCore(Core):
         pipe, loops = str(self.entry.pipe), tuple(machine.loops)
         return Details(core=machine.name, pipe=pipe, bytes=extent, block=machine.block, loops=loops)
 
-    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
         if site is not None:
             self.site = site
             self.entry = self.machine.current or Entry(site, Pipe.S, self.machine, Kind.FENCE)
-        found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
+        found = Diagnostic(kind, "warning", message, self.site_now.location, hint=hint, **self._context())
         self.observer.report(found, self.entry)
 
     def relies_on(self, direction: str, config: Config, *others: str) -> None:
