@@ -196,7 +196,7 @@ def test_paths_between_the_cores_exist_on_a5_only(name: str) -> None:
 
 
 def test_block_copies() -> None:
-    accepts(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %65535, %65535, %65535, %65535 : <f32, ub>, <f32, ub>, i64 x5")
+    accepts(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %65535, %65535, %65534, %65535 : <f32, ub>, <f32, ub>, i64 x5")
     message = "source_gap is 65536; it must be 0..65535"
     rejects(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %1, %1, ^%65536, %0", message)
     accepts(f"pto.copy_ubuf_to_cbuf {UB}, {L1}, %0, %4095, %1, %0, %0")

@@ -111,10 +111,11 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
         core = core_of(op)
         if core is not None:
             if core is not needed:
-                yield (
-                    op,
-                    Problem(f"{op.name} is for the {_NAMES[needed]} core, but this is code of the {_NAMES[core]} core"),
-                )
+                message = f"{op.name} is for the {_NAMES[needed]} core, but this is code of the {_NAMES[core]} core"
+                if op.loads_on_any_core:
+                    yield op, Problem(message, kind="lint", severity="warning", hint=_move_hint(needed))
+                else:
+                    yield op, Problem(message)
         elif mixed:
             yield op, _shared(op, needed)
         elif in_helper:
@@ -135,12 +136,16 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
 def _shared(op: PTOOperation, needed: CoreKind) -> Problem:
     """An instruction outside the sections of a mixed kernel. A copy there is legal, and each core runs it that can."""
     name = _NAMES[needed]
-    hint = f"move it into pto.section.{name} {{ ... }}"
+    hint = _move_hint(needed)
     if _is_copy(op):
         message = f"{op.name} stands outside the sections: every {name} core runs it, the others pass over it"
         return Problem(message, kind="lint", severity="warning", hint=hint)
     message = f"{op.name} stands outside the sections, so that every core runs it, but it is for the {name} core"
     return Problem(message, hint=hint)
+
+
+def _move_hint(needed: CoreKind) -> str:
+    return f"move it into pto.section.{_NAMES[needed]} {{ ... }}"
 
 
 def passes_over(kind: CoreKind, op: Operation) -> bool:

@@ -323,7 +323,8 @@ def agreed_types(
 
 def print_form(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:
     """Write the operands and words of an operation as its form says."""
-    printer.print_string(" " if elements and elements[0] not in (Literal("["), Literal("(")) else "")
+    written = [item for item in elements if not isinstance(item, Group) or _present(op, item.elements)]
+    printer.print_string(" " if written and written[0] not in (Literal("["), Literal("(")) else "")
     _print_elements(printer, op, elements, words)
 
 

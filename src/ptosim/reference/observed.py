@@ -387,8 +387,10 @@ class ObservedCore(Core):
         if site is not None:
             self.site = site
             self.entry = self.machine.current or Entry(site, Pipe.S, self.machine, Kind.FENCE)
-        found = Diagnostic(kind, "warning", message, self.site_now.location, hint=hint, **self._context())
-        self.observer.report(found, self.entry)
+        details = self._context()
+        if hint is not None:
+            details["hint"] = hint
+        self.observer.report(Diagnostic(kind, "warning", message, self.site_now.location, **details), self.entry)
 
     def relies_on(self, direction: str, config: Config, *others: str) -> None:
         # The word of a register is a new object whenever it is written.
