@@ -185,3 +185,20 @@ def test_a_flag_of_a_pipe_that_the_core_has_not(pair: str):
     kernel = module(f'pto.set_flag[{pair}, "EVENT_ID0"]').kernel()
     assert fails(kernel).kind == "wrong-pipe"
     assert [found.kind for found in ptosim.check(kernel).findings] == ["wrong-pipe"]
+
+
+def test_a_semaphore_that_overflows_in_a_loop_is_placed_alike():
+    """The 16th set nobody waits for is the one in iteration 15."""
+    kernel = module(
+        """pto.section.cube {
+  %c1 = arith.constant 1 : index
+  %c20 = arith.constant 20 : index
+  scf.for %i = %c0 to %c20 step %c1 {
+    pto.set_intra_block <PIPE_FIX>, 2
+  }
+}
+pto.section.vector {
+}"""
+    ).kernel()
+    found = fails(kernel)
+    assert (found.kind, found.loops) == ("semaphore-overflow", (15,))

@@ -328,6 +328,7 @@ class Core:
     def _set_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
         entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, SET, signal.key)
         entry.counters, entry.rendezvous = signal.counters, signal.rendezvous
+        entry.loops = tuple(self.loops)  # for the counter that overflows
         if pipe is Pipe.ALL:
             entry.joint = True
             self._need(entry, [queue.last for queue in self.queues.values()])
