@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 ENGINES = ("native", "reference")
 SYNC = ("auto", "written", "insert")
+MOST_BLOCKS = 2**31 - 1
+"""A launch counts its blocks in 32 bits."""
 
 
 def load(source: str | os.PathLike[str], target: str | None = None, sync: str = "auto") -> Module:
@@ -187,15 +189,16 @@ class Kernel:
     ) -> None:
         """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place.
 
-        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array whose elements have its
-        width (NumPy, the buffer protocol, or DLPack on the CPU, such as a torch tensor), for a scalar a number.
+        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array (NumPy, the buffer
+        protocol, or DLPack on the CPU, such as a torch tensor) whose elements are of its type or, for types that NumPy
+        does not have, integers of its width; for any type uint8, the raw bytes. For a scalar a number.
         Arguments that share memory are one buffer.
 
         `engine`: "native" compiles and caches, "reference" is the executable definition. `oob`: "error" stops at an
         access to GM outside an argument, "drop" reads zeros there and drops writes. `threads`: workers of the native
         engine, by default all cores. `schedule`: "program", or on the reference engine "random:SEED" and "delay:PIPE".
-        `max_steps`: the most loop iterations of a block. `poison`: on-chip memories start with a pattern (NaN, as a
-        float) instead of zeros, so that what relies on bytes that nothing has written shows.
+        `max_steps`: the most loop iterations and calls of a block. `poison`: on-chip memories start with a pattern
+        (NaN, as a float) instead of zeros, so that what relies on bytes that nothing has written shows.
 
         Raises PTOError with `.diagnostics`; what the arguments hold is then not specified.
         """
@@ -425,7 +428,7 @@ def profile(
 
     The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `.warnings`, `str()`, `.to_json()`,
     `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
-    own. `max_steps`: the most loop iterations of a block.
+    own. `max_steps`: the most loop iterations and calls of a block.
     """
     arguments = bind(kernel.signature, args)
     return measure(kernel, Launch(arguments, _count("grid", grid), max_steps=_count("max_steps", max_steps)), target)
@@ -471,6 +474,8 @@ class Launch:
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):
             raise error("argument", f"oob is 'error' or 'drop', not {self.oob!r}")
+        if self.grid > MOST_BLOCKS:
+            raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
 
 
 def _count(name: str, value: Any) -> int:

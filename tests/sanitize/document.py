@@ -50,7 +50,7 @@ def test_softmax_is_clean():
 | `--blocks 0,last` | run only these blocks of a large grid |
 | `--mem-bar relaxed`, `strict`, `off` | how accesses of one vector scope that alias without a mem_bar count |
 | `--unwritten` | also name output bytes that no block writes |
-| `--max-steps N` | end a block after so many loop iterations (10^9), with a finding (`limit`) at the loop |
+| `--max-steps N` | end a block after so many loop iterations and calls (10^9), with a finding (`limit`) there |
 
 `ptosim explain KIND` prints the section of a kind. Exit codes: 0 no error, 1 errors, 2 wrong use.
 
