@@ -359,18 +359,15 @@ def examine(
     most = None if max_findings is None else _count("max_findings", max_findings)
     strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
     observation = observed(kernel, launch, strictness, chosen, unwritten)
-    if not observation.findings:
-        return report(kernel.name, ())
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
-    return report(kernel.name, repaired(observation, trials), most)
+    return report(kernel.name, repaired(observation, trials) if observation.findings else (), most)
 
 
 def _trials(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
 ) -> Trials:
     """How edited texts are tried: on the blocks that findings are about, on all that were chosen, and on the first and
-    the last of larger launches. A text that the verifier has more to say about than before is as good as one that does
-    not load."""
+    the last of larger launches. A text that the verifier warns of more than before counts as one that does not load."""
     from ptosim.enlargement import enlargements
     from ptosim.sanitize.rehearsal import Trials
 
@@ -382,9 +379,8 @@ def _trials(
                 module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
             except PTOError:
                 return None
-            if len(module.warnings) > len(outline.warnings):
-                return None
-            return observed(module.kernel(kernel.name), launched(), mem_bar, chosen)
+            is_worse = len(module.warnings) > len(outline.warnings)
+            return None if is_worse else observed(module.kernel(kernel.name), launched(), mem_bar, chosen)
 
         return check_text
 
