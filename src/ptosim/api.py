@@ -359,8 +359,10 @@ def examine(
     most = None if max_findings is None else _count("max_findings", max_findings)
     strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
     observation = observed(kernel, launch, strictness, chosen, unwritten)
+    if not observation.findings:
+        return report(kernel.name, ())
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
-    return report(kernel.name, repaired(observation, trials) if observation.findings else (), most)
+    return report(kernel.name, repaired(observation, trials), most)
 
 
 def _trials(
