@@ -34,7 +34,6 @@ _ROOMS = {
     "tile_vector_fill": "texpands",
     "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
     "tile_vector_gather": "tgather tscatter tgatherb",
-    "tile_vector_quantise": "tquant.mx",
     "tile_move": "tload tprefetch tstore",
     "tile_extract": "tmov textract tinsert",
     "tile_rearrange": "ttrans tfillpad tconcat tconcatidx tget_scale_addr",

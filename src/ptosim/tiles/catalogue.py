@@ -20,6 +20,7 @@ ROOMS = (
     "scalar_access",
     "quantise",
     "histogram",
+    "mx",
 )
 
 
