@@ -25,6 +25,7 @@ ROOMS = (
     "scalar_access",
     "quantise",
     "histogram",
+    "mx",
 )
 
 
