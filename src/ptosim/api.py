@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
     from ptosim.sanitize.last_writer import Written
     from ptosim.sanitize.program import Program
@@ -151,6 +152,14 @@ class Module:
         lowered = Source(f"{executable.parsed.source.name} (lowered)", text(executable.parsed, origins=True))
         requested = Request(self.target, "written")
         return Module(_loaded(lowered, requested), requested)
+
+    def plan(self) -> Plan:
+        """Where each tile lies, how long it is in use, and how much of every memory is taken."""
+        from ptosim.loading import plan_of
+        from ptosim.report.plan import Plan
+
+        outline = self.outline
+        return Plan(outline.source, self.target, tuple(plan_of(outline.source, outline.requested.target)))
 
     @property
     def source(self) -> str:

@@ -101,6 +101,25 @@ def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[D
     return module.warnings
 
 
+@main.command()
+@KERNEL_FILE
+@TARGET
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the memories over the lines.")
+@reports
+def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequence[Any]:
+    """Show where each tile lies, how long it is in use, and how full every memory gets."""
+    from ptosim.api import load
+
+    module = load(file, target)
+    found = module.plan()
+    if html is not None:
+        found.save_html(html)
+    if not as_json:
+        click.echo(str(found))
+        return module.warnings
+    return [*module.warnings, found]
+
+
 @main.command(cls=Launching, epilog=ARGUMENTS)
 @launches
 @TARGET

@@ -23,29 +23,10 @@ _ROOMS = {
         "get_validshape tile_valid_rows tile_valid_cols tile_buf_addr"
     ),
     "tile_reserve": "reserve_buffer import_reserved_buffer",
-    "tile_vector": (
-        "tabs tneg tnot trelu texp tlog tsqrt trecip trsqrt tadd tsub tmul tdiv tmax tmin taddrelu tand tor txor tshl "
-        "tshr tfmod trem tprelu tpow tpartadd tpartmul tpartmax tpartmin tpartargmax tpartargmin"
-    ),
-    "tile_vector_scalar": (
-        "taxpy tdivs tadds tsubs tmuls tmaxs tmins tfmods tands tors txors tshls tshrs trems tpows tlrelu taddc tsubc "
-        "taddsc tsubsc"
-    ),
-    "tile_vector_fill": "texpands tci ttri trandom",
-    "tile_vector_reduce": (
-        "trowsum trowmax trowmin trowprod trowargmax trowargmin tcolsum tcolmax tcolmin tcolprod tcolargmax tcolargmin"
-    ),
-    "tile_vector_expand": (
-        "trowexpand tcolexpand trowexpandadd trowexpandsub trowexpandmul trowexpanddiv trowexpandmax trowexpandmin "
-        "trowexpandexpdif tcolexpandadd tcolexpandsub tcolexpandmul tcolexpanddiv tcolexpandmax tcolexpandmin "
-        "tcolexpandexpdif"
-    ),
-    "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
-    "tile_vector_gather": "tgather tscatter tgatherb tsort32 tmrgsort",
+    "tile_vector_fill": "tci ttri trandom",
+    "tile_vector_gather": "tgather tscatter tgatherb",
     "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
-    "tile_move": "tload tprefetch tstore",
-    "tile_extract": "tmov textract tinsert",
-    "tile_rearrange": "ttrans tfillpad tconcat tconcatidx tget_scale_addr",
+    "tile_rearrange": "tget_scale_addr",
     "tile_gather": "mgather mscatter",
     "tile_matrix": (
         "tmatmul tmatmul.acc tmatmul.bias tmatmul.mx tmatmul.mx.acc tmatmul.mx.bias "

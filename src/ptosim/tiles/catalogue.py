@@ -7,7 +7,20 @@ from importlib import import_module
 
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = ("view", "elementwise", "copy", "move", "rearrange")
+ROOMS = (
+    "view",
+    "copy",
+    "elementwise",
+    "partial",
+    "compare",
+    "convert",
+    "reduce",
+    "column_sum",
+    "expand",
+    "sort",
+    "move",
+    "rearrange",
+)
 
 
 @cache
