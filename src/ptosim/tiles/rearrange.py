@@ -122,7 +122,10 @@ def tconcatidx(build: Builder, op: TConcatIdx, src0: Tile, src1: Tile, idx0: Til
             shifted = part(build, there, (0, build.times(start, pair)), there.valid)
             copy_row(build, lanes, src, shifted, number, not is_aligned(src), not is_aligned(there, start))
 
-    build.scope(lambda: build.loop(dst.rows, 1, row))
+    def scope() -> None:
+        build.loop(dst.rows, 1, row)
+
+    build.scope(scope)
 
 
 def _columns(build: Builder, idx: Tile, row: SSAValue) -> Number:
