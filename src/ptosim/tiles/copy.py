@@ -15,6 +15,8 @@ from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_move import TLoad, TStore
 from ptosim.language.types import element_of
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.accumulator import store_accumulator
+from ptosim.tiles.mat_load import load_matrix
 from ptosim.tiles.pad import pad_value
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile, View
@@ -38,7 +40,10 @@ class Bursts:
 
 
 @lowering(TLoad)
-def tload(build: Builder, src: View, dst: Tile) -> None:
+def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
+    if dst.buf.loc != "vec":
+        load_matrix(build, src, dst, target)
+        return
     bursts = _bursts(build, dst, src)
     pad = pad_value(build, dst)
     _each_copy(
@@ -65,7 +70,12 @@ def tload(build: Builder, src: View, dst: Tile) -> None:
 
 
 @lowering(TStore)
-def tstore(build: Builder, src: Tile, dst: View) -> None:
+def tstore(
+    build: Builder, op: TStore, src: Tile, fp: Tile | None, pre_quant: SSAValue | None, dst: View
+) -> None:
+    if src.buf.loc == "acc":
+        store_accumulator(build, op, src, dst, fp, pre_quant)
+        return
     bursts = _bursts(build, src, dst)
     _each_copy(
         build,
