@@ -137,6 +137,26 @@ class Module:
 
         return Program(self.executable)
 
+    def lowered(self) -> Module:
+        """The module as micro-instructions: tiles lowered and order inserted, each piece headed by the line it serves.
+
+        Raises PTOError where a function cannot be lowered.
+        """
+        from ptosim.language.printing import text
+        from ptosim.native.library import Request
+
+        executable = self.executable
+        if refused := [diagnostic for found in executable.refused.values() for diagnostic in found]:
+            raise PTOError(*refused)
+        lowered = Source(f"{executable.parsed.source.name} (lowered)", text(executable.parsed, origins=True))
+        requested = Request(self.target, "written")
+        return Module(_loaded(lowered, requested), requested)
+
+    @property
+    def source(self) -> str:
+        """The text that was loaded."""
+        return self.outline.source.text
+
     def __str__(self) -> str:
         """The module in canonical text."""
         from ptosim.language.load import text

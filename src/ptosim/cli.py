@@ -16,6 +16,7 @@ from ptosim.command import (
     KERNEL_FILE,
     MAX_STEPS,
     STRICT,
+    SYNC,
     TARGET,
     Commands,
     Differs,
@@ -78,6 +79,25 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
     module = load(file, target)
     if not as_json:
         click.echo(str(module), nl=False)
+    return module.warnings
+
+
+@main.command()
+@KERNEL_FILE
+@TARGET
+@SYNC
+@reports
+def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[Diagnostic]:
+    """Print the micro-instructions that a kernel file becomes.
+
+    Tiles are lowered and order is inserted; each piece is headed by the line that it serves. The text loads again and
+    gives the same bytes.
+    """
+    from ptosim.api import load
+
+    module = load(file, target, sync)
+    if not as_json:
+        click.echo(module.lowered().source, nl=False)
     return module.warnings
 
 
