@@ -26,6 +26,7 @@ ROOMS = (
     "quantise",
     "histogram",
     "mx",
+    "matrix",
 )
 
 

@@ -13,45 +13,68 @@ from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, known
 from ptosim.language.tile_buf import BLOCK_BYTES
-from ptosim.language.tile_extract import Move, TExtract, TInsert, TMov
+from ptosim.language.tile_extract import TExtract, TInsert, TMov
 from ptosim.language.types import AlignType, VregType
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
 from ptosim.tiles.spread import fits, gather_rows, scatter_rows
+from ptosim.tiles.transfer import Parameters, transfer
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Access, Lanes, everything, load, offset, over
 from ptosim.tiles.window import At, as_bits, bits, inside, is_aligned, part
 
+_WITHIN_VEC = ("vec", "vec")
+
 
 @lowering(TMov)
-def tmov(build: Builder, op: TMov, src: Tile, dst: Tile, tmp: Tile | None) -> None:
-    _within_vec(op)
+def tmov(
+    build: Builder, op: TMov, src: Tile, fp: Tile | None, tmp: Tile | None, pre_quant: SSAValue | None, dst: Tile
+) -> None:
+    if op.path != _WITHIN_VEC:
+        transfer(build, op, src, dst, Parameters(fp, pre_quant))
+        return
     extent = build.least(src.rows, dst.rows), build.least(src.cols, dst.cols)
     move(build, src, dst, extent)
 
 
 @lowering(TExtract)
-def textract(build: Builder, op: TExtract, src: Tile, row: SSAValue, col: SSAValue, dst: Tile) -> None:
-    _within_vec(op)
+def textract(
+    build: Builder,
+    op: TExtract,
+    src: Tile,
+    row: SSAValue,
+    col: SSAValue,
+    pre_quant: SSAValue | None,
+    fp: Tile | None,
+    dst: Tile,
+) -> None:
+    if op.path != _WITHIN_VEC:
+        transfer(build, op, src, dst, Parameters(fp, pre_quant), (row, col))
+        return
     inside(build, src, (row, col), dst.valid)
     move(build, src, dst, dst.valid, source=(row, col))
 
 
 @lowering(TInsert)
-def tinsert(build: Builder, op: TInsert, src: Tile, row: SSAValue, col: SSAValue, dst: Tile) -> None:
-    _within_vec(op)
+def tinsert(
+    build: Builder,
+    op: TInsert,
+    src: Tile,
+    row: SSAValue,
+    col: SSAValue,
+    fp: Tile | None,
+    pre_quant: SSAValue | None,
+    dst: Tile,
+) -> None:
+    if op.path != _WITHIN_VEC:
+        transfer(build, op, src, dst, Parameters(fp, pre_quant), (row, col))
+        return
     inside(build, dst, (row, col), src.valid)
     if op.tile("src").valid == (1, 1):
         _one(build, src, part(build, dst, (row, col), (1, 1)))
     else:
         move(build, src, dst, src.valid, dest=(row, col))
-
-
-def _within_vec(op: Move) -> None:
-    if op.path != ("vec", "vec"):
-        source, dest = op.path
-        raise Refused(f"moves from {source} to {dest} are not lowered", "dst_type")
 
 
 def _one(build: Builder, src: Tile, dst: Tile) -> None:
