@@ -309,10 +309,8 @@ def test_entries_that_have_to_wait_keep_their_constants():
     assert np.array_equal(both(text, x), expected)
 
 
-def test_what_is_kept_of_a_kernel_names_every_entry():
-    """The object exports an entry for each operation, shared or not."""
+def test_what_is_kept_of_a_kernel_knows_the_place_of_every_operation():
     module = load_module(Source("k.pto", scaled(3)), sync="written").executable
     compiled = compile_kernel(module, module.kernels[0], drop=False)
-    numbers = compiled.data["entries"]
-    assert len(numbers) == 9
-    assert len({tuple(site[2]) for site in compiled.data["sites"]}) >= 9
+    lines = {site[2][0] for site in compiled.data["sites"]}
+    assert lines >= {line_of(scaled(3), name, n) for name in ("pto.tload", "pto.tstore") for n in range(3)}
