@@ -183,7 +183,7 @@ def test_operations_in_loops_of_other_depths():
     text = kernel("%n = arith.constant 3 : index", *lines)
     x = sample()
     expected = np.zeros_like(x)
-    expected[:3] = x[:3] * np.float32([[8], [8], [2]])
+    expected[:3] = x[:3] * np.array([[8], [8], [2]], np.float32)
     assert np.array_equal(both(text, x), expected)
     assert entries(text) == 2 + 2
 
@@ -305,7 +305,7 @@ def test_entries_that_have_to_wait_keep_their_constants():
     text = "\n".join([*lines[:first], *queued, *lines[last:]])
     x = sample()
     expected = np.zeros_like(x)
-    expected[:4] = x[:4] * np.float32([[0.5], [1.5], [2.5], [3.5]])
+    expected[:4] = x[:4] * np.array([[0.5], [1.5], [2.5], [3.5]], np.float32)
     assert np.array_equal(both(text, x), expected)
 
 
