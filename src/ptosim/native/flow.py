@@ -275,6 +275,13 @@ class Function:
         """
         return address & ((1 << (size - 1).bit_length()) - 1)
 
+    def count_steps(self, steps: Value, site: int) -> None:
+        """Take so many, an unsigned number, from the steps that are left."""
+        word = self.word(Word.STEPS)
+        left = word.load(I64, 8)
+        self.check(steps.compare("ugt", left), site)
+        word.store(left - steps, 8)
+
     # ---- control flow -----------------------------------------------------------------------------------------------
 
     def for_loop(
@@ -296,7 +303,7 @@ class Function:
         entered = lower < upper
         if site is not None:
             # exact as unsigned numbers, however far apart the bounds are
-            self._count(entered * ((upper - lower - 1).udiv(step).zext(I64) + 1), site)
+            self.count_steps(entered * ((upper - lower - 1).udiv(step).zext(I64) + 1), site)
         self.settle(polls)
         before, inside, done = self._label, self._fresh("loop"), self._fresh("done")
         self.do(f"br {entered}, label %{inside}, label %{done}")
@@ -332,7 +339,7 @@ class Function:
         self._known.append({})
         going_on, handed = before(entering)
         if site is not None:
-            self._count(going_on * 1, site)
+            self.count_steps(going_on * 1, site)
         self.settle(poll=True)
         self.do(f"br {going_on}, label %{inside}, label %{done}")
         self._start(inside)
@@ -479,13 +486,6 @@ class Function:
 
     def _extract(self, kind: Type, aggregate: str, text: str, number: int) -> Value:
         return self.emit(kind, f"extractvalue {aggregate} {text}, {number}")
-
-    def _count(self, iterations: Value, site: int) -> None:
-        """Take so many, an unsigned number, from the steps that are left."""
-        steps = self.word(Word.STEPS)
-        left = steps.load(I64, 8)
-        self.check(iterations.compare("ugt", left), site)
-        steps.store(left - iterations, 8)
 
     def _reported(self, value: Reported) -> Value:
         if isinstance(value, int):

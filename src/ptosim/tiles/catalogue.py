@@ -7,7 +7,25 @@ from importlib import import_module
 
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = ("view", "elementwise", "copy")
+ROOMS = (
+    "view",
+    "copy",
+    "move",
+    "rearrange",
+    "elementwise",
+    "partial",
+    "compare",
+    "convert",
+    "reduce",
+    "column_sum",
+    "expand",
+    "sort",
+    "fill",
+    "philox",
+    "scalar_access",
+    "quantise",
+    "histogram",
+)
 
 
 @cache
