@@ -226,7 +226,7 @@ def _is_zero(low: Bound, high: Bound) -> Any:
     return _decided(low == 0 and high == 0, (low is not None and low > 0) or (high is not None and high < 0))
 
 
-def _condition(a: Number, b: Number, decide: Callable[[Bound, Bound], Any]) -> Any:
+def _condition(a: Any, b: Any, decide: Callable[[Bound, Bound], Any]) -> Any:
     """A condition on a difference; one that differs from iteration to iteration is a number, 0 or 1."""
     difference = a - b
     if isinstance(difference, Periodic):
@@ -242,7 +242,7 @@ def _condition(a: Number, b: Number, decide: Callable[[Bound, Bound], Any]) -> A
 Plain = int | Linear
 
 
-def _both(function: Callable[[Plain, Plain], Number], a: Number, b: Number) -> Number:
+def _both(function: Callable[[Plain, Plain], Number], a: Any, b: Any) -> Any:
     """A function of two numbers, value by value where one is periodic."""
     if not isinstance(a, Periodic) and not isinstance(b, Periodic):
         return function(a, b)
@@ -252,9 +252,17 @@ def _both(function: Callable[[Plain, Plain], Number], a: Number, b: Number) -> N
     assert isinstance(table, Periodic)
     length = lcm(*(len(each.values) for each in (a, b) if isinstance(each, Periodic)))
     results = [function(_at(a, turn), _at(b, turn)) for turn in range(length)] if length <= LONGEST_PERIOD else []
-    if not results or any(isinstance(result, Periodic) for result in results):
-        return function(*(between(*bounds(each)) if isinstance(each, Periodic) else each for each in (a, b)))
-    return periodic(table.loop, table.start, tuple(results))  # pyright: ignore[reportArgumentType]
+    plain = [result for result in results if not isinstance(result, Periodic)]
+    if not plain or len(plain) < length:
+        return function(_spread(a), _spread(b))
+    return periodic(table.loop, table.start, tuple(plain))
+
+
+def _spread(number: Number) -> Plain:
+    """A number of any turn."""
+    spread = between(*bounds(number)) if isinstance(number, Periodic) else number
+    assert not isinstance(spread, Periodic)
+    return spread
 
 
 def _at(number: Number, turn: int) -> Plain:

@@ -42,7 +42,7 @@ from ptosim.order.touches import touches_of, touches_of_scope
 from ptosim.order.values import ANYWHERE, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
-"""By machine, the pipes whose entries end one after the other: on a2a3 dependent vector and matrix operations overlap."""
+"""By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
 
 SIGNALS = frozenset(
     {

@@ -75,7 +75,7 @@ class Again(Exception):
     """Something was added before a node: from there on everything is to be walked once more."""
 
     def __init__(self, before: Node, tokens: Mapping[Pair, tuple[int, ...]]) -> None:
-        super().__init__(before)
+        super().__init__()
         self.before = before
         self.tokens = tokens
         """What the tokens of a new pair do not cover that are under way there."""
@@ -149,7 +149,7 @@ class Walker:
                 if again.before is not node:
                     raise
                 start = start.copy()
-                start.tokens |= again.tokens
+                start.tokens = {**start.tokens, **again.tokens}
                 state, self._pending = start.copy(), pending
 
     def _node(self, node: Node, state: State, here: Round) -> State:
