@@ -24,7 +24,6 @@ _ROOMS = {
     ),
     "tile_reserve": "reserve_buffer import_reserved_buffer",
     "tile_vector_fill": "tci ttri trandom",
-    "tile_vector_gather": "tgather tscatter tgatherb",
     "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
     "tile_rearrange": "tget_scale_addr",
     "tile_gather": "mgather mscatter",

@@ -20,6 +20,8 @@ ROOMS = (
     "sort",
     "move",
     "rearrange",
+    "gather",
+    "scatter",
 )
 
 
