@@ -14,7 +14,6 @@ from ptosim.language.types import VregType
 from ptosim.tiles.indices import each_range
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.move import move
 from ptosim.tiles.rearrange import by_rows
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.registers import Registers, as_element, signless, with_sign
@@ -22,6 +21,7 @@ from ptosim.tiles.spread import element_pointer, lane_width, steps, store_lanes
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, everything, load, offset, tail
 from ptosim.tiles.window import as_bits, bits, part
+from ptosim.tiles.within import move
 
 PATTERNS = {
     "P1111": (0, 1),

@@ -12,13 +12,13 @@ from ptosim.tiles.gather import PATTERNS, every_row
 from ptosim.tiles.indices import each_range
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.move import copy_rows
 from ptosim.tiles.rearrange import by_rows
 from ptosim.tiles.registers import Registers
 from ptosim.tiles.spread import element_pointer, lane_width, load_lanes, steps
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Access, Lanes, each_register, offset
 from ptosim.tiles.window import At, as_bits
+from ptosim.tiles.within import copy_rows
 
 
 @lowering(TScatter)
