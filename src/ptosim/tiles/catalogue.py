@@ -27,6 +27,8 @@ ROOMS = (
     "histogram",
     "mx",
     "matrix",
+    "gather",
+    "scatter",
 )
 
 

@@ -10,12 +10,12 @@ from ptosim.language.tile_rearrange import TConcat, TConcatIdx, TFillPad, TTrans
 from ptosim.language.types import VregType
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.move import copy_row, copy_rows, move
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, load, offset, tail
 from ptosim.tiles.window import as_bits, bits, is_aligned, part
+from ptosim.tiles.within import copy_row, copy_rows, move
 
 
 @lowering(TTrans)
