@@ -12,10 +12,11 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
-from ptosim.tiles.accumulator import Window, advanced
+from ptosim.tiles.accumulator import advanced
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.shape import ROWS, agrees, is_multiple, remark, up, where_some
 from ptosim.tiles.values import Tile
+from ptosim.tiles.window import Window
 
 _SIDES = {"left": ("mte_l1_l0a", "NZ", 0), "right": ("mte_l1_l0b", "ZN", 1)}
 """The load of an operand, the layout that it takes as it is, and which axis of the tile the lines are."""

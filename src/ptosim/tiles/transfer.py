@@ -13,13 +13,13 @@ from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number
 from ptosim.language.tile_extract import Move, TExtract, TInsert
-from ptosim.tiles.accumulator import QUANT_WORD, Window, advanced, move_accumulator
+from ptosim.tiles.accumulator import QUANT_WORD, advanced, move_accumulator
 from ptosim.tiles.fixpipe import Epilogue
 from ptosim.tiles.operand import move_operand
 from ptosim.tiles.parameters import move_bias, move_parameters
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
-from ptosim.tiles.window import inside
+from ptosim.tiles.window import Window, inside
 
 Place = tuple[Number, Number]
 
