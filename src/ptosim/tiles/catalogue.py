@@ -7,7 +7,7 @@ from importlib import import_module
 
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = ("view", "elementwise", "copy", "move", "matrix")
+ROOMS = ("view", "elementwise", "copy", "move", "matrix", "scales")
 
 
 @cache

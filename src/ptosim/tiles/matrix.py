@@ -32,6 +32,7 @@ from ptosim.tiles.lowering import lowering
 from ptosim.tiles.operand import move_operand
 from ptosim.tiles.private import hand_over, private
 from ptosim.tiles.refusal import Refused
+from ptosim.tiles.scales import Meaning, has_its_scales
 from ptosim.tiles.shape import ROWS, agrees, must, remark, up, where_some
 from ptosim.tiles.values import Tile
 from ptosim.tiles.window import Window
@@ -40,22 +41,26 @@ _PHASES = {"partial": "check_only", "final": "check_and_set"}
 
 
 @lowering(TMatmul, TGemv, TMatmulMx, TGemvMx)
-def product(build: Builder, op: Product, lhs: Tile, rhs: Tile, dst: Tile, target: str) -> None:
-    _multiply(build, op, _Operands(lhs, rhs, dst), target, "")
+def product(build: Builder, op: Product, lhs: Tile, rhs: Tile, dst: Tile, target: str, meaning: Meaning) -> None:
+    _multiply(build, op, _Operands(lhs, rhs, dst, meaning), target, "")
 
 
 @lowering(TMatmulAcc, TGemvAcc, TMatmulMxAcc, TGemvMxAcc)
-def product_acc(build: Builder, op: Product, acc: Tile, lhs: Tile, rhs: Tile, dst: Tile, target: str) -> None:
+def product_acc(
+    build: Builder, op: Product, acc: Tile, lhs: Tile, rhs: Tile, dst: Tile, target: str, meaning: Meaning
+) -> None:
     """The hardware accumulates in place."""
     message = "a product is added to its own accumulator: acc and dst must be the same tile"
     if acc.address is not dst.address:
         must(build, "eq", acc.address, dst.address, "invalid", message, "acc")
-    _multiply(build, op, _Operands(lhs, rhs, dst), target, "_acc")
+    _multiply(build, op, _Operands(lhs, rhs, dst, meaning), target, "_acc")
 
 
 @lowering(TMatmulBias, TGemvBias, TMatmulMxBias, TGemvMxBias)
-def product_bias(build: Builder, op: Product, lhs: Tile, rhs: Tile, bias: Tile, dst: Tile, target: str) -> None:
-    _multiply(build, op, _Operands(lhs, rhs, dst, bias), target, "_bias")
+def product_bias(
+    build: Builder, op: Product, lhs: Tile, rhs: Tile, bias: Tile, dst: Tile, target: str, meaning: Meaning
+) -> None:
+    _multiply(build, op, _Operands(lhs, rhs, dst, meaning, bias), target, "_bias")
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class _Operands:
     lhs: Tile
     rhs: Tile
     dst: Tile
+    meaning: Meaning
     bias: Tile | None = None
 
 
@@ -71,6 +77,8 @@ def _multiply(build: Builder, op: Product, operands: _Operands, target: str, sta
     m, n = (1 if op.gemv else lhs.rows), rhs.cols
     k = rhs.rows if op.gemv else lhs.cols
     _meets(build, op, dst, m, n)
+    if op.scaled:
+        has_its_scales(build, op, lhs, rhs, operands.meaning)
     lhs, rhs = _brought(build, lhs, rhs, target)
     given: dict[str, object] = {"a": lhs.pointer(build), "b": rhs.pointer(build), "c": dst.pointer(build)}
     if operands.bias is not None:

@@ -41,6 +41,10 @@ def _function(op: Operation) -> Function:
 
 def hand_over(build: Builder, source: str, dest: str, number: int = 0) -> None:
     """What comes next on one pipe waits for what came before on another."""
-    token = {"source": f"PIPE_{source}", "destination": f"PIPE_{dest}", "number": DenseArrayBase.from_list(i64, [number])}
+    token = {
+        "source": f"PIPE_{source}",
+        "destination": f"PIPE_{dest}",
+        "number": DenseArrayBase.from_list(i64, [number]),
+    }
     build.op("pto.sim.set_token", **token)
     build.op("pto.sim.wait_token", **token)
