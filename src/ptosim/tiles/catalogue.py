@@ -29,6 +29,7 @@ ROOMS = (
     "matrix",
     "gather",
     "scatter",
+    "scales",
 )
 
 

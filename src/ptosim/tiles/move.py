@@ -8,6 +8,7 @@ from ptosim.language.build import Builder
 from ptosim.language.tile_extract import TExtract, TInsert, TMov
 from ptosim.tiles.exponents import exponents
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.scales import Meaning
 from ptosim.tiles.transfer import Parameters, transfer
 from ptosim.tiles.values import Tile
 from ptosim.tiles.window import inside, part
@@ -17,9 +18,11 @@ _WITHIN_VEC = ("vec", "vec")
 
 
 @lowering(TMov)
-def tmov(build: Builder, op: TMov, src: Tile, fp: Tile | None, pre_quant: SSAValue | None, dst: Tile) -> None:
+def tmov(
+    build: Builder, op: TMov, src: Tile, fp: Tile | None, pre_quant: SSAValue | None, dst: Tile, meaning: Meaning
+) -> None:
     if op.path != _WITHIN_VEC:
-        transfer(build, op, src, dst, Parameters(fp, pre_quant))
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning))
         return
     if op.has("tmp"):
         exponents(build, src, dst, along_rows=op.setting("grpAxis") == "axis0")
@@ -38,9 +41,10 @@ def textract(
     pre_quant: SSAValue | None,
     fp: Tile | None,
     dst: Tile,
+    meaning: Meaning,
 ) -> None:
     if op.path != _WITHIN_VEC:
-        transfer(build, op, src, dst, Parameters(fp, pre_quant), (row, col))
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning), (row, col))
         return
     inside(build, src, (row, col), dst.valid)
     move(build, src, dst, dst.valid, source=(row, col))
@@ -56,9 +60,10 @@ def tinsert(
     fp: Tile | None,
     pre_quant: SSAValue | None,
     dst: Tile,
+    meaning: Meaning,
 ) -> None:
     if op.path != _WITHIN_VEC:
-        transfer(build, op, src, dst, Parameters(fp, pre_quant), (row, col))
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning), (row, col))
         return
     inside(build, dst, (row, col), src.valid)
     if op.tile("src").valid == (1, 1):
