@@ -22,6 +22,7 @@ from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
 from ptosim.order.barriers import between_entries
+from ptosim.tiles.fifo import lower_fifos
 from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.plan import plan_memory
 
@@ -44,6 +45,7 @@ def preparing() -> Sequence[Pass]:
 def lowering(sync: str) -> Sequence[Pass]:
     """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
     return (
+        lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
         partial(between_entries, sync=sync),  # entries that depend on each other are ordered
     )

@@ -53,9 +53,9 @@ _REGION = LocalArrayType(ViewType((2,), i64))
 
 def lower_tiles(module: VerifiedModule) -> VerifiedModule:
     """Replace every operation on tiles and views. A function that cannot be lowered is refused, and says why."""
-    refused: dict[Function, Sequence[Diagnostic]] = {}
+    refused: dict[Function, Sequence[Diagnostic]] = dict(module.refused)
     for function in functions(module.parsed.module).values():
-        if function.is_declaration:
+        if function.is_declaration or function in refused:
             continue
         missing = list(_missing(module.parsed, function))
         try:

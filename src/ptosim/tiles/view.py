@@ -27,6 +27,7 @@ from ptosim.language.tile_view import (
     AllocMultiTile,
     AllocTile,
     BitCast,
+    DeclareTile,
     GetValidShape,
     MultiTileGet,
     SubView,
@@ -107,6 +108,13 @@ def multi_tile_get(build: Builder, source: Slots, slot: SSAValue) -> Tile:
                 "arith.select", condition=chosen, if_true=source.addresses[number], if_false=address, result=i64
             )
     return Tile(source.buf, address, source.valid, source.buf.shape, source.name)
+
+
+@lowering(DeclareTile)
+def declare_tile(build: Builder, op: DeclareTile, name: str) -> Tile:
+    """A tile whose address is said later; until then it lies at the start of its memory."""
+    buf = _tile_type(op)
+    return Tile(buf, build.i64(0), region(build, buf, None, None), buf.shape, name)
 
 
 @lowering(TAssign)
