@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
     from ptosim.sanitize.last_writer import Written
     from ptosim.sanitize.program import Program
@@ -136,6 +137,34 @@ class Module:
         from ptosim.sanitize.program import Program
 
         return Program(self.executable)
+
+    def lowered(self) -> Module:
+        """The module as micro-instructions: tiles lowered and order inserted, each piece headed by the line it serves.
+
+        Raises PTOError where a function cannot be lowered.
+        """
+        from ptosim.language.printing import text
+        from ptosim.native.library import Request
+
+        executable = self.executable
+        if refused := [diagnostic for found in executable.refused.values() for diagnostic in found]:
+            raise PTOError(*refused)
+        lowered = Source(f"{executable.parsed.source.name} (lowered)", text(executable.parsed, origins=True))
+        requested = Request(self.target, "written")
+        return Module(_loaded(lowered, requested), requested)
+
+    def plan(self) -> Plan:
+        """Where each tile lies, how long it is in use, and how much of every memory is taken."""
+        from ptosim.loading import plan_of
+        from ptosim.report.plan import Plan
+
+        outline = self.outline
+        return Plan(outline.source, self.target, tuple(plan_of(outline.source, outline.requested.target)))
+
+    @property
+    def source(self) -> str:
+        """The text that was loaded."""
+        return self.outline.source.text
 
     def __str__(self) -> str:
         """The module in canonical text."""

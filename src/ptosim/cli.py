@@ -16,6 +16,7 @@ from ptosim.command import (
     KERNEL_FILE,
     MAX_STEPS,
     STRICT,
+    SYNC,
     TARGET,
     Commands,
     Differs,
@@ -79,6 +80,44 @@ def print_(file: str, target: str | None, as_json: bool) -> Sequence[Diagnostic]
     if not as_json:
         click.echo(str(module), nl=False)
     return module.warnings
+
+
+@main.command()
+@KERNEL_FILE
+@TARGET
+@SYNC
+@reports
+def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[Diagnostic]:
+    """Print the micro-instructions that a kernel file becomes.
+
+    Tiles are lowered and order is inserted; each piece is headed by the line that it serves. The text loads again and
+    gives the same bytes.
+    """
+    from ptosim.api import load
+
+    module = load(file, target, sync)
+    if not as_json:
+        click.echo(module.lowered().source, nl=False)
+    return module.warnings
+
+
+@main.command()
+@KERNEL_FILE
+@TARGET
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the memories over the lines.")
+@reports
+def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequence[Any]:
+    """Show where each tile lies, how long it is in use, and how full every memory gets."""
+    from ptosim.api import load
+
+    module = load(file, target)
+    found = module.plan()
+    if html is not None:
+        found.save_html(html)
+    if not as_json:
+        click.echo(str(found))
+        return module.warnings
+    return [*module.warnings, found]
 
 
 @main.command(cls=Launching, epilog=ARGUMENTS)

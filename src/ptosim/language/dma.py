@@ -30,7 +30,7 @@ PADDING_LIMIT = 255
 
 
 def whole_blocks(op: PTOOperation, target: str, *roles: str) -> Iterator[Problem]:
-    """On a2a3 a copy between GM and UB without padding counts in 32-byte blocks."""
+    """On a2a3 the older copies between GM and UB count in 32-byte blocks where they do not pad; mte_* do not."""
     if target != "a2a3":
         return
     for role in roles:

@@ -24,7 +24,7 @@ Effects, semantics and lowerings refer to operands by these roles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -227,6 +227,10 @@ class PTOOperation(Readable):
     def facts(self) -> Mapping[str, Any]:
         """What engines have to know beyond operands, words and integers, as plain values (effects.record.Static)."""
         return {}
+
+    def title(self, name_of: Callable[[SSAValue], str]) -> str:
+        """What reports call all that is made for it, given the names of values; nothing: each piece by its own name."""
+        return ""
 
     @property
     def is_scope(self) -> bool:

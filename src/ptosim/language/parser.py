@@ -7,7 +7,7 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
@@ -44,6 +44,26 @@ class ParsedModule:
         """The operation of the text that this one serves: itself, unless a pass made it."""
         return self.origins.get(op, op)
 
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """Every operation in the order of the text. Ask when no pass is to come any more."""
+        return list(self.module.walk())
+
+    @cached_property
+    def numbers(self) -> dict[Operation, int]:
+        """The place of each in that list."""
+        return {op: number for number, op in enumerate(self.operations)}
+
+    def served(self, op: Operation) -> str:
+        """The operation of the text that this one was made for, as its author knows it; nothing for a written one."""
+        origin = self.origin(op)
+        return "" if origin.name == op.name or not isinstance(origin, PTOOperation) else origin.title(self.name_of)
+
+    def name_of(self, value: SSAValue) -> str:
+        """A value as it is called in the text."""
+        span = self.definitions.get(value)
+        return span.text if span is not None else "%?"
+
     def serve(self, new: Operation, old: Operation) -> None:
         """A pass made the new operation, and all inside it, for the old one: it stands where that was written."""
         for op in new.walk():
@@ -74,7 +94,7 @@ class ParsedModule:
             self.source,
             module,
             {operations[op]: position for op, position in self.positions.items() if op in operations},
-            {values[value]: span for value, span in self.definitions.items() if value in values},
+            self.definitions | {values[value]: span for value, span in self.definitions.items() if value in values},
             self.reports,
             origins={new: self.origin(old) for old, new in operations.items()},
         )

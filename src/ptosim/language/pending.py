@@ -32,16 +32,8 @@ _ROOMS = {
         "taddsc tsubsc"
     ),
     "tile_vector_fill": "texpands tci ttri trandom",
-    "tile_vector_reduce": (
-        "trowsum trowmax trowmin trowprod trowargmax trowargmin tcolsum tcolmax tcolmin tcolprod tcolargmax tcolargmin"
-    ),
-    "tile_vector_expand": (
-        "trowexpand tcolexpand trowexpandadd trowexpandsub trowexpandmul trowexpanddiv trowexpandmax trowexpandmin "
-        "trowexpandexpdif tcolexpandadd tcolexpandsub tcolexpandmul tcolexpanddiv tcolexpandmax tcolexpandmin "
-        "tcolexpandexpdif"
-    ),
     "tile_vector_select": "tcmp tcmps tsel tsels tcvt",
-    "tile_vector_gather": "tgather tscatter tgatherb tsort32 tmrgsort",
+    "tile_vector_gather": "tgather tscatter tgatherb",
     "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
     "tile_move": "tload tprefetch tstore",
     "tile_extract": "tmov textract tinsert",

@@ -9,26 +9,34 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.language.parser import ParsedModule, deep_recursion
+from ptosim.language.pointer import CastPtr
+from ptosim.language.scalar import Constant
 
 
-def text(parsed: ParsedModule) -> str:
-    """The module as text; it reads back as the same module."""
+def text(parsed: ParsedModule, origins: bool = False) -> str:
+    """The module as text; it reads back as the same module. With `origins`, what serves another operation of the source
+    is headed by its line."""
     out = StringIO()
     with deep_recursion():
-        _Printer(out, parsed).print_op(parsed.module)
+        _Printer(out, parsed, origins).print_op(parsed.module)
     return out.getvalue() + "\n"
 
 
 class _Printer(Printer):
     """xDSL's printer with the names that values have in the source; where one is taken, it gets a number."""
 
-    def __init__(self, out: StringIO, parsed: ParsedModule) -> None:
+    def __init__(self, out: StringIO, parsed: ParsedModule, origins: bool) -> None:
         super().__init__(out)
+        self._parsed = parsed
+        self._origins = origins
+        self._shown: Operation | None = None
         self._spans = parsed.definitions
         self._names: dict[SSAValue, str] = {}
         self._taken: set[str] = set()  # the names that are visible here
 
     def print_op(self, op: Operation) -> None:
+        if self._origins:
+            self._print_origin(op)
         outside = set(self._taken) if op.regions else self._taken
         if isinstance(op, ModuleOp):
             self.print_string("module")
@@ -36,6 +44,17 @@ class _Printer(Printer):
         else:
             super().print_op(op)
         self._taken = outside | {self._names[result] for result in op.results}
+
+    def _print_origin(self, op: Operation) -> None:
+        """The line that this operation, and those behind it, were made for."""
+        origin, location = self._parsed.origin(op), self._parsed.location(op)
+        if origin is self._shown or isinstance(op, ModuleOp | Constant | CastPtr) or location is None:
+            return
+        self._shown = origin
+        if origin.name != op.name:
+            line = " ".join(self._parsed.source.line(location.line).split())
+            self.print_string(f"// {location.line}: {line}")
+            self._print_new_line()
 
     def print_region(
         self,

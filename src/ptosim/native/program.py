@@ -108,6 +108,8 @@ class Builder:
                 self.location(op),
                 record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
                 self.site(scope).location if scope is not None else None,
+                self.module.parsed.numbers.get(op, -1),
+                self.module.parsed.served(op),
             )
         return self.sites[op]
 

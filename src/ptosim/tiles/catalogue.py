@@ -7,7 +7,18 @@ from importlib import import_module
 
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = ("view", "elementwise", "copy")
+ROOMS = (
+    "view",
+    "copy",
+    "elementwise",
+    "partial",
+    "compare",
+    "convert",
+    "reduce",
+    "column_sum",
+    "expand",
+    "sort",
+)
 
 
 @cache

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from xdsl.ir import Operation
@@ -89,7 +88,7 @@ class Prices:
     # --- what an operation is -----------------------------------------------------------------------------------------
 
     def _price(self, site: Site) -> Priced:
-        op = self._operations[_place(site)]
+        op = self.parsed.operations[site.number]
         if is_scope(op):
             return Priced("", vector_program(op, self._line_of))
         static = static_of(op, self.target.architecture)
@@ -101,22 +100,9 @@ class Prices:
             pointers=frozenset(role for role, space in static.spaces.items() if space == Space.GM),
         )
 
-    @cached_property
-    def _operations(self) -> dict[tuple[int, int, str], Operation]:
-        found: dict[tuple[int, int, str], Operation] = {}
-        for op in self.parsed.module.walk():
-            if location := self.parsed.location(op):
-                found[location.line, location.column, op.name] = op
-        return found
-
     def _line_of(self, op: Operation) -> int:
         location = self.parsed.location(op)
         return location.line if location else 0
-
-
-def _place(site: Site) -> tuple[int, int, str]:
-    assert site.location is not None
-    return site.location.line, site.location.column, site.name
 
 
 # --- how many items an operation takes ------------------------------------------------------------------------------
