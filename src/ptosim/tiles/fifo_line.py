@@ -165,7 +165,8 @@ class Line:
         assert self.buffer is not None
         count = self.local_slots if self.through_gm else self.slots
         offset = build.times(build.remainder(number, count), self.slot_size)
-        return build.i64(build.plus(self.buffer, offset))
+        base = self.buffer if isinstance(self.buffer, int) else build.i64(self.buffer)
+        return build.i64(build.plus(base, offset))
 
     def global_slot(self, build: Builder, number: Number, element: Attribute, offset: Number = 0) -> SSAValue:
         """A pointer to the elements of an entry in GM, so many bytes behind its start."""

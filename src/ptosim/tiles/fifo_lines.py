@@ -25,10 +25,12 @@ from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_fifo import Alloc, Entry, FifoOperation, Pop, Push
 from ptosim.language.tile_pipe import Handled, Initialize, InitializeL2G2LPipe, TAlloc, TPop, TPush
+from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile_types import LocalArrayType, tile_of
 from ptosim.language.tile_types import View as ViewType
 from ptosim.tiles.fifo_line import Counter, Line
 from ptosim.tiles.refusal import Refused
+from ptosim.tiles.view import reserved_base
 
 FIFO = (InitializePipe, FifoOperation, Initialize, Handled)
 """The classes of all operations on FIFOs."""
@@ -226,10 +228,13 @@ def _memories(
         gm = given.pop(0) if isinstance(op, InitializeL2G2LPipe) else None
         second = mask == C2V | V2C and direction == V2C
         local = given[int(second)] if len(given) > int(second) else None
-    if local is None:
-        return gm, None
-    number = known(local)
-    return gm, local if number is None else number
+    return gm, None if local is None else _address(local)
+
+
+def _address(local: SSAValue) -> Number:
+    owner = local.owner
+    number = reserved_base(owner) if isinstance(owner, ReserveBuffer | ImportReservedBuffer) else known(local)
+    return local if number is None else number
 
 
 def _is_straight(op: Operation) -> bool:

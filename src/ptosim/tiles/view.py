@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
@@ -22,6 +22,7 @@ from ptosim.language.tensor_view import (
     TensorViewAddr,
 )
 from ptosim.language.tile_buf import TileBuf
+from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile_types import TileBufType
 from ptosim.language.tile_view import (
     AllocMultiTile,
@@ -120,6 +121,18 @@ def declare_tile(build: Builder, op: DeclareTile, name: str) -> Tile:
 @lowering(TAssign)
 def tassign(source: Tile, addr: SSAValue) -> Tile:
     return replace(source, address=addr)
+
+
+@lowering(ReserveBuffer, ImportReservedBuffer)
+def buffer_address(build: Builder, op: ReserveBuffer | ImportReservedBuffer) -> SSAValue:
+    return build.constant(reserved_base(op), i32)
+
+
+def reserved_base(op: ReserveBuffer | ImportReservedBuffer) -> int:
+    """Where a reserved buffer lies: written or planned."""
+    buffer = op if isinstance(op, ReserveBuffer) else op.reserved()
+    assert buffer is not None  # a rule of the verifier
+    return buffer.integer("base") or 0
 
 
 @lowering(SubView)
