@@ -18,6 +18,8 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
+    "transfer",
+    "matrix",
 )
 
 

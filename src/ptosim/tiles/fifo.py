@@ -143,9 +143,7 @@ class _Function:
 
     def _takes_views(self, line: Line) -> bool:
         popped = (op for op in self.lines.operations(line) if isinstance(op, Pop | TPop))
-        return any(
-            isinstance((op.result if isinstance(op, Pop) else op.entry).type, TensorViewType) for op in popped
-        )
+        return any(isinstance((op.result if isinstance(op, Pop) else op.entry).type, TensorViewType) for op in popped)
 
     def _part(self, build: Builder, op: Entry | TPush | TPop | TAlloc, line: Line) -> SSAValue | None:
         """Which vector core this is, where the two share an entry."""

@@ -132,9 +132,7 @@ def _word(build: Builder, scale: SSAValue) -> SSAValue:
     return build.op("arith.extui", operand=bits, result=i64)
 
 
-def _to_cube(
-    build: Builder, line: Line, entry: SSAValue, number: Number, split: int, sub: SSAValue | None
-) -> None:
+def _to_cube(build: Builder, line: Line, entry: SSAValue, number: Number, split: int, sub: SSAValue | None) -> None:
     """Into L1, each vector core its part of the tile."""
     buf, (rows, cols) = tile_of(entry.type), extents(build, entry)
     assert buf is not None

@@ -175,9 +175,7 @@ class Lines:
             if mask & direction:
                 self._lines[core, key, direction] = self._line(op, core, direction, shared, key)
 
-    def _line(
-        self, op: InitializePipe | Initialize, core: CoreKind, direction: int, shared: Shared, key: Key
-    ) -> Line:
+    def _line(self, op: InitializePipe | Initialize, core: CoreKind, direction: int, shared: Shared, key: Key) -> Line:
         mask, size = op.integer("dir_mask") or 0, op.integer("slot_size") or 0
         slots = op.integer("slot_num") or (4 if mask == C2V | V2C else 8)
         second = mask == C2V | V2C and direction == V2C
@@ -215,9 +213,7 @@ class Lines:
         return build.declare_local_array(result=_COUNT)
 
 
-def _memories(
-    op: InitializePipe | Initialize, direction: int, mask: int
-) -> tuple[SSAValue | None, Number | None]:
+def _memories(op: InitializePipe | Initialize, direction: int, mask: int) -> tuple[SSAValue | None, Number | None]:
     """The slots in GM, if there are, and where entries arrive."""
     if isinstance(op, InitializePipe):
         role = "c2v_consumer_buf" if direction == C2V else "v2c_consumer_buf"

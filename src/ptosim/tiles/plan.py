@@ -224,7 +224,7 @@ class Scratchpads:
 
 
 def _free(module: VerifiedModule, function: Function) -> tuple[int, int]:
-    """The bytes of UB behind every tile and reserved buffer; none where a tile has an address that only the run knows."""
+    """The bytes of UB behind every tile and buffer; none where only the run knows an address."""
     end, capacity = 0, load_target(module.target).memory[Space.UB]
     for op in function.walk():
         if isinstance(op, Allocation) and op.tile.space is Space.UB and op.addr is not None:
