@@ -146,7 +146,6 @@ class ImportReservedBuffer(ViewOperation):
         elif name is not None and all(_reserved(function, name) is None for function in found):
             yield Problem(f"@{symbol} reserves no buffer '{name}'", at="name")
 
-
     def reserved(self) -> ReserveBuffer | None:
         """The buffer that it is the address of."""
         symbol = cast(SymbolRefAttr, self.peer_func).root_reference.data
