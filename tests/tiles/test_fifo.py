@@ -1,50 +1,149 @@
-"""FIFOs between cube and vector cores: what arrives, how many slots there are, and what misuse is reported."""
+"""FIFOs between cube and vector cores: what arrives, whatever the slots, splits and memories."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
-from fifo_programs import ACC, COLS, CUBE_TILES, ROWS, inputs, looped, module, multiply, part, run, store, vec, view
+import ptosim
+from fifo_programs import (
+    ACC,
+    COLS,
+    CUBE_TILES,
+    DEPTH,
+    NZ,
+    ROWS,
+    inputs,
+    load,
+    looped,
+    mat,
+    module,
+    multiply,
+    part,
+    run,
+    store,
+    vec,
+    view,
+)
 
-SPLITS = {0: (ROWS, COLS), 1: (ROWS // 2, COLS), 2: (ROWS, COLS // 2)}
+TENSOR = f"!pto.tensor_view<?x{COLS}xf32>"
+HALVES = {0: (1, 1), 1: (2, 1), 2: (1, 2)}
+"""By `split`, the parts of an entry downwards and across."""
+WHICH = "%which = pto.get_subblock_idx\n%sub = arith.index_cast %which : i64 to index"
 
 
-def to_vector(slots: int, count: int, split: int = 0, unrolled: bool = False, planned: bool = True) -> str:
-    rows, cols = SPLITS[split]
-    place = "auto = true" if planned else "auto = false, base = 512"
-    setup = f"{{dir_mask = 1, slot_size = 8192, slot_num = {slots}}} (c2v_consumer_buf = %buf : i32)"
-    cube = f"""%buf = pto.import_reserved_buffer {{name = "s", peer_func = @k_aiv}} -> i32
-pto.aic_initialize_pipe {setup}
-{CUBE_TILES}
-{looped(multiply(f"pto.tpush_to_aiv(%acc : {ACC}) {{split = {split}}}"), count, unrolled)}"""
+@dataclass(frozen=True)
+class Fifo:
+    """A FIFO of a test."""
+
+    slots: int
+    split: int = 0
+    target: str = "a5"
+    through_gm: bool = False
+    unrolled: bool = False
+    planned: bool = True
+    mask: int = 1
+    local: int | None = None
+    """`local_slot_num`."""
+
+    def initialize(self, side: str) -> str:
+        """The initialisation of an end, and what has to stand before it."""
+        words = [f"dir_mask = {self.mask}", "slot_size = 8192", f"slot_num = {self.slots}"]
+        words += [f"local_slot_num = {self.local}"] if self.local else []
+        operands, before = [], ""
+        if self.through_gm and self.target == "a5":
+            before = f"%slots = pto.make_tensor_view %slots_gm, shape = [%c4096, %c64], strides = [%c64, %c1] : {TENSOR}\n"
+            operands.append(f"gm_slot_tensor = %slots : {TENSOR}")
+        elif self.through_gm:
+            operands.append("gm_slot_buffer = %slots_gm : !pto.ptr<f32>")
+        for bit, way, owner, memory in ((1, "c2v", "aiv", "vec"), (2, "v2c", "aic", "mat")):
+            if self.mask & bit:
+                before += self._buffer(way, memory, side == owner, owner)
+                operands.append(f"{way}_consumer_buf = %{way} : i32")
+        return f"{before}pto.{side}_initialize_pipe {{{', '.join(words)}}} ({', '.join(operands)})"
+
+    def _buffer(self, way: str, memory: str, is_owner: bool, owner: str) -> str:
+        if not is_owner:
+            return f'%{way} = pto.import_reserved_buffer {{name = "{way}", peer_func = @k_{owner}}} -> i32\n'
+        size = (self.local or self.slots) * 8192
+        place = "auto = true" if self.planned else "auto = false, base = 512"
+        location = f"location = #pto.address_space<{memory}>"
+        return f'%{way} = pto.reserve_buffer {{name = "{way}", size = {size}, {location}, {place}}} -> i32\n'
+
+    def module(self, cube: str, vector: str) -> str:
+        slots = ", %slots_gm: !pto.ptr<f32>" if self.through_gm else ""
+        return module(cube, vector, self.target, slots)
+
+    def arguments(self) -> list[np.ndarray]:
+        return [np.zeros(2 * self.slots * 2048, np.float32)] if self.through_gm else []
+
+
+# --- from cube to vector ----------------------------------------------------------------------------------------------
+
+
+def to_vector(fifo: Fifo, count: int) -> str:
+    """The cube pushes products, the vector cores add one and store."""
+    down, across = HALVES[fifo.split]
+    rows, cols = ROWS // down, COLS // across
+    push = f"pto.tpush_to_aiv(%acc : {ACC}) {{split = {fifo.split}}}"
+    cube = f"{fifo.initialize('aic')}\n{CUBE_TILES}\n{looped(multiply(push), count, fifo.unrolled)}"
     tile = vec(rows, cols)
     body = f"""%top@ = arith.muli %i , %c32 : index
-%mine@ = arith.muli %sub, %c{16 if split == 1 else 0} : index
+%mine@ = arith.muli %sub, %c{16 if down > 1 else 0} : index
 %down@ = arith.addi %top@, %mine@ : index
-%across@ = arith.muli %sub, %c{32 if split == 2 else 0} : index
-%t@ = pto.tpop_from_aic {{split = {split}}} -> {tile}
+%across@ = arith.muli %sub, %c{32 if across > 1 else 0} : index
+%t@ = pto.tpop_from_aic {{split = {fifo.split}}} -> {tile}
 pto.tadds ins(%t@, %one : {tile}, f32) outs(%d : {tile})
-pto.tfree_from_aic {{split = {split}}}
+pto.tfree_from_aic {{split = {fifo.split}}}
 %po@ = pto.partition_view %o, offsets = [%down@, %across@], sizes = [%c{rows}, %c{cols}]
-  : !pto.tensor_view<?x{COLS}xf32> -> !pto.partition_tensor_view<{rows}x{cols}xf32>
+  : {TENSOR} -> !pto.partition_tensor_view<{rows}x{cols}xf32>
 {store("d", tile, "po@", rows, cols, "f32")}"""
-    vector = f"""%buf = pto.reserve_buffer {{name = "s", size = {slots * 8192},
-  location = #pto.address_space<vec>, {place}}} -> i32
-pto.aiv_initialize_pipe {setup}
-%which = pto.get_subblock_idx
-%sub = arith.index_cast %which : i64 to index
+    vector = f"""{fifo.initialize("aiv")}
+{WHICH}
 {view("o", "out_gm", "%c4096", COLS, "f32")}
 %d = pto.alloc_tile : {tile}
-{looped(body, count, unrolled)}"""
-    return module(cube, vector)
+{looped(body, count, fifo.unrolled)}"""
+    return fifo.module(cube, vector)
 
 
-@pytest.mark.parametrize("slots", [2, 3, 4, 8])
-@pytest.mark.parametrize("split", [0, 1, 2])
-def test_products_reach_the_vector_cores(slots: int, split: int) -> None:
-    count = 2 * slots + 1
+def arrives(fifo: Fifo, count: int, clean: bool = True) -> None:
     a, b, product = inputs(count)
     out = np.zeros_like(product)
-    run(to_vector(slots, count, split), a, b, out, count)
+    run(to_vector(fifo, count), a, b, out, count, *fifo.arguments(), clean=clean)
     assert np.array_equal(out, product + 1)
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("split", [0, 1, 2])
+def test_products_reach_the_vector_cores(slots: int, split: int) -> None:
+    arrives(Fifo(slots, split), 2 * slots + 1)
+
+
+@pytest.mark.parametrize("count", range(7))
+def test_any_number_of_entries_leaves_no_signal_behind(count: int) -> None:
+    arrives(Fifo(4), count)
+
+
+@pytest.mark.parametrize("split", [0, 1])
+def test_straight_code_counts_while_it_is_lowered(split: int) -> None:
+    fifo = Fifo(2, split, unrolled=True, planned=False)
+    assert "local_array" not in str(ptosim.load(to_vector(fifo, 5)).lowered())
+    arrives(fifo, 5)
+
+
+@pytest.mark.parametrize("slots", [2, 4])
+@pytest.mark.parametrize("split", [0, 1, 2])
+def test_products_pass_through_global_memory(slots: int, split: int) -> None:
+    arrives(Fifo(slots, split, through_gm=True), 2 * slots + 1)
+
+
+@pytest.mark.parametrize("local", [None, 1, 2])
+@pytest.mark.parametrize("split", [1, 2])
+def test_a2a3_goes_through_global_memory(local: int | None, split: int) -> None:
+    arrives(Fifo(4, split, "a2a3", through_gm=True, local=local), 9)
+
+
+def test_both_vector_cores_of_a2a3_take_what_is_not_split() -> None:
+    arrives(Fifo(4, 0, "a2a3", through_gm=True), 9, clean=False)

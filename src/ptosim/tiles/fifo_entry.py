@@ -43,6 +43,7 @@ def tile_at(build: Builder, buf: TileBuf, address: SSAValue, valid: Extents) -> 
     """A tile at an address; its valid region is given where its type leaves it open."""
     type_ = TileBufType(buf)
     declared = build.declare_tile(result=type_)
+    declared.name_hint = "slot"
     tile = build.tassign(source=declared, addr=address, result=type_)
     if None in buf.valid:
         build.set_validshape(source=tile, valid_row=build.index(valid[0]), valid_col=build.index(valid[1]))

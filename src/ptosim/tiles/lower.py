@@ -177,7 +177,7 @@ class _Function:
 
     def _name(self, value: SSAValue) -> str:
         span = self.parsed.definitions.get(value)
-        return span.text if span is not None else "%?"
+        return span.text if span is not None else f"%{value.name_hint or 'tile'}"
 
     # --- what values are ----------------------------------------------------------------------------------------------
 
