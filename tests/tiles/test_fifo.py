@@ -147,3 +147,107 @@ def test_a2a3_goes_through_global_memory(local: int | None, split: int) -> None:
 
 def test_both_vector_cores_of_a2a3_take_what_is_not_split() -> None:
     arrives(Fifo(4, 0, "a2a3", through_gm=True), 9, clean=False)
+
+
+def test_odd_halves_through_global_memory() -> None:
+    """Of 31 rows AIV0 gets 16; of 63 columns AIV0 gets 32."""
+    for split, (rows, cols) in ((3, (31, 64)), (4, (32, 63))):
+        a, b, product = inputs(3)
+        out = np.zeros_like(product)
+        fifo = Fifo(2, split, through_gm=True)
+        run(odd_halves(fifo, rows, cols), a, b, out, 3, *fifo.arguments())
+        expected = np.zeros_like(product).reshape(3, ROWS, COLS)
+        expected[:, :rows, :cols] = product.reshape(3, ROWS, COLS)[:, :rows, :cols] + 1
+        assert np.array_equal(out, expected.reshape(out.shape)), split
+
+
+def odd_halves(fifo: Fifo, rows: int, cols: int) -> str:
+    acc = ACC.replace("xf32", f"xf32, valid={rows}x{cols}")
+    push = f"pto.tpush_to_aiv(%odd : {acc}) {{split = {fifo.split}}}"
+    cube = f"""{fifo.initialize("aic")}
+{CUBE_TILES}
+%odd = pto.alloc_tile : {acc}
+{looped(multiply(push).replace(f"%acc : {ACC}", f"%odd : {acc}"), 3, False)}"""
+    tile, shape = vec(ROWS, COLS, rest=", valid=?x?"), f"!pto.partition_tensor_view<?x?xf32>"
+    by_rows = fifo.split == 3
+    larger, row_step, col_step = (rows + 1) // 2 if by_rows else (cols + 1) // 2, int(by_rows), int(not by_rows)
+    body = f"""%top@ = arith.muli %i , %c32 : index
+%down@ = arith.addi %top@, %mine_rows : index
+%t@ = pto.tpop_from_aic(%r, %c) {{split = {fifo.split}}} -> {tile}
+pto.tadds ins(%t@, %one : {tile}, f32) outs(%d : {tile})
+pto.tfree_from_aic {{split = {fifo.split}}}
+%po@ = pto.partition_view %o, offsets = [%down@, %mine_cols], sizes = [%r, %c] : {TENSOR} -> {shape}
+pto.tstore ins(%d : {tile}) outs(%po@ : {shape})"""
+    vector = f"""{fifo.initialize("aiv")}
+{WHICH}
+%larger = arith.constant {larger} : index
+%rows = arith.constant {larger if by_rows else rows} : index
+%cols = arith.constant {cols if by_rows else larger} : index
+%row_step = arith.constant {row_step} : index
+%col_step = arith.constant {col_step} : index
+%fewer_rows = arith.muli %sub, %row_step : index
+%fewer_cols = arith.muli %sub, %col_step : index
+%r = arith.subi %rows, %fewer_rows : index
+%c = arith.subi %cols, %fewer_cols : index
+%mine_rows = arith.muli %fewer_rows, %larger : index
+%mine_cols = arith.muli %fewer_cols, %larger : index
+{view("o", "out_gm", "%c4096", COLS, "f32")}
+%d = pto.alloc_tile valid_row = %r valid_col = %c : {tile}
+{looped(body, 3, False)}"""
+    return fifo.module(cube, vector)
+
+
+# --- from vector to cube ----------------------------------------------------------------------------------------------
+
+
+def to_cube(fifo: Fifo, count: int) -> str:
+    """The vector cores push the left operands, doubled; the cube multiplies and stores."""
+    down = HALVES[fifo.split][0]
+    rows, tile = ROWS // down, vec(ROWS // down, DEPTH, "f16")
+    boxed = vec(rows, DEPTH, "f16", f", {NZ}")
+    entry = "d" if fifo.through_gm else "z"
+    body = f"""%top@ = arith.muli %i , %c32 : index
+%mine@ = arith.muli %sub, %c{16 if down > 1 else 0} : index
+%down@ = arith.addi %top@, %mine@ : index
+{part("pa@", "a", "%down@", rows, DEPTH, "f16")}
+{load("pa@", rows, DEPTH, "f16", "x", tile)}
+pto.tadd ins(%x, %x : {tile}, {tile}) outs(%d : {tile})
+{"" if fifo.through_gm else f"pto.tmov ins(%d : {tile}) outs(%z : {boxed})"}
+pto.tpush_to_aic(%{entry} : {tile if fifo.through_gm else boxed}) {{split = {fifo.split}}}"""
+    vector = f"""{fifo.initialize("aiv")}
+{WHICH}
+{view("a", "a_gm", "%c4096", DEPTH, "f16")}
+%x = pto.alloc_tile : {tile}
+%d = pto.alloc_tile : {tile}
+%z = pto.alloc_tile : {boxed}
+{looped(body, count, fifo.unrolled)}"""
+    left = mat(ROWS, DEPTH, loc="left")
+    body = f"""%m@ = pto.tpop_from_aiv {{split = {fifo.split}}} -> {mat(ROWS, DEPTH)}
+pto.tmov ins(%m@ : {mat(ROWS, DEPTH)}) outs(%la : {left})
+pto.tfree_from_aiv {{split = {fifo.split}}}
+pto.tmatmul ins(%la, %rb : {left}, {mat(DEPTH, COLS, loc="right")}) outs(%acc : {ACC})
+%top@ = arith.muli %i , %c32 : index
+{part("po@", "o", "%top@", ROWS, COLS, "f32")}
+{store("acc", ACC, "po@", ROWS, COLS, "f32")}"""
+    cube = f"""{fifo.initialize("aic")}
+{CUBE_TILES}
+{view("o", "out_gm", "%c4096", COLS, "f32")}
+{looped(body, count, fifo.unrolled)}"""
+    return fifo.module(cube, vector)
+
+
+def arrives_at_the_cube(fifo: Fifo, count: int, clean: bool = True) -> None:
+    a, b, product = inputs(count)
+    out = np.zeros_like(product)
+    run(to_cube(fifo, count), a, b, out, count, *fifo.arguments(), clean=clean)
+    assert np.array_equal(out, 2 * product)
+
+
+@pytest.mark.parametrize("slots", [2, 4])
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_operands_reach_the_cube_through_global_memory(slots: int, target: str) -> None:
+    arrives_at_the_cube(Fifo(slots, 1, target, mask=2, through_gm=True), 2 * slots + 1)
+
+
+def test_unsplit_operands_reach_the_cube() -> None:
+    arrives_at_the_cube(Fifo(2, 0, "a5", mask=2, through_gm=True), 5)

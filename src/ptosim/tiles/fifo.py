@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
@@ -24,6 +24,7 @@ from ptosim.language.scalar import Constant
 from ptosim.language.scope import Section
 from ptosim.language.tile_fifo import Alloc, Entry, Free, Pop, Push, SetQuantScalar, SetQuantVector
 from ptosim.language.tile_pipe import TAlloc, TFree, TPop, TPush
+from ptosim.language.tile_reserve import ImportReservedBuffer
 from ptosim.language.tile_types import TensorViewType, TileBufType
 from ptosim.tiles.fifo_entry import Extents, fill, slot_view, take
 from ptosim.tiles.fifo_line import Line
@@ -34,6 +35,7 @@ from ptosim.tiles.refusal import Refused
 def lower_fifos(module: VerifiedModule) -> VerifiedModule:
     """Replace every operation on FIFOs. A function that cannot be lowered is refused, and says why."""
     refused: dict[Function, Sequence[Diagnostic]] = dict(module.refused)
+    _resolve_imports(module)
     fifos = Fifos(module)
     for function in every_function(module.parsed.module):
         if not function.is_declaration and any(isinstance(op, FIFO) for op in function.walk()):
@@ -42,6 +44,20 @@ def lower_fifos(module: VerifiedModule) -> VerifiedModule:
             except PTOError as error:
                 refused[function] = error.diagnostics
     return replace(module, refused=refused)
+
+
+def _resolve_imports(module: VerifiedModule) -> None:
+    """The address of a buffer of another function is a number now."""
+    for function in every_function(module.parsed.module):
+        imports = [op for op in function.walk() if isinstance(op, ImportReservedBuffer)]
+        head = head_of(function.body.block) if imports else None
+        for op in imports:
+            buffer = op.reserved()
+            assert buffer is not None and head is not None  # a rule of the verifier
+            build = Builder(module.parsed, Place.at(op), head, serves=op)
+            op.result.replace_all_uses_with(build.constant(buffer.integer("base") or 0, i32))
+            op.detach()
+            op.erase()
 
 
 class _Function:

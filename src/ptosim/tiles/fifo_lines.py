@@ -25,12 +25,11 @@ from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_fifo import Alloc, Entry, FifoOperation, Pop, Push
 from ptosim.language.tile_pipe import Handled, Initialize, InitializeL2G2LPipe, TAlloc, TPop, TPush
-from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
+from ptosim.language.tile_reserve import ReserveBuffer
 from ptosim.language.tile_types import LocalArrayType, tile_of
 from ptosim.language.tile_types import View as ViewType
 from ptosim.tiles.fifo_line import Counter, Line
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.view import reserved_base
 
 FIFO = (InitializePipe, FifoOperation, Initialize, Handled)
 """The classes of all operations on FIFOs."""
@@ -229,7 +228,7 @@ def _memories(op: InitializePipe | Initialize, direction: int, mask: int) -> tup
 
 def _address(local: SSAValue) -> Number:
     owner = local.owner
-    number = reserved_base(owner) if isinstance(owner, ReserveBuffer | ImportReservedBuffer) else known(local)
+    number = owner.integer("base") if isinstance(owner, ReserveBuffer) else known(local)
     return local if number is None else number
 
 

@@ -22,7 +22,7 @@ from ptosim.language.tensor_view import (
     TensorViewAddr,
 )
 from ptosim.language.tile_buf import TileBuf
-from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
+from ptosim.language.tile_reserve import ReserveBuffer
 from ptosim.language.tile_types import TileBufType
 from ptosim.language.tile_view import (
     AllocMultiTile,
@@ -123,16 +123,9 @@ def tassign(source: Tile, addr: SSAValue) -> Tile:
     return replace(source, address=addr)
 
 
-@lowering(ReserveBuffer, ImportReservedBuffer)
-def buffer_address(build: Builder, op: ReserveBuffer | ImportReservedBuffer) -> SSAValue:
-    return build.constant(reserved_base(op), i32)
-
-
-def reserved_base(op: ReserveBuffer | ImportReservedBuffer) -> int:
-    """Where a reserved buffer lies: written or planned."""
-    buffer = op if isinstance(op, ReserveBuffer) else op.reserved()
-    assert buffer is not None  # a rule of the verifier
-    return buffer.integer("base") or 0
+@lowering(ReserveBuffer)
+def reserve_buffer(build: Builder, op: ReserveBuffer) -> SSAValue:
+    return build.constant(op.integer("base") or 0, i32)
 
 
 @lowering(SubView)
