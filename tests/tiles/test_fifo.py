@@ -16,6 +16,7 @@ from fifo_programs import (
     NZ,
     ROWS,
     inputs,
+    kinds,
     load,
     looped,
     mat,
@@ -251,3 +252,107 @@ def test_operands_reach_the_cube_through_global_memory(slots: int, target: str) 
 
 def test_unsplit_operands_reach_the_cube() -> None:
     arrives_at_the_cube(Fifo(2, 0, "a5", mask=2, through_gm=True), 5)
+
+
+# --- both ways --------------------------------------------------------------------------------------------------------
+
+
+def there_and_back(fifo: Fifo, count: int) -> str:
+    """The cube pushes products, the vector cores make f16 of them, the cube multiplies these by a second matrix."""
+    down = HALVES[fifo.split][0]
+    rows = ROWS // down
+    left, right, second = mat(ROWS, COLS, loc="left"), mat(COLS, COLS, loc="right"), mat(COLS, COLS)
+    push = f"pto.tpush_to_aiv(%acc : {ACC}) {{split = {fifo.split}}}"
+    body = f"""{multiply(push)}
+%m@ = pto.tpop_from_aiv {{split = {fifo.split}}} -> {mat(ROWS, COLS)}
+pto.tmov ins(%m@ : {mat(ROWS, COLS)}) outs(%lc : {left})
+pto.tfree_from_aiv {{split = {fifo.split}}}
+pto.tmatmul ins(%lc, %rc : {left}, {right}) outs(%acc2 : {ACC})
+{part("po@", "o", "%row@", ROWS, COLS, "f32")}
+{store("acc2", ACC, "po@", ROWS, COLS, "f32")}"""
+    cube = f"""{fifo.initialize("aic")}
+{CUBE_TILES}
+{view("o", "out_gm", "%c4096", COLS, "f32")}
+{view("c", "c_gm", "%c64", COLS, "f16")}
+{part("pc", "c", "%c0", COLS, COLS, "f16")}
+%mc = pto.alloc_tile : {second}
+%lc = pto.alloc_tile : {left}
+%rc = pto.alloc_tile : {right}
+%acc2 = pto.alloc_tile : {ACC}
+{load("pc", COLS, COLS, "f16", "mc", second)}
+pto.tmov ins(%mc : {second}) outs(%rc : {right})
+{looped(body, count, fifo.unrolled)}"""
+    tile, half = vec(rows, COLS), vec(rows, COLS, "f16")
+    boxed = vec(rows, COLS, "f16", f", {NZ}")
+    entry, type_ = ("h", half) if fifo.through_gm else ("z", boxed)
+    body = f"""%t@ = pto.tpop_from_aic {{split = {fifo.split}}} -> {tile}
+pto.tcvt ins(%t@ : {tile}) outs(%h : {half})
+pto.tfree_from_aic {{split = {fifo.split}}}
+{"" if fifo.through_gm else f"pto.tmov ins(%h : {half}) outs(%z : {boxed})"}
+pto.tpush_to_aic(%{entry} : {type_}) {{split = {fifo.split}}}"""
+    vector = f"""{fifo.initialize("aiv")}
+%h = pto.alloc_tile : {half}
+%z = pto.alloc_tile : {boxed}
+{looped(body, count, fifo.unrolled)}"""
+    text = fifo.module(cube, vector)
+    return text.replace("%n: index", "%n: index, %c_gm: !pto.ptr<f16>")
+
+
+def goes_there_and_back(fifo: Fifo, count: int) -> None:
+    a, b, product = inputs(count)
+    c = np.random.default_rng(1).integers(-2, 3, (COLS, COLS)).astype(np.float16)
+    out = np.zeros_like(product)
+    run(there_and_back(fifo, count), a, b, out, count, c, *fifo.arguments())
+    assert np.array_equal(out, product @ c.astype(np.float32))
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize("slots", [2, 4])
+def test_both_ways_through_global_memory(target: str, slots: int) -> None:
+    goes_there_and_back(Fifo(slots, 1, target, mask=3, through_gm=True), 2 * slots + 1)
+
+
+# --- entries in global memory -----------------------------------------------------------------------------------------
+
+
+def tensors(slots: int, alloc: bool = True) -> str:
+    """The cube stores its products into slots itself, and the vector core loads them."""
+    fifo = Fifo(slots, through_gm=True)
+    entry, tile = f"!pto.tensor_view<{ROWS}x{COLS}xf32>", vec(ROWS, COLS)
+    slot = f"!pto.partition_tensor_view<{ROWS}x{COLS}xf32>"
+    take = f"%v@ = pto.talloc_to_aiv {{split = 0}} -> {entry}"
+    if not alloc:
+        take = f"%v@ = pto.make_tensor_view %slots_gm, shape = [%c32, %c64], strides = [%c64, %c1] : {entry}"
+    cut = f"%pv@ = pto.partition_view %v@, offsets = [%c0, %c0], sizes = [%c32, %c64] : {entry} -> {slot}"
+    filled = f"{take}\n{cut}\n{store('acc', ACC, 'pv@', ROWS, COLS, 'f32')}"
+    cube = f"""{fifo.initialize("aic")}
+{CUBE_TILES}
+{looped(multiply(filled, f"pto.tpush_to_aiv(%v@ : {entry}) {{split = 0}}"), 0, False)}"""
+    body = f"""%v@ = pto.tpop_from_aic {{split = 0}} -> {entry}
+{cut}
+{load("pv@", ROWS, COLS, "f32", "x", tile)}
+pto.tfree_from_aic(%v@ : {entry}) {{split = 0}}
+pto.tadds ins(%x, %one : {tile}, f32) outs(%d : {tile})
+%top@ = arith.muli %i , %c32 : index
+{part("po@", "o", "%top@", ROWS, COLS, "f32")}
+{store("d", tile, "po@", ROWS, COLS, "f32")}"""
+    vector = f"""{fifo.initialize("aiv")}
+{view("o", "out_gm", "%c4096", COLS, "f32")}
+%x = pto.alloc_tile : {tile}
+%d = pto.alloc_tile : {tile}
+{looped(body, 0, False)}"""
+    return fifo.module(cube, vector)
+
+
+@pytest.mark.parametrize("slots", [2, 4])
+def test_entries_that_the_kernel_stores_and_loads(slots: int) -> None:
+    a, b, product = inputs(2 * slots + 1)
+    out = np.zeros_like(product)
+    run(tensors(slots), a, b, out, 2 * slots + 1, *Fifo(slots, through_gm=True).arguments())
+    assert np.array_equal(out, product + 1)
+
+
+def test_a_producer_that_does_not_ask_for_a_slot_overtakes() -> None:
+    a, b, product = inputs(5)
+    found = kinds(tensors(2, alloc=False), a, b, np.zeros_like(product), 5, *Fifo(2, through_gm=True).arguments())
+    assert "race" in found
