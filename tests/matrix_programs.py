@@ -25,9 +25,17 @@ ND, DN = "", "blayout=col_major"
 ACC = f"{NZ}, fractal=1024"
 
 DTYPES: dict[str, Any] = {
-    **{"f16": np.float16, "f32": np.float32, "bf16": ml_dtypes.bfloat16, "i8": np.int8, "ui8": np.uint8},
-    **{"i32": np.int32, "i16": np.int16, "i64": np.int64, "si8": np.int8, "i64": np.int64},
-    **{"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2},
+    "f16": np.float16,
+    "f32": np.float32,
+    "bf16": ml_dtypes.bfloat16,
+    "i8": np.int8,
+    "ui8": np.uint8,
+    "i32": np.int32,
+    "i16": np.int16,
+    "i64": np.int64,
+    "si8": np.int8,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
     **dict.fromkeys(("!pto.hif8", "!pto.f8E8M0", "!pto.f4E1M2x2", "!pto.f4E2M1x2"), np.uint8),
 }
 
@@ -76,7 +84,9 @@ class Program:
         self.views.setdefault(name, element)
         rank = "x".join("?" * len(shape))
         written = f" {{layout = #pto.layout<{layout}>}}" if layout else ""
-        numbers = [", ".join(self.number(x) for x in xs) for xs in (whole, strides, offsets or (0,) * len(shape), shape)]
+        numbers = [
+            ", ".join(self.number(x) for x in xs) for xs in (whole, strides, offsets or (0,) * len(shape), shape)
+        ]
         self.lines.append(
             f"%v_{name} = pto.make_tensor_view %{name}_gm, shape = [{numbers[0]}], strides = [{numbers[1]}]{written}"
             f" : !pto.tensor_view<{rank}x{element}>"

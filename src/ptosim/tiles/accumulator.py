@@ -14,12 +14,11 @@ from xdsl.ir import SSAValue
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_matrix import Product
 from ptosim.language.tile_move import TStore
-from ptosim.language.tile_types import tile_of
 from ptosim.tiles.fixpipe import Epilogue, Layout, Store, leave
 from ptosim.tiles.layout import byte_offset
 from ptosim.tiles.mat_load import one_matrix, side_by_side
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.shape import ROWS, common, is_multiple, remark, up, where_some
+from ptosim.tiles.shape import ROWS, common, is_multiple, must, remark, up, where_some
 from ptosim.tiles.values import Tile, View
 from ptosim.tiles.view_layout import layout_of
 
@@ -45,7 +44,7 @@ def _writes(op: object, value: SSAValue) -> bool:
 def _rows_of(op: object) -> int | None:
     assert isinstance(op, Product)
     rows = op.tile("lhs").valid[0]
-    return None if rows is None else 1 * ROWS if op.gemv else -(-rows // ROWS) * ROWS
+    return ROWS if op.gemv else None if rows is None else -(-rows // ROWS) * ROWS
 
 
 # --- to GM --------------------------------------------------------------------------------------------------------
@@ -76,7 +75,7 @@ def store_accumulator(
 def _to_view(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Number, Layout, bool]:
     """m, n, the distance between lines in GM, and the layout of a store."""
     view = layout_of(dst)
-    (_, _, g2, g3, g4), (_, _, _, s3, s4) = dst.sizes, dst.strides
+    (_, _, _, g3, g4), (_, _, _, s3, s4) = dst.sizes, dst.strides
     if view == "nz":
         return _to_blocks(build, src, dst)
     one_matrix(build, dst, "dst")
@@ -99,16 +98,22 @@ def _is_turned(src: Tile, dst: View) -> bool:
 
 def _to_blocks(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Number, Layout, bool]:
     """Fractals in GM: blocks of 16 columns, or of 32 bytes."""
-    (g0, g1, g2, g3, g4), (_, s1, _, _, _) = dst.sizes, dst.strides
+    (g0, g1, g2, g3, g4), (s0, s1, s2, s3, s4) = dst.sizes, dst.strides
     width = dst.width
     widths = (8, 16) if width == 4 else (32 // width,)
     if (block := known(g4)) not in widths:
         expected = " or ".join(map(str, widths))
         raise Refused(f"blocks of columns are {expected} wide in a view laid out as nz, not {block}", "dst")
-    rows = build.times(g2, g3)
-    m = common(build, src.rows, rows, "rows")
+    one_after_the_other = "the rows of a block of columns must follow each other in GM"
+    must(build, "eq", s4, 1, "invalid", "the elements of a block must be adjacent in GM", "dst")
+    must(build, "eq", s3, block, "invalid", one_after_the_other, "dst")
+    if known(g2) != 1:
+        must(build, "eq", s2, build.times(g3, block), "invalid", one_after_the_other, "dst")
+    if 1 not in (known(g0), known(g1)):
+        must(build, "eq", s0, build.times(g1, s1), "invalid", "blocks of columns must be equally far apart", "dst")
+    m = common(build, src.rows, build.times(g2, g3), "rows")
     n = common(build, src.cols, build.times(build.times(g0, g1), g4), "columns")
-    return m, n, build.times(up(build, rows, ROWS), block), "nz2nz", width == 4 and block == 8
+    return m, n, s0 if known(g1) == 1 else s1, "nz2nz", width == 4 and block == 8
 
 
 # --- to local memories --------------------------------------------------------------------------------------------

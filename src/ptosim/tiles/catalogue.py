@@ -18,7 +18,7 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
-    "transfer",
+    "move",
     "matrix",
 )
 

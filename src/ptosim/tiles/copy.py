@@ -24,10 +24,10 @@ _ATOMIC_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16"
 
 
 @lowering(TLoad, TPrefetch)
-def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
+def tload(build: Builder, src: View, dst: Tile) -> None:
     """A prefetch is a load, too: what it leaves in its tile is open."""
     if dst.buf.loc != "vec":
-        load_matrix(build, src, dst, target)
+        load_matrix(build, src, dst)
         return
     element = _pad_type(dst)
     gm, ub = src.pointer, dst.pointer(build)
@@ -40,7 +40,13 @@ def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
 
 @lowering(TStore)
 def tstore(
-    build: Builder, op: TStore, src: Tile, fp: Tile | None, pre_quant: SSAValue | None, dst: View, atomicType: str
+    build: Builder,
+    op: TStore,
+    src: Tile,
+    fp: Tile | None,
+    pre_quant: SSAValue | None,
+    dst: View,
+    atomicType: str,
 ) -> None:
     if src.buf.loc == "acc":
         store_accumulator(build, op, src, dst, fp, pre_quant)

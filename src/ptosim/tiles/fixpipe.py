@@ -1,7 +1,7 @@
 """One store of the fixpipe: accumulators to GM, L1 or UB, converted or quantised on the way.
 
-The form with clauses says everything itself; a parameter word and fractals of other elements than f32 need the raw form,
-whose fields are packed into two words and whose parameters lie in registers.
+The form with clauses says everything itself; a parameter word and fractals of other elements than f32 need the raw
+form, whose fields are packed into two words and whose parameters lie in registers.
 """
 
 from __future__ import annotations
@@ -118,9 +118,14 @@ def _mode(store: Store, epilogue: Epilogue) -> str | None:
 
 def _with_clauses(build: Builder, store: Store, epilogue: Epilogue, mode: str | None) -> None:
     given: dict[str, object] = {
-        **{"source": store.source, "dest": store.dest, "m": build.i64(store.m), "n": build.i64(store.n)},
-        **{"source_stride": build.i64(store.source_stride), "dest_stride": build.i64(store.dest_stride)},
-        **{"layout": store.layout, "unit_flag": epilogue.unit_flag},
+        "source": store.source,
+        "dest": store.dest,
+        "m": build.i64(store.m),
+        "n": build.i64(store.n),
+        "source_stride": build.i64(store.source_stride),
+        "dest_stride": build.i64(store.dest_stride),
+        "layout": store.layout,
+        "unit_flag": epilogue.unit_flag,
     }
     if mode is not None:
         payload = build.constant(1.0, f32) if epilogue.words is None else epilogue.words

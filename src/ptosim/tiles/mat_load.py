@@ -6,14 +6,11 @@ blocks of columns as they are.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
-from ptosim.language.tile_places import element_word
-from ptosim.language.types import REGISTER_BYTES, element_of
+from ptosim.language.types import element_of
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.shape import common, must, where_some
 from ptosim.tiles.values import Tile, View
@@ -23,14 +20,14 @@ BLOCK = 32
 """Bytes of a row of a fractal."""
 
 
-def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
+def load_matrix(build: Builder, src: View, dst: Tile) -> None:
     """tload of a tile in mat."""
     tile, view = dst.buf.layout, layout_of(src)
     if dst.buf.rows == 1 and dst.buf.boxed and view in ("nd", "dn"):
         view, tile = "nd", "NZ"
     match view, tile:
         case ("nd", "NZ") | ("dn", "NZ") | ("nd", "ZN") | ("dn", "ZN"):
-            _into_fractals(build, src, dst, view, target)
+            _into_fractals(build, src, dst, view)
         case ("nz", "NZ"):
             _blocks(build, src, dst)
         case _:
@@ -41,7 +38,7 @@ def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
             )
 
 
-def _into_fractals(build: Builder, src: View, dst: Tile, view: str, target: str) -> None:
+def _into_fractals(build: Builder, src: View, dst: Tile, view: str) -> None:
     """Rows or columns into NZ; a ZN tile is the NZ tile of its transpose."""
     if dst.buf.element_bytes == 8:
         raise Refused("elements of 8 bytes cannot be brought into fractals", "dst_type", kind="invalid")

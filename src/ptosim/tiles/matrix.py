@@ -39,7 +39,9 @@ def product(build: Builder, op: Product, lhs: Tile, rhs: Tile, dst: Tile) -> Non
 
 
 @lowering(TMatmulAcc, TGemvAcc, TMatmulMxAcc, TGemvMxAcc)
-def product_acc(build: Builder, op: Accumulating | ScaledAccumulating, acc: Tile, lhs: Tile, rhs: Tile, dst: Tile) -> None:
+def product_acc(
+    build: Builder, op: Accumulating | ScaledAccumulating, acc: Tile, lhs: Tile, rhs: Tile, dst: Tile
+) -> None:
     """The hardware accumulates in place."""
     message = "a product is added to its own accumulator: acc and dst must be the same tile"
     if acc.address is not dst.address:
@@ -60,15 +62,15 @@ def _multiply(
     _meets(build, op, dst, m, n)
     plain_row = op.gemv and lhs.buf.rows == 1
     given = {
-        **{"a": lhs.pointer(build), "b": rhs.pointer(build), "c": dst.pointer(build)},
+        "a": lhs.pointer(build),
+        "b": rhs.pointer(build),
+        "c": dst.pointer(build),
         **({} if bias is None else {"bias": bias}),
-        **{"unit_flag": _PHASES.get(op.setting("accPhase"))},
-        **{"disable_gemv": None if plain_row else UnitAttr()},
+        "unit_flag": _PHASES.get(op.setting("accPhase")),
+        "disable_gemv": None if plain_row else UnitAttr(),
     }
     name = f"mad{'_mx' if op.scaled else ''}{start}"
-    where_some(
-        build, (m, n, k), lambda: build.op(name, **given, m=build.i64(m), n=build.i64(n), k=build.i64(k))
-    )
+    where_some(build, (m, n, k), lambda: build.op(name, **given, m=build.i64(m), n=build.i64(n), k=build.i64(k)))
 
 
 def _meets(build: Builder, op: Product, dst: Tile, m: Number, n: Number) -> None:

@@ -1,4 +1,4 @@
-"""Moves out of L1 to where the cube unit reads: operands, bias, parameters of the fixpipe, MX scales; and from UB to L1.
+"""Moves of operands: out of L1 to where the cube unit reads, and from UB into L1.
 
 The right operand in ZN is the left one of the transposed matrix in NZ, so that both are loaded alike: lines of 16 by
 blocks of 32 bytes along k. A source whose blocks run along the lines instead is transposed on the way.
@@ -138,8 +138,12 @@ def _load(
     transpose: bool = False,
 ) -> None:
     fields = {
-        **{"m_start": m_start, "k_start": k_start, "m_step": m_step, "k_step": k_step},
-        **{"source_stride": source_stride, "dest_stride": dest_stride},
+        "m_start": m_start,
+        "k_start": k_start,
+        "m_step": m_step,
+        "k_step": k_step,
+        "source_stride": source_stride,
+        "dest_stride": dest_stride,
     }
     source, dest = pointers
     numbers = {role: build.i64(number) for role, number in fields.items()}

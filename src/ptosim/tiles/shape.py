@@ -26,7 +26,7 @@ def where_some(build: Builder, extents: Sequence[Number], body: Callable[[], Non
     some = conditions[0]
     for condition in conditions[1:]:
         some = build.op("arith.andi", lhs=some, rhs=condition, result=some.type)
-    build.choose(some, lambda: body())
+    build.choose(some, body)
 
 
 def up(build: Builder, extent: Number, unit: int) -> Number:
