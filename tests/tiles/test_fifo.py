@@ -257,19 +257,23 @@ def test_unsplit_operands_reach_the_cube() -> None:
 # --- both ways --------------------------------------------------------------------------------------------------------
 
 
-def there_and_back(fifo: Fifo, count: int) -> str:
-    """The cube pushes products, the vector cores make f16 of them, the cube multiplies these by a second matrix."""
+def there_and_back(fifo: Fifo, count: int, at_once: bool = False) -> str:
+    """The cube pushes products, the vector cores make f16 of them, the cube multiplies these by a second matrix.
+
+    At once: it pushes all of them before it takes the first.
+    """
     down = HALVES[fifo.split][0]
     rows = ROWS // down
     left, right, second = mat(ROWS, COLS, loc="left"), mat(COLS, COLS, loc="right"), mat(COLS, COLS)
     push = f"pto.tpush_to_aiv(%acc : {ACC}) {{split = {fifo.split}}}"
-    body = f"""{multiply(push)}
+    back = f"""%top@ = arith.muli %i , %c32 : index
 %m@ = pto.tpop_from_aiv {{split = {fifo.split}}} -> {mat(ROWS, COLS)}
 pto.tmov ins(%m@ : {mat(ROWS, COLS)}) outs(%lc : {left})
 pto.tfree_from_aiv {{split = {fifo.split}}}
 pto.tmatmul ins(%lc, %rc : {left}, {right}) outs(%acc2 : {ACC})
-{part("po@", "o", "%row@", ROWS, COLS, "f32")}
+{part("po@", "o", "%top@", ROWS, COLS, "f32")}
 {store("acc2", ACC, "po@", ROWS, COLS, "f32")}"""
+    bodies = [multiply(push), back] if at_once else [f"{multiply(push)}\n{back}"]
     cube = f"""{fifo.initialize("aic")}
 {CUBE_TILES}
 {view("o", "out_gm", "%c4096", COLS, "f32")}
@@ -281,7 +285,7 @@ pto.tmatmul ins(%lc, %rc : {left}, {right}) outs(%acc2 : {ACC})
 %acc2 = pto.alloc_tile : {ACC}
 {load("pc", COLS, COLS, "f16", "mc", second)}
 pto.tmov ins(%mc : {second}) outs(%rc : {right})
-{looped(body, count, fifo.unrolled)}"""
+""" + "\n".join(looped(body, count, fifo.unrolled) for body in bodies)
     tile, half = vec(rows, COLS), vec(rows, COLS, "f16")
     boxed = vec(rows, COLS, "f16", f", {NZ}")
     entry, type_ = ("h", half) if fifo.through_gm else ("z", boxed)
