@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -360,3 +361,68 @@ def test_a_producer_that_does_not_ask_for_a_slot_overtakes() -> None:
     a, b, product = inputs(5)
     found = kinds(tensors(2, alloc=False), a, b, np.zeros_like(product), 5, *Fifo(2, through_gm=True).arguments())
     assert "race" in found
+
+
+# --- other forms ------------------------------------------------------------------------------------------------------
+
+
+def test_a_buffer_with_room_for_fewer_slots_has_fewer() -> None:
+    """Eight slots by default, room for four: the tile behind them is not overwritten."""
+    text = to_vector(Fifo(4), 9).replace(", slot_num = 4", "")
+    a, b, product = inputs(9)
+    out = np.zeros_like(product)
+    run(text, a, b, out, 9)
+    assert np.array_equal(out, product + 1)
+
+
+def test_an_odd_number_of_slots_gives_back_each_alone() -> None:
+    arrives(Fifo(5), 11)
+
+
+def test_fifos_of_one_id_belong_together_whatever_their_order() -> None:
+    """Two FIFOs, initialised in opposite orders at their ends."""
+    text = to_vector(Fifo(2), 5)
+    other = "pto.{}_initialize_pipe {{id = 1, dir_mask = 1, slot_size = 8192, slot_num = 2}} (c2v_consumer_buf = %c2v : i32)\n"
+    text = text.replace("pto.aic_initialize", other.format("aic") + "pto.aic_initialize", 1)
+    lines = text.splitlines()
+    at = next(index for index, line in enumerate(lines) if "pto.aiv_initialize" in line)
+    lines.insert(at + 1, other.format("aiv"))
+    a, b, product = inputs(5)
+    out = np.zeros_like(product)
+    run("\n".join(lines), a, b, out, 5)
+    assert np.array_equal(out, product + 1)
+
+
+def test_the_form_with_handles() -> None:
+    """What the assembler makes of a FIFO: handles instead of ids, tiles declared and bound by pops."""
+    tile = vec(ROWS, COLS)
+    text = to_vector(Fifo(2), 5)
+    setup = "pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 8192, slot_num = 2, flag_base = 4} (%c2v : i32) -> !pto.pipe"
+    text = re.sub(r"pto\.a.._initialize_pipe.*", f"%p = {setup}", text)
+    text = text.replace(f"pto.tpush_to_aiv(%acc : {ACC})", f"pto.tpush(%acc, %p : {ACC}, !pto.pipe)")
+    popped = f"%t = pto.declare_tile -> {tile}\npto.tpop(%t, %p : {tile}, !pto.pipe) {{split = 0}}"
+    text = text.replace(f"%t = pto.tpop_from_aic {{split = 0}} -> {tile}", popped)
+    text = text.replace("pto.tfree_from_aic", "pto.tfree(%p : !pto.pipe)")
+    a, b, product = inputs(5)
+    out = np.zeros_like(product)
+    run(text, a, b, out, 5)
+    assert np.array_equal(out, product + 1)
+    assert "pto.set_intra_block <PIPE_FIX>, 4" in str(ptosim.load(text).lowered())
+
+
+@pytest.mark.parametrize(("relu", "quant"), [("no_relu", "f32_f16"), ("normal_relu", "f32_f16"), ("normal_relu", "no_convert")])
+def test_the_fixpipe_converts_on_the_way(relu: str, quant: str) -> None:
+    element = "f16" if quant == "f32_f16" else "f32"
+    epilogue = f", acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = {relu}>"
+    text = to_vector(Fifo(2), 5).replace("slot_num = 2", f"slot_num = 2{epilogue}")
+    tile, popped = vec(ROWS, COLS), vec(ROWS, COLS, element)
+    text = text.replace(f"-> {tile}", f"-> {popped}")
+    add = f"pto.tadds ins(%t, %one : {tile}, f32) outs(%d : {tile})"
+    if element == "f16":
+        text = text.replace(add, f"pto.tcvt ins(%t : {popped}) outs(%d : {tile})")
+        text = text.replace("%d = pto", f"%e = pto.alloc_tile : {tile}\n%d = pto")
+    a, b, product = inputs(5)
+    expected = np.maximum(product, 0) if relu == "normal_relu" else product
+    out = np.zeros_like(product)
+    run(text, a, b, out, 5)
+    assert np.array_equal(out, expected if element == "f16" else expected + 1)

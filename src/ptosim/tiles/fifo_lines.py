@@ -62,6 +62,8 @@ class Shared:
     split: bool = False
     popped: dict[int, TileBuf] = field(default_factory=dict[int, TileBuf])
     """By direction, the tile that a consumer makes of an entry."""
+    room: dict[int, int] = field(default_factory=dict[int, int])
+    """By direction, the bytes that are reserved for entries."""
 
 
 class Fifos:
@@ -89,7 +91,9 @@ class Fifos:
         for op, key in keys.items():
             shared = self.shared(function, key)
             if isinstance(op, InitializePipe | Initialize):
-                shared.width = max(shared.width, 4 if op.integer("dir_mask") == C2V | V2C else 2)
+                mask = op.integer("dir_mask") or 0
+                shared.width = max(shared.width, 4 if mask == C2V | V2C else 2)
+                shared.room |= {way: size for way in (C2V, V2C) if (size := _reserved(op, way, mask)) is not None}
             shared.split = shared.split or split_of(op) != 0
             value = op.result if isinstance(op, Pop) else op.entry if isinstance(op, TPop) else None
             tile, core = tile_of(value.type) if value is not None else None, core_of(op)
@@ -177,22 +181,25 @@ class Lines:
     def _line(self, op: InitializePipe | Initialize, core: CoreKind, direction: int, shared: Shared, key: Key) -> Line:
         mask, size = op.integer("dir_mask") or 0, op.integer("slot_size") or 0
         slots = op.integer("slot_num") or (4 if mask == C2V | V2C else 8)
+        local = op.integer("local_slot_num") or slots
+        if (room := shared.room.get(direction)) is not None:
+            local = min(local, max(room // size, 1))
         second = mask == C2V | V2C and direction == V2C
-        gm, buffer = _memories(op, direction, mask)
+        gm, arrival = _operands(op, direction, mask)
         epilogue = op.acc_push_epilogue if isinstance(op, InitializePipe) else None
         explicit = op.integer("flag_base") if isinstance(op, Initialize) else None
         return Line(
             self.fifos.target,
             core,
             direction,
-            slots,
+            slots if gm is not None else local,
             size,
-            op.integer("local_slot_num") or slots,
+            local,
             (shared.flag if explicit is None else explicit) + 2 * second,
             shared.split,
             gm is not None,
             Counter(self._array(core, key, direction)),
-            buffer,
+            _address(arrival),
             gm,
             slots * size if second else 0,
             epilogue.data if isinstance(epilogue, AccPushEpilogueAttr) else None,
@@ -212,21 +219,30 @@ class Lines:
         return build.declare_local_array(result=_COUNT)
 
 
-def _memories(op: InitializePipe | Initialize, direction: int, mask: int) -> tuple[SSAValue | None, Number | None]:
-    """The slots in GM, if there are, and where entries arrive."""
+def _reserved(op: InitializePipe | Initialize, direction: int, mask: int) -> int | None:
+    """The bytes that this function reserves for the entries of a direction, if it does."""
+    if not mask & direction:
+        return None
+    _, local = _operands(op, direction, mask)
+    owner = local.owner if local is not None else None
+    return owner.bytes if isinstance(owner, ReserveBuffer) else None
+
+
+def _operands(op: InitializePipe | Initialize, direction: int, mask: int) -> tuple[SSAValue | None, SSAValue | None]:
+    """The slots in GM, if there are, and the address where entries arrive."""
     if isinstance(op, InitializePipe):
         role = "c2v_consumer_buf" if direction == C2V else "v2c_consumer_buf"
         gm = next(iter((*op.segment("gm_slot_buffer"), *op.segment("gm_slot_tensor"))), None)
-        local = next(iter(op.segment(role)), None)
-    else:
-        given = list(op.buffers)
-        gm = given.pop(0) if isinstance(op, InitializeL2G2LPipe) else None
-        second = mask == C2V | V2C and direction == V2C
-        local = given[int(second)] if len(given) > int(second) else None
-    return gm, None if local is None else _address(local)
+        return gm, next(iter(op.segment(role)), None)
+    given = list(op.buffers)
+    gm = given.pop(0) if isinstance(op, InitializeL2G2LPipe) else None
+    second = int(mask == C2V | V2C and direction == V2C)
+    return gm, given[second] if len(given) > second else None
 
 
-def _address(local: SSAValue) -> Number:
+def _address(local: SSAValue | None) -> Number | None:
+    if local is None:
+        return None
     owner = local.owner
     number = owner.integer("base") if isinstance(owner, ReserveBuffer) else known(local)
     return local if number is None else number
