@@ -426,3 +426,17 @@ def test_the_fixpipe_converts_on_the_way(relu: str, quant: str) -> None:
     out = np.zeros_like(product)
     run(text, a, b, out, 5)
     assert np.array_equal(out, expected if element == "f16" else expected + 1)
+
+
+def test_the_fixpipe_quantises_with_the_scale_that_is_set() -> None:
+    epilogue = ", acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = qf322f16_pre_scalar, relu = no_relu>"
+    text = to_vector(Fifo(2), 5).replace("slot_num = 2", f"slot_num = 2{epilogue}")
+    tile, popped = vec(ROWS, COLS), vec(ROWS, COLS, "f16")
+    text = text.replace(f"-> {tile}", f"-> {popped}")
+    text = text.replace(f"pto.tadds ins(%t, %one : {tile}, f32)", f"pto.tcvt ins(%t : {popped})")
+    setting = "%half = arith.constant 0.5 : f32\npto.set_quant_scalar(%half : f32) {id = 0}\n"
+    text = text.replace("pto.tpush_to_aiv", f"{setting}pto.tpush_to_aiv")
+    a, b, product = inputs(5)
+    out = np.zeros_like(product)
+    run(text, a, b, out, 5)
+    assert np.array_equal(out, product * 0.5)

@@ -25,6 +25,8 @@ from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
 
 _REGISTERS = ("loop_counts", "loop_source_strides", "loop_dest_strides", "groups", "loop2_stride", "loop3_stride")
 """What older spellings take from registers."""
+_FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loop3_dest_stride")
+"""What the raw spelling of the fixpipe takes from registers, and needs for some layouts only."""
 
 
 class Operands:
@@ -40,7 +42,7 @@ class Operands:
 
     def __getattr__(self, name: str) -> Any:
         """Special registers hold something that nobody knows."""
-        if name.isupper():
+        if name.isupper() or name in _FIXPIPE_REGISTERS:
             return between(None, None)
         raise AttributeError(name)
 
