@@ -24,6 +24,7 @@ from ptosim.language.verify import in_source_order
 from ptosim.order.ordering import order_entries
 from ptosim.tiles.fifo import lower_fifos
 from ptosim.tiles.lower import lower_tiles
+from ptosim.tiles.parts import split_parts
 from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
@@ -37,6 +38,7 @@ def preparing() -> Sequence[Pass]:
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
         _rewriting(section_calls),  # a core reaches only functions for its kind
+        split_parts,  # what is for one kind of core stands in its code
         _scopes,  # every vector operation stands in a scope
         plan_memory,  # every tile has an address
     )

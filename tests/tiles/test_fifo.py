@@ -56,7 +56,9 @@ class Fifo:
         words += [f"local_slot_num = {self.local}"] if self.local else []
         operands, before = [], ""
         if self.through_gm and self.target == "a5":
-            before = f"%slots = pto.make_tensor_view %slots_gm, shape = [%c4096, %c64], strides = [%c64, %c1] : {TENSOR}\n"
+            before = (
+                f"%slots = pto.make_tensor_view %slots_gm, shape = [%c4096, %c64], strides = [%c64, %c1] : {TENSOR}\n"
+            )
             operands.append(f"gm_slot_tensor = %slots : {TENSOR}")
         elif self.through_gm:
             operands.append("gm_slot_buffer = %slots_gm : !pto.ptr<f32>")
@@ -410,7 +412,9 @@ def test_the_form_with_handles() -> None:
     assert "pto.set_intra_block <PIPE_FIX>, 4" in str(ptosim.load(text).lowered())
 
 
-@pytest.mark.parametrize(("relu", "quant"), [("no_relu", "f32_f16"), ("normal_relu", "f32_f16"), ("normal_relu", "no_convert")])
+@pytest.mark.parametrize(
+    ("relu", "quant"), [("no_relu", "f32_f16"), ("normal_relu", "f32_f16"), ("normal_relu", "no_convert")]
+)
 def test_the_fixpipe_converts_on_the_way(relu: str, quant: str) -> None:
     element = "f16" if quant == "f32_f16" else "f32"
     epilogue = f", acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = {quant}, relu = {relu}>"
@@ -429,7 +433,9 @@ def test_the_fixpipe_converts_on_the_way(relu: str, quant: str) -> None:
 
 
 def test_the_fixpipe_quantises_with_the_scale_that_is_set() -> None:
-    epilogue = ", acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = qf322f16_pre_scalar, relu = no_relu>"
+    epilogue = (
+        ", acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = qf322f16_pre_scalar, relu = no_relu>"
+    )
     text = to_vector(Fifo(2), 5).replace("slot_num = 2", f"slot_num = 2{epilogue}")
     tile, popped = vec(ROWS, COLS), vec(ROWS, COLS, "f16")
     text = text.replace(f"-> {tile}", f"-> {popped}")
