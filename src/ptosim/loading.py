@@ -23,6 +23,7 @@ from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
 from ptosim.order.ordering import order_entries
 from ptosim.tiles.fifo import lower_fifos
+from ptosim.tiles.inline import inline_tiles
 from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.parts import split_parts
 from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
@@ -38,6 +39,7 @@ def preparing() -> Sequence[Pass]:
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
         _rewriting(section_calls),  # a core reaches only functions for its kind
+        _rewriting(inline_tiles),  # no tile or view is passed to a function
         split_parts,  # what is for one kind of core stands in its code
         _scopes,  # every vector operation stands in a scope
         plan_memory,  # every tile has an address

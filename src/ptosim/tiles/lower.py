@@ -17,7 +17,7 @@ from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.catalogue import effects
 from ptosim.language.build import Builder, Head, Place, head_of
 from ptosim.language.control import For, If, Yield
-from ptosim.language.function import Function, functions
+from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.parser import ParsedModule
@@ -54,7 +54,7 @@ _REGION = LocalArrayType(ViewType((2,), i64))
 def lower_tiles(module: VerifiedModule) -> VerifiedModule:
     """Replace every operation on tiles and views. A function that cannot be lowered is refused, and says why."""
     refused: dict[Function, Sequence[Diagnostic]] = dict(module.refused)
-    for function in functions(module.parsed.module).values():
+    for function in every_function(module.parsed.module):
         if function.is_declaration or function in refused:
             continue
         missing = list(_missing(module.parsed, function))

@@ -16,7 +16,7 @@ from xdsl.rewriter import Rewriter
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.names import Space
 from ptosim.language.build import Builder, Head, Place, head_of, known
-from ptosim.language.function import Function, functions
+from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.tile_buf import TileBuf
@@ -36,7 +36,7 @@ _KEPT_FREE = {("a5", Space.UB): 8192}
 
 def plan_memory(module: VerifiedModule) -> VerifiedModule:
     """Give every allocation an address; raises PTOError where a memory does not hold its tiles."""
-    for function in functions(module.parsed.module).values():
+    for function in every_function(module.parsed.module):
         if not function.is_declaration:
             _place_tiles(module, function)
     return module
@@ -159,7 +159,7 @@ def memory_plans(module: VerifiedModule) -> list[MemoryPlan]:
     """Where the tiles of each function lie, planned or written; asked of a module whose memory is planned."""
     return [
         MemoryPlan(function.symbol, tuple(_placed(module, function)), load_target(module.target).memory)
-        for function in functions(module.parsed.module).values()
+        for function in every_function(module.parsed.module)
         if not function.is_declaration
     ]
 
