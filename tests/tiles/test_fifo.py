@@ -172,7 +172,7 @@ def odd_halves(fifo: Fifo, rows: int, cols: int) -> str:
 {CUBE_TILES}
 %odd = pto.alloc_tile : {acc}
 {looped(multiply(push).replace(f"%acc : {ACC}", f"%odd : {acc}"), 3, False)}"""
-    tile, shape = vec(ROWS, COLS, rest=", valid=?x?"), f"!pto.partition_tensor_view<?x?xf32>"
+    tile, shape = vec(ROWS, COLS, rest=", valid=?x?"), "!pto.partition_tensor_view<?x?xf32>"
     by_rows = fifo.split == 3
     larger, row_step, col_step = (rows + 1) // 2 if by_rows else (cols + 1) // 2, int(by_rows), int(not by_rows)
     body = f"""%top@ = arith.muli %i , %c32 : index
@@ -384,7 +384,8 @@ def test_an_odd_number_of_slots_gives_back_each_alone() -> None:
 def test_fifos_of_one_id_belong_together_whatever_their_order() -> None:
     """Two FIFOs, initialised in opposite orders at their ends."""
     text = to_vector(Fifo(2), 5)
-    other = "pto.{}_initialize_pipe {{id = 1, dir_mask = 1, slot_size = 8192, slot_num = 2}} (c2v_consumer_buf = %c2v : i32)\n"
+    words = "id = 1, dir_mask = 1, slot_size = 8192, slot_num = 2"
+    other = f"pto.{{}}_initialize_pipe {{{{{words}}}}} (c2v_consumer_buf = %c2v : i32)\n"
     text = text.replace("pto.aic_initialize", other.format("aic") + "pto.aic_initialize", 1)
     lines = text.splitlines()
     at = next(index for index, line in enumerate(lines) if "pto.aiv_initialize" in line)
@@ -399,7 +400,8 @@ def test_the_form_with_handles() -> None:
     """What the assembler makes of a FIFO: handles instead of ids, tiles declared and bound by pops."""
     tile = vec(ROWS, COLS)
     text = to_vector(Fifo(2), 5)
-    setup = "pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 8192, slot_num = 2, flag_base = 4} (%c2v : i32) -> !pto.pipe"
+    words = "dir_mask = 1, slot_size = 8192, slot_num = 2, flag_base = 4"
+    setup = f"pto.initialize_l2l_pipe {{{words}}} (%c2v : i32) -> !pto.pipe"
     text = re.sub(r"pto\.a.._initialize_pipe.*", f"%p = {setup}", text)
     text = text.replace(f"pto.tpush_to_aiv(%acc : {ACC})", f"pto.tpush(%acc, %p : {ACC}, !pto.pipe)")
     popped = f"%t = pto.declare_tile -> {tile}\npto.tpop(%t, %p : {tile}, !pto.pipe) {{split = 0}}"

@@ -60,7 +60,8 @@ def test_parts_follow_each_other(target: str) -> None:
     """A product goes to GM, the vector core adds one in place, a second product comes from what it left."""
     in_place = f"{ADDED}{store('d', TILE, 'pt', ROWS, COLS, 'f32')}\n"
     final = f"{load('pt', ROWS, COLS, 'f32', 'x', TILE)}\n{store('x', TILE, 'po', ROWS, COLS, 'f32')}\n"
-    again = f"pto.tmatmul ins(%la, %rb : {mat(ROWS, DEPTH, loc='left')}, {mat(DEPTH, COLS, loc='right')}) outs(%acc : {ACC})\n"
+    operands = f"{mat(ROWS, DEPTH, loc='left')}, {mat(DEPTH, COLS, loc='right')}"
+    again = f"pto.tmatmul ins(%la, %rb : {operands}) outs(%acc : {ACC})\n"
     text = kernel(PRODUCT + in_place + again + final, target)
     a, b, product = inputs(1)
     between, out = np.zeros_like(product), np.zeros_like(product)

@@ -155,8 +155,12 @@ class Line:
         if (number := known(left)) is not None:
             for _ in range(number):
                 self.wait(build, "free")
-        else:
-            build.loop(left, 1, lambda index: self.wait(build, "free"))
+            return
+
+        def wait_once(_: SSAValue) -> None:
+            self.wait(build, "free")
+
+        build.loop(left, 1, wait_once)
 
     # --- places -------------------------------------------------------------------------------------------------------
 
