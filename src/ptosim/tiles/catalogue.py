@@ -10,6 +10,8 @@ from ptosim.tiles.lowering import LOWERINGS, Lowering
 ROOMS = (
     "view",
     "copy",
+    "move",
+    "rearrange",
     "elementwise",
     "partial",
     "compare",
@@ -18,8 +20,12 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
-    "move",
     "matrix",
+    "fill",
+    "philox",
+    "scalar_access",
+    "quantise",
+    "histogram",
 )
 
 
