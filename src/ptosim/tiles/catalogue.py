@@ -21,6 +21,7 @@ ROOMS = (
     "expand",
     "sort",
     "matrix",
+    "scales",
     "fill",
     "philox",
     "scalar_access",

@@ -161,6 +161,8 @@ class _Function:
                 return self._name(op.results[0])
             case "scratch":
                 return self.scratch.of(op, build)
+            case "meaning":
+                return lambda value: self._meaning(build, value) if value in self.known else None
             case _ if name in op.operand_roles:
                 values = tuple(self._meaning(build, value) for value in op.segment(name))
                 if name in op.variadic_roles:

@@ -18,6 +18,7 @@ from ptosim.language.types import AlignType, VregType
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
+from ptosim.tiles.scales import Meaning
 from ptosim.tiles.spread import fits, gather_rows, scatter_rows
 from ptosim.tiles.transfer import Parameters, transfer
 from ptosim.tiles.values import Tile
@@ -29,10 +30,17 @@ _WITHIN_VEC = ("vec", "vec")
 
 @lowering(TMov)
 def tmov(
-    build: Builder, op: TMov, src: Tile, fp: Tile | None, tmp: Tile | None, pre_quant: SSAValue | None, dst: Tile
+    build: Builder,
+    op: TMov,
+    src: Tile,
+    fp: Tile | None,
+    tmp: Tile | None,
+    pre_quant: SSAValue | None,
+    dst: Tile,
+    meaning: Meaning,
 ) -> None:
     if op.path != _WITHIN_VEC:
-        transfer(build, op, src, dst, Parameters(fp, pre_quant))
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning))
         return
     extent = build.least(src.rows, dst.rows), build.least(src.cols, dst.cols)
     move(build, src, dst, extent)
@@ -48,9 +56,10 @@ def textract(
     pre_quant: SSAValue | None,
     fp: Tile | None,
     dst: Tile,
+    meaning: Meaning,
 ) -> None:
     if op.path != _WITHIN_VEC:
-        transfer(build, op, src, dst, Parameters(fp, pre_quant), (row, col))
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning), (row, col))
         return
     inside(build, src, (row, col), dst.valid)
     move(build, src, dst, dst.valid, source=(row, col))
@@ -66,9 +75,10 @@ def tinsert(
     fp: Tile | None,
     pre_quant: SSAValue | None,
     dst: Tile,
+    meaning: Meaning,
 ) -> None:
     if op.path != _WITHIN_VEC:
-        transfer(build, op, src, dst, Parameters(fp, pre_quant), (row, col))
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning), (row, col))
         return
     inside(build, dst, (row, col), src.valid)
     if op.tile("src").valid == (1, 1):

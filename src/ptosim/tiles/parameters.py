@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ptosim.language.build import Builder, known
-from ptosim.tiles.accumulator import Window
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
+from ptosim.tiles.window import Window
 
 _CAPACITY = 4096
 """Bytes of the bias table, and of a segment of the fixpipe buffer."""
@@ -20,7 +20,11 @@ def move_bias(build: Builder, window: Window) -> None:
 
 
 def move_parameters(build: Builder, window: Window) -> None:
-    src, dst = window.src, window.dst
+    copy_parameters(build, window.src, window.dst)
+
+
+def copy_parameters(build: Builder, src: Tile, dst: Tile) -> None:
+    """A row of parameters from L1 to the fixpipe buffer."""
     _is_a_row(dst, "scaling", 128, dst.buf.cols * dst.buf.element_bytes)
     _copy(build, "mte_l1_fb", src, dst, -(-dst.buf.cols * dst.buf.element_bytes // 64))
 
