@@ -257,6 +257,26 @@ def test_unsplit_operands_reach_the_cube() -> None:
     arrives_at_the_cube(Fifo(2, 0, "a5", mask=2, through_gm=True), 5)
 
 
+@pytest.mark.parametrize("slots", [1, 2, 3, 4, 8])
+@pytest.mark.parametrize("split", [0, 1])
+def test_operands_reach_the_cube(slots: int, split: int) -> None:
+    arrives_at_the_cube(Fifo(slots, split, mask=2), 2 * slots + 1)
+
+
+def test_an_nd_tile_through_l1_is_refused() -> None:
+    """Nothing brings rows into blocks on the way."""
+    boxed = vec(ROWS, DEPTH, "f16", f", {NZ}")
+    text = to_cube(Fifo(2, mask=2), 5).replace(
+        f"pto.tpush_to_aic(%z : {boxed})", f"pto.tpush_to_aic(%d : {vec(ROWS, DEPTH, 'f16')})"
+    )
+    a, b, product = inputs(5)
+    with pytest.raises(ptosim.PTOError) as raised:
+        ptosim.load(text).kernel()(a, b, np.zeros_like(product), 5)
+    (said,) = raised.value.diagnostics
+    assert said.kind == "invalid" and "an ND tile through an L1 FIFO" in said.message
+    assert said.line == 1 + text[: text.index("pto.tpush_to_aic")].count("\n")
+
+
 # --- both ways --------------------------------------------------------------------------------------------------------
 
 
@@ -317,6 +337,16 @@ def goes_there_and_back(fifo: Fifo, count: int) -> None:
 @pytest.mark.parametrize("slots", [2, 4])
 def test_both_ways_through_global_memory(target: str, slots: int) -> None:
     goes_there_and_back(Fifo(slots, 1, target, mask=3, through_gm=True), 2 * slots + 1)
+
+
+@pytest.mark.parametrize("slots", [2, 4])
+@pytest.mark.parametrize("split", [0, 1])
+def test_both_ways(slots: int, split: int) -> None:
+    goes_there_and_back(Fifo(slots, split, mask=3), 2 * slots + 1)
+
+
+def test_both_ways_in_straight_code() -> None:
+    goes_there_and_back(Fifo(2, 1, mask=3, unrolled=True), 5)
 
 
 # --- entries in global memory -----------------------------------------------------------------------------------------

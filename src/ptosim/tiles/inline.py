@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from ptosim.language.function import Call, Function, Return, callee_of, function_of
+from ptosim.language.function import Call, Function, Return, function_of
 from ptosim.language.parser import ParsedModule
 from ptosim.language.tile_reserve import ReserveBuffer
 from ptosim.language.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
@@ -22,11 +22,11 @@ def inline_tiles(parsed: ParsedModule) -> None:
     taken: set[Function] = set()
     while calls := [op for op in parsed.module.walk() if isinstance(op, Call) and _is_taken_in(op)]:
         for call in calls:
-            callee = callee_of(call)
+            callee = call.function
             assert callee is not None
             _inline(parsed, call, callee)
             taken.add(callee)
-    still = {callee_of(op) for op in parsed.module.walk() if isinstance(op, Call)}
+    still = {op.function for op in parsed.module.walk() if isinstance(op, Call)}
     for function in taken - still:
         if not function.is_marked:
             function.detach()
@@ -34,7 +34,7 @@ def inline_tiles(parsed: ParsedModule) -> None:
 
 
 def _is_taken_in(call: Call) -> bool:
-    callee = callee_of(call)
+    callee = call.function
     if callee is None or callee.is_declaration:
         return False
     if any(isinstance(type_, _TILES) for type_ in (*callee.argument_types, *callee.return_types)):
