@@ -20,6 +20,8 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
+    "matrix",
+    "scales",
     "fill",
     "philox",
     "scalar_access",

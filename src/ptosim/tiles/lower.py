@@ -16,7 +16,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.language.build import Builder, Head, Place, head_of, known
 from ptosim.language.control import For, If, Yield
-from ptosim.language.function import Function, functions
+from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.parser import NamedTile, ParsedModule
@@ -52,9 +52,9 @@ _REGION = LocalArrayType(ViewType((2,), i64))
 
 def lower_tiles(module: VerifiedModule) -> VerifiedModule:
     """Replace every operation on tiles and views. A function that cannot be lowered is refused, and says why."""
-    refused: dict[Function, Sequence[Diagnostic]] = {}
-    for function in functions(module.parsed.module).values():
-        if function.is_declaration:
+    refused: dict[Function, Sequence[Diagnostic]] = dict(module.refused)
+    for function in every_function(module.parsed.module):
+        if function.is_declaration or function in refused:
             continue
         missing = list(_missing(module.parsed, function))
         try:
@@ -181,7 +181,7 @@ class _Function:
 
     def _name(self, value: SSAValue) -> str:
         span = self.parsed.definitions.get(value)
-        return span.text if span is not None else "%?"
+        return span.text if span is not None else f"%{value.name_hint or 'tile'}"
 
     # --- what values are ----------------------------------------------------------------------------------------------
 
