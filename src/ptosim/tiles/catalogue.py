@@ -27,11 +27,10 @@ ROOMS = (
     "scalar_access",
     "quantise",
     "histogram",
+    "sync",
     "mx",
-    "matrix",
     "gather",
     "scatter",
-    "scales",
 )
 
 
