@@ -29,9 +29,10 @@ HEIGHT = {
     "words": 10,
     "expectation": 11,
     "command": 12,
-    "cli": 13,
-    "__init__": 14,
-    "__main__": 14,
+    "order_cli": 13,
+    "cli": 14,
+    "__init__": 15,
+    "__main__": 15,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(
