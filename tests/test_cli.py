@@ -258,6 +258,21 @@ def test_isa() -> None:
     assert "cycles on a5: barrier 0 [R]" in ptosim("isa", "barrier").stdout
 
 
+def test_the_page_of_a_tile_operation() -> None:
+    page = ptosim("isa", "tdiv").stdout.splitlines()
+    for line in (
+        "pto.tdiv ins(%src0, %src1 : TILE, TILE) outs(%dst : TILE) {precisionType}",
+        "precisionType: default, high_precision; default unless said",
+        "elements: i16, i32, f16, f32 on a5; f16, f32 on a2a3",
+        "pipe: V",
+        "reads: src0, src1",
+        "overwrites: dst",
+    ):
+        assert line in page
+    syntax = "pto.tcvt ins(%src[, %tmp] {rmode, satmode} : TILE[, TILE]) outs(%dst : TILE)"
+    assert syntax in ptosim("isa", "tcvt").stdout.splitlines()
+
+
 def test_every_page_says_what_it_costs() -> None:
     for page in json.loads(ptosim("isa", "--json").stdout):
         assert page["summary"], page["name"]

@@ -137,3 +137,54 @@ def test_hints_do_not_cut_a_scope_that_nobody_wrote() -> None:
             broken = broken.replace(line, "")
         hints = [finding.hint or "" for finding in ptosim.check(ptosim.load(broken).kernel(), x, 10).findings]
         assert any(hint in each for each in hints), hints
+
+
+LOOPS = """module {
+func.func @k(%gm: !pto.ptr<f32, gm>) attributes {pto.kernel} {
+%c0 = arith.constant 0 : index
+%c64 = arith.constant 64 : index
+%c128 = arith.constant 128 : index
+%zero = arith.constant 0 : i64
+%one = arith.constant 1 : i64
+%bytes = arith.constant 512 : i64
+%ub = pto.castptr %zero : i64 -> !pto.ptr<f32, ub>
+%all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+scf.for %i = %c0 to %c128 step %c64 {
+  %n = arith.index_cast %i : index to i32
+  %a = pto.vci %n : i32 -> !pto.vreg<64xi32>
+  %f = pto.vcvt %a, %all {rnd = "R"} : !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+  pto.vsts %f, %ub[%i], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+}
+BETWEEN
+scf.for %i = %c0 to %c128 step %c64 {
+  %b = pto.vlds %ub[%i] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+  %d = pto.vadd %b, %b, %all : !pto.vreg<64xf32>, !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+  pto.vsts %d, %ub[%i], %all : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+}
+pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+pto.mte_ub_gm %ub, %gm, %bytes nburst(%one, %bytes, %bytes)
+  : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+pto.barrier #pto.pipe<PIPE_ALL>
+return
+}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "kinds"),
+    [
+        ("", [("scope-alias", 19)]),
+        ('pto.mem_bar "VST_VLD"', []),
+        ("pto.barrier #pto.pipe<PIPE_V>", []),  # two scopes
+    ],
+)
+def test_neighbouring_loops_share_a_scope_and_its_hazards(between: str, kinds: list[tuple[str, int]]) -> None:
+    kernel = ptosim.load(LOOPS.replace("BETWEEN", between)).kernel()
+    x = np.zeros(128, "f4")
+    found = ptosim.check(kernel, x).findings
+    assert [(finding.kind, finding.line) for finding in found if finding.severity == "error"] == kinds
+    for engine in ("reference", "native"):
+        kernel(x, engine=engine)
+        assert x.tolist() == [2 * number for number in range(128)]

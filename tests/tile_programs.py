@@ -46,7 +46,7 @@ class Given:
     type: str
     holds: np.ndarray[Any, Any] | None = None
     valid: tuple[int, int] | None = None
-    """The values of `valid_row` and `valid_col` of a type whose valid region is `?x?`."""
+    """The values of `valid_row` and `valid_col` of a type whose valid region is `?x?`; only the run knows them."""
     loc: str = "vec"
     address: int | None = None
     fields: dict[str, str] = field(default_factory=dict[str, str])
@@ -148,7 +148,8 @@ class Outcome:
 
 
 def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: str = "", before: str = "") -> str:
-    """A kernel that fills the tiles, does the operation and stores them all again."""
+    """A kernel that fills the tiles, does the operation and stores them all again. Its parameters are an image for each
+    tile, the scalars, and valid rows and columns of tiles that have them from outside."""
     names, lines, address = list(tiles), list[str](), 0
     for name in names:
         tile = tiles[name]
@@ -167,8 +168,6 @@ def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: s
         ]
         valid = ""
         if tile.valid is not None:
-            for word, extent in zip(("row", "col"), tile.valid, strict=True):
-                lines.append(f"%{word}_{name} = arith.constant {extent} : index")
             valid = f" valid_row = %row_{name} valid_col = %col_{name}"
         lines.append(f"%{name} = pto.alloc_tile addr = %at_{name}{valid} : {_type(tile)}")
     lines += ["pto.barrier <PIPE_ALL>", *before.splitlines()]
@@ -179,7 +178,9 @@ def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: s
             f"pto.tstore ins(%raw_{name} : !pto.tile_buf<vec, 1x{room}xui8>)"
             f" outs(%part_{name} : !pto.partition_tensor_view<1x{room}xui8>)"
         )
-    parameters = ", ".join([*(f"%{name}_gm: !pto.ptr<ui8, gm>" for name in names), *filter(None, [scalars])])
+    extents = [f"%{word}_{name}: index" for name in names if tiles[name].valid is not None for word in ("row", "col")]
+    images = [f"%{name}_gm: !pto.ptr<ui8, gm>" for name in names]
+    parameters = ", ".join([*images, *filter(None, [scalars]), *extents])
     body = "\n    ".join(["%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index", *lines, "return"])
     return (
         f'module attributes {{pto.target_arch = "{target}"}} {{\n'
@@ -200,20 +201,30 @@ def run(
     scalars: str = "",
     before: str = "",
     check: bool = True,
+    again: bool = False,
     **tiles: Given,
 ) -> dict[str, Outcome]:
     """Run one operation on both engines, which must agree to the byte; gives what every tile holds afterwards.
 
     A capital letter in the operation stands for the type of the tile with that small letter as its name. `values` are
-    the arguments of the parameters that `scalars` declares.
+    the arguments of the parameters that `scalars` declares. With `again` the text of what runs is loaded as well: it
+    has no warnings and gives the same bytes.
     """
     source = text(operation, tiles, target, scalars, before)
-    kernel = ptosim.load(source, sync="written").kernel()
+    module = ptosim.load(source, sync="written")
+    kernel = module.kernel()
+    values = (*values, *(extent for tile in tiles.values() for extent in tile.valid or ()))
     images = {engine: [tile.image() for tile in tiles.values()] for engine in ("native", "reference")}
     for engine, arrays in images.items():
         kernel(*arrays, *values, engine=engine)
     for name, one, other in zip(tiles, images["native"], images["reference"], strict=True):
         assert np.array_equal(one, other), f"engines differ in {name}"
+    if again:
+        lowered = module.lowered()
+        assert not lowered.warnings, lowered.warnings
+        arrays = [tile.image() for tile in tiles.values()]
+        lowered.kernel()(*arrays, *values)
+        assert all(np.array_equal(one, other) for one, other in zip(images["native"], arrays, strict=True))
     if check:
         report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), *values)
         assert report.ok, report

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,15 +27,21 @@ if TYPE_CHECKING:
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
+    from ptosim.sanitize.checker import MemBar
     from ptosim.sanitize.last_writer import Written
+    from ptosim.sanitize.observation import Observation
     from ptosim.sanitize.program import Program
+    from ptosim.sanitize.rehearsal import Trials
     from ptosim.target import Target
     from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
 SYNC = ("auto", "written", "insert")
+MOST_BLOCKS = 2**31 - 1
+"""A launch counts its blocks in 32 bits."""
 
 
 def load(source: str | os.PathLike[str], target: str | None = None, sync: str = "auto") -> Module:
@@ -138,6 +144,34 @@ class Module:
 
         return Program(self.executable)
 
+    def lowered(self) -> Module:
+        """The module as micro-instructions: tiles lowered and order inserted, each piece headed by the line it serves.
+
+        Raises PTOError where a function cannot be lowered.
+        """
+        from ptosim.language.printing import text
+        from ptosim.native.library import Request
+
+        executable = self.executable
+        if refused := [diagnostic for found in executable.refused.values() for diagnostic in found]:
+            raise PTOError(*refused)
+        lowered = Source(f"{executable.parsed.source.name} (lowered)", text(executable.parsed, origins=True))
+        requested = Request(self.target, "written")
+        return Module(_loaded(lowered, requested), requested)
+
+    def plan(self) -> Plan:
+        """Where each tile lies, how long it is in use, and how much of every memory is taken."""
+        from ptosim.loading import plan_of
+        from ptosim.report.plan import Plan
+
+        outline = self.outline
+        return Plan(outline.source, self.target, tuple(plan_of(outline.source, outline.requested.target)))
+
+    @property
+    def source(self) -> str:
+        """The text that was loaded."""
+        return self.outline.source.text
+
     def __str__(self) -> str:
         """The module in canonical text."""
         from ptosim.language.load import text
@@ -162,10 +196,8 @@ class Kernel:
     @cached_property
     def program(self) -> KernelProgram:
         """The operations; raises PTOError where one of them cannot be run yet."""
-        from ptosim.language.pending import waiting
-
         program = next(program for program in self.module.programs if program.name == self.name)
-        if found := list(waiting(self.module.executable.parsed, program)):
+        if found := self.module.executable.refusals(program):
             raise PTOError(*found)
         return program
 
@@ -186,22 +218,27 @@ class Kernel:
         threads: int | None = None,
         schedule: str = "program",
         max_steps: int = 10**9,
+        poison: bool = False,
     ) -> None:
         """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place.
 
-        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array whose elements have its
-        width (NumPy, the buffer protocol, or DLPack on the CPU, such as a torch tensor), for a scalar a number.
+        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array (NumPy, the buffer
+        protocol, or DLPack on the CPU, such as a torch tensor) whose elements are of its type or, for types that NumPy
+        does not have, integers of its width; for any type uint8, the raw bytes. For a scalar a number.
         Arguments that share memory are one buffer.
 
         `engine`: "native" compiles and caches, "reference" is the executable definition. `oob`: "error" stops at an
         access to GM outside an argument, "drop" reads zeros there and drops writes. `threads`: workers of the native
         engine, by default all cores. `schedule`: "program", or on the reference engine "random:SEED" and "delay:PIPE".
-        `max_steps`: the most loop iterations of a block.
+        `max_steps`: the most loop iterations and calls of a block. `poison`: on-chip memories start with a pattern
+        (NaN, as a float) instead of zeros, so that what relies on bytes that nothing has written shows.
 
         Raises PTOError with `.diagnostics`; what the arguments hold is then not specified.
         """
         arguments = bind(self.signature, args)
-        launch = Launch(arguments, _count("grid", grid), oob, schedule, _count("max_steps", max_steps))
+        launch = Launch(
+            arguments, _count("grid", grid), oob, schedule, _count("max_steps", max_steps), poison=bool(poison)
+        )
         self.execute(launch, engine, threads)
 
     def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
@@ -238,6 +275,7 @@ class Kernel:
             threads,
             launch.max_steps,
             launch.block_done,
+            launch.poison,
         )
         self._linked(launch.oob == "drop")(run)
 
@@ -297,6 +335,7 @@ class Kernel:
             stop=stop,
             cross_block=self.program.cross_block,
             block_done=launch.block_done,
+            poison=launch.poison,
         )
 
     def watchable(self) -> set[int]:
@@ -366,26 +405,67 @@ def examine(
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
     from ptosim.report.check_report import report
-    from ptosim.sanitize.checker import Subject
-    from ptosim.sanitize.session import check as observe
+    from ptosim.sanitize.session import repaired
 
-    arguments = launch.arguments
-    subject = Subject(
-        kernel.module.layout,
-        arguments.names,
-        tuple(len(buffer) for buffer in arguments.buffers),
-        kernel.program.cross_block,
-        _choice("mem_bar", mem_bar, ("relaxed", "strict", "off")),
-    )
     chosen = _blocks(blocks, launch.grid, kernel.program.cross_block, unwritten)
     most = None if max_findings is None else _count("max_findings", max_findings)
+    strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
+    observation = observed(kernel, launch, strictness, chosen, unwritten)
+    if not observation.findings:
+        return report(kernel.name, ())
+    trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
+    return report(kernel.name, repaired(observation, trials), most)
+
+
+def _trials(
+    kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
+) -> Trials:
+    """How edited texts are tried: on the blocks that findings are about, on all that were chosen, and on the first and
+    the last of larger launches. A text that the verifier warns of more than before counts as one that does not load."""
+    from ptosim.enlargement import enlargements
+    from ptosim.sanitize.rehearsal import Trials
+
+    outline, together = kernel.module.outline, kernel.program.cross_block
+
+    def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Callable[[str], Observation | None]:
+        def check_text(text: str) -> Observation | None:
+            try:
+                module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
+                subject = module.kernel(kernel.name)
+                _ = subject.program  # what cannot be run says so here
+            except PTOError:
+                return None
+            is_worse = len(module.warnings) > len(outline.warnings)
+            return None if is_worse else observed(subject, launched(), mem_bar, chosen)
+
+        return check_text
+
+    part = [block for block in blocks if block in concerned or together] or blocks
+    ends = range(launch.grid) if together else sorted({0, launch.grid - 1})
+    ways = enlargements(kernel.signature, launch.arguments, list(kernel.program.entries.values()))
+    return Trials(
+        trial(lambda: launch, part),
+        None if len(part) == len(blocks) else trial(lambda: launch, blocks),
+        [[trial(lambda size=size: replace(launch, arguments=size()), ends) for size in way] for way in ways],
+    )
+
+
+def observed(
+    kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], unwritten: bool = False
+) -> Observation:
+    """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
+    from ptosim.sanitize.checker import Subject
+    from ptosim.sanitize.session import observe
+
+    arguments = launch.arguments
+    sizes = tuple(len(buffer) for buffer in arguments.buffers)
+    subject = Subject(kernel.module.layout, arguments.names, sizes, kernel.program.cross_block, mem_bar)
 
     def execute(observer: Observer) -> Run:
         return kernel.reference(replace(launch, arguments=arguments.copied()), observer)
 
     said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.warnings}
-    found = observe(subject, execute, chosen, unwritten)
-    return report(kernel.name, [one for one in found if (one.kind, one.message, one.line) not in said], most)
+    return observe(subject, execute, blocks, unwritten, said)
 
 
 def _blocks(blocks: Any, grid: int, together: bool, unwritten: bool) -> Sequence[int]:
@@ -437,16 +517,17 @@ def profile(
 ) -> Profile:
     """Time a kernel on copies of its arguments.
 
-    The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `str()`, `.to_json()`,
+    The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `.warnings`, `str()`, `.to_json()`,
     `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
-    own. `max_steps`: the most loop iterations of a block.
+    own. `max_steps`: the most loop iterations and calls of a block.
     """
     arguments = bind(kernel.signature, args)
     return measure(kernel, Launch(arguments, _count("grid", grid), max_steps=_count("max_steps", max_steps)), target)
 
 
 def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None = None) -> Profile:
-    """Profile a launch; its arguments are copied. What lies outside of GM is dropped, as the hardware does."""
+    """Profile a launch; its arguments are copied. What lies outside of GM is dropped and warned of."""
+    from ptosim.language.sync_token import SimTSync
     from ptosim.report.profile import Profile
     from ptosim.target import Target, load_target
     from ptosim.timing.pipes import PipeTimer
@@ -456,13 +537,15 @@ def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None =
     kernel = kernel.on(machine.architecture)
     source, program = kernel.module.outline.source, kernel.program
     launch = replace(launch, arguments=launch.arguments.copied(), oob="drop")
-    timer = PipeTimer(machine, kernel.prices(machine))
+    scoped = any(isinstance(op, SimTSync) for op in kernel.module.executable.parsed.module.walk())
+    timer = PipeTimer(machine, kernel.prices(machine), scoped)
     run = kernel.reference(launch, timer)
     run.target = machine
     run()
     recording = timer.recording()
     place_blocks(recording, hardware_cores(program.kind, machine), program.cross_block)
-    return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names)
+    names = launch.arguments.names
+    return Profile(kernel.name, source, machine, launch.grid, recording, names, timer.warnings)
 
 
 @dataclass(frozen=True)
@@ -476,10 +559,14 @@ class Launch:
     max_steps: int = 10**9
     block_done: Callable[[], None] | None = None
     """Called after each block, perhaps on another thread, for whoever shows how far the run is."""
+    poison: bool = False
+    """On-chip memories start with a pattern instead of zeros."""
 
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):
             raise error("argument", f"oob is 'error' or 'drop', not {self.oob!r}")
+        if self.grid > MOST_BLOCKS:
+            raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
 
 
 def _count(name: str, value: Any) -> int:

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from language.vector_kernel import printed, read
+from language.vector_kernel import read
 from ptosim.diagnostics import PTOError
+from ptosim.language.load import text as text_of
+from ptosim.language.tile_operation import TileOperation
 
 _VALUE = re.compile(r"%\w+")
 _CHOICE = re.compile(r"«([^«|»]*)\|([^«|»]*)»")
@@ -50,7 +52,7 @@ def _types(text: str, start: int) -> Iterator[tuple[str, int]]:
         elif depth == 0 and (letter in ",)}\n" or re.match(r"\s(fp|pre_quant|outs)\b|\s*->", text[position:])):
             yield text[begin:position].strip(), position
             begin = position + 1
-            if letter != "," or re.match(r",\s*%", text[position:]):
+            if letter != "," or re.match(r",\s*(\w+ = )?%", text[position:]):
                 return
 
 
@@ -65,7 +67,7 @@ def arguments(body: str) -> dict[str, str]:
         for name, (type_, _) in zip(values[-len(types) :], types, strict=False):
             found.setdefault(name, type_)
         end = types[-1][1]
-    lines = re.findall(r"^\s*(%[^=]*?) = ", plain, re.MULTILINE)
+    lines = re.findall(r"^\s*(?:scf\.for )?(%[^=]*?) = ", plain, re.MULTILINE)
     defined = {name for names in lines for name in _VALUE.findall(names)}
     used = dict.fromkeys(_VALUE.findall(plain))
     return {name: found.get(name, "index") for name in used if name not in defined}
@@ -85,8 +87,8 @@ def accepts(body: str, target: str = "a5", kind: str | None = None, warned: tupl
     """The body loads with these warnings only; what is printed of it loads again and prints the same."""
     loaded = read(module(body, kind), target)
     assert tuple(warning.message for warning in loaded.warnings) == warned
-    once = printed(loaded)
-    assert printed(read(once, target)) == once
+    once = text_of(loaded)
+    assert text_of(read(once, target)) == once
     return once
 
 
@@ -108,3 +110,9 @@ def twins(text: str, message: str, target: str = "a5", kind: str | None = None, 
     assert _CHOICE.search(text), "the text does not say how its twin differs"
     rejects(_CHOICE.sub(r"\1", text), message, target, kind, sort)
     accepts(_CHOICE.sub(r"\2", text).replace("~", ""), target, kind)
+
+
+def only(body: str, target: str = "a5") -> TileOperation:
+    """The one tile operation of a body."""
+    (found,) = (op for op in read(module(body), target).parsed.module.walk() if isinstance(op, TileOperation))
+    return found

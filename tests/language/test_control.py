@@ -2,9 +2,9 @@
 
 import pytest
 
-from language.source import accepts, errors, prints, read, rejects
+from language.source import accepts, errors, prints, read, rejects, running
 from ptosim.language.control import For, If, While, Yield
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import Call, Function
 
 ONE = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
 
@@ -166,6 +166,57 @@ def test_branches_that_are_not(branch: str, message: str):
 
 def test_results_need_an_else():
     rejects("%r = ~scf.if %c -> i1 { scf.yield %c : i1 }", "scf.if with results needs an else", kind="syntax")
+
+
+# --- scf.execute_region -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        "scf.execute_region { }",
+        "scf.execute_region {\nscf.yield\n}",
+        "%r = scf.execute_region -> i32 { scf.yield %n : i32 }",
+        "%r:2 = scf.execute_region -> (i32, f32) { scf.yield %n, %f : i32, f32 }",
+        "scf.execute_region no_inline { scf.execute_region { } }",
+        '"scf.execute_region"() ({ scf.yield }) : () -> ()',
+    ],
+)
+def test_regions_give_way_to_their_operations(region: str):
+    accepts(region)
+    assert "execute_region" not in running(region)
+
+
+@pytest.mark.parametrize(
+    "region, message, kind",
+    [
+        (
+            "%r = scf.execute_region -> i32 { scf.yield ~%f : f32 }",
+            "value 0 of scf.yield has type f32, but scf.execute_region takes i32",
+            "invalid",
+        ),
+        (
+            "%r = scf.execute_region -> i32 { ~scf.yield }",
+            "scf.yield gives 0 values, but scf.execute_region takes 1 value",
+            "invalid",
+        ),
+        ("~scf.execute_region {\n^bb0(%x: i32):\n}", "the region of scf.execute_region has no arguments", "invalid"),
+        (
+            "~scf.execute_region {\nscf.yield\n^bb1:\n}",
+            "a region of scf.execute_region has exactly one block",
+            "syntax",
+        ),
+    ],
+)
+def test_regions_that_are_not(region: str, message: str, kind: str):
+    rejects(region, message, kind)
+
+
+def test_the_open_type_of_what_a_region_gives():
+    text = running("%r = scf.execute_region -> !pto.ptr { scf.yield %p : !pto.ptr }".join(
+        ("%p = pto.castptr %m : i64 -> !pto.ptr\n", "\n%x = pto.load_scalar %r[%i] : !pto.ptr<f32, ub> -> f32")
+    ))  # fmt: skip
+    assert "pto.castptr %m : i64 -> !pto.ptr<f32, ub>" in text
 
 
 # --- scf.while ------------------------------------------------------------------------------------------------------
@@ -382,5 +433,5 @@ module attributes {pto.target_arch = "a5"} {
 """
     module = read(text).parsed.module
     calls = [op for op in module.walk() if isinstance(op, Call)]
-    found = [callee_of(call) for call in calls]
+    found = [call.function for call in calls]
     assert [function.symbol for function in found if isinstance(function, Function)] == ["inner", "outer"]

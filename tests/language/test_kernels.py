@@ -26,9 +26,9 @@ def kernels(text: str) -> dict[str, KernelProgram]:
     """By name; those of what was written and of what runs are alike."""
     loaded = load_module(Source("kernel.pto", text))
     accepts(text)
-    for written, runs in zip(loaded.written.kernels, loaded.executable.kernels, strict=True):
+    for written, runs in zip(loaded.written.kernels, loaded.kernels, strict=True):
         assert (written.name, written.kind, written.signature) == (runs.name, runs.kind, runs.signature)
-    return {kernel.name: kernel for kernel in loaded.executable.kernels}
+    return {kernel.name: kernel for kernel in loaded.kernels}
 
 
 # --- entries ----------------------------------------------------------------------------------------------------------
@@ -120,6 +120,14 @@ def test_launch_parameters_of_any_integer(type_: str, cast: str | None):
     assert "pto.get_subblock_idx" in found
     assert cast is None or cast in found
     assert "pto.y" in found and "pto.x" not in found
+
+
+def test_a_function_that_others_call_gets_them_from_its_callers():
+    text = function("f", f"{INDEX}: i32", "pto.entry") + function(
+        "g", "%n: i32", "pto.entry", "call @f(%n) : (i32) -> ()"
+    )
+    assert kernels(text)["f"].signature == (("__pypto_spmd_block_idx", "i32"),)
+    assert "call @f(%n) : (i32) -> ()" in running(text)
 
 
 def test_a_float_of_that_name_is_a_parameter_like_any_other():

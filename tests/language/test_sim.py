@@ -8,7 +8,7 @@ from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == sim.__name__]
-GIVEN = {"ok": "i1", "rows": "index"}
+GIVEN = {"ok": "i1", "ub": "!pto.ptr<f32, ub>", **dict.fromkeys(("rows", "c1", "c8", "c64", "c512"), "index")}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
@@ -66,3 +66,43 @@ def test_a_kind_must_exist() -> None:
 
 def test_a_message_must_be_there() -> None:
     rejects('^pto.sim.require %s_i1 {kind = "invalid"}', "message must be a text", scope=False)
+
+
+# --- print_tile -------------------------------------------------------------------------------------------------------
+
+PRINT = "pto.sim.print_tile %p_f32_gm shape (%s_index, %s_index) valid (%s_index, %s_index) strides"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "(%s_index, %s_index) : !pto.ptr<f32, gm>",
+        '(%s_index, %s_index) {format = "width10_precision6", title = "%sum"} : !pto.ptr<f32, gm>',
+        "(%s_index, %s_index, %s_index, %s_index) {box = array<i64: 16, 16>} : !pto.ptr<f32, gm>",
+    ],
+)
+def test_print_tile(rest: str) -> None:
+    accepts(f"{PRINT} {rest}", scope=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (f"{PRINT} (%s_index, ^%s_i32)", "column_stride must be index, not i32"),
+        (
+            f"{PRINT} (%s_index, %s_index) {{box = ^array<i64: 16, 16>}}",
+            "a box needs two strides from box to box, and they a box",
+        ),
+        (
+            f"{PRINT} (%s_index, %s_index, %s_index, %s_index) {{box = ^array<i64: 16>}}",
+            "a box is two positive integers: its rows and columns",
+        ),
+        (
+            f"{PRINT} (%s_index, %s_index, %s_index, %s_index) {{box = ^array<i64: 16, 0>}}",
+            "a box is two positive integers: its rows and columns",
+        ),
+        (PRINT.replace("%p_f32_gm", "^%s_i32") + " (%s_index, %s_index)", "base must be a pointer, not i32"),
+    ],
+)
+def test_print_tile_is_rejected(body: str, message: str) -> None:
+    rejects(body, message, scope=False)

@@ -40,8 +40,8 @@ def test_examples_verify_and_print_stably(operation: type[PTOOperation]) -> None
 def test_the_room_is_complete() -> None:
     names = """set_flag wait_flag set_flag_dyn wait_flag_dyn record_event wait_event barrier pipe_barrier barrier_sync
         get_buf rls_buf get_buf_dyn rls_buf_dyn mem_bar set_cross_core wait_flag_dev wait_cross_core set_intra_block
-        set_intra_core wait_intra_core wait_intra_block sync.set sync.wait set_cross_block wait_cross_block syncall dsb
-        dcci cmo.cacheinvalid fence.barrier_all"""
+        set_intra_core wait_intra_core wait_intra_block sync.set sync.wait set_cross_block wait_cross_block syncall
+        set_ffts dsb dcci cmo.cacheinvalid fence.barrier_all"""
     assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
 
 

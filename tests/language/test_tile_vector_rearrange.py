@@ -3,7 +3,10 @@
 import pytest
 
 from language.twins import Rule
+from language.vector_kernel import read
 from language.vector_tile_kernel import accepts, diagnostics, holds, kernel, prints
+from ptosim.effects.names import Pipe
+from ptosim.language.tile_operation import TileOperation
 
 T = "<16x64xf32>"
 WORDS = "<16x64xi32>"
@@ -169,6 +172,7 @@ GATHERS = [
     ),
 ]
 
+_COUNTS = "%c = arith.constant dense<0> : vector<4xi16>"
 SORTS = [
     Rule(
         "pto.tsort32 ins(%a, %i : <1x64xf32>, ~<1x64x«i16|ui32»>) outs(%d : <1x128xf32>)",
@@ -193,6 +197,30 @@ SORTS = [
     Rule(
         "pto.tmrgsort ins(%a, %n : <1x256xf32>, ~«f32|ui32») outs(%d : <1x256xf32>)",
         "pto.tmrgsort expects blockLen to be an integer, not f32",
+    ),
+    Rule(
+        f"{_COUNTS}\npto.tmrgsort ins(%a, %n : <1x256xf32>, i32) outs(%d«, ~%c|» : <1x256xf32>«, vector<4xi16>|»)",
+        "pto.tmrgsort of blocks has no executed",
+    ),
+    Rule(
+        f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %t : <1x64xf32>, <1x64xf32>, <1x128xf32>)"
+        " outs(«~|»%d«|, %c» : <1x128xf32>«|, vector<4xi16>»)",
+        "pto.tmrgsort of lists expects executed, of type vector<4xi16>, after dst",
+    ),
+    Rule(
+        f"{_COUNTS.replace('4xi16', '«8|4»xi16')}\npto.tmrgsort ins(%a, %b, %t : <1x64xf32>, <1x64xf32>, <1x128xf32>)"
+        " outs(%d, %c : <1x128xf32>, ~vector<«8|4»xi16>)",
+        "pto.tmrgsort expects executed to be vector<4xi16>, not vector<8xi16>",
+    ),
+    Rule(
+        f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %e, %t : <1x64xf32>, <1x64xf32>, <1x32xf32>, ~<1x«128|160»xf32>)"
+        " outs(%d, %c : <1x128xf32>, vector<4xi16>)",
+        "pto.tmrgsort expects tmp to have at least the 160 columns of its sources, not 128",
+    ),
+    Rule(
+        f"{_COUNTS}\npto.tmrgsort ins(%a, %b, %t : <1x64xf32>, ~<1x64x«f16|f32»>, <1x128xf32>)"
+        " outs(%d, %c : <1x128xf32>, vector<4xi16>)",
+        "pto.tmrgsort expects src1 to have the element type of src0, f32, not f16",
     ),
 ]
 
@@ -255,6 +283,12 @@ QUANTISED = [
         "pto.tquant.mx does not exist on a2a3",
         "wrong-target",
         "a2a3",
+    ),
+    Rule(
+        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>,"
+        " <1x64xf32>) {quant_type = #pto<quant_type MXFP8>, grpAxis = #pto<mx_group_axis «axis1|axis0»>,"
+        " interleave = ~true}",
+        "pto.tquant.mx has interleave only with grpAxis axis0",
     ),
     Rule(
         "pto.tdequant ins(%a, %s, %o : <32x64xi8>, <32x1xf32, blayout=col_major>, <32x1xf32, blayout=col_major>)"
@@ -341,9 +375,22 @@ def test_forms_are_printed_as_they_are_written(line: str):
     prints(line, line)
 
 
+@pytest.mark.parametrize("lists", [2, 3, 4])
+@pytest.mark.parametrize("with_tmp", [True, False])
+def test_lists_are_merged_with_and_without_a_working_tile(lists: int, with_tmp: bool):
+    names = ", ".join(f"%l{number}" for number in range(lists)) + (", %t" if with_tmp else " no_tmp")
+    types = ", ".join(["<1x64xf32>"] * lists + ["<1x256xf32>"] * with_tmp)
+    line = f"pto.tmrgsort ins({names} {{exhausted = true}} : {types}) outs(%d, %c : <1x256xf32>, vector<4xi16>)"
+    prints(f"{_COUNTS}\n{line}", line)
+
+
 @pytest.mark.parametrize("target", ["a5", "a2a3"])
 def test_where_a_scatter_runs(target: str):
-    accepts(kernel(f"pto.tscatter ins(%a, %i : {T}, {WORDS}) outs(%d : {T})"), target)
+    by_index = f"pto.tscatter ins(%a, %i : {T}, {WORDS}) outs(%d : {T})"
+    by_pattern = f'pto.tscatter ins(%b, {{maskPattern = #pto.mask_pattern<P1111>}} : {T}, "row") outs(%d : {T})'
+    module = read(kernel(f"{by_index}\n{by_pattern}"), target).parsed.module
+    pipes = [op.pipe(target) for op in module.walk() if isinstance(op, TileOperation)]
+    assert pipes == [Pipe.S if target == "a2a3" else Pipe.V, Pipe.V]
 
 
 @pytest.mark.parametrize(

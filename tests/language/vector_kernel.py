@@ -85,7 +85,7 @@ def kernel(body: str, scope: bool = True) -> str:
 def read(text: str, target: str | None = None) -> VerifiedModule:
     """The module as written, with all that was said of it on the way to what runs."""
     loaded = load_module(Source("kernel.pto", text), target)
-    return replace(loaded.written, warnings=loaded.executable.warnings)
+    return replace(loaded.written, warnings=list(loaded.warnings))
 
 
 def scopes(text: str) -> list[list[str]]:

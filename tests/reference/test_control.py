@@ -52,6 +52,15 @@ def test_carried_values_change_places() -> None:
     assert result(body) == 89
 
 
+def test_a_region_runs_once_where_it_stands() -> None:
+    body = """%x = arith.addi %c5_i32, %c7_i32 : i32
+    %r = scf.execute_region -> i32 {
+    %y = arith.addi %x, %x : i32
+    scf.yield %y : i32
+    }"""
+    assert result(body) == 24
+
+
 @pytest.mark.parametrize(("condition", "wanted"), [(1, 7), (0, 9)])
 def test_a_branch_with_a_result(condition: int, wanted: int) -> None:
     body = """%r = scf.if %c -> (i32) {

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import ptosim
 from native.agreement import agree, fails
@@ -83,3 +84,132 @@ def test_it_takes_no_time() -> None:
         ptosim.profile(ptosim.load(each).kernel(), np.zeros(3, np.int32), 6, 0) for each in (text, without)
     )
     assert first.cycles == second.cycles
+
+
+# --- print_tile -------------------------------------------------------------------------------------------------------
+
+COUNT = 64
+
+
+def shown(
+    capsys: pytest.CaptureFixture[str],
+    engine: str,
+    data: NDArray[Any],
+    element: str,
+    extents: tuple[int, ...],
+    strides: str,
+    attributes: str = "",
+    space: str = "ub",
+    grid: int = 1,
+) -> list[str]:
+    """What printing a region of 256 bytes gives: first copied to UB, or where it is in GM."""
+    size = data.nbytes
+    text = f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @k(%x: !pto.ptr<{element}, gm>, %r: index, %c: index, %vr: index, %vc: index) attributes {{pto.kernel}} {{
+    %c0_i64 = arith.constant 0 : i64
+    %c1_i64 = arith.constant 1 : i64
+    %size = arith.constant {size} : i64
+    %at = arith.constant 128 : i64
+    %ub = pto.castptr %at : i64 -> !pto.ptr<{element}, ub>
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c8 = arith.constant 8 : index
+    %c16 = arith.constant 16 : index
+    pto.mte_gm_ub %x, %ub, %c0_i64, %size nburst(%c1_i64, %size, %size)
+      : !pto.ptr<{element}, gm>, !pto.ptr<{element}, ub>, i64, i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    pto.sim.print_tile {"%ub" if space == "ub" else "%x"} shape (%r, %c) valid (%vr, %vc) strides ({strides})
+      {{{attributes}}} : !pto.ptr<{element}, {space}>
+    return
+  }}
+}}
+"""
+    capsys.readouterr()
+    ptosim.load(text).kernel()(data.copy(), *extents, engine=engine, grid=grid)
+    printed = capsys.readouterr().out
+    ptosim.check(ptosim.load(text).kernel(), data.copy(), *extents)
+    ptosim.profile(ptosim.load(text).kernel(), data.copy(), *extents)
+    assert capsys.readouterr().out == ""
+    return printed.splitlines()
+
+
+ENGINES = pytest.mark.parametrize("engine", ["reference", "native"])
+
+
+@ENGINES
+def test_a_tile_is_printed_with_its_valid_border(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    data = np.array([0.5, -1, 2.25, 1e4, 5, 6, 7, 8] + [0] * 56, np.float32)
+    lines = shown(capsys, engine, data, "f32", (3, 4, 2, 3), "%c4, %c1", 'title = "%sum"')
+    assert lines == [
+        "b0.aiv0: %sum 3x4xf32, valid 2x3",
+        "   0.5000  -1.0000   2.2500 | 10000.0000",
+        "   5.0000   6.0000   7.0000 |   8.0000",
+        "-" * 38,
+        "   0.0000   0.0000   0.0000 |   0.0000",
+    ]
+
+
+@ENGINES
+def test_a_tile_that_is_wholly_valid_has_no_border(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    data = np.arange(64, dtype=np.float32)
+    lines = shown(capsys, engine, data, "f32", (2, 2, 2, 2), "%c8, %c1", 'format = "width8_precision2"')
+    assert lines == ["b0.aiv0: 2x2xf32, valid 2x2", "     0.00     1.00", "     8.00     9.00"]
+
+
+@ENGINES
+@pytest.mark.parametrize(
+    ("element", "value", "text"),
+    [
+        ("i8", -3, "-3"),
+        ("ui8", 253, "253"),
+        ("i32", -(2**31), "-2147483648"),
+        ("i64", -5, "-5"),
+        ("f16", 0x3E00, "1.500000"),
+        ("bf16", 0x3FC0, "1.500000"),
+        ("f32", 0x7F800000, "inf"),
+        ("!pto.hif8", 0x41, "0x41"),
+    ],
+)
+def test_elements(engine: str, element: str, value: int, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"i32": "i4", "i64": "i8", "f16": "f2", "bf16": "u2", "f32": "f4"}.get(element, "u1")
+    size = int(given[1])
+    data = np.frombuffer((value & (1 << 8 * size) - 1).to_bytes(size, "little") * (256 // size), given)
+    lines = shown(capsys, engine, data, element, (1, 1, 1, 1), "%c1, %c1", 'format = "width10_precision6"')
+    assert lines[1] == f" {text:>10}"
+
+
+@ENGINES
+def test_boxes(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Boxes of 2 x 2, one behind the other down the columns: column-major blocks of row-major boxes."""
+    data = np.arange(64, dtype=np.int32)
+    lines = shown(capsys, engine, data, "i32", (4, 4, 4, 4), "%c2, %c1, %c4, %c8", "box = array<i64: 2, 2>")
+    numbers = [[int(word) for word in line.split()] for line in lines[1:]]
+    assert numbers == [[0, 1, 8, 9], [2, 3, 10, 11], [4, 5, 12, 13], [6, 7, 14, 15]]
+
+
+@ENGINES
+def test_what_is_outside_of_an_argument(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    data = np.arange(64, dtype=np.int32)
+    lines = shown(capsys, engine, data, "i32", (2, 64, 2, 64), "%c16, %c1", space="gm")
+    assert lines[2].split() == [*map(str, range(16, 64)), *["?"] * 16]
+
+
+@ENGINES
+@pytest.mark.parametrize("extents", [(0, 4, 0, 0), (4, 0, 0, 0), (-1, 4, 0, 0)])
+def test_nothing_to_print(engine: str, extents: tuple[int, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, engine, np.zeros(64, np.int32), "i32", extents, "%c4, %c1")
+    assert len(lines) == 1
+
+
+@ENGINES
+def test_very_large_views_are_cut(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, engine, np.zeros(64, np.int32), "i32", (2**40, 2**17, 1, 1), "%c4, %c1", space="gm")
+    assert lines[-1] == "..."
+    assert len(lines) == 5  # the head, two rows with the border between them, the dots
+
+
+@ENGINES
+def test_blocks_print_in_order(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown(capsys, engine, np.arange(64, dtype=np.int32), "i32", (1, 2, 1, 2), "%c4, %c1", grid=40)
+    assert [line.partition(":")[0] for line in lines[::2]] == [f"b{block}.aiv0" for block in range(40)]

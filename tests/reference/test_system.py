@@ -147,6 +147,7 @@ def test_fences_do_nothing_to_results() -> None:
     pto.fence.barrier_all #pto.fence_scope<all>
     pto.cmo.cacheinvalid %p single_cache_line : G<i32>
     pto.cmo.cacheinvalid all #pto.address_space<gm>
+    pto.set_ffts %p : G<i32>
     %v = pto.load_scalar %p[%c0] : G<i32> -> i32
     pto.store_scalar %v, %p[%c1] : G<i32>, i32"""
     p = np.zeros(2, np.int32)

@@ -169,5 +169,5 @@ def test_words_leave_the_rest_of_their_blocks_undefined() -> None:
     assert in_scope(after + vsts("%w", "%in")) == ["uninitialized"]
     five = words().replace("to %c8 step", "to %c5 step") + mem_bar("VV_ALL")
     sixth = vlds("%w", "%far", "%c5").replace("%c5]", '%c5] {dist = "BRC_B32"}') + vsts("%w", "%in")
-    assert in_scope(five + sixth) == ["uninitialized"]
+    assert in_scope(five + sixth) == ["uninitialized!"]
     assert in_scope(five + sixth.replace("%c5]", "%c4]")) == []

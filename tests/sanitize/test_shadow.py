@@ -11,7 +11,7 @@ from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track
-from ptosim.sanitize.window import window
+from ptosim.sanitize.window import Part
 
 SIZE = 1024
 
@@ -30,17 +30,15 @@ def test_blocks_and_bytes_hold_the_same_stamps(seed: int) -> None:
         count, width = chosen.choice((1, 1, 3)), chosen.randrange(1, 128 // unit) * unit
         stride = chosen.randrange(1, 8) * 32
         start = chosen.randrange(0, (SIZE - width - (count - 1) * stride) // unit) * unit
-        found = window(range(start, start + count * stride, stride), width, SIZE)
-        assert found is not None
-        addresses = found[0].addresses()
+        found = Part(range(start, start + count * stride, stride), width).window()
+        addresses = found.addresses()
         if chosen.random() < 0.5:
-            assert track.stamps(found[0]).tolist() == plain[addresses].tolist()
+            assert track.stamps(found).tolist() == plain[addresses].tolist()
         else:
-            track.put(found[0], stamp)
+            track.put(found, stamp)
             plain[addresses] = stamp
-    every = window(0, SIZE, SIZE)
-    assert every is not None
-    assert track.stamps(every[0]).tolist() == plain.tolist()
+    every = Part(0, SIZE).window()
+    assert track.stamps(every).tolist() == plain.tolist()
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -53,12 +51,11 @@ def test_taint_by_blocks_is_taint_by_bytes(seed: int) -> None:
         count, width = chosen.choice((1, 1, 1, 3)), chosen.randrange(1, 100)
         stride = chosen.randrange(4, 8) * 32
         start = chosen.randrange(SIZE - width - (count - 1) * stride)
-        found = window(range(start, start + count * stride, stride), width, SIZE)
-        assert found is not None
+        found = Part(range(start, start + count * stride, stride), width).window()
         mixed = np.array([chosen.choice((CLEAN, number)) for _ in range(count * width)], np.uint8)
         stored, taint = chosen.choice(((CLEAN, None), (CLEAN, None), (number, number), (mixed, mixed)))
-        memory.set_taint(found[0], taint)
-        plain[found[0].addresses()] = stored
+        memory.set_taint(found, taint)
+        plain[found.addresses()] = stored
         assert memory.taint.tolist() == plain.tolist()
         assert list(memory.dirty) == plain.reshape(-1, 32).any(axis=1).tolist()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ptosim.machine.observer import DECIDED
+from ptosim.machine.observer import CROSSED, DECIDED
 from ptosim.sanitize import candidates
 from ptosim.sanitize.conflict import Conflict, Place
 from ptosim.sanitize.shadow import UNDEFINED
@@ -78,22 +78,95 @@ def test_lanes_that_are_masked_off_do_not_count(body: str) -> None:
     assert vector(CLEARED + body) == []
 
 
+COUNTED = "      %n = arith.constant 0 : i32\n      %i = pto.vci %n : i32 -> !pto.vreg<64xi32>\n"
+PERMUTED = COUNTED + "      %a = pto.vselr %v, %i"
+PERMUTED += " : !pto.vreg<64xf32>, !pto.vreg<64xi32> -> !pto.vreg<64xf32>\n"
+LAST = '      %a = pto.vdup %v, %mask {position = "HIGHEST"}'
+LAST += " : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>\n"
+HIGH = "      %high = arith.constant 40 : index\n"
+
+
+def broadcast(dist: str) -> str:
+    """A load from bytes that nothing has written."""
+    return HIGH + f'      %a = pto.vlds %in[%high] {{dist = "{dist}"}} : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>\n'
+
+
+GATHERED = COUNTED + "      %a = pto.vgather2 %in, %i, %mask"
+GATHERED += " : !pto.ptr<f32, ub>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xf32>\n"
+SCATTERED = COUNTED + "      pto.vscatter %v, %out, %i, %mask"
+SCATTERED += " : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.vreg<64xi32>, !pto.mask<b32>\n"
+
+
 @pytest.mark.parametrize(
     "body",
     [
         vsts(),
         unary("vabs", "%a", "%v") + vsts("%a"),
-        unary("vcadd", "%a", "%v") + vsts("%a"),
-        unary("vcgadd", "%a", "%v") + vsts("%a"),
         unary("vsqz", "%a", "%v") + vsts("%a"),
         f"      %a = pto.vadd %zeros, %v, %mask : {BINARY}\n" + vsts("%a"),
         f"      %a = pto.vsel %zeros, %v, %half : {BINARY}\n" + vsts("%a"),
         f"      %a, %b = pto.vintlv %v, %zeros : {PAIRS}\n" + vsts("%b"),
+        SCATTERED,
     ],
-    ids=["store", "unary", "sum", "groups", "squeeze", "binary", "select", "interleave"],
+    ids=["store", "unary", "squeeze", "binary", "select", "interleave", "scatter"],
 )
-def test_lanes_that_take_part_do(body: str) -> None:
+def test_lanes_that_take_part_and_stay_apart_are_a_warning(body: str) -> None:
     assert vector(ZEROS + body) == ["uninitialized"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        unary("vcadd", "%a", "%v"),
+        unary("vcmax", "%a", "%v"),
+        unary("vcgadd", "%a", "%v"),
+        unary("vcgmin", "%a", "%v"),
+        unary("vcpadd", "%a", "%v"),
+        PERMUTED,
+        LAST,
+        broadcast("BRC_B32"),
+        broadcast("BRC_BLK"),
+        broadcast("E2B_B32"),
+        GATHERED,
+    ],
+    ids="sum extremum group_sum group_extremum pair_sum permutation broadcast BRC_B32 BRC_BLK E2B gather".split(),
+)
+def test_lanes_that_reach_others_are_an_error(body: str) -> None:
+    report = check(FIRST_HALF + scope(MASK + HALF + vlds() + body + vsts("%a")) + FINISH)
+    assert kinds(report) == ["uninitialized!"]
+    (finding,) = report.findings
+    assert finding.message.endswith(", which nothing has written, and it reaches GM after it has spread to other lanes")
+    assert finding.related[0].role == "here it reaches GM after it has spread to other lanes"
+
+
+def test_a_sort_brings_undefined_records_anywhere() -> None:
+    """32 scores that are there, with 32 indices that are not."""
+    sort = (
+        "    %indices = pto.castptr %half_bytes : i64 -> !pto.ptr<i32, ub>\n    pto.vbitsort %out, %in, %indices, %c1"
+    )
+    sort += " : !pto.ptr<f32, ub>, !pto.ptr<f32, ub>, !pto.ptr<i32, ub>, index\n"
+    assert kinds(check(FIRST_HALF + sort + FINISH)) == ["uninitialized!"]
+
+
+def test_what_has_crossed_lanes_stays_so_on_its_way() -> None:
+    """Through UB, a copy inside it, another scope and lane-wise arithmetic."""
+    sums = scope(MASK + vlds() + unary("vcadd", "%s", "%v") + vsts("%s", "%out"))
+    rest = scope(MASK + vlds("%w", "%out") + unary("vabs", "%a", "%w") + vsts("%a", "%in"))
+    finish = order("V", "MTE3") + store("%in") + ALL
+    assert kinds(check(FIRST_HALF + sums + rest + finish)) == ["uninitialized!"]
+
+
+def test_what_has_crossed_lanes_and_stays_on_the_chip_does_not_count() -> None:
+    ignored = scope(MASK + vlds() + unary("vcadd", "%s", "%v") + vsts("%s", "%out"))
+    assert kinds(check(FIRST_HALF + ignored + ALL)) == []
+
+
+def test_the_gravest_use_of_a_load_is_told() -> None:
+    """Lanes of one load reach GM as they are, and in a sum."""
+    sums = "    %far = arith.constant 512 : i64\n    %sums = pto.castptr %far : i64 -> !pto.ptr<f32, ub>\n"
+    body = scope(MASK + vlds() + vsts() + unary("vcadd", "%s", "%v") + vsts("%s", "%sums"))
+    report = check(FIRST_HALF + sums + body + order("V", "MTE3") + store() + store("%sums", "%x") + ALL)
+    assert kinds(report) == ["uninitialized!"]
 
 
 def test_interleaving_moves_taint_with_the_lanes() -> None:
@@ -287,7 +360,7 @@ def test_more_origins_than_there_are_numbers() -> None:
     races = [origins.number(("race", place), lambda: conflict("race")) for place in range(300)]
     assert {origins[number].kind for number in found} == {"uninitialized"}
     assert {origins[number].kind for number in races} == {"race"}
-    assert min(races) > UNDEFINED and max(races) < min(found) and max(found) < DECIDED
+    assert min(found) > UNDEFINED and max(found) < min(races) and max(races) < CROSSED < DECIDED
     assert found[0] != found[1] and races[0] != races[1]
     assert origins.number(("race", 299), lambda: conflict("race")) == races[299]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptosim.sanitize.granules import Granules, cover
-from ptosim.sanitize.window import Starts, window
+from ptosim.sanitize.window import Starts, inside
 
 SIZE = 512
 
@@ -38,10 +38,8 @@ def test_a_window_covers_the_bytes_of_its_pieces(row: tuple[int, int, int, int])
     start, width, count, stride = row
     starts = starts_of(start, count, stride)
     places = bytes_of(starts, width)
-    found = window(starts, width, SIZE * 4)
-    assert found is not None
-    covered, kept = found
-    assert kept is None
+    (part,) = inside(starts, width, SIZE * 4)
+    covered = part.window()
     assert covered.addresses().tolist() == places
     assert covered.size == len(places)
     array = np.arange(SIZE * 4)
@@ -51,17 +49,19 @@ def test_a_window_covers_the_bytes_of_its_pieces(row: tuple[int, int, int, int])
     assert set(covered.blocks().addresses().tolist()) == {place // 32 for place in places}
 
 
-@given(st.integers(-300, SIZE + 300), st.integers(1, 100))
-def test_bytes_outside_are_left_out(start: int, width: int) -> None:
-    inside = [place for place in range(start, start + width) if 0 <= place < SIZE]
-    found = window(start, width, SIZE)
-    if not inside:
-        assert found is None
-        return
-    assert found is not None
-    covered, kept = found
-    assert covered.addresses().tolist() == inside
-    assert (np.count_nonzero(kept) if kept is not None else width) == len(inside)
+@given(st.integers(-300, SIZE + 300), st.integers(1, 100), st.integers(1, 6), st.integers(-90, 200).filter(bool))
+def test_bytes_outside_are_left_out(start: int, width: int, count: int, stride: int) -> None:
+    starts = starts_of(start, count, stride)
+    places = np.array(bytes_of(starts, width))
+    for form in spellings(start, count, stride):
+        parts = list(inside(form, width, SIZE))
+        found = [address for part in parts for address in part.window().addresses().tolist()]
+        assert sorted(found) == sorted(place for place in places if 0 <= place < SIZE)
+        image = np.full(len(places), -1)
+        for part in parts:
+            assert part.of(places, width).tolist() == part.window().addresses().tolist()
+            part.put(image, width, part.window().addresses())
+        assert image.tolist() == [place if 0 <= place < SIZE else -1 for place in places]
 
 
 @given(st.lists(st.tuples(any_rows, st.integers(1, 99), st.integers(0, 5)), max_size=12), any_rows)

@@ -25,7 +25,9 @@ EFFECTS: dict[str, Effects] = table(
         "min_scalar": "vmins",
         "logic": "vand vor vxor vnot",
         "shift": "vshl vshr vshls vshrs",
-        "multiply_add": "vmadd",
         "other": "vaddc vsubc vaddcs vsubcs",
     },
-) | table(Pipe.V, Taint.MOVEMENT, {"broadcast_lane": "vdup"})
+) | {
+    "pto.vmadd": Effects("pto.vmadd", Pipe.V, "multiply_add", Taint.elementwise(keeps="acc")),
+    "pto.vdup": Effects("pto.vdup", Pipe.V, "broadcast_lane", Taint.CROSSING),
+}

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import Pipe, Space
 
 
-class Taint(StrEnum):
-    """How an undefined or racy byte of an operand reaches the results."""
+class Spread(StrEnum):
+    """The ways in which an undefined or racy byte of an operand reaches the results."""
 
     NONE = "none"
     ELEMENTWISE = "element-wise"
@@ -26,12 +26,68 @@ class Taint(StrEnum):
     MOVEMENT = "movement"
     """As the bytes move."""
     REDUCTION = "reduction"
-    """Every active lane of a group reaches the lane of its result."""
+    """Every active lane of a group reaches the lanes of its result."""
     ALL_TO_ALL = "all-to-all"
     """Any byte reaches every byte."""
     USE = "use"
     """A matrix product or a fixpipe store computes with what it reads: a tainted byte is reported there, and the
     results are clean."""
+
+
+def _never(static: Static) -> bool:
+    return False
+
+
+def _always(static: Static) -> bool:
+    return True
+
+
+Group = Literal["register", "block", "pair"]
+"""The lanes that are reduced together: all, those of 32 bytes, or two neighbours."""
+
+
+@dataclass(frozen=True)
+class Taint:
+    """How an undefined or racy byte of an operand reaches the results of an instruction."""
+
+    spread: Spread
+    crosses: Callable[[Static], bool] = _never
+    """Whether a lane reaches lanes that are not its own: what nothing has written then spoils what something has."""
+    keeps: str | None = None
+    """The role of an operand whose lanes reach their own ones whatever the mask says: where it is off they stay as they
+    are (element-wise), or everywhere the result is added to them (reduction)."""
+    placed_by_mask: bool = False
+    """A movement in which the mask decides where each lane goes, not only whether it does."""
+    group: Group = "register"
+    """Of a reduction."""
+    results: int | None = None
+    """Of a reduction: the lanes of the result that a group fills; None: all there are."""
+
+    NONE: ClassVar[Taint]
+    ELEMENTWISE: ClassVar[Taint]
+    MOVEMENT: ClassVar[Taint]
+    CROSSING: ClassVar[Taint]
+    """A movement that brings lanes to others: a gather, a permutation, a broadcast."""
+    ALL_TO_ALL: ClassVar[Taint]
+    USE: ClassVar[Taint]
+
+    @staticmethod
+    def elementwise(keeps: str) -> Taint:
+        """Lane to lane; where the mask is off those of the operand with this role."""
+        return Taint(Spread.ELEMENTWISE, keeps=keeps)
+
+    @staticmethod
+    def reduction(group: Group, results: int | None = 1, keeps: str | None = None) -> Taint:
+        """Every active lane of a group reaches the lanes of its result: so many for each group, or (None) all."""
+        return Taint(Spread.REDUCTION, _always, keeps, group=group, results=results)
+
+
+Taint.NONE = Taint(Spread.NONE)
+Taint.ELEMENTWISE = Taint(Spread.ELEMENTWISE)
+Taint.MOVEMENT = Taint(Spread.MOVEMENT)
+Taint.CROSSING = Taint(Spread.MOVEMENT, _always)
+Taint.ALL_TO_ALL = Taint(Spread.ALL_TO_ALL, _always)
+Taint.USE = Taint(Spread.USE)
 
 
 @dataclass(frozen=True)
@@ -91,6 +147,7 @@ class Effects:
     timing: str
     """The timing class that every target file prices."""
     taint: Taint = Taint.NONE
+    """How undefined and racy bytes travel through it."""
     accesses: Callable[[Static], tuple[Access, ...]] = _no_accesses
     reads: tuple[str, ...] = ()
     """Special registers read (AR, SQZN, VMS4_SR, CTRL, ...)."""

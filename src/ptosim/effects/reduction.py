@@ -5,15 +5,10 @@ from __future__ import annotations
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects, Taint, table
 
-EFFECTS: dict[str, Effects] = table(
-    Pipe.V,
-    Taint.REDUCTION,
-    {
-        "reduce_add": "vcadd",
-        "reduce_minmax": "vcmax vcmin vcbmax vcbmin",
-        "group_add": "vcgadd",
-        "group_minmax": "vcgmax vcgmin",
-        "pair_add": "vcpadd",
-        "other": "dhistv2 chistv2",
-    },
+EFFECTS: dict[str, Effects] = (
+    table(Pipe.V, Taint.reduction("register"), {"reduce_add": "vcadd", "reduce_minmax": "vcbmax vcbmin"})
+    | table(Pipe.V, Taint.reduction("register", results=2), {"reduce_minmax": "vcmax vcmin"})  # where it is, as well
+    | table(Pipe.V, Taint.reduction("register", results=None, keeps="acc"), {"other": "dhistv2 chistv2"})
+    | table(Pipe.V, Taint.reduction("block"), {"group_add": "vcgadd", "group_minmax": "vcgmax vcgmin"})
+    | table(Pipe.V, Taint.reduction("pair"), {"pair_add": "vcpadd"})
 )

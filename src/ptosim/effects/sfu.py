@@ -85,10 +85,11 @@ EFFECTS: dict[str, Effects] = table(
     {
         "leaky_relu": "vlrelu vprelu",
         "exp_difference": "vexpdif",
-        "multiply_add": "vaxpy vmula",
         "multiply_long": "vmull",
     },
 ) | {
+    "pto.vaxpy": Effects("pto.vaxpy", Pipe.V, "multiply_add", Taint.elementwise(keeps="addend")),
+    "pto.vmula": Effects("pto.vmula", Pipe.V, "multiply_add", Taint.elementwise(keeps="acc")),
     "pto.vbitsort": Effects("pto.vbitsort", Pipe.V, "sort", Taint.ALL_TO_ALL, _sort_accesses),
     "pto.vmrgsort4": Effects(
         "pto.vmrgsort4", Pipe.V, "merge_sort", Taint.ALL_TO_ALL, _merge_accesses, writes=("VMS4_SR",)

@@ -11,7 +11,8 @@ EFFECTS: dict[str, Effects] = table(
     {
         "sync": "set_flag wait_flag set_flag_dyn wait_flag_dyn barrier get_buf rls_buf get_buf_dyn rls_buf_dyn "
         "sync.set sync.wait set_intra_block wait_intra_block set_cross_core wait_flag_dev set_cross_block "
-        "wait_cross_block syncall dsb dcci cmo.cacheinvalid fence.barrier_all sim.set_token sim.wait_token",
+        "wait_cross_block syncall set_ffts dsb dcci cmo.cacheinvalid fence.barrier_all sim.set_token sim.wait_token "
+        "sim.tsync",
         "fence": "mem_bar",
     },
 )

@@ -63,8 +63,8 @@ def _blocks(static: Static) -> tuple[Access, ...]:
 
 
 EFFECTS = {
-    "pto.vgather2": Effects("pto.vgather2", Pipe.V, "gather", Taint.MOVEMENT, _lanes),
-    "pto.vgather2_bc": Effects("pto.vgather2_bc", Pipe.V, "gather", Taint.MOVEMENT, _lanes),
-    "pto.vgatherb": Effects("pto.vgatherb", Pipe.V, "gather_block", Taint.MOVEMENT, _blocks),
+    "pto.vgather2": Effects("pto.vgather2", Pipe.V, "gather", Taint.CROSSING, _lanes),
+    "pto.vgather2_bc": Effects("pto.vgather2_bc", Pipe.V, "gather", Taint.CROSSING, _lanes),
+    "pto.vgatherb": Effects("pto.vgatherb", Pipe.V, "gather_block", Taint.CROSSING, _blocks),
     "pto.vscatter": Effects("pto.vscatter", Pipe.V, "scatter", Taint.MOVEMENT, _lanes),
 }

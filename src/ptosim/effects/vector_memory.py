@@ -9,13 +9,13 @@ the engines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from ptosim.effects.element import VECTOR_BYTES, Element, Granularity
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, Touch
+from ptosim.effects.record import Access, Effects, Extent, Spread, Static, Taint, Touch
 
 BLOCK_BYTES = 32
 BLOCKS = VECTOR_BYTES // BLOCK_BYTES
@@ -41,6 +41,8 @@ class LoadMode:
     """Per result register: the memory byte that each of its 256 bytes comes from, or NOTHING."""
     on_hardware: bool = True
     """Whether current hardware has it; other modes are defined by the ISA text alone."""
+    crosses: bool = False
+    """Whether it broadcasts: one element, or each of a few, fills many lanes."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def _units(size: int, order: Iterable[int]) -> Table:
 def _load(name: str, footprint: int, size: int, *orders: Callable[[int], int], alignment: int = 32) -> LoadMode:
     """A mode that fills unit j of result register r from unit `orders[r](j)` of memory; units have `size` bytes."""
     tables = tuple(_units(size, map(order, range(VECTOR_BYTES // size))) for order in orders)
-    return LoadMode(name, footprint, alignment, tables, on_hardware=not name.startswith("SPLT"))
+    return LoadMode(name, footprint, alignment, tables, not name.startswith("SPLT"), name.startswith(("BRC", "E2B")))
 
 
 def _first(_: int) -> int:
@@ -225,9 +227,24 @@ DUAL_STORE_MODES = {mode.name: mode for mode in map(_interleaved, (1, 2, 4))}
 _PLAIN_STORES = {size: _in_place(size) for size in (1, 2, 4, 8)}
 
 
-def store_mode(dist: str | None, element: Element) -> StoreMode:
-    """The mode of a vsts with this dist; without one a plain store of elements, 64-bit ones by every eighth bit."""
-    return STORE_MODES[dist] if dist is not None else _PLAIN_STORES[element.bytes]
+_MERGED_UNITS = {"MRG4CHN_B8": 1, "MRG2CHN_B8": 1, "MRG2CHN_B16": 2}
+
+
+def store_mode(dist: str | None, element: Element, mask_stride: int | None = None) -> StoreMode:
+    """The mode of a vsts with this dist; without one a plain store of elements, 64-bit ones by every eighth bit.
+
+    A merging store may also have a mask as fine as its elements: then each merged unit has a bit of its own.
+    """
+    if dist is None:
+        return _PLAIN_STORES[element.bytes]
+    if mask_stride == element.bytes == _MERGED_UNITS.get(dist):
+        return replace(STORE_MODES[dist], gate=_in_place(element.bytes).gate, granularity=None)
+    return STORE_MODES[dist]
+
+
+def store_mode_of(static: Static) -> StoreMode:
+    """The mode of a vsts."""
+    return store_mode(static.words.get("dist"), static.elements["value"], static.mask_strides.get("mask"))
 
 
 # --- fixed strides --------------------------------------------------------------------------------
@@ -313,7 +330,7 @@ def _vsld(static: Static) -> tuple[Access, ...]:
 
 
 def _vsts(static: Static) -> tuple[Access, ...]:
-    return _write_mode(static, store_mode(static.words.get("dist"), static.elements["value"]))
+    return _write_mode(static, store_mode_of(static))
 
 
 def _vstsx2(static: Static) -> tuple[Access, ...]:
@@ -342,14 +359,20 @@ def _vsstb(static: Static) -> tuple[Access, ...]:
     return (Access("write", Space.UB, "dest", extent, BLOCK_BYTES, "active", "mask", block_offsets),)
 
 
-def _record(name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]]) -> Effects:
-    return Effects(f"pto.{name}", Pipe.V, timing, Taint.MOVEMENT, accesses)
+def _broadcasts(static: Static) -> bool:
+    return load_mode(static.words.get("dist")).crosses
+
+
+def _record(
+    name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]], taint: Taint = Taint.MOVEMENT
+) -> Effects:
+    return Effects(f"pto.{name}", Pipe.V, timing, taint, accesses)
 
 
 EFFECTS = {
     record.name: record
     for record in (
-        _record("vlds", "load", _vlds),
+        _record("vlds", "load", _vlds, Taint(Spread.MOVEMENT, _broadcasts)),
         _record("vldsx2", "load_pair", _vldsx2),
         _record("vsld", "load", _vsld),
         _record("vsldb", "load", _vsldb),

@@ -61,8 +61,20 @@ class Place:
 class Head:
     """The start of a function: constants, and pointers made of constant addresses, each said once."""
 
-    place: Place
+    block: Block
+    last: Operation | None
+    """The last of them; what comes behind may be replaced meanwhile."""
     known: dict[tuple[object, ...], SSAValue] = field(default_factory=dict[tuple[object, ...], SSAValue])
+
+    def insert(self, op: Operation) -> None:
+        first = self.block.first_op
+        if self.last is not None:
+            self.block.insert_op_after(op, self.last)
+        elif first is not None:
+            self.block.insert_op_before(op, first)
+        else:
+            self.block.add_op(op)
+        self.last = op
 
 
 class Builder:
@@ -144,7 +156,7 @@ class Builder:
         if key not in self.head.known:
             op = make()
             op.results[0].name_hint = name
-            self.head.place.insert(op)
+            self.head.insert(op)
             self.parsed.serve(op, self.serves)
             self.head.known[key] = op.results[0]
         return self.head.known[key]
@@ -174,13 +186,13 @@ class Builder:
         """a / b rounded up; a is not negative."""
         return a if b == 1 else self._folded("arith.ceildivui", a, b, lambda x, y: -(-x // y))
 
-    def quotient(self, a: Number, b: int) -> Number:
+    def quotient(self, a: Number, b: Number) -> Number:
         """a / b rounded down; a is not negative."""
-        return a if b == 1 else self._folded("arith.divui", a, b, lambda x, y: x // y)
+        return a if known(b) == 1 else self._folded("arith.divui", a, b, lambda x, y: x // y)
 
-    def remainder(self, a: Number, b: int) -> Number:
+    def remainder(self, a: Number, b: Number) -> Number:
         """a modulo b; a is not negative."""
-        return 0 if b == 1 else self._folded("arith.remui", a, b, lambda x, y: x % y)
+        return 0 if known(b) == 1 else self._folded("arith.remui", a, b, lambda x, y: x % y)
 
     def _folded(
         self, name: str, a: Number, b: Number, fold: Callable[[int, int], int], neutral: int | None = None
@@ -281,13 +293,14 @@ def known(value: Number) -> int | None:
 
 def head_of(body: Block) -> Head:
     """The start of a function whose constants are not yet gathered: those that stand there already are known."""
-    known: dict[tuple[object, ...], SSAValue] = {}
+    head = Head(body, None)
     first = body.first_op
     while isinstance(first, Constant):
         if not first.is_dense:
-            known[first.pattern, first.result.type] = first.result
+            head.known[first.pattern, first.result.type] = first.result
+        head.last = first
         first = first.next_op
-    return Head(Place(body, first), known)
+    return head
 
 
 @cache

@@ -246,7 +246,7 @@ class Collective(CallOperation):
             yield from static_view(self, place, view)
             if value.type != expected:
                 yield at_type(self, place, f"to have the type of the other members, {expected}", value.type)
-            elif view.element != element:
+            elif not index and view.element != element:
                 wanted = f"to have elements of {name_of(element)} like {self.buffer}"
                 yield at_type(self, place, wanted, name_of(view.element))
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
-from ptosim.effects.names import CoreKind, Pipe, Space
+from ptosim.effects.names import Pipe, Space
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
 from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_places import has_elements, lies_in, same_elements, static_view, unsigned_name, view_at
@@ -28,7 +28,6 @@ class _Async(CallOperation):
     """An operation of the scalar unit; the types of its handles and of its result are given."""
 
     pipes = (Pipe.S,)
-    cores = (CoreKind.AIV,)
     handles: ClassVar[dict[str, type[Attribute]]] = {}
     gives: ClassVar[Attribute]
 

@@ -12,17 +12,15 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.names import CoreKind
-from ptosim.language.function import Function
+from ptosim.language.fifo_end import C2V, V2C, InitializePipe
+from ptosim.language.function import Function, function_of
 from ptosim.language.operation import Problem, PTOOperation, core_of
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
 from ptosim.language.tile_fifo import (
-    C2V,
-    V2C,
     Alloc,
     Entry,
     FifoOperation,
     Free,
-    InitializePipe,
     Pop,
     Push,
     SetQuantScalar,
@@ -38,6 +36,8 @@ SEMAPHORES = 16
 """Ids between the cores of a cluster; each direction of a FIFO takes two."""
 _EVEN, _ODD = (1, 2), (3, 4)
 """Splits into halves that are alike, and into halves that are not."""
+_COLUMNS = 32
+"""What the fixpipe of a5 splits left and right halves by."""
 
 
 @dataclass
@@ -54,34 +54,33 @@ class End:
 
 def fifo_problems(module: Operation, target: str) -> Found:
     """What is wrong between the operations of each FIFO of a module."""
-    ends = dict(_ends(module))
+    ends = _ends(module)
     for end in ends.values():
         yield from end.problems
         yield from _ids(end)
         yield from _matches(end)
         for number, pipe in end.initialised.items():
-            yield from _splits(pipe, end.entries(number))
+            yield from _splits(pipe, end.entries(number), target)
             yield from _sizes(pipe, end.entries(number), target)
             yield from _parameters(pipe, end)
         yield from _lifetimes(end)
     yield from _peers(ends)
 
 
-def _ends(module: Operation) -> Iterator[tuple[tuple[Function, CoreKind], End]]:
-    for function in module.walk():
-        if not isinstance(function, Function):
+def _ends(module: Operation) -> dict[tuple[Function, CoreKind], End]:
+    ends: dict[tuple[Function, CoreKind], End] = {}
+    for op in module.walk():
+        if not isinstance(op, InitializePipe | FifoOperation):
             continue
-        ends: dict[CoreKind, End] = {}
-        for op in function.walk():
-            core = core_of(op) if isinstance(op, InitializePipe | FifoOperation) else None
-            if core is None:
-                continue
-            end = ends.setdefault(core, End())
-            if isinstance(op, FifoOperation):
-                end.operations.append(op)
-            elif isinstance(op, InitializePipe):
-                _initialise(end, op)
-        yield from (((function, core), end) for core, end in ends.items())
+        function, core = function_of(op), core_of(op)
+        if function is None or core is None:
+            continue
+        end = ends.setdefault((function, core), End())
+        if isinstance(op, FifoOperation):
+            end.operations.append(op)
+        else:
+            _initialise(end, op)
+    return ends
 
 
 def _initialise(end: End, op: InitializePipe) -> None:
@@ -131,32 +130,36 @@ def _is_global(op: FifoOperation) -> bool:
     return isinstance(op, Alloc) or any(isinstance(value.type, TensorViewType) for value in values)
 
 
-def _splits(pipe: InitializePipe, entries: list[Entry]) -> Found:
+def _splits(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
     """All entries of a FIFO are split, or none is."""
-    nosplit = pipe.setting("nosplit") is True
+    unsplit = "nosplit = true" if pipe.setting("nosplit") is True else None
+    unsplit = "an acc_push_epilogue" if pipe.acc_push_epilogue is not None else unsplit
     for op in entries:
-        expected = not nosplit and entries[0].shared != 0
+        expected = unsplit is None and entries[0].shared != 0
         if (op.shared != 0) != expected:
-            others = "has nosplit = true" if nosplit else f"has other entries with split {entries[0].shared}"
-            yield op, Problem(f"split is {op.shared}, but the FIFO with id {op.number} {others}", at="split")
+            why = unsplit or f"other entries with split {entries[0].shared}"
+            yield op, Problem(f"split is {op.shared}, but the FIFO with id {op.number} has {why}", at="split")
         if op.shared in _ODD and not (op.direction == C2V and pipe.gm_slot_tensor and pipe.c2v_consumer_buf):
             message = f"split {op.shared} is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf"
             yield op, Problem(message, at="split")
         elif isinstance(op, Push) and op.direction == C2V:
-            yield from _parity(op)
+            yield from _halves(op, _COLUMNS if target == "a5" and not pipe.through_gm else 2)
 
 
-def _parity(op: Push) -> Found:
+def _halves(op: Push, columns: int) -> Found:
+    """The halves of an entry are alike, or differ by one; left and right ones have whole groups of columns."""
     tile = tile_of(op.entry.type)
-    if tile is None or op.shared == 0:
+    if tile is None or op.shared not in (*_EVEN, *_ODD):
         return
     axis = 0 if op.shared in (1, 3) else 1
     valid = tile.valid[axis]
     extent = tile.shape[axis] if valid is None else valid
-    wanted = 0 if op.shared in _EVEN else 1
-    if extent % 2 != wanted:
-        side, parity = ("rows", "columns")[axis], ("even", "odd")[wanted]
-        yield op, Problem(f"split {op.shared} needs an {parity} number of {side}, not {extent}", at="entry_type")
+    side, unit = ("rows", "columns")[axis], columns if op.shared == 2 else 2
+    if op.shared in _ODD and extent % 2 == 0:
+        yield op, Problem(f"split {op.shared} needs an odd number of {side}, not {extent}", at="entry_type")
+    elif op.shared in _EVEN and extent % unit:
+        wanted = "an even number of" if unit == 2 else f"a multiple of {unit}"
+        yield op, Problem(f"split {op.shared} needs {wanted} {side}, not {extent}", at="entry_type")
 
 
 # --- sizes ----------------------------------------------------------------------------------------
@@ -172,15 +175,27 @@ def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
     slots = pipe.slots if target == "a5" else pipe.integer("local_slot_num") or pipe.slots
     for role in ("c2v_consumer_buf", "v2c_consumer_buf"):
         for value in pipe.segment(role):
-            owner = value.owner
-            reserved = owner.integer("size") if _is(owner, "pto.reserve_buffer") else None
+            reserved = _reserved(value.owner)
             if reserved is not None and 0 < reserved < slots * slot:
-                message = f"{role} has {reserved} bytes; {slots} slots of {slot} bytes need {slots * slot}"
-                yield pipe, Problem(message, at=role)
+                yield pipe, _too_small(role, reserved, slots, slot)
+    if pipe.slots > 3 and pipe.slots % 2:
+        message = f"{pipe.slots} slots cannot be given back in two halves, so each is given back alone"
+        yield pipe, Problem(message, at="slot_num", kind="lint", severity="warning")
 
 
-def _is(owner: Operation | Block, name: str) -> bool:
-    return isinstance(owner, PTOOperation) and owner.name == name
+def _too_small(role: str, reserved: int, slots: int, slot: int) -> Problem:
+    """Kernels are written that way: a run has as many slots as there is room for."""
+    message = f"{role} has {reserved} bytes; {slots} slots of {slot} bytes need {slots * slot}"
+    if reserved < slot:
+        return Problem(message, at=role)
+    return Problem(f"{message}; a run uses {reserved // slot}", at=role, kind="lint", severity="warning")
+
+
+def _reserved(owner: Operation | Block) -> int | None:
+    """The bytes of a buffer that is reserved here."""
+    if isinstance(owner, PTOOperation) and owner.name == "pto.reserve_buffer":
+        return owner.integer("size")
+    return None
 
 
 def _entry_bytes(pipe: InitializePipe, op: Entry) -> int | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import ModuleOp
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language import printing
+from ptosim.language.function import Function, callees, modules_of
 from ptosim.language.infer import infer
 from ptosim.language.kernels import KernelProgram, kernels
 from ptosim.language.legacy import modernise
@@ -38,6 +39,13 @@ class VerifiedModule:
     target: str
     warnings: list[Diagnostic]
     kernels: tuple[KernelProgram, ...] = ()
+    refused: Mapping[Function, Sequence[Diagnostic]] = field(default_factory=dict[Function, "Sequence[Diagnostic]"])
+    """Functions that are verified and cannot run, and why."""
+
+    def refusals(self, program: KernelProgram) -> list[Diagnostic]:
+        """Why a kernel cannot run."""
+        functions = callees(*program.entries.values())
+        return [diagnostic for function in functions for diagnostic in self.refused.get(function, ())]
 
 
 def load(source: Source, target: str | None = None) -> VerifiedModule:
@@ -69,7 +77,7 @@ def target_of(parsed: ParsedModule, override: str | None) -> str:
     """The machine a module is for: the override, its `pto.target_arch`, its device, else by what it contains."""
     if override is not None:
         return _named(override, "argument", None)
-    modules = [op for op in parsed.module.walk() if isinstance(op, ModuleOp)]
+    modules = list(modules_of(parsed.module))
     for op in modules:
         if TARGET_ARCH in op.attributes:
             return _named(word_in(op.attributes[TARGET_ARCH]), "invalid", parsed.location(op, TARGET_ARCH))

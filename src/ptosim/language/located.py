@@ -24,6 +24,7 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, Source
+from ptosim.language.foreign import INSTEAD
 from ptosim.language.lexer import Lexer
 from ptosim.language.types import same_type
 
@@ -44,36 +45,22 @@ class Unsupported(ParseError):
 _LEVEL = re.compile(
     r"pto\.(simt\..*|section\.simt|ldg|stg|load|store|get_tid_\w+|get_laneid|syncthreads|threadfence\w*|fusion_region)"
 )
-_EVENT_ARRAY = re.compile(r"pto\.(declare_)?eventid_array(_\w+)?")
-_NO_EVENT_ARRAYS = (
-    "arrays of event ids are not simulated; compute the id as an index and use pto.set_flag_dyn and pto.wait_flag_dyn"
-)
 _DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tensor|vector|linalg|gpu|index)\.[\w.]+")
 
 _UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
 """Instructions of the dialect whose results nobody has written down."""
 
-_INSTEAD = {
-    "pto.vsubs": "pto.vadds of the negated scalar does the same",
-    "pto.vands": "pto.vand with a pto.vbr of the scalar does the same",
-    "pto.vors": "pto.vor with a pto.vbr of the scalar does the same",
-    "pto.vxors": "pto.vxor with a pto.vbr of the scalar does the same",
-    "pto.vrec": "pto.vdiv divides a pto.vbr of 1 by it",
-    "pto.vrsqrt": "pto.vsqrt and then pto.vdiv do the same",
-    "pto.vbcnt": "no instruction counts bits",
-    "pto.vcls": "no instruction counts leading bits",
-    "pto.vmov": "a register is a value that any instruction may use again",
-    "pto.vperm": "pto.vselr takes lanes by their numbers",
-    "pto.vslide": "pto.vselr takes lanes by their numbers, which pto.vci counts",
-    "pto.vshift": "pto.vselr takes lanes by their numbers, which pto.vci counts",
-    "pto.bind_tile": "it was retired; pto.alloc_tile with addr places a tile",
-    "pto.pointer_cast": "it was retired; pto.castptr makes a pointer of an address",
-    "pto.materialize_tile": "it was retired; pto.tassign binds a tile to an address",
-    "pto.declare_tile_memref": "it was retired; pto.declare_tile declares a tile",
-    "pto.slot_marker": "it was retired; pto.multi_tile_get chooses a slot",
-    "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
+_COMMUNICATION = {
+    "tput": "pto.comm.tput(%dst, %src, buf(%tile) : ...)",
+    "tget": "pto.comm.tget(%dst, %src, buf(%tile) : ...)",
+    "tnotify": "pto.comm.tnotify(%signal, %value : ...) {notifyOp = #pto<notify_op set>}",
+    "twait": "pto.comm.twait(%signal, %value : ...) {cmp = #pto<wait_cmp ge>}",
+    "ttest": "pto.comm.ttest(%signal, %value : ...) {cmp = #pto<wait_cmp ge>} -> i1",
+    "tbroadcast": "pto.comm.tbroadcast(%src, recv(%tile), group(%g0, %g1) : ...) {root = 0 : i32}",
+    "treduce": "pto.comm.treduce(%dst, %acc, recv(%tile), group(%g0, %g1) : ...) {reduceOp = #pto<reduce_op sum>, ...}",
+    "make_group": "group(%g0, %g1, ...) in the collective itself, such as pto.comm.tbroadcast",
 }
-"""Instructions that other or older manuals have and the dialect has not: what to write for them."""
+"""Communication as the manual has it, with and without the dialect in front: what assemblers read."""
 
 _TYPES_NOW = {"pto.tile_view": "pto.partition_tensor_view"}
 """Types that were renamed; the newest assembler refuses the old name."""
@@ -155,12 +142,15 @@ class LocatedParser(Parser):
             raise Unsupported(
                 span, f"'{name}' belongs to a part of PTO that is not simulated (SIMT level, regions for fusion)"
             )
-        if _EVENT_ARRAY.fullmatch(name):
-            raise Unsupported(span, f"'{name}': {_NO_EVENT_ARRAYS}")
+        if (current := _COMMUNICATION.get(name.removeprefix("pto."))) is not None:
+            raise Unsupported(span, f"'{name}' is a form of the manual that no assembler reads; write {current}")
         if name in _UNPUBLISHED:
             raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
-        if name in _INSTEAD:
-            self.raise_error(f"unknown operation '{name}': {_INSTEAD[name]}", span)
+        full = name if "." in name else f"pto.{name}"
+        if full in INSTEAD:
+            self.raise_error(f"unknown operation '{name}': {INSTEAD[full]}", span)
+        if self.ctx.get_optional_op(full) is not None:
+            self.raise_error(f"unknown operation '{name}'; did you mean '{full}'?", span)
         near = _nearest(name, [op.name for op in self.ctx.loaded_ops])
         hint = f"; did you mean '{near}'?" if near else ""
         if _DIALECT.fullmatch(name):
@@ -320,8 +310,12 @@ class LocatedParser(Parser):
             self.report(f"%{operand.operand_name} has type {value.type}, but is used as {type}", operand.span)
         return value
 
-    def parse_value(self, role: str | None = None) -> SSAValue:
-        """An operand, with the type it was defined with; `role` names it for diagnostics."""
+    def parse_value(self, role: str | None = None, type_: str = "T") -> SSAValue:
+        """An operand, with the type it was defined with; `role` names it for diagnostics, `type_` what it may be of."""
+        if self.at(MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT):
+            number = self._current_token.text
+            define = f"write %c = arith.constant {number} : {type_} before it, and %c here"
+            self.raise_error(f"expected {role or 'operand'}: an SSA value such as %x, not a number; {define}")
         operand = self.parse_unresolved_operand(f"expected {role or 'operand'}: an SSA value such as %x")
         if role is not None:
             self.place(role, operand.span)

@@ -7,7 +7,8 @@ Comparisons, selection and conversions are in scalar_cast.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any, Self, cast
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntAttr, IntegerAttr, VectorType, i1
@@ -34,6 +35,7 @@ from ptosim.language.scalar_form import (
     same_operand_types,
 )
 from ptosim.language.syntax import Parsed
+from ptosim.language.tile_kernel import has_tiles
 from ptosim.language.types import element_name, element_of
 
 # --- constants ------------------------------------------------------------------------------------
@@ -137,12 +139,18 @@ def _is_list(type_: Attribute) -> bool:
     return isinstance(type_, VectorType) and element_name(cast("VectorType[Attribute]", type_).element_type) in SCALARS
 
 
+_WITHOUT_POINT = re.compile(r"([0-9]+)([eE][+-]?[0-9]+)")
+
+
 def _parse_number(parser: LocatedParser) -> tuple[str, int | float]:
     """A literal as written, and its number."""
     sign = "-" if parser.parse_optional_punctuation("-") is not None else ""
     if not parser.at(MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT):
         parser.raise_error("expected a number, true or false")
     is_integer = parser.at(MLIRTokenKind.INTEGER_LIT)
+    if is_integer and (found := _WITHOUT_POINT.match(parser.source.text, parser.pos)) is not None:
+        written = f"{sign}{found[1]}.0{found[2]}"
+        parser.raise_error(f"a float needs a point: write {written}", found.start(), found.end())
     text = sign + parser.skip_token()
     return text, int(text, 0) if is_integer and "x" in text.lower() else int(text) if is_integer else float(text)
 
@@ -187,43 +195,51 @@ class MulI(IntegerBinary):
     name = "arith.muli"
 
 
-class DivSI(IntegerBinary):
+class IntegerDivision(IntegerBinary):
+    """A quotient or remainder. Division by zero and the overflow of the least value by -1 are errors; in modules with
+    tiles a run goes on with 0 and with the least value, and only a check reports them."""
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"goes_on": has_tiles(self)}
+
+
+class DivSI(IntegerDivision):
     """Signed quotient, towards zero; division by zero and the overflow of the least value by -1 are errors."""
 
     name = "arith.divsi"
 
 
-class DivUI(IntegerBinary):
+class DivUI(IntegerDivision):
     """Unsigned quotient; division by zero is an error."""
 
     name = "arith.divui"
 
 
-class RemSI(IntegerBinary):
+class RemSI(IntegerDivision):
     """Signed remainder with the sign of the dividend."""
 
     name = "arith.remsi"
 
 
-class RemUI(IntegerBinary):
+class RemUI(IntegerDivision):
     """Unsigned remainder."""
 
     name = "arith.remui"
 
 
-class FloorDivSI(IntegerBinary):
+class FloorDivSI(IntegerDivision):
     """Signed quotient, towards minus infinity."""
 
     name = "arith.floordivsi"
 
 
-class CeilDivSI(IntegerBinary):
+class CeilDivSI(IntegerDivision):
     """Signed quotient, towards plus infinity."""
 
     name = "arith.ceildivsi"
 
 
-class CeilDivUI(IntegerBinary):
+class CeilDivUI(IntegerDivision):
     """Unsigned quotient, rounded up."""
 
     name = "arith.ceildivui"

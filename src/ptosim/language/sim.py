@@ -1,4 +1,4 @@
-"""What lowerings need and hardware has no instruction for: conditions that only the run can know.
+"""What lowerings need and hardware has no instruction for: conditions that only the run can know, tiles as text.
 
 These operations are written by passes. They load again as any other text does.
 """
@@ -9,13 +9,22 @@ from collections.abc import Iterator, Mapping
 from string import Formatter
 from typing import Any
 
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import IndexType, i1
 
 from ptosim.diagnostics import SEVERITY
 from ptosim.language.operands import are_type, nth
-from ptosim.language.operation import Operand, OptionalProperty, Problem, Property, PTOOperation, VariadicOperand
-from ptosim.language.syntax import Vocabulary
-from ptosim.language.types import element_name, element_of
+from ptosim.language.operation import (
+    Operand,
+    OptionalOperand,
+    OptionalProperty,
+    Problem,
+    Property,
+    PTOOperation,
+    VariadicOperand,
+)
+from ptosim.language.syntax import Vocabulary, integers_of
+from ptosim.language.tile_text import FORMATS, Drawing
+from ptosim.language.types import PtrType, element_name, element_of
 
 KINDS = Vocabulary(tuple(SEVERITY))
 SEVERITIES = Vocabulary(("error", "warning"))
@@ -70,3 +79,58 @@ def _places(text: str) -> int | None:
     except ValueError:
         return None
     return len(fields) if all(field == ("", "", None) for field in fields) else None
+
+
+class SimPrintTile(PTOOperation):
+    """Print a region of memory as a tile.
+
+    Prints all physical elements, row by row, as they are when the scalar unit comes here; a bar stands behind the valid
+    columns and a line below the valid rows. Strides count elements. With a `box` the first two are those inside of a
+    box of so many rows and columns, and two more those from box to box. Elements outside of the memory are question
+    marks. Only a run prints; a check and a profile do not, and to them it is no access.
+
+        pto.sim.print_tile %ub shape (%rows, %c64) valid (%rows, %c8) strides (%c64, %c1)
+            {title = "%sum", format = "width8_precision2"} : !pto.ptr<f32, ub>
+        pto.sim.print_tile %ub shape (%c64, %c64) valid (%c64, %c64) strides (%c8, %c1, %c64, %c512)
+            {box = array<i64: 16, 8>} : !pto.ptr<f32, ub>
+    """
+
+    name = "pto.sim.print_tile"
+    form = (
+        "$base shape ($rows, $columns) valid ($valid_rows, $valid_columns) "
+        "strides ($row_stride, $column_stride{, $block_row_stride, $block_column_stride})"
+    )
+    listed = ("base",)
+    words = {"format": Vocabulary(tuple(FORMATS))}
+    placement = "outside"
+    base = Operand()
+    rows = Operand()
+    columns = Operand()
+    valid_rows = Operand()
+    valid_columns = Operand()
+    row_stride = Operand()
+    column_stride = Operand()
+    block_row_stride = OptionalOperand()
+    block_column_stride = OptionalOperand()
+    title = OptionalProperty()
+    format = OptionalProperty()
+    box = OptionalProperty()
+
+    def facts(self) -> Mapping[str, Any]:
+        assert isinstance(self.base.type, PtrType)
+        rows, columns = integers_of(self, "box") or (1, 1)
+        element = element_of(self.base.type.element).name
+        drawing = Drawing(
+            self.word("title") or "", element, self.word("format") or next(iter(FORMATS)), (rows, columns)
+        )
+        return {"drawing": drawing, "space": self.base.type.space}
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if not isinstance(self.base.type, PtrType):
+            yield Problem(f"base must be a pointer, not {self.base.type}", at="base")
+        yield from are_type(self, IndexType(), *self.operand_roles[1:])
+        box = integers_of(self, "box")
+        if self.box is not None and (len(box) != 2 or min(box) < 1):
+            yield Problem("a box is two positive integers: its rows and columns", at="box")
+        if (self.box is None) != (self.block_row_stride is None):
+            yield Problem("a box needs two strides from box to box, and they a box", at="box")

@@ -15,9 +15,10 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ptosim.effects.names import Space
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64, are_type
-from ptosim.language.operation import OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
 from ptosim.language.sync import PIPES, known_in_range, parse_number
 from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
 from ptosim.language.tile_places import count, in_gm
@@ -343,3 +344,18 @@ class SyncAll(PTOOperation):
         if size is not None and size < WORKSPACE_ELEMENTS:
             message = f"workspace has {size} elements; soft pto.syncall needs at least {WORKSPACE_ELEMENTS}"
             yield Problem(message, at="workspace")
+
+
+class SetFfts(PTOOperation):
+    """Give the base address of the signals between cores.
+
+    The hardware of a2a3 wants it before the first signal; it has no effect on what a kernel computes.
+
+        pto.set_ffts %p : !pto.ptr<i64, gm>
+    """
+
+    name = "pto.set_ffts"
+    placement = "outside"
+    form = "$address"
+    spaces = {"address": (Space.GM,)}
+    address = Operand()

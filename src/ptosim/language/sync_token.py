@@ -1,7 +1,7 @@
 """Synchronisation that passes write inside of what they lower a tile operation to.
 
 Private tokens are flags beside the eight that a kernel has for each pair of pipes, so that a lowering never meets an id
-of its user.
+of its user. The scoped wait is what a tsync of tiles becomes.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ptosim.language.operands import bounds
-from ptosim.language.operation import Problem, Property
+from ptosim.language.operands import are_i64, bounds, nth
+from ptosim.language.operation import Problem, Property, PTOOperation, VariadicOperand
 from ptosim.language.sync import PIPES, FlagPair
 from ptosim.language.syntax import integers_of
+from ptosim.language.types import PtrType
 
 TOKENS = 8
 """For each ordered pair of pipes, as many as there are flags."""
@@ -54,3 +55,32 @@ class SimWaitToken(_Token):
     """
 
     name = "pto.sim.wait_token"
+
+
+class SimTSync(PTOOperation):
+    """Wait for what touches these bytes.
+
+    For each pipe of the core: whatever is issued from now on starts after the last entry issued so far that reads or
+    writes a byte of one of the ranges, and after all entries of that pipe before it. Ranges are pointers and, in the
+    same order, sizes in bytes. Entries that touch other bytes only are not waited for, and a check says so; a run that
+    has entries waiting in a queue waits until all have ended.
+
+        pto.sim.tsync %ub, %gm sizes %bytes, %bytes : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64
+    """
+
+    name = "pto.sim.tsync"
+    form = "$addresses... sizes $sizes..."
+    placement = "outside"
+    addresses = VariadicOperand()
+    sizes = VariadicOperand()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"spaces": tuple(value.type.space for value in self.addresses if isinstance(value.type, PtrType))}
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        for index, value in enumerate(self.addresses):
+            if not isinstance(value.type, PtrType):
+                yield Problem(f"addresses are pointers, not {value.type}", at=nth("addresses", index))
+        yield from are_i64(self, "sizes")
+        if len(self.addresses) != len(self.sizes):
+            yield Problem(f"{len(self.addresses)} addresses, but {len(self.sizes)} sizes")

@@ -23,9 +23,12 @@ QUANTISED = {
         "f32": frozenset({"f32", "f16", "bf16", "i8", "f8E4M3FN", "hif8"}),
         "i32": frozenset({"i8", "f16", "bf16"}),
     },
-    "a2a3": {"f32": frozenset({"i8"}), "i32": frozenset({"i8", "i16", "f16"})},
+    "a2a3": {"f32": frozenset({"i8"}), "i32": frozenset({"i8", "f16"})},
 }
 """What it becomes with a parameter: one for all columns, or one for each."""
+
+WINDOWS_ALSO = {"a5": {}, "a2a3": {"i32": frozenset({"i16"})}}
+"""What windows of an accumulator become besides, with a parameter."""
 
 PARAMETERS = ("i64", "f16", "bf16", "f32")
 """Elements of a tile of parameters: whole parameter words, or scales."""
@@ -34,7 +37,7 @@ RELUS = ("no_relu", "normal_relu")
 """Those that need no parameter of their own; there is no operand for one."""
 
 
-def leaves(op: TileOperation, target: str, element: Attribute) -> Iterator[Problem]:
+def leaves(op: TileOperation, target: str, element: Attribute, window: bool = False) -> Iterator[Problem]:
     """The rules of the source tile: an accumulator becomes what it can, anything else takes no parameter."""
     yield from _parameters(op)
     if op.tile("src").loc != "acc":
@@ -44,6 +47,8 @@ def leaves(op: TileOperation, target: str, element: Attribute) -> Iterator[Probl
     source, dest = element_word(op.tile("src")), unsigned_name(element)
     quantised = op.has("fp") or op.has("pre_quant")
     known = (QUANTISED[target] if quantised else CONVERTED).get(source)
+    if known is not None and quantised and window:
+        known |= WINDOWS_ALSO[target].get(source, frozenset[str]())
     if known is None:
         yield at_type(op, "src", "in acc to hold f32 or i32", source)
     elif dest not in known:

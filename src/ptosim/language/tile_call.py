@@ -43,6 +43,24 @@ class CallOperation(TileOperation):
         elsewhere = {role for roles in cls.groups.values() for role in roles} | {*cls.later}
         return tuple(role for role in cls.operand_roles if role not in elsewhere)
 
+    @classmethod
+    def usage(cls) -> str:
+        groups = [f"{word}({cls._usage_of(roles)})" for word, roles in cls.groups.items()]
+        called = ", ".join(filter(None, [cls._usage_of(cls.leading()), *groups]))
+        types = " : TYPES" if called and cls.types_in_call else ""
+        call = f"[({called}{types})]" if cls.bare and called else "" if cls.bare else f"({called}{types})"
+        attributes = f" {{{', '.join(cls.property_roles)}}}" if cls.property_roles else ""
+        later = "".join(f" [{role}(%{role})]" for role in cls.later)
+        results = "%result = " if cls.result_roles else ""
+        return f"{results}{cls.name}{call}{attributes}{later}{' -> TYPE' if results else ''}"
+
+    @classmethod
+    def _usage_of(cls, roles: Sequence[str]) -> str:
+        """The roles, those that may be missing in brackets."""
+        shown = [f"%{role}, ..." if role in cls.variadic_roles else f"%{role}" for role in roles]
+        first, *rest = zip(roles, shown, strict=True) if roles else [("", "")]
+        return first[1] + "".join(f"[, {text}]" if role in cls.optional_roles else f", {text}" for role, text in rest)
+
     # --- reading ----------------------------------------------------------------------------------
 
     @classmethod

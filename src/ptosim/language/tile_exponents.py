@@ -30,7 +30,8 @@ def exponent_rules(op: TileOperation, target: str) -> Iterator[Problem]:
     yield from _alone(op)
     yield from holds(op, "src", EXPONENTS)
     yield from same_element("src", "dst")(op, target)
-    yield from is_laid_out(op, "src", "ND", "DN")
+    if op.tile("src").rows != 1:  # one row is linear, whatever its type says of boxes
+        yield from is_laid_out(op, "src", "ND", "DN")
     yield from _boxes(op)
     yield from _room(op)
 
@@ -43,12 +44,14 @@ def _alone(op: TileOperation) -> Iterator[Problem]:
 
 def _boxes(op: TileOperation) -> Iterator[Problem]:
     dst = op.tile("dst")
-    yield from is_laid_out(op, "dst", *(("ZZ", "NN") if op.setting("grpAxis") == "axis0" else ("ZZ",)))
+    misplaced = list(is_laid_out(op, "dst", *(("ZZ", "NN") if op.setting("grpAxis") == "axis0" else ("ZZ",))))
+    yield from misplaced
     if dst.fractal != BOX_BYTES:
         yield at_type(op, "dst", f"with fractal={BOX_BYTES}", dst.fractal)
-    for extent, unit, side in zip(dst.shape, dst.box, ("rows", "columns"), strict=True):
-        if extent != 1 and dst.boxed and dst.fractal == BOX_BYTES and extent % unit:
-            yield at_type(op, "dst", f"to consist of boxes of {unit} {side}", f"{extent} {side}")
+    elif not misplaced:
+        for extent, unit, side in zip(dst.shape, dst.box, ("rows", "columns"), strict=True):
+            if extent != 1 and extent % unit:
+                yield at_type(op, "dst", f"to consist of boxes of {unit} {side}", f"{extent} {side}")
 
 
 def _room(op: TileOperation) -> Iterator[Problem]:

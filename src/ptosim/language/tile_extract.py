@@ -6,12 +6,14 @@ The memories of the two tiles decide the pipe and the rules: a path. How a path 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, cast
+
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, i32
 
 from ptosim.effects.names import Pipe
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import constant_of
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.operation import SEGMENTS, Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.tile_accumulator import leaves, splits
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_exponents import exponent_rules
@@ -69,7 +71,7 @@ class Move(TileOperation):
                 f"{self.name} cannot move from {source} to {dest} on {target}; it moves {known}", at="dst_type"
             )
             return
-        yield from leaves(self, target, self.tile("dst").element)
+        yield from leaves(self, target, self.tile("dst").element, isinstance(self, Window))
         yield from splits(self)
         yield from self._elements(target)
         if self.tile("src").loc == "acc":
@@ -139,6 +141,18 @@ class TMov(Move):
         if not clause.items or len(set(roles)) < len(roles):
             cls.miscounted(parser, clause, cls.clause_roles("ins"))
         return roles
+
+    def settle(self, parser: LocatedParser) -> None:
+        """The generic form of the assembler has one role for both kinds of second tile."""
+        for held in (self.properties, self.attributes):
+            given = held.get(SEGMENTS)
+            sizes = cast("DenseArrayBase[IntegerType]", given).get_values() if isinstance(given, DenseArrayBase) else ()
+            if len(sizes) == len(self.operand_roles) - 1:
+                src, second, *rest = (int(size) for size in sizes)
+                tile = tile_of(self.operands[src].type) if second and 0 <= src < len(self.operands) else None
+                parameters = second if tile is not None and tile.loc == "scaling" else 0
+                held[SEGMENTS] = DenseArrayBase.from_list(i32, [src, parameters, second - parameters, *rest])
+        super().settle(parser)
 
     def pipe(self, target: str) -> Pipe:
         parameters = self.path == ("mat", "scaling") and element_word(self.tile("src")) != "f8E8M0"
@@ -225,6 +239,8 @@ class TExtract(Window):
 
     def path_rules(self, target: str) -> Iterator[Problem]:
         yield from super().path_rules(target)
+        if self.path == ("acc", "mat") and target != "a5" and element_word(self.tile("dst")) == "f32":
+            yield at_type(self, "dst", f"of acc to have elements of f16 or bf16 on {target}", "f32")
         if self.path == ("mat", "left"):
             yield from is_laid_out(self, "dst", "NZ" if target == "a5" else "ZZ", on=f" in left of {target}")
         elif self.path == ("mat", "right"):

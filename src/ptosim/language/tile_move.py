@@ -12,7 +12,8 @@ from xdsl.parser import Parser
 
 from ptosim.effects.names import Pipe
 from ptosim.language.located import LocatedParser, Unsupported
-from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
+from ptosim.language.operands import constant_of
+from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, PTOOperation
 from ptosim.language.tile_accumulator import leaves
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_operation import TileOperation
@@ -24,6 +25,7 @@ from ptosim.language.tile_places import (
     is_laid_out,
     lies_in,
     same_width,
+    tensor_of,
     view_at,
     written_layout,
 )
@@ -84,10 +86,23 @@ class TLoad(TileOperation):
     def _same_layout(self) -> Iterator[Problem]:
         """Copies to UB do not rearrange: a layout that is written for the view is that of the tile."""
         tile, written = self.tile("dst"), written_layout(self.src)
-        if written is None or written.upper() == tile.layout or 1 in tile.shape:
+        hint = "a load to vec keeps the layout; pto.tmov and pto.ttrans change it"
+        if 1 in tile.shape:
             return
-        message = f"src has layout {written}, but dst in vec is laid out as {tile.layout}"
-        yield Problem(message, at="dst_type", hint="a load to vec keeps the layout; pto.tmov and pto.ttrans change it")
+        if written is not None and written.upper() != tile.layout:
+            message = f"src has layout {written}, but dst in vec is laid out as {tile.layout}"
+            yield Problem(message, at="dst_type", hint=hint)
+        elif written is None and tile.layout == "ND" and self._stride_of_columns() not in (1, None):
+            apart = f"columns of src are {self._stride_of_columns()} elements apart"
+            yield Problem(f"{apart}, but in a row of dst in vec they are neighbours", at="dst_type", hint=hint)
+
+    def _stride_of_columns(self) -> int | None:
+        """The last stride of the tensor that src is of, where it is known and counts."""
+        owner = tensor_of(self.src)
+        if not isinstance(owner, PTOOperation) or owner.name != "pto.make_tensor_view":
+            return None
+        strides = owner.segment("strides")
+        return constant_of(strides[-1]) if strides and view_at(self, "src").shape[-1] != 1 else None
 
 
 class TPrefetch(TileOperation):

@@ -16,7 +16,7 @@ Everything said here is known without running. What an operation means is the bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1
@@ -77,7 +77,7 @@ class TileOperation(PTOOperation):
     """Roles that serve as working memory: read and written, their contents of no meaning before and after."""
 
     reads: ClassVar[tuple[str, ...]] = ()
-    """Roles that are read: all of `ins` but scalars and tmp, and what is read besides."""
+    """Roles that are read: all of `ins` but scalars and working memory, and what is read besides."""
     writes: ClassVar[tuple[str, ...]] = ()
     """Roles that are written: all of `outs`."""
     overwrites: ClassVar[tuple[str, ...]] = ()
@@ -85,12 +85,18 @@ class TileOperation(PTOOperation):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        unread = {*cls.outs, *cls.scalars, "tmp"} - {*cls.also_reads}
+        unread = {*cls.outs, *cls.scalars, *cls.scratch, "tmp"} - {*cls.also_reads}
         cls.reads = tuple(role for role in cls.operand_roles if role not in unread)
         cls.writes = tuple(role for role in cls.operand_roles if role in cls.outs)
         cls.overwrites = tuple(role for role in cls.writes if role not in (*cls.also_reads, *cls.partly_writes))
 
     # --- facts ------------------------------------------------------------------------------------
+
+    def title(self, name_of: Callable[[SSAValue], str]) -> str:
+        """The name and the first tile that it fills, or else the tile that it takes away."""
+        written = [value for role in self.writes for value in self.segment(role) if isinstance(value.type, TileBufType)]
+        tiles = written or [value for value in self.operands if isinstance(value.type, TileBufType)]
+        return f"{self.name} {name_of(tiles[0])}" if tiles else self.name
 
     def pipe(self, target: str) -> Pipe:
         """The pipe that it runs on."""
@@ -127,6 +133,11 @@ class TileOperation(PTOOperation):
         return (CoreKind.AIC,) if places else self.cores
 
     # --- text -------------------------------------------------------------------------------------
+
+    @classmethod
+    def usage(cls) -> str:
+        """How it is written, with its roles; nothing where `ins` and `outs` say it."""
+        return ""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ptosim.effects.names import Space
 from ptosim.language.operation import Problem, PTOOperation
@@ -56,6 +56,22 @@ def holds(op: TileOperation, role: str, elements: Iterable[str], on: str = "") -
     known = sorted(elements)
     if element_word(op.tile(role)) not in known:
         yield at_type(op, role, f"to have elements of {', '.join(known)}{on}", name_of(op.tile(role).element))
+
+
+def scales(op: TileOperation, role: str, operand: str, axis: int) -> Iterator[Problem]:
+    """A tile has one scale for 32 values of an operand along an axis; of all of it, or of its valid region."""
+    tile, values = op.tile(role), op.tile(operand)
+    whole, valid = (
+        [_blocks(extent) if index == axis else extent for index, extent in enumerate(shape)]
+        for shape in (values.shape, values.valid)
+    )
+    if any(extent not in known for extent, *known in zip(tile.shape, whole, valid, strict=True)):
+        expected = f"to be {extents(whole)}, one scale for {MX_BLOCK} values of {operand}"
+        yield at_type(op, role, expected, extents(tile.shape))
+
+
+def _blocks(values: int | None) -> int | None:
+    return None if values is None else -(-values // MX_BLOCK)
 
 
 def element_word(tile: TileBuf) -> str:
@@ -120,11 +136,17 @@ def count(shape: Iterable[int | None]) -> int | None:
     return None if None in known else prod(extent for extent in known if extent is not None)
 
 
-def written_layout(view: SSAValue) -> str | None:
-    """The layout that is written for the tensor of a view, or None where none is."""
+def tensor_of(view: SSAValue) -> Operation | Block:
+    """What defines the tensor that a view is a part of."""
     owner = view.owner
     while isinstance(owner, PTOOperation) and owner.name == "pto.partition_view":
         owner = owner.operands[0].owner
+    return owner
+
+
+def written_layout(view: SSAValue) -> str | None:
+    """The layout that is written for the tensor of a view, or None where none is."""
+    owner = tensor_of(view)
     return owner.word("layout") if isinstance(owner, PTOOperation) else None
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, i32, i64
-from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
@@ -18,8 +17,8 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem, Result
 from ptosim.language.syntax import parse_listed_type
 from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import lies_in
-from ptosim.language.tile_rules import at_type, name_of
+from ptosim.language.tile_places import lies_in, unsigned_name
+from ptosim.language.tile_rules import name_of
 from ptosim.language.tile_syntax import parse_clause, print_dictionary
 
 
@@ -52,6 +51,10 @@ class TGetVal(_Element):
     result = Result()
 
     @classmethod
+    def usage(cls) -> str:
+        return f"%result = {cls.name} ins(%src, %offset : TILE, SCALAR) outs : TYPE"
+
+    @classmethod
     def parse(cls, parser: Parser) -> Self:
         assert isinstance(parser, LocatedParser)
         clause = parse_clause(parser, "ins")
@@ -75,8 +78,8 @@ class TGetVal(_Element):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from lies_in(self, "src", "vec")
         yield from self.offset_rules("src")
-        expected: Attribute = self.tile("src").element
-        if self.result.type != expected:
+        expected = self.tile("src").element
+        if unsigned_name(self.result.type) != unsigned_name(expected):
             message = f"{self.name} gives an element of src, {name_of(expected)}, not {self.result.type}"
             yield Problem(message, at="result")
 
@@ -99,8 +102,9 @@ class TSetVal(_Element):
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from self.offset_rules("dst")
         expected, found = self.tile("dst").element, self.scalar.type
-        if name_of(found).lstrip("us") != name_of(expected).lstrip("us"):
-            yield at_type(self, "scalar", f"to be an element of dst, {name_of(expected)}", found)
+        if unsigned_name(found) != unsigned_name(expected):
+            message = f"scalar is {found}, but an element of dst is {name_of(expected)}"
+            yield Problem(message, "scalar_type", "lint", "warning", hint="the assembler does not compare the two")
 
 
 class SetTf32Mode(CallOperation):

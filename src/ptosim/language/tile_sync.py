@@ -5,7 +5,7 @@ Flags, barriers and events between pipes are in sync.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
@@ -14,17 +14,17 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import Pipe, Space
+from ptosim.effects.names import Pipe
 from ptosim.language.clauses import by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, constant_of, nth
-from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result, VariadicOperand
+from ptosim.language.operation import Operand, OptionalProperty, Problem, Result, VariadicOperand
 from ptosim.language.sync import BARRIER_EVENT_TYPES, EVENT_IDS, pipe_of
 from ptosim.language.syntax import parse_types, parse_word
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_syntax import parse_clause
 from ptosim.language.tile_types import EventIdArrayType, PartitionViewType, TileBufType
-from ptosim.language.view_operation import ViewOperation
+from ptosim.language.view_operation import Operands, ViewOperation
 
 _OVERLAPPING = (Pipe.MTE2, Pipe.MTE3, Pipe.ALL)
 """The pipes of a5 whose entries may overlap, so that a barrier orders something."""
@@ -47,6 +47,10 @@ class TSync(TileOperation):
     words = {"op_class": BARRIER_EVENT_TYPES}
     tiles = VariadicOperand()
     op_class = OptionalProperty()
+
+    @classmethod
+    def usage(cls) -> str:
+        return f"{cls.name} ins(%tile, ... : TYPES), or {cls.name}<CLASS>"
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -127,7 +131,9 @@ class EventIdArrayGet(_EventId):
     result = Result()
 
     @classmethod
-    def inferred(cls, *_: object) -> list[Attribute]:
+    def inferred(
+        cls, parser: LocatedParser, operands: Operands, properties: Mapping[str, Attribute]
+    ) -> list[Attribute]:
         return [IndexType()]
 
     def view_rules(self, target: str) -> Iterator[Problem]:
@@ -157,21 +163,3 @@ class EventIdArraySet(_EventId):
         known = constant_of(self.value)
         if known is not None and not 0 <= known < EVENT_IDS:
             yield Problem(f"value is {known}; event ids are 0..{EVENT_IDS - 1}", at="value", kind="id-range")
-
-
-# --- signals between cores ------------------------------------------------------------------------
-
-
-class SetFfts(PTOOperation):
-    """Give the base address of the signals between cores.
-
-    The hardware of a2a3 wants it before the first signal; it has no effect on what a kernel computes.
-
-        pto.set_ffts %p : !pto.ptr<i64, gm>
-    """
-
-    name = "pto.set_ffts"
-    placement = "outside"
-    form = "$address"
-    spaces = {"address": (Space.GM,)}
-    address = Operand()

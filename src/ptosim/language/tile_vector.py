@@ -90,7 +90,7 @@ _UNARY = table(
         elements("i32 f16 f32"),
         """The greater of an element and zero.
 
-        A NaN stays one.""",
+        -0 becomes +0, and a NaN stays one.""",
     ),
     Row(
         Unary,

@@ -139,6 +139,8 @@ class TQuantMx(VectorTile):
         yield from _quantised(self)
         if (found := name_of(self.tile("src").element)) not in _MX_SOURCES[kind]:
             yield at_type(self, "src", f"to have elements of {', '.join(_MX_SOURCES[kind])} for {kind}", found)
+        if self.setting("interleave") and self.setting("grpAxis") != "axis0":
+            yield Problem(f"{self.name} has interleave only with grpAxis axis0", at="interleave")
         for role, exponents in tiles(self, "exp", "exp_zz"):
             if exponents.element_bytes != 1:
                 yield at_type(self, role, "to have elements of 1 byte", name_of(exponents.element))

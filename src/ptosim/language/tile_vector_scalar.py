@@ -34,6 +34,7 @@ from ptosim.language.tile_rules import (
     at_type,
     distinct,
     element_in,
+    every,
     in_vec,
     name_of,
     number,
@@ -56,13 +57,13 @@ _BITWISE = (row_major("src", "dst"), distinct("src", "dst"), signless_integer("s
 _BITWISE_ELEMENTS = elements("i8 i16 i32", "i8 i16")
 
 
-def _shifts_to_the_right_or_left(op: TileOperation, target: str) -> Iterator[Problem]:
+def _count_is_not_negative(op: TileOperation, target: str) -> Iterator[Problem]:
     count = constant_of(op.segment("scalar")[0])
     if count is not None and count < 0:
         yield Problem(f"{op.name} expects a count that is not negative, not {count}", at="scalar")
 
 
-_SHIFT = (row_major("src", "dst"), signless_integer("scalar"), _shifts_to_the_right_or_left)
+_SHIFT = (row_major("src", "dst"), signless_integer("scalar"), _count_is_not_negative)
 
 _TILE_SCALAR = table(
     __name__,
@@ -220,31 +221,19 @@ class TAxpy(TileScalar):
     )
 
 
-class TDivs(VectorTile):
-    """Quotient of a tile and a scalar, in either order.
+class EitherOrder(VectorTile):
+    """A tile and a scalar in the order that they are computed in: `: TB, T` or `: T, TB`."""
 
-    The operands are divided in the order written: a tile by a scalar, or a scalar by a tile. Floats are rounded once.
-    Integers are cut towards zero, the least value divided by -1 stays itself, and a division by zero gives -1.
-    It covers the valid region of dst; bytes outside of it keep what they have.
-
-        pto.tdivs ins(%x, %a : f32, !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xf32>)
-    """
-
-    name = "pto.tdivs"
     src0 = Operand()
     src1 = Operand()
     dst = Operand()
 
     untyped = ("src0", "src1")
-    accepted = WITHOUT_BF16
-    precisionType = precise("div")["precisionType"]
-    words = precise("div")["words"]
-    defaults = precise("div")["defaults"]
-    older = precise("div")["older"]
+    note = OVER_DST
+    example = f"NAME ins(%x, %a : ELEMENT, {tile()}) outs(%d : {tile()})"
 
     @property
     def scalar_first(self) -> bool:
-        """Whether the scalar is divided by the tile."""
         return not isinstance(self.src0.type, TileBufType)
 
     @property
@@ -262,9 +251,29 @@ class TDivs(VectorTile):
             yield Problem(f"{self.name} expects a tile and a scalar, not {found}", at="src1_type")
             return
         source, scalar = ("src1", "src0") if self.scalar_first else ("src0", "src1")
-        yield from element_in(source, self.accepted)(self, target)
-        for check in (in_vec(source, "dst"), same_element(source, "dst"), same_valid("dst", source), number(scalar)):
-            yield from check(self, target)
+        yield from every(
+            element_in(source, self.accepted),
+            in_vec(source, "dst"),
+            same_element(source, "dst"),
+            same_valid("dst", source),
+            number(scalar),
+        )(self, target)
+
+
+_EITHER_ORDER = table(
+    __name__,
+    Row(
+        EitherOrder,
+        "tdivs",
+        WITHOUT_BF16,
+        """Quotient of a tile and a scalar, in either order.
+
+        The operands are divided in the order written: a tile by a scalar, or a scalar by a tile. Floats are rounded
+        once. Integers are cut towards zero, the least value divided by -1 stays itself, and a division by zero gives
+        -1.""",
+        precise("div"),
+    ),
+)
 
 
 # --- three operands -------------------------------------------------------------------------------
@@ -346,4 +355,4 @@ _TERNARY = table(
 )
 
 
-OPERATIONS = (*_TILE_SCALAR, *_TERNARY)
+OPERATIONS = (*_TILE_SCALAR, *_EITHER_ORDER, *_TERNARY)

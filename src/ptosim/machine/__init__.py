@@ -28,6 +28,7 @@ Core (core.py), for `program`
     .set_token(site, src, dst, number)                 .wait_token(site, src, dst, number)
     .get_buffer(site, pipe, buffer, mode=0)            .release_buffer(site, pipe, buffer, mode=0)
     .barrier(site, pipe)                               Pipe.ALL stops the SU until every pipe is empty
+    .tsync(site, ranges)                               waits for what touches these bytes
     .semaphore_set(site, pipe, number, form)           .semaphore_wait(site, pipe, number, form)
                                                        Pipe.ALL: the spellings with an i64 first operand
     .syncall(site, kinds: frozenset[CoreKind])         .dsb(site)
@@ -37,7 +38,7 @@ Core (core.py), for `program`
     CROSS_BLOCK (ffts_mode 0)
 
 Entries (entry.py)
-    Site(name, location=None, pipe=Pipe.S, scope=None) static: one per operation of the kernel
+    Site(name, location, pipe, scope, number, served)   static: one per operation of the kernel
     Entry: site pipe core n kind key mode loops operations facts payload consumed clock data
     Kind: WORK SET WAIT GET RELEASE BARRIER, and of the SU: LOAD STORE FENCE DRAIN
     Key(mechanism, id, source, destination, written)

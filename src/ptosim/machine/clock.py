@@ -113,12 +113,26 @@ class Clocks:
             if token.clock is not None:
                 known = dict(known)
                 join(known, token.clock)
-        if entry.kind is BARRIER and entry.pipe is Pipe.ALL:
+        if entry.ranges is not None:
+            known = self._touching_ended(known, entry)
+        elif entry.kind is BARRIER and entry.pipe is Pipe.ALL:
             known = self._all_ended(known)
         elif entry.kind is FENCE:
             known = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
         entry.clock = self.reached(entry)
+
+    def _touching_ended(self, known: Clock, entry: Entry) -> Clock:
+        """Of each pipe, the entries up to the last that touched bytes of a range. What that entry knew when it began is
+        remembered only of the latest one of a pipe."""
+        known = dict(known)
+        observer = self.core.observer
+        for footprint in entry.ranges or ():
+            join(known, observer.touched(self.core, footprint) if observer else {})
+        for pipe, queue in self.core.queues.items():
+            if queue.issued and known.get(self.base + SLOT[pipe], 0) >= queue.issued:
+                join(known, self.known[SLOT[pipe]])
+        return known
 
     def _all_ended(self, known: Clock) -> Clock:
         known = dict(known)

@@ -55,7 +55,7 @@ from ptosim.machine.sync import (
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
 
 if TYPE_CHECKING:
-    from ptosim.machine.observer import Observer
+    from ptosim.machine.observer import Footprint, Observer
     from ptosim.target.profile import Target
 
 
@@ -67,6 +67,7 @@ FLAG_BASES = {
 
 
 _RETURN = Site("return")
+_CORES = {CoreKind.AIC: "cube cores", CoreKind.AIV: "vector cores"}
 
 
 class Schedule(Protocol):
@@ -223,7 +224,7 @@ class Core:
             self._illegal(site, "wrong-pipe", self._absent(src if not self._has(src) else dst))
         else:
             message = f"a flag from {src} to {dst}: no core has both, and flags do not reach another core"
-            self._illegal(site, "unsupported", message)
+            self._illegal(site, "wrong-pipe", message)
 
     # ---- buffers
 
@@ -291,6 +292,17 @@ class Core:
         if self.words[SLOW]:
             self._issue(Entry(site, pipe, self, BARRIER))
 
+    def tsync(self, site: Site, ranges: tuple[Footprint, ...] = ()) -> None:
+        """What is issued later starts after everything issued so far that touches these bytes.
+
+        What an entry will touch is known when it runs: where some wait in their queues, the SU waits for all of them.
+        Only the clocks, which know what has run, are exact.
+        """
+        if self.words[SLOW]:
+            entry = Entry(site, Pipe.ALL, self, BARRIER)
+            entry.ranges = ranges
+            self._issue(entry)
+
     def drain(self) -> None:
         """What happens when a program returns: the core goes on when every pipe is empty. A program may ask for it
         before, to be there when queued entries fail."""
@@ -349,6 +361,7 @@ class Core:
     def _set_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
         entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, SET, signal.key)
         entry.counters, entry.rendezvous = signal.counters, signal.rendezvous
+        entry.loops = tuple(self.loops)  # for the counter that overflows
         if pipe is Pipe.ALL:
             entry.joint = True
             self._need(entry, [queue.last for queue in self.queues.values()])
@@ -433,7 +446,9 @@ class Core:
         return pipe is Pipe.S or pipe in self.queues
 
     def _absent(self, pipe: Pipe) -> str:
-        return f"{self.role} has no pipe {pipe}: its pipes are {', '.join((Pipe.S, *self.queues))}"
+        own = ", ".join((Pipe.S, *self.queues))
+        others = " and ".join(_CORES[kind] for kind, pipes in PIPES_OF.items() if pipe in pipes)
+        return f"{self.role} has no pipe {pipe}: its pipes are {own}; {others} have it"
 
     def _illegal(self, site: Site, kind: str, message: str, hint: str | None = None) -> None:
         entry = Entry(site, site.pipe, self, FENCE)

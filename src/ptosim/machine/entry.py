@@ -13,6 +13,7 @@ from ptosim.effects.names import Pipe
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
+    from ptosim.machine.observer import Footprint
     from ptosim.machine.sync import Counter, Rendezvous
 
 Clock = dict[int, int]
@@ -26,6 +27,15 @@ class Site:
     location: Location | None = None
     pipe: Pipe = Pipe.S
     scope: Location | None = None  # the vector scope around it
+    number: int = -1
+    """Of the operation in the program that runs: several may stand at one place, made for one operation of the text."""
+    served: str = ""
+    """The operation of the text that it was made for, where that is another one: `pto.tadd %sum`."""
+
+    @property
+    def title(self) -> str:
+        """What a reader knows it as."""
+        return self.served or self.name
 
     @property
     def line(self) -> int | None:
@@ -102,6 +112,7 @@ class Entry:
     mode = 0  # of GET and RELEASE
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
+    ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes
     facts: Any = None  # what the engine said about the work when it issued it
     payload: Any = None  # what `start` returned; dropped after the end has been observed
     counters: tuple[Counter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each

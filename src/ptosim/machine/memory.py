@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from ptosim.machine.entry import Site
     from ptosim.target.profile import Target
 
+POISON = bytes.fromhex("c17fc17fc1ffc1ff")
+"""What fills, over and over, the on-chip memories of a run that must not rely on zeros. Lanes of f16, bf16 and f32 are
+quiet NaNs, which every arithmetic instruction hands on; integers are positive and negative by turns, so that sums,
+maxima and minima show them."""
+
 OFFSET_BITS = 48
 _HALF = 1 << (OFFSET_BITS - 1)
 
@@ -37,6 +42,11 @@ class Argument:
 def space_size(target: Target, space: Space) -> int:
     """The bytes of an on-chip memory of one core; GM is as large as its arguments."""
     return target.memory[space]
+
+
+def poisoned(size: int) -> bytes:
+    """The contents of a memory of so many bytes."""
+    return (POISON * -(-size // len(POISON)))[:size]
 
 
 def pointer(argument: int, offset: int = 0) -> int:

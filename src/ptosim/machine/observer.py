@@ -17,7 +17,7 @@ from ptosim.effects.names import Space
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
     from ptosim.machine.deadlock import Deadlock
-    from ptosim.machine.entry import Entry, Site
+    from ptosim.machine.entry import Clock, Entry, Site
 
 Use = Literal["mask", "address", "condition", "operand"]
 
@@ -27,6 +27,10 @@ without `data` and `before`; taint is not carried, and the scalar unit's own acc
 
 DECIDED = 0x80
 """The bit of a taint number that says: a tainted mask or lane number has decided the value."""
+CROSSED = 0x40
+"""The bit of a taint number that says: the value comes from other lanes (the fact `crosses` of effects/record.py)."""
+ORIGIN = 0xFF & ~(DECIDED | CROSSED)
+"""The bits that are left for the origin."""
 
 
 class Footprint(NamedTuple):
@@ -45,7 +49,10 @@ class Footprint(NamedTuple):
 
 
 class Quick(Protocol):
-    """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest."""
+    """The quick way past an observer for the accesses of one vector scope to UB: most of them are of no interest.
+
+    Only accesses that lie in UB go this way.
+    """
 
     def load(self, site: Site, start: int, width: int) -> bool:
         """Note a load of clean bytes; false where `Observer.load` has to be asked."""
@@ -121,6 +128,10 @@ class Observer(Protocol):
         """A mem_bar of this kind inside the vector scope."""
         ...
 
+    def touched(self, core: Core, footprint: Footprint) -> Clock:
+        """By the index of each pipe of a core: how many of its entries, up to the last that touched these bytes."""
+        ...
+
     def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None:
         """A tainted value decides a mask, an address or a branch, or enters a matrix product within its bounds."""
         ...
@@ -167,5 +178,8 @@ class Silent:
     ) -> None: ...
 
     def fence(self, entry: Entry, site: Site, kind: str) -> None: ...
+
+    def touched(self, core: Core, footprint: Footprint) -> Clock:
+        return {}
 
     def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None: ...

@@ -16,7 +16,7 @@ from ptosim.machine.launch import KernelKind
 from ptosim.native.cache import Compiled
 from ptosim.native.cores import Executable, Invocation
 from ptosim.native.explain import explainer
-from ptosim.native.operations import entry_symbol, operation_from_json
+from ptosim.native.operations import ENTRIES, operation_from_json
 from ptosim.native.runtime import Runner
 from ptosim.native.toolchain import Program
 from ptosim.target.profile import Target
@@ -33,6 +33,7 @@ class Run:
     threads: int | None
     max_steps: int
     block_done: Callable[[], None] | None = None
+    poison: bool = False
 
 
 class LinkedKernel:
@@ -40,27 +41,27 @@ class LinkedKernel:
 
     def __init__(self, compiled: Compiled, source: Source, target: Target, reachable: Reachable | None = None) -> None:
         data = compiled.data
-        entries: list[int] = data["entries"]
-        code = Program(compiled.image, [*data["programs"].values(), *map(entry_symbol, entries)])
+        code = Program(compiled.image, [*data["programs"].values(), ENTRIES])
         executable = Executable(
             KernelKind(data["kind"]),
             code,
             {CoreKind(kind): symbol for kind, symbol in data["programs"].items()},
             explainer(data["sites"], source),
             {Space(space): written for space, written in data["spaces"].items()},
-            [operation_from_json(record, source) for record in data["operations"]],
-            entries,
+            lambda number: operation_from_json(data["operations"][number], source),
             data["steady"],
         )
         self._runner = Runner(executable, target, reachable)
+        self._poisoned = Runner(executable, target, reachable, poison=True)
         self._cross_block: bool = data["cross_block"]
         self._in_order: bool = data["in_order"]
 
     def __call__(self, run: Run) -> None:
         buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
         invocation = Invocation(run.grid, run.values, buffers, run.max_steps, run.names, run.buffers)
+        runner = self._poisoned if run.poison else self._runner
         if self._cross_block:
-            self._runner.run_together(invocation)
+            runner.run_together(invocation)
         else:
             # atomic and scalar stores of several blocks to one place happen in the order of the blocks
-            self._runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)
+            runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)

@@ -1,4 +1,5 @@
-"""The on-chip memories of one core as host memory: zeroed, and laid out so that a confined address stays inside.
+"""The on-chip memories of one core as host memory: zeroed, or poisoned, and laid out so that a confined address stays
+inside.
 
 What lies where in them is the kernel's business; GM is the caller's arrays and never passes through here.
 """
@@ -15,23 +16,26 @@ SLACK = 4096
 
 
 class Memory:
-    """`size` bytes of zeros that compiled code may address, in an allocation that it cannot leave.
+    """`size` bytes that compiled code may address, in an allocation that it cannot leave: zeros, or the `pattern`.
 
     That holds twice a power of two behind the first byte, for addresses that may lie on either side of it (core.py),
     `SLACK` for what follows a confined address, and `ALIAS_OFFSET` in front. The code writes only the first `written`.
     """
 
-    def __init__(self, size: int, written: int) -> None:
+    def __init__(self, size: int, written: int, pattern: bytes | None = None) -> None:
         self.size = size
         self.written = written
         self._pages = mmap.mmap(-1, ALIAS_OFFSET + (2 << (size - 1).bit_length()) + SLACK)
         self._view = ctypes.c_char.from_buffer(self._pages)
         self.address = ctypes.addressof(self._view) + ALIAS_OFFSET
         self._clean = True
+        self._pattern = pattern
 
     def clear(self) -> None:
-        """Zeros again. Nothing of what a failed access left behind the end can be seen, so that stays."""
-        if not self._clean:
+        """As new again. Nothing of what a failed access left behind the end can be seen, so that stays."""
+        if self._pattern is not None:
+            ctypes.memmove(self.address, self._pattern, self.size)
+        elif not self._clean:
             ctypes.memset(self.address, 0, self.written)
         self._clean = False
 

@@ -1,9 +1,10 @@
 """Operations that compiled code may hand to the scheduler, as plain data that survives in the cache.
 
 Each names a method of the machine floor's `Core`, the arguments known at compile time, and where in the kernel it
-stands. Arguments known only at run time come as captured words. `print` is one that the scheduler does not see.
+stands. Arguments known only at run time come as captured words. What prints is nothing that the scheduler sees.
 """
 
+import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from ptosim.diagnostics import Location, Source
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.print_format import printed
+from ptosim.language.tile_text import Drawing, Extents, tile_text
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Site
 from ptosim.machine.sync import Form
@@ -32,6 +34,7 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "get_buffer": (Pipe, int, int),
     "release_buffer": (Pipe, int, int),
     "barrier": (Pipe,),
+    "tsync": (),
     "dsb": (),
     "semaphore_set": (Pipe, int, Form),
     "semaphore_wait": (Pipe, int, Form),
@@ -65,8 +68,8 @@ class Operation:
         if self.method == "run":
             self._hand_over_members(core, words, start)
             return
-        if self.method == "print":
-            self._print(core, words[self.loops :])
+        if self.method in _PRINTING:
+            print(_PRINTING[self.method](self, core, words[self.loops :]))  # noqa: T201
             return
         captured = iter(words[self.loops :])
         known = [next(captured) if argument is None else argument for argument in self.arguments]
@@ -80,11 +83,6 @@ class Operation:
             member.hand_over(core, [*words[: self.loops], *words[place:following]], start)
             place = following
 
-    def _print(self, core: Core, words: Sequence[int]) -> None:
-        """A line on standard output, headed by the core."""
-        format, *kinds = (None if argument is None else str(argument) for argument in self.arguments)
-        print(f"{core.name}: {printed(format, words, kinds)}")  # noqa: T201
-
     def to_json(self) -> list[Any]:
         place, scope = self.site.location, self.site.scope
         return [
@@ -97,18 +95,42 @@ class Operation:
             [place.line, place.column, place.length] if place else None,
             [scope.line, scope.column, scope.length] if scope else None,
             [member.to_json() for member in self.members],
+            self.site.number,
+            self.site.served,
         ]
 
 
+def _values(operation: Operation, core: Core, words: Sequence[int]) -> str:
+    """A line of scalars, headed by the core."""
+    format, *kinds = (None if argument is None else str(argument) for argument in operation.arguments)
+    return f"{core.name}: {printed(format, words, kinds)}"
+
+
+def _tile(operation: Operation, core: Core, words: Sequence[int]) -> str:
+    """A tile, in a memory that compiled code names with its bounds."""
+    title, element, format, rows, columns = operation.arguments
+    address, size, start, *extents = words
+    drawing = Drawing(str(title), str(element), str(format), (int(rows or 1), int(columns or 1)))
+    memory = memoryview((ctypes.c_ubyte * size).from_address(address) if size else b"").cast("B")
+    return tile_text(core.name, drawing, Extents(*extents), memory, start)
+
+
+_PRINTING: dict[str, Callable[[Operation, Core, Sequence[int]], str]] = {"print": _values, "print_tile": _tile}
+
+
 def entry_symbol(operation: int) -> str:
-    """The exported name of the entry that an operation issues."""
+    """The name of the entry that an operation issues."""
     return f"entry{operation}"
+
+
+ENTRIES = "entries"
+"""The name of the table that says, by the number of an operation, where its entry lies."""
 
 
 def operation_from_json(record: Sequence[Any], source: Source) -> Operation:
     """The operation again, its places in a source that has the same text."""
-    method, name, pipe, arguments, loops, captured, place, scope, members = record
-    site = Site(name, _location(place, source), Pipe(pipe), _location(scope, source))
+    method, name, pipe, arguments, loops, captured, place, scope, members, number, served = record
+    site = Site(name, _location(place, source), Pipe(pipe), _location(scope, source), number, served)
     again = tuple(operation_from_json(member, source) for member in members)
     return Operation(method, site, tuple(arguments), loops, captured, again)
 

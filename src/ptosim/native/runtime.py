@@ -31,10 +31,13 @@ BlockDone = Callable[[], None]
 class Runner:
     """Runs one linked kernel, any number of times. Contexts and memories are kept from call to call."""
 
-    def __init__(self, executable: Executable, target: Target, reachable: Reachable | None = None) -> None:
+    def __init__(
+        self, executable: Executable, target: Target, reachable: Reachable | None = None, poison: bool = False
+    ) -> None:
         self._executable = executable
         self._target = target
         self._reachable = reachable
+        self._poison = poison
         self._idle: list[_Worker] = []
         self._short: object = None  # the shape of the last invocation, if that ended within SHORT_SECONDS
 
@@ -59,7 +62,7 @@ class Runner:
 
     def run_together(self, invocation: Invocation) -> None:
         """All blocks under one scheduler: the kernel synchronises across them."""
-        worker = _Worker(self._executable, self._target, self._reachable)
+        worker = _Worker(self._executable, self._target, self._reachable, self._poison)
         worker.take(Tables(invocation))
         problems: list[BaseException] = []
 
@@ -77,16 +80,20 @@ class Runner:
         try:
             return self._idle.pop()
         except IndexError:
-            kind = _Worker if self._executable.kind is KernelKind.MIXED else _BlockWorker
-            return kind(self._executable, self._target, self._reachable)
+            if self._poison or self._executable.kind is KernelKind.MIXED:
+                return _Worker(self._executable, self._target, self._reachable, self._poison)
+            return _BlockWorker(self._executable, self._target, self._reachable)
 
 
 class _Worker:
     """A scheduler with the cores that it drives."""
 
-    def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
+    def __init__(
+        self, executable: Executable, target: Target, reachable: Reachable | None, poison: bool = False
+    ) -> None:
         self._executable = executable
         self._target = target
+        self._poison = poison
         self._roles = [place.role for place in Launch(executable.kind, 1).places(0)]
         self._clusters: dict[int, Cluster] = {}
         self._together = False
@@ -133,13 +140,13 @@ class _Worker:
         """The cluster that a block runs on: always the same one, unless blocks run together."""
         number = block if self._together else 0
         if number not in self._clusters:
-            self._clusters[number] = Cluster(self._executable, self._target, self.stop, self._roles)
+            self._clusters[number] = Cluster(self._executable, self._target, self.stop, self._roles, self._poison)
         return self._clusters[number]
 
 
 class _BlockWorker(_Worker):
-    """One whose blocks have one core: compiled code goes from block to block by itself, and the scheduler joins those
-    that need it."""
+    """One whose blocks have one core: compiled code goes from block to block by itself, which it finds zeroed, and the
+    scheduler joins those that need it."""
 
     def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
         super().__init__(executable, target, reachable)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
@@ -71,29 +72,15 @@ for _name, _function in _INTEGERS.items():
     define(f"arith.{_name}", _integer(_function))
 
 
-def _divisor(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    """That of what cannot be divided becomes 1 before the processor sees it."""
-    core.fail(b == 0, "arithmetic", "division by zero")
-    least = -(1 << (kind.bits - 1))
-    overflow = (b == -1) & (a == least)
-    core.fail(overflow, "arithmetic", f"the quotient of {{}} and -1 does not fit {kind.name}", a)
-    return ((b == 0) | overflow).select(b.like(1), b)
+Divide = Callable[[Value, Value, Value], Value]
+"""The dividend, the divisor, and what stands for it where it is 0 or the quotient would not fit: 1."""
 
 
-def _quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    """Toward zero."""
-    return a.sdiv(_divisor(core, a, b, kind))
-
-
-def _remainder(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    return a.srem(_divisor(core, a, b, kind))
-
-
-def _rounded_quotient(up: bool) -> Callable[[Core, Value, Value, Element], Value]:
+def _rounded(up: bool) -> Divide:
     """Toward minus or plus infinity: one step further where the quotient was not exact and toward zero was wrong."""
 
-    def divide(core: Core, a: Value, b: Value, kind: Element) -> Value:
-        quotient = _quotient(core, a, b, kind)
+    def divide(a: Value, b: Value, safe: Value) -> Value:
+        quotient = a.sdiv(safe)
         negative = (a ^ b) < 0
         inexact = quotient * b != a
         steps = inexact & ((negative ^ 1) if up else negative)
@@ -102,44 +89,46 @@ def _rounded_quotient(up: bool) -> Callable[[Core, Value, Value, Element], Value
     return divide
 
 
-def _unsigned_divisor(core: Core, b: Value) -> Value:
-    core.fail(b == 0, "arithmetic", "division by zero")
-    return (b == 0).select(b.like(1), b)
-
-
-def _unsigned_quotient(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    return a.udiv(_unsigned_divisor(core, b))
-
-
-def _unsigned_remainder(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    return a.urem(_unsigned_divisor(core, b))
-
-
-def _unsigned_ceiling(core: Core, a: Value, b: Value, kind: Element) -> Value:
-    quotient = _unsigned_quotient(core, a, b, kind)
+def _unsigned_ceiling(a: Value, b: Value, safe: Value) -> Value:
+    quotient = a.udiv(safe)
     return (quotient * b != a).select(quotient + 1, quotient)
 
 
-_DIVISIONS: Mapping[str, Callable[[Core, Value, Value, Element], Value]] = {
-    "divsi": _quotient,
-    "remsi": _remainder,
-    "floordivsi": _rounded_quotient(up=False),
-    "ceildivsi": _rounded_quotient(up=True),
-    "divui": _unsigned_quotient,
-    "remui": _unsigned_remainder,
+_SIGNED: Mapping[str, Divide] = {
+    "divsi": lambda a, b, safe: a.sdiv(safe),
+    "remsi": lambda a, b, safe: a.srem(safe),
+    "floordivsi": _rounded(up=False),
+    "ceildivsi": _rounded(up=True),
+}
+
+_UNSIGNED: Mapping[str, Divide] = {
+    "divui": lambda a, b, safe: a.udiv(safe),
+    "remui": lambda a, b, safe: a.urem(safe),
     "ceildivui": _unsigned_ceiling,
 }
 
 
-def _division(divide: Callable[[Core, Value, Value, Element], Value]) -> Callable[..., Value]:
-    def lower(core: Core, lhs: Value, rhs: Value, kind: Element) -> Value:
-        return divide(core, lhs, rhs, kind)
+def _divisions(static: Static) -> dict[str, Any]:
+    return {**_kinds(static), **static.facts}
+
+
+def _division(divide: Divide, signed: bool) -> Callable[..., Value]:
+    def lower(core: Core, lhs: Value, rhs: Value, kind: Element, goes_on: bool) -> Value:
+        zero = rhs == 0
+        overflow = (rhs == -1) & (lhs == -(1 << (kind.bits - 1))) & signed
+        if not goes_on:
+            core.fail(zero, "arithmetic", "division by zero")
+            core.fail(overflow, "arithmetic", f"the quotient of {{}} and -1 does not fit {kind.name}", lhs)
+        result = divide(lhs, rhs, (zero | overflow).select(rhs.like(1), rhs))
+        return zero.select(result.like(0), result) if goes_on else result
 
     return lower
 
 
-for _name, _divide in _DIVISIONS.items():
-    define(f"arith.{_name}", _division(_divide), _kinds)
+for _name, _divide in _SIGNED.items():
+    define(f"arith.{_name}", _division(_divide, signed=True), _divisions)
+for _name, _divide in _UNSIGNED.items():
+    define(f"arith.{_name}", _division(_divide, signed=False), _divisions)
 
 
 def _add_extended(lhs: Value, rhs: Value) -> tuple[Value, Value]:

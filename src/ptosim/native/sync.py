@@ -224,9 +224,15 @@ def barrier(f: Function, core: Core, pipe: str) -> None:
     _either(core, exists & nothing_stalled(f), lambda: None, "barrier", on)
 
 
-@lowering(fence.MemBar, fence.Dsb, fence.FenceBarrierAll, fence.Dcci, fence.CmoCacheInvalid)
+@lowering(token.SimTSync)
+def tsync(f: Function, core: Core) -> None:
+    """Where nothing is stalled, everything issued so far has ended."""
+    _either(core, nothing_stalled(f), lambda: None, "tsync")
+
+
+@lowering(fence.MemBar, fence.Dsb, fence.FenceBarrierAll, fence.Dcci, fence.CmoCacheInvalid, semaphore.SetFfts)
 def nothing() -> None:
-    """Execution is in program order, scalar stores take effect at once, and memory is coherent."""
+    """Execution is in program order, scalar stores take effect at once, memory is coherent, signals have no address."""
 
 
 # --- between cores --------------------------------------------------------------------------------------------------

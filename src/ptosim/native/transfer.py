@@ -36,7 +36,10 @@ def read(core: Core, dest: Value, source: Value, count: Value) -> None:
     if count.literal is not None and count.literal < _READ_AT_ONCE:
         dest.copy_from(source, count)
         return
-    number = core.f.constant(I64, core.unit.reads % READS_FOLLOWED)
+    number = core.f.constant(I64, core.unit.reads)
+    if core.f.instance is not None:
+        number = number + core.f.instance.number
+    number = number.urem(READS_FOLLOWED)
     core.unit.reads += 1
     core.f.settle()
     core.f.status_of(core.f.base(Word.READ).text, core.f.context, dest, source, count, number)
@@ -87,7 +90,7 @@ def build_stream(module: Module, name: str) -> None:
     f = module.function(name, [PTR, PTR, I64])
     dest, source, count = f.parameters
     # streaming stores are aligned: the bytes before the first line and behind the last go the usual way
-    head = -_address(dest) & (LINE - 1)
+    head = -address_of(dest) & (LINE - 1)
     dest.copy_from(source, head)
     first, origin = dest.at(head), source.at(head)
     end = (count - head) & -LINE
@@ -115,7 +118,7 @@ def build_stream(module: Module, name: str) -> None:
 def _follow(f: Function, number: Value, source: Value, count: Value) -> None:
     """Expect the next read of an instruction as far from this one as this one is from the one before."""
     words = f.word(Word.READS).at(number * _READ_BYTES)
-    here = _address(source)
+    here = address_of(source)
     step = here - words.load(I64, WORD_BYTES)
     near = (step + _FARTHEST_STEP).compare("ult", 2 * _FARTHEST_STEP)
     for place, word in enumerate((here, here + step, near.select(count, 0))):
@@ -133,7 +136,8 @@ def _ask(f: Function, words: Value, start: Value) -> None:
 # --- loops ----------------------------------------------------------------------------------------------------------
 
 
-def _address(pointer: Value) -> Value:
+def address_of(pointer: Value) -> Value:
+    """A host address as a number."""
     return pointer.emitter.emit(I64, f"ptrtoint {pointer} to i64")
 
 

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.control import For, If, While
-from ptosim.language.function import Call, Function, callee_of, reached
+from ptosim.language.function import Call, Function, reached
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
 from ptosim.language.scope import Section
@@ -67,7 +67,7 @@ def is_opaque(op: Operation) -> bool:
         return False
     if isinstance(op, While):
         return any(is_entry(inside) for inside in op.walk())
-    if isinstance(op, Call) and (callee := callee_of(op)) is not None:
+    if isinstance(op, Call) and (callee := op.function) is not None:
         return any(is_entry(inside) for inside in reached(callee))
     return False
 

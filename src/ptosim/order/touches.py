@@ -29,6 +29,8 @@ ENDLESS = symbol(Symbol(is_single=False))
 """An end that nobody knows."""
 _STREAM = "align"
 """The role of an unaligned stream: when its bytes reach memory depends on what it held before."""
+_FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loop3_dest_stride")
+"""What the raw spelling of the fixpipe takes from registers, and needs for some layouts only."""
 
 
 class Operands:
@@ -44,7 +46,7 @@ class Operands:
 
     def __getattr__(self, name: str) -> Any:
         """Special registers hold something that nobody knows."""
-        if name.isupper():
+        if name.isupper() or name in _FIXPIPE_REGISTERS:
             return between(None, None)
         raise AttributeError(name)
 

@@ -19,7 +19,7 @@ from ptosim.language.operands import bounds, nth
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
-from ptosim.reference.places import Starts, Steps, joined_steps, spaced
+from ptosim.reference.places import Starts, Steps, at_places, joined_steps, outermost_places, spaced
 
 Loop = tuple[int, int, int]
 """Count, source stride, destination stride."""
@@ -66,6 +66,20 @@ class Burst:
     def dests(self, base: int) -> Starts:
         """Where each row is written, in the order of execution."""
         return spaced(base, self._dest_steps)
+
+    def rows(self, core: Core, source: Side, dest: Side, width: int | None = None) -> tuple[Starts, Starts]:
+        """Where each row is read and where it is written, in the order of execution.
+
+        A check goes on after rows have left their memory: it copies those that reach the destination, and the
+        outermost ones, which tell how far the copy reaches. `width` is that of a destination row.
+        """
+        sources, dests = self.sources(source.base), self.dests(dest.base)
+        landing = core.landing(dest.space, dests, width or self.length, dest.at)
+        if landing is None:
+            return sources, dests
+        outermost = [place for starts in (sources, dests) for place in outermost_places(starts)]
+        kept = np.union1d(landing, outermost)
+        return at_places(sources, kept), at_places(dests, kept)
 
     @cached_property
     def _source_steps(self) -> Steps:

@@ -34,10 +34,12 @@ from ptosim.reference.places import (
     Bytes,
     Places,
     Starts,
+    at_places,
     first_misaligned,
     lowest_and_highest,
     pieces,
     shifted,
+    touching,
     view_to_write,
 )
 
@@ -132,6 +134,8 @@ class Core:
         """UB as lanes of each type, and the power of two that is their width."""
         self.indices: Callable[[FrameType | None], tuple[int, ...]] = lambda frame: ()
         """The loop indices of the translated code that has called a frame; the engine knows them."""
+        self.standing: Callable[[FrameType | None], Site | None] = lambda frame: None
+        """The instruction of the translated code that has called a frame."""
 
     # --- the scalar unit --------------------------------------------------------------------------------------------
 
@@ -142,7 +146,7 @@ class Core:
         indices = range(lower, upper, step)
         self.steps_left -= max(0, -((lower - upper) // step))  # len() of a range stops at 2**63
         if self.steps_left < 0:
-            raise Fault("limit", f"more than {self.max_steps} loop iterations in one block (max_steps)")
+            raise self._too_many_steps()
         return self._polled(indices) if self.polls else indices
 
     def _polled(self, indices: range) -> Iterator[int]:
@@ -156,13 +160,20 @@ class Core:
 
     def iterate(self, rounds: Rounds | None = None, carried: tuple[Any, ...] = ()) -> None:
         """One round of an scf.while. `rounds` is given where the values carried are all that a round can change."""
-        self.steps_left -= 1
         if rounds is not None and rounds.recur(carried):
-            self.steps_left = -1  # however many were left: the loop would use them up
+            self.steps_left = 0  # however many were left: the loop would use them up
+        self.step()
+
+    def step(self) -> None:
+        """One call, or one round of a loop, counted against max_steps."""
+        self.steps_left -= 1
         if self.steps_left < 0:
-            raise Fault("limit", f"more than {self.max_steps} loop iterations in one block (max_steps)")
+            raise self._too_many_steps()
         if self.stop.requested:
             raise Stopped
+
+    def _too_many_steps(self) -> Fault:
+        return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")
 
     def missing_function(self, name: str) -> None:
         raise Fault("unsupported", f"@{name} is only declared; there is no body to run")
@@ -257,9 +268,13 @@ class Core:
         if inside:
             return pieces(memory, offsets, width).copy()
         rows = np.zeros((len(starts), width), np.uint8)
-        for row, offset in zip(rows, offsets, strict=True):
+        numbers = touching(offsets, width, len(memory))
+        offsets = at_places(offsets, numbers)
+        whole = (offsets >= 0) & (offsets <= len(memory) - width)
+        rows[numbers[whole]] = pieces(memory, offsets[whole], width)
+        for number, offset in zip(numbers[~whole], offsets[~whole], strict=True):
             low, high = clip(memory, int(offset), width)
-            row[low:high] = memory[offset + low : offset + high]
+            rows[number, low:high] = memory[offset + low : offset + high]
         return rows
 
     def write_pieces(
@@ -268,6 +283,10 @@ class Core:
         """Store one row of `data` at each address, in order."""
         width = data.shape[1]
         memory, offsets, inside = self._windows("writes", space, starts, width, alignment, at)
+        if not inside:
+            numbers = touching(offsets, width, len(memory))
+            offsets, data = at_places(offsets, numbers), data[numbers]
+            inside = bool(((offsets >= 0) & (offsets <= len(memory) - width)).all())
         if inside and (view := view_to_write(memory, offsets, width)) is not None:
             view[...] = data
             return
@@ -304,12 +323,17 @@ class Core:
     def fence(self, site: Site, kind: str) -> None:
         """A mem_bar: execution is in program order anyway."""
 
+    def tell(self, text: Callable[[], str]) -> None:
+        """What the kernel prints goes to standard output; whoever only observes a run does not want it."""
+        if self.machine.observer is None:
+            print(text())  # noqa: T201
+
     # --- what only a check wants to know ----------------------------------------------------------------------------
 
     wants_lint = False
     """Whether it is worth while to look for what `lint` would say."""
 
-    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
         """The instruction does something that is legal and suspicious. One that touches no memory gives its site."""
 
     def relies_on(self, direction: str, config: Config, *others: str) -> None:
@@ -323,6 +347,10 @@ class Core:
 
     def overwrites(self, direction: str, config: Config, loops: int, *others: str) -> None:
         """A copy with clauses: hardware carries it out by writing the registers, which stay as they are here."""
+
+    def landing(self, space: Space, starts: Starts, width: int, at: str | None = None) -> Places | None:
+        """The numbers of those rows of a copy that a run which goes on after a fault has to write; None: all."""
+        return None
 
     def hold(self, before: Any, after: Any) -> None:
         """A store stream has gone on from one align value to the next (None: it was flushed)."""
@@ -360,14 +388,14 @@ class Core:
         argument, offset = decode(start)
         buffers = self.global_memory.buffers
         if not 0 <= argument < len(buffers):
-            self.violation("out-of-bounds", f"{verb} {width} bytes of GM through a pointer that comes from no argument")
+            self.strays(f"{verb} {width} bytes of GM through a pointer that comes from no argument")
             return _NOTHING, 0, False
         memory = buffers[argument]
         if offset >= 0 and offset + width <= len(memory):
             return memory, offset, True
-        if not self.global_memory.drop:
-            name = f"argument {argument} (%{self.global_memory.names[argument]})"
-            self.violation("out-of-bounds", _outside(verb, name, len(memory), offset, width), (offset, offset + width))
+        name = f"argument {argument} (%{self.global_memory.names[argument]})"
+        extent = offset, offset + width
+        self.strays(_outside(verb, name, len(memory), offset, width), extent, self.global_memory.drop)
         return memory, offset, False
 
     def _exists(self, verb: str, space: Space, at: str | None) -> bool:
@@ -414,6 +442,11 @@ class Core:
         """The scalar unit has come to something wrong: a check says so and goes on, a run ends if it is fatal."""
         if fatal:
             raise Fault(kind, message)
+
+    def strays(self, message: str, extent: tuple[int, int] | None = None, dropped: bool = False) -> None:
+        """An access leaves GM. `dropped`: what lies outside reads as zero and is not written, as was asked for."""
+        if not dropped:
+            self.violation("out-of-bounds", message, extent)
 
     def footprint(self, space: Space, starts: Any, width: int, at: str | None = None) -> Footprint:
         """An access in the words of the machine's observers."""

@@ -26,7 +26,7 @@ from ptosim.language import dma_registers as register
 from ptosim.language.burst import COUNT_LIMIT
 from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
 from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import Burst, Loop, fits, loops_fit
+from ptosim.reference.burst import Burst, Loop, Side, fits, loops_fit
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.semantics import define, semantics
@@ -69,12 +69,12 @@ def _hardware_loops(config: Config, direction: str) -> list[Loop]:
     ]
 
 
-def _whole_blocks(core: Core, burst: Burst, strides: bool) -> None:
-    """On a2a3 a copy without padding counts in blocks; the older spelling has its row strides in them as well."""
+def _whole_blocks(core: Core, burst: Burst) -> None:
+    """On a2a3 the older spelling of a copy counts in blocks where it does not pad."""
     if core.target != "a2a3":
         return
     count, *steps = burst.loops[0]
-    for name, value in (("length", burst.length), *(("stride", step) for step in steps if strides and count > 1)):
+    for name, value in (("length", burst.length), *(("stride", step) for step in steps if count > 1)):
         if value % BLOCK:
             core.violation("misaligned", f"on a2a3 the {name} of a copy, {value} bytes, must be a multiple of {BLOCK}")
 
@@ -114,11 +114,12 @@ def _load(core: Core, source: int, dest: int, burst: Burst, pad: Padding | None)
     if burst.is_empty:
         yield
         return
-    data = core.read_pieces(GM, burst.sources(source), burst.length)
+    sources, dests = burst.rows(core, Side(GM, source), Side(UB, dest), width)
+    data = core.read_pieces(GM, sources, burst.length)
     yield
     if pad is not None:
         data = pad.around(core, data, width)
-    core.write_pieces(UB, burst.dests(dest), data, BLOCK)
+    core.write_pieces(UB, dests, data, BLOCK)
 
 
 def _bits(value: int, kind: Element) -> int:
@@ -158,7 +159,6 @@ def mte_gm_ub(
     loops = loop_counts, loop_source_strides, loop_dest_strides
     burst = _grouped(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
     if pad_value is None or pad_kind is None:
-        _whole_blocks(core, burst, strides=False)
         pad = None
     else:
         pad = Padding(_pattern(_bits(pad_value, pad_kind), pad_width), left_padding or 0, right_padding or 0)
@@ -186,7 +186,7 @@ def copy_gm_to_ubuf(
     if data_select:
         pad = Padding(_pattern(config.get("mov_pad_val", (0,))[0], pad_width), left_padding, right_padding)
     else:
-        _whole_blocks(core, burst, strides=True)
+        _whole_blocks(core, burst)
         pad = None
     yield from _load(core, source, dest, burst, pad)
 
@@ -203,13 +203,14 @@ def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Itera
     if burst.is_empty:
         yield
         return
-    data = core.read_pieces(UB, burst.sources(source), burst.length, BLOCK)
+    sources, dests = burst.rows(core, Side(UB, source), Side(GM, dest))
+    data = core.read_pieces(UB, sources, burst.length, BLOCK)
     yield
     if atomic is None:
-        core.write_pieces(GM, burst.dests(dest), data)
+        core.write_pieces(GM, dests, data)
     else:
         name, _, combine = atomic
-        core.accumulate(GM, burst.dests(dest), data, combine, name)
+        core.accumulate(GM, dests, data, combine, name)
 
 
 @semantics(grouped.MteUbGm)
@@ -230,7 +231,6 @@ def mte_ub_gm(
     core.overwrites("ubtoout", config, len(loop_counts))
     loops = loop_counts, loop_source_strides, loop_dest_strides
     burst = _grouped(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
-    _whole_blocks(core, burst, strides=False)
     yield from _store(core, source, dest, burst, ctrl)
 
 
@@ -249,7 +249,7 @@ def copy_ubuf_to_gm(
     core.relies_on("ubtoout", config)
     rows = _rows(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
     burst = Burst(len_burst, (rows, *_hardware_loops(config, "ubtoout")))
-    _whole_blocks(core, burst, strides=True)
+    _whole_blocks(core, burst)
     yield from _store(core, source, dest, burst, ctrl)
 
 

@@ -28,9 +28,10 @@ def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]
     if burst.is_empty:
         yield
         return
-    rows = core.read_pieces(source.space, burst.sources(source.base), burst.length, source.alignment, source.at)
+    sources, dests = burst.rows(core, source, dest)
+    rows = core.read_pieces(source.space, sources, burst.length, source.alignment, source.at)
     yield
-    core.write_pieces(dest.space, burst.dests(dest.base), rows, dest.alignment, dest.at)
+    core.write_pieces(dest.space, dests, rows, dest.alignment, dest.at)
 
 
 def _blocks(count_limit: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Burst:

@@ -21,6 +21,7 @@ from ptosim.language.operation import PTOOperation
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Key, Site
 from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.memory import poisoned
 from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.scheduler import Scheduler, Stop
 from ptosim.reference.core import Bytes, Core, GlobalMemory, delayed
@@ -77,6 +78,7 @@ class Run:
     stop: Stop | None = None
     cross_block: bool = False
     block_done: Callable[[], None] | None = None
+    poison: bool = False
 
     def __call__(self, blocks: Sequence[int] | None = None) -> None:
         """Run all blocks, or the given ones, in ascending order."""
@@ -134,18 +136,20 @@ class Run:
             self.stop or Stop(),
         )
         core.indices = self._indices
+        core.standing = self._standing
         return core
 
     def _memories(self, machine: MachineCore) -> dict[str, dict[Space, Bytes]]:
-        shared = self._zeros(Space.L1)
+        shared = self._new(Space.L1)
         return {
-            core.role: {Space.L1: shared, **{space: self._zeros(space) for space in ON_CHIP[core.kind]}}
+            core.role: {Space.L1: shared, **{space: self._new(space) for space in ON_CHIP[core.kind]}}
             for core in machine.cluster.cores
         }
 
-    def _zeros(self, space: Space) -> Bytes:
-        """They take neither memory nor time before they are touched, and most of a memory never is."""
-        return np.frombuffer(mmap(-1, self.target.memory[space.value]), np.uint8)
+    def _new(self, space: Space) -> Bytes:
+        """Zeros take neither memory nor time before they are touched, and most of a memory never is."""
+        size = self.target.memory[space.value]
+        return np.frombuffer(bytearray(poisoned(size)) if self.poison else mmap(-1, size), np.uint8)
 
     def _may_set(self, core: MachineCore, key: Key) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""
@@ -205,6 +209,17 @@ class Run:
                 loops = _values(code, frame, frame.f_lineno) + loops
             frame = frame.f_back
         return loops
+
+    def _standing(self, frame: FrameType | None) -> Site | None:
+        """The instruction whose code has called a frame; of a delayed entry, that entry's."""
+        while frame is not None:
+            if frame.f_code is delayed.__code__:
+                return frame.f_locals["site"]
+            code = self._codes.get(frame.f_code.co_filename)
+            if code is not None and frame.f_lineno in code.sites:
+                return code.sites[frame.f_lineno]
+            frame = frame.f_back
+        return None
 
     @cached_property
     def _codes(self) -> Mapping[str, Code]:

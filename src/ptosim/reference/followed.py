@@ -6,6 +6,7 @@ each access with the instruction that makes it, and taint, needs the core of obs
 
 from __future__ import annotations
 
+import inspect
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -14,12 +15,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.diagnostics import Details, Diagnostic
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.effects.names import UB, Space
-from ptosim.machine.entry import Entry, Site
+from ptosim.effects.names import UB, Pipe, Space
+from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.reference.core import Bytes, Core
+from ptosim.reference.integers import signed64
 from ptosim.reference.numbers import Lanes
-from ptosim.reference.places import Starts
+from ptosim.reference.places import Starts, shifted
 from ptosim.reference.taint import Observed
 
 _NOWHERE: deque[int | list[int]] = deque(maxlen=0)
@@ -115,15 +118,15 @@ class FollowedCore(Core):
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
-        self._reads.setdefault((space, at, width), []).append(start)
+        self._reads.setdefault((space, at, width), []).append(signed64(start))
         return super().read(space, start, width, alignment, by_use, at)
 
     def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
-        self._loads.append(start)
+        self._loads.append(start if start in self.register_starts else signed64(start))
         return super().load(start, dtype)
 
     def store(self, start: int, value: Lanes) -> None:
-        self._stores.append(start)
+        self._stores.append(start if start in self.register_starts else signed64(start))
         super().store(start, value)
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
@@ -140,20 +143,34 @@ class FollowedCore(Core):
         at: str | None = None,
     ) -> None:
         low, high = (0, len(data)) if active is None else _hull(active)
-        self._writes.setdefault((space, at, high - low), []).append(start + low)
+        self._writes.setdefault((space, at, high - low), []).append(signed64(start + low))
         super().write(space, start, data, alignment, active, at)
 
     def write_pieces(
         self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
     ) -> None:
-        self._writes.setdefault((space, at, data.shape[1]), []).extend(
-            starts if isinstance(starts, range) else starts.tolist()
-        )
+        self._writes.setdefault((space, at, data.shape[1]), []).extend(_integers(starts))
         super().write_pieces(space, starts, data, alignment, at)
+
+    # --- faults that do not end the run -----------------------------------------------------------------------------
+
+    def strays(self, message: str, extent: tuple[int, int] | None = None, dropped: bool = False) -> None:
+        """The run goes on, as the hardware does; its observer is told where."""
+        machine, frame = self.machine, inspect.currentframe()
+        entry = machine.current
+        site = entry.site if entry is not None else self.standing(frame)
+        assert site is not None  # outside of entries an instruction of the scalar unit
+        entry = entry or Entry(site, Pipe.S, machine, Kind.LOAD)
+        details = Details(
+            core=machine.name, pipe=str(entry.pipe), bytes=extent, block=machine.block, loops=self.indices(frame)
+        )
+        self.observer.report(Diagnostic("out-of-bounds", "warning", message, site.location, **details), entry)
 
 
 def _integers(starts: Starts) -> Iterable[int]:
-    return starts if isinstance(starts, range) else starts.tolist()
+    if not isinstance(starts, range) or not starts:
+        return np.asarray(starts).tolist()
+    return shifted(starts, signed64(starts[0]) - starts[0])  # an address wraps
 
 
 def _hull(active: NDArray[np.bool_]) -> tuple[int, int]:

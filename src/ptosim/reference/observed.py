@@ -18,7 +18,7 @@ from ptosim.diagnostics import Details, Diagnostic, Severity
 from ptosim.effects.burst import BLOCK
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Pipe, Space
-from ptosim.effects.record import Taint
+from ptosim.effects.record import Spread
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.observer import Footprint, Quick, Use
@@ -26,7 +26,7 @@ from ptosim.reference.core import Combine, Config, Core, clip
 from ptosim.reference.integers import signed64
 from ptosim.reference.mask import Mask
 from ptosim.reference.numbers import Lanes
-from ptosim.reference.places import Bytes, Starts, lowest_and_highest, pieces, shifted
+from ptosim.reference.places import Bytes, Places, Starts, lowest_and_highest, pieces, shifted, touching
 from ptosim.reference.replay import Replay
 from ptosim.reference.stream import StoreAlign
 from ptosim.reference.taint import (
@@ -43,6 +43,8 @@ from ptosim.reference.taint import (
     origins,
     spread,
 )
+
+_NOTHING: Bytes = np.zeros(0, np.uint8)
 
 
 class Act:
@@ -174,7 +176,7 @@ class ObservedCore(Core):
         results = observed.function(*arguments)
         if act.met is None and taints is None:
             return results, observed.clean
-        if observed.taint is Taint.USE:
+        if observed.taint.spread is Spread.USE:
             for taint in (act.met or {}).values():
                 self.used(observed, "operand", taint)
             return results, observed.clean
@@ -209,7 +211,7 @@ class ObservedCore(Core):
         for number in act.origins():
             _, outcome = self._replay(act, number)
             for place, result in enumerate(as_tuple(outcome)[: len(images)]):
-                images[place] = merged(images[place], image_of(result), number)
+                images[place] = merged(images[place], image_of(result), act.observed.passed_on(number))
         return tuple(images) if len(images) > 1 else images[0] if images else None
 
     def _replay(self, act: Act, number: int) -> tuple[list[Image], Any]:
@@ -227,10 +229,10 @@ class ObservedCore(Core):
         act = self.act
         if act.met is None and act.taints is None:
             return None
-        if act.observed.taint is Taint.USE:
+        if act.observed.taint.spread is Spread.USE:
             return None
-        if act.observed.taint is Taint.ALL_TO_ALL:
-            return np.full(size, max(act.origins(), default=0), np.uint8)
+        if act.observed.taint.spread is Spread.ALL_TO_ALL:
+            return np.full(size, max(map(act.observed.passed_on, act.origins()), default=0), np.uint8)
         if act.replayed != act.reads:  # what is read between two writes has to be replayed as well
             act.replayed = act.reads
             act.collected = self._collected(act)
@@ -244,7 +246,7 @@ class ObservedCore(Core):
             written, _ = self._replay(act, number)
             images += [None] * (len(written) - len(images))
             for place, image in enumerate(written):
-                images[place] = merged(images[place], image.reshape(-1), number)
+                images[place] = merged(images[place], image.reshape(-1), act.observed.passed_on(number))
         return images
 
     # --- memory -----------------------------------------------------------------------------------------------------
@@ -252,16 +254,24 @@ class ObservedCore(Core):
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
-        start = signed64(int(start))  # of a pointer and an offset, which wrap
+        start = self._address(start)
         data = super().read(space, start, width, alignment, by_use, at)
         if self.held and space is UB:
             self._look_for_pending(start, width)
-        act = self.act
-        if space is UB and at is None and self.quick is not None and self.quick.load(act.site, start, width):
+        act, quick = self.act, self.quick
+        inside = start >= 0 and start + width <= len(self.memories.get(space, ()))
+        if space is UB and at is None and inside and quick is not None and quick.load(act.site, start, width):
             act.reads += 1
             return data
         act.has_read(self.observer.load(self.entry, act.site, self.footprint(space, start, width, at), by_use))
         return data
+
+    def _address(self, start: int) -> int:
+        """Of a pointer and an offset, which wrap."""
+        address = signed64(int(start))
+        if address != start:
+            self.lint(f"the address wraps past 2^63: pointer and offset make {start}, which is taken for {address}")
+        return address
 
     def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
         quick, act = self.quick, self.act
@@ -296,7 +306,7 @@ class ObservedCore(Core):
         active: NDArray[np.bool_] | None = None,
         at: str | None = None,
     ) -> None:
-        start = signed64(int(start))
+        start = self._address(start)
         memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
         taint = self._taint_of_write(len(data))
         if not inside:
@@ -362,17 +372,29 @@ class ObservedCore(Core):
 
     def _present(self, space: Space, starts: Starts, width: int, at: str | None) -> Bytes:
         """What is in memory now; zeros where some of it lies outside, which is complained of elsewhere."""
-        memory, offsets = (self._other(at) if at else self.memories).get(space), starts
-        if space is GM and len(starts):
-            argument, first = decode(int(starts[0]))
-            buffers = self.global_memory.buffers
-            memory = buffers[argument] if 0 <= argument < len(buffers) else None
-            offsets = shifted(starts, first - int(starts[0]))
-        if memory is not None and len(offsets):
+        memory, offsets = self._memory(space, starts, at)
+        if len(offsets):
             low, high = lowest_and_highest(offsets)
             if low >= 0 and high + width <= len(memory):
                 return pieces(memory, offsets, width).reshape(-1)
         return np.zeros(len(starts) * width, np.uint8)
+
+    def landing(self, space: Space, starts: Starts, width: int, at: str | None = None) -> Places | None:
+        low, high = lowest_and_highest(starts)
+        memory, offsets = self._memory(space, starts, at)
+        lowest = low + int(offsets[0]) - int(starts[0])
+        if lowest >= 0 and lowest + high - low + width <= len(memory):
+            return None
+        return touching(offsets, width, len(memory))
+
+    def _memory(self, space: Space, starts: Starts, at: str | None) -> tuple[Bytes, Starts]:
+        """The memory of an access, of which nothing may exist, and the starts as offsets in it."""
+        if space is not GM or not len(starts):
+            return (self._other(at) if at else self.memories).get(space, _NOTHING), starts
+        argument, first = decode(int(starts[0]))
+        buffers = self.global_memory.buffers
+        memory = buffers[argument] if 0 <= argument < len(buffers) else _NOTHING
+        return memory, shifted(starts, first - int(starts[0]))
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
         found = Diagnostic(kind, "error", message, self.site_now.location, **self._context(extent))
@@ -383,11 +405,13 @@ class ObservedCore(Core):
         pipe, loops = str(self.entry.pipe), tuple(machine.loops)
         return Details(core=machine.name, pipe=pipe, bytes=extent, block=machine.block, loops=loops)
 
-    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
         if site is not None:
             self._stand_at(site)
-        found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
-        self.observer.report(found, self.entry)
+        details = self._context()
+        if hint is not None:
+            details["hint"] = hint
+        self.observer.report(Diagnostic(kind, "warning", message, self.site_now.location, **details), self.entry)
 
     def complain(self, site: Site, kind: str, message: str, severity: Severity = "error", fatal: bool = True) -> None:
         self._stand_at(site)

@@ -54,6 +54,28 @@ def lowest_and_highest(starts: Starts) -> tuple[int, int]:
     return int(starts.min()), int(starts.max())
 
 
+def outermost_places(starts: Starts) -> tuple[int, int]:
+    """Which of at least one piece lies lowest, and which highest."""
+    if isinstance(starts, range):
+        return 0, len(starts) - 1
+    return int(starts.argmin()), int(starts.argmax())
+
+
+def at_places(starts: Starts, numbers: Places) -> Places:
+    """The starts of the pieces with these numbers."""
+    return starts.start + starts.step * numbers if isinstance(starts, range) else starts[numbers]
+
+
+def touching(starts: Starts, width: int, size: int) -> Places:
+    """The numbers of the pieces of `width` bytes that have a byte in a memory of `size` bytes."""
+    if isinstance(starts, range) and starts.step > 0:
+        first = max(0, (-width - starts.start) // starts.step + 1)
+        behind = min(len(starts), -((starts.start - size) // starts.step))
+        return np.arange(first, behind, dtype=np.int64)
+    places = np.asarray(starts)
+    return np.flatnonzero((places + width > 0) & (places < size))
+
+
 def shifted(starts: Starts, distance: int) -> Starts:
     """The same pieces, that much farther up."""
     if isinstance(starts, range):

@@ -10,6 +10,7 @@ from ptosim.effects.element import Element, element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import pointer as op
+from ptosim.machine.entry import Site
 from ptosim.reference.core import Core
 from ptosim.reference.integers import signed64, unsigned, wrap
 from ptosim.reference.semantics import semantics
@@ -38,8 +39,11 @@ def inttoptr(address: int) -> int:
 
 
 @semantics(op.AddPtr, bind=lambda static: {"width": static.elements["pointer"].bytes})
-def addptr(pointer: int, offset: int, width: int) -> int:
-    return signed64(pointer + offset * width)
+def addptr(core: Core, pointer: int, offset: int, width: int, site: Site) -> int:
+    address = signed64(pointer + offset * width)
+    if core.wants_lint and address != pointer + offset * width:
+        core.lint(f"the address wraps past 2^63: {offset} elements of {width} bytes behind the pointer", site=site)
+    return address
 
 
 def _place(static: Static) -> dict[str, Any]:

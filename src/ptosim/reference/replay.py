@@ -12,7 +12,7 @@ from ptosim.effects.names import Space
 from ptosim.machine.entry import Site
 from ptosim.reference.core import Combine, Config, Core
 from ptosim.reference.numbers import Lanes
-from ptosim.reference.places import Bytes, Starts
+from ptosim.reference.places import Bytes, Places, Starts
 from ptosim.reference.taint import Image
 
 
@@ -72,13 +72,17 @@ class Replay:
         lanes = data.reshape(-1, width).max(axis=1)
         return np.repeat(lanes, conversion(data).size // max(lanes.size, 1))
 
+    def landing(self, space: Space, starts: Starts, width: int, at: str | None = None) -> Places | None:
+        """A copy moves the rows that it has moved before."""
+        return self.core.landing(space, starts, width, at)
+
     def fence(self, site: Site, kind: str) -> None: ...
 
     def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None: ...
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None: ...
 
-    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None: ...
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None: ...
 
     def relies_on(self, direction: str, config: Config, *others: str) -> None: ...
 

@@ -33,26 +33,6 @@ def _quotient(a: int, b: int) -> int:
     return -(-a // b) if (a < 0) != (b < 0) else a // b
 
 
-def _divides(divide: Callable[[int, int], int]) -> Callable[[int, int, Element], int]:
-    def checked(a: int, b: int, kind: Element) -> int:
-        if b == 0:
-            raise Fault("arithmetic", "division by zero")
-        if b == -1 and a == -(1 << (kind.bits - 1)):
-            raise Fault("arithmetic", f"the quotient of {a} and -1 does not fit {kind.name}")
-        return divide(a, b)
-
-    return checked
-
-
-def _divides_unsigned(divide: Callable[[int, int], int]) -> Callable[[int, int, Element], int]:
-    def checked(a: int, b: int, kind: Element) -> int:
-        if b == 0:
-            raise Fault("arithmetic", "division by zero")
-        return divide(unsigned(a, kind), unsigned(b, kind))
-
-    return checked
-
-
 _PLAIN: Mapping[str, Callable[[int, int], int]] = {
     "addi": lambda a, b: a + b,
     "subi": lambda a, b: a - b,
@@ -63,13 +43,6 @@ _PLAIN: Mapping[str, Callable[[int, int], int]] = {
 }
 
 _TYPED: Mapping[str, Callable[[int, int, Element], int]] = {
-    "divsi": _divides(_quotient),
-    "remsi": _divides(lambda a, b: a - b * _quotient(a, b)),
-    "floordivsi": _divides(lambda a, b: a // b),
-    "ceildivsi": _divides(lambda a, b: -(-a // b)),
-    "divui": _divides_unsigned(lambda a, b: a // b),
-    "remui": _divides_unsigned(lambda a, b: a % b),
-    "ceildivui": _divides_unsigned(lambda a, b: -(-a // b)),
     "maxsi": lambda a, b, kind: max(signed(a, kind), signed(b, kind)),
     "minsi": lambda a, b, kind: min(signed(a, kind), signed(b, kind)),
     "maxui": lambda a, b, kind: max(unsigned(a, kind), unsigned(b, kind)),
@@ -100,6 +73,59 @@ for _name, _function in _PLAIN.items():
     define(f"arith.{_name}", _plain(_function), _kinds)
 for _name, _typed_function in _TYPED.items():
     define(f"arith.{_name}", _typed(_typed_function), _kinds)
+
+
+_SIGNED: Mapping[str, Callable[[int, int], int]] = {
+    "divsi": _quotient,
+    "remsi": lambda a, b: a - b * _quotient(a, b),
+    "floordivsi": lambda a, b: a // b,
+    "ceildivsi": lambda a, b: -(-a // b),
+}
+
+_UNSIGNED: Mapping[str, Callable[[int, int], int]] = {
+    "divui": lambda a, b: a // b,
+    "remui": lambda a, b: a % b,
+    "ceildivui": lambda a, b: -(-a // b),
+}
+
+
+def _divisions(static: Static) -> dict[str, Any]:
+    return {**_kinds(static), **static.facts}
+
+
+def _undivided(core: Core, site: Site, message: str, goes_on: bool) -> None:
+    """In modules with tiles only a check cares."""
+    if not goes_on:
+        raise Fault("arithmetic", message)
+    core.complain(site, "arithmetic", message, fatal=False)
+
+
+def _divides(divide: Callable[[int, int], int]) -> Callable[..., int]:
+    def evaluate(core: Core, site: Site, lhs: int, rhs: int, kind: Element, goes_on: bool) -> int:
+        if rhs == 0:
+            _undivided(core, site, "division by zero", goes_on)
+            return 0
+        if rhs == -1 and lhs == -(1 << (kind.bits - 1)):
+            _undivided(core, site, f"the quotient of {lhs} and -1 does not fit {kind.name}", goes_on)
+        return wrap(divide(lhs, rhs), kind)
+
+    return evaluate
+
+
+def _divides_unsigned(divide: Callable[[int, int], int]) -> Callable[..., int]:
+    def evaluate(core: Core, site: Site, lhs: int, rhs: int, kind: Element, goes_on: bool) -> int:
+        if rhs == 0:
+            _undivided(core, site, "division by zero", goes_on)
+            return 0
+        return wrap(divide(unsigned(lhs, kind), unsigned(rhs, kind)), kind)
+
+    return evaluate
+
+
+for _name, _function in _SIGNED.items():
+    define(f"arith.{_name}", _divides(_function), _divisions)
+for _name, _function in _UNSIGNED.items():
+    define(f"arith.{_name}", _divides_unsigned(_function), _divisions)
 
 
 def _shift(shift: Callable[[int, int, Element], int]) -> Callable[..., int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.effects.record import Static
 from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
@@ -56,6 +56,14 @@ def wait_token(core: Core, site: Site, source: Pipe, destination: Pipe, number: 
     core.machine.wait_token(site, source, destination, number)
 
 
+@semantics(token.SimTSync, bind=lambda static: static.facts)
+def tsync(
+    core: Core, site: Site, addresses: tuple[int, ...], sizes: tuple[int, ...], spaces: tuple[Space, ...]
+) -> None:
+    ranges = zip(spaces, addresses, sizes, strict=True)
+    core.machine.tsync(site, tuple(core.footprint(space, start, size) for space, start, size in ranges if size > 0))
+
+
 @semantics(op.Barrier, bind=_one_pipe)
 def barrier(core: Core, site: Site, pipe: Pipe) -> None:
     core.machine.barrier(site, pipe)
@@ -93,8 +101,9 @@ def rls_buf(
 
 
 @semantics(fence.MemBar)
-def mem_bar(core: Core, site: Site, order: str) -> None:
-    core.fence(site, order)
+def mem_bar(core: Core, site: Site, order: str | None) -> None:
+    for kind in ("VV_ALL", "VS_ALL", "SV_ALL", "SS_ALL") if order is None else (order,):
+        core.fence(site, kind)
 
 
 # --- between cores --------------------------------------------------------------------------------------------------
@@ -123,6 +132,11 @@ def set_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_liter
 
 @semantics(semaphore.WaitIntraBlock, bind=_one_pipe)
 def wait_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
+    if pipe is Pipe.ALL and core.wants_lint:
+        message = (
+            "this wait names no pipe: the scalar unit stalls, and nothing after it is issued until the signal comes"
+        )
+        core.lint(message, site=site, hint="name the pipe that has to wait, such as <PIPE_V>; the others then go on")
     core.machine.semaphore_wait(site, pipe, _known(id, id_literal), Form.INTRA_BLOCK)
 
 
@@ -166,3 +180,8 @@ def dsb(core: Core, site: Site) -> None:
 @semantics(fence.Dcci, fence.CmoCacheInvalid)
 def cache_line(core: Core) -> None:
     """Memory is coherent here: cleaning or invalidating a cache changes nothing."""
+
+
+@semantics(semaphore.SetFfts)
+def set_ffts(core: Core) -> None:
+    """Signals between cores have no address here."""

@@ -2,8 +2,8 @@
 
 Taint of a value is None while it is clean, otherwise an array of one byte per byte of its image (per bit, for a mask),
 not zero where tainted. The number names the origin and is the observer's; its highest bit says that a tainted mask or
-lane number has decided the value. Data that only moves is *replayed*: the very same function is applied to an image
-that is all ones where the taint is, once for each origin.
+lane number has decided the value, the next one that it has crossed lanes. Data that only moves is *replayed*: the very
+same function is applied to an image that is all ones where the taint is, once for each origin.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.record import Effects, Taint
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.record import Effects, Group, Spread, Taint
 from ptosim.machine.entry import Site
-from ptosim.machine.observer import DECIDED
+from ptosim.machine.observer import CROSSED, DECIDED
 from ptosim.reference.mask import FULL, Mask
 from ptosim.reference.stream import StoreAlign
 
@@ -34,8 +35,8 @@ CHOOSERS = frozenset(("index", "offsets"))
 
 FILL = 0xFF
 """A tainted byte in a replay. Bits of masks, signs that are extended and halves that are kept all show it."""
-PROBE = 0x40
-"""A byte that makes an element of any type a number that no conversion turns into zero."""
+PROBE = 0x44
+"""A byte that makes an element of any type, two of 4 bits as well, a number that no conversion turns into zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +53,23 @@ class Observed:
     """Bytes per lane of each argument that is a register; 0 for any other argument."""
     zeroing: int | None
     """Which argument, behind those of the function, is the mask that clears inactive result lanes."""
+    crosses: bool = False
+    """Whether lanes reach others."""
     lane_maps: dict[int, list[Image]] = field(default_factory=dict[int, "list[Image]"])
     """Per argument, as far as it has been found out: for each result the bytes that each lane reaches."""
 
     @property
     def taint(self) -> Taint:
         return self.effects.taint if self.effects else Taint.ALL_TO_ALL
+
+    def passed_on(self, number: int) -> int:
+        """The taint of what an operand with this taint becomes."""
+        return number | CROSSED if self.crosses else number
+
+    def kept(self) -> int | None:
+        """The argument whose lanes reach their own ones whatever the mask says."""
+        keeps = self.taint.keeps
+        return self.parameters.index(keeps) if keeps in self.parameters else None
 
     @property
     def clean(self) -> Any:
@@ -142,7 +154,7 @@ def as_tuple(results: Any) -> tuple[Any, ...]:
 
 def spread(observed: Observed, arguments: Arguments, taints: Taints) -> Any:
     """The taint of the results of an instruction without memory accesses, some of whose operands are tainted."""
-    images = list(_SPREAD[observed.taint](observed, arguments, taints))
+    images = list(_SPREAD[observed.taint.spread](observed, arguments, taints))
     gate = observed.gate()
     chosen = _chosen(observed, taints)
     if gate is not None and taints[gate] is not None:
@@ -173,7 +185,8 @@ def _chosen(observed: Observed, taints: Taints) -> Image | None:
 def _gated(observed: Observed, taint: Image | None) -> Image:
     """Lanes that a tainted mask has decided."""
     assert taint is not None
-    if observed.taint in (Taint.ELEMENTWISE, Taint.MOVEMENT) and observed.site.name != "pto.vsqz":
+    moves = observed.taint.spread in (Spread.ELEMENTWISE, Spread.MOVEMENT)
+    if moves and not observed.taint.placed_by_mask:
         lanes = _lanewise(taint, observed.lane_width())
         return _repeated(np.where(lanes != 0, lanes | np.uint8(DECIDED), np.uint8(0)), observed.lane_width())
     return np.full(REGISTER_BYTES, taint.max() | DECIDED, np.uint8)
@@ -188,19 +201,14 @@ def _repeated(lanes: Image, width: int) -> Image:
     return np.repeat(lanes, width)
 
 
-def _active(observed: Observed, arguments: Arguments) -> Image | None:
-    """Per register byte, 255 where the lane takes part; None without a mask."""
+def _active(observed: Observed, arguments: Arguments, width: int) -> Image | None:
+    """Per byte of a register with lanes of so many bytes, 255 where the lane takes part; None without a mask."""
     gate = observed.gate()
     if gate is None:
         return None
-    width = observed.lane_width()
     argument = arguments[gate]
     lanes = argument.lanes(width) if isinstance(argument, Mask) else argument
     return None if lanes is None else np.repeat(lanes, REGISTER_BYTES // len(lanes)).astype(np.uint8) * np.uint8(255)
-
-
-_MERGED = {"pto.vaxpy": "addend", "pto.vmula": "acc", "pto.vmadd": "acc"}
-"""Instructions whose inactive lanes keep those of an operand."""
 
 
 def _elementwise(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
@@ -216,11 +224,11 @@ def _elementwise(observed: Observed, arguments: Arguments, taints: Taints) -> It
     for place, taint in enumerate(taints):
         if taint is not None and place != observed.gate():
             union = _largest(union, _repeated(_lanewise(taint, width), width))
-    active = _active(observed, arguments)
+    active = _active(observed, arguments, width)
     if union is not None and active is not None:
         union = union & active
-        kept = _MERGED.get(observed.site.name)
-        if kept in observed.parameters and (below := taints[observed.parameters.index(kept)]) is not None:
+        kept = observed.kept()
+        if kept is not None and (below := taints[kept]) is not None:
             union = union | below & ~active
     for result_width in observed.result_widths:
         yield union if result_width else None
@@ -314,51 +322,62 @@ def _movement(observed: Observed, arguments: Arguments, taints: Taints) -> Itera
     for number in origins(data):
         outcome = as_tuple(observed.function(*as_taint(observed, arguments, taints, number)))
         for place, result in enumerate(outcome):
-            results[place] = merged(results[place], image_of(result), number)
-    yield from results
-
-
-_GROUPS = {"pto.vcgadd": 32, "pto.vcgmax": 32, "pto.vcgmin": 32}
-"""Bytes of the group behind each lane of the result."""
+            results[place] = merged(results[place], image_of(result), observed.passed_on(number))
+    for result, width in zip(results, observed.result_widths, strict=True):
+        cleared = observed.zeroing is not None and width > 0 and result is not None
+        active = _active(observed, arguments, width) if cleared else None
+        yield result if result is None or active is None else result & active
 
 
 def _reduction(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
-    """Active lanes reach the lane of their group; a whole reduction gives a value and, for an extreme, where it is."""
-    union: Image | None = None
-    for place, taint in enumerate(taints):
-        if taint is not None and place != observed.gate():
-            union = _largest(union, taint)
-    active = _active(observed, arguments)
-    if union is not None and active is not None:
-        union = union & active
-    if union is None or not union.any():
-        yield from (None for _ in observed.result_widths)
-        return
-    name, width = observed.site.name, observed.lane_width()
-    if name in ("pto.dhistv2", "pto.chistv2", "pto.vcbmax", "pto.vcbmin"):
-        yield from (
-            np.full(REGISTER_BYTES, union.max(), np.uint8) if width else None for width in observed.result_widths
-        )
-        return
-    if name in _GROUPS or name == "pto.vcpadd":
-        lanes = union.reshape(-1, _GROUPS.get(name, 2 * width)).max(axis=1)
-    else:
-        lanes = np.full(2, union.max(), np.uint8)
+    """Active lanes reach the lanes that their group fills, in a mask each other; what is added to stays in place."""
+    kept = observed.kept()
+    places = [place for place, width in enumerate(observed.operand_widths) if width > 0 and place != kept]
+    width = observed.operand_widths[places[0]]
+    reduced: Image | None = None
+    for place in places:
+        reduced = _largest(reduced, taints[place])
+    active = _active(observed, arguments, width)
+    if reduced is not None and active is not None:
+        reduced = reduced & active
+    below = taints[kept] if kept is not None else None
+    for result in observed.result_widths:
+        image = None if reduced is None or not result else _filled(observed.taint, reduced, width, result)
+        if image is not None and active is not None and result == MASK_WIDTH:
+            image = image & active
+        own = below if below is None or result <= 0 else _repeated(_lanewise(below, result), result)
+        yield _largest(image, own)
+
+
+def _filled(taint: Taint, reduced: Image, width: int, result: int) -> Image:
+    """The taint of a result with lanes of so many bytes, from that of the lanes that are reduced."""
+    groups = _lanewise(reduced, _BYTES[taint.group](width))
+    groups[groups != 0] |= np.uint8(CROSSED)
+    if taint.results is None or result == MASK_WIDTH:
+        return np.full(REGISTER_BYTES, groups.max(), np.uint8)
+    lanes = np.repeat(groups, taint.results * result)
     image = np.zeros(REGISTER_BYTES, np.uint8)
-    result_width = max(observed.result_widths[0], width)
-    image[: len(lanes) * result_width] = np.repeat(lanes, result_width)
-    yield from (image if width else None for width in observed.result_widths)
+    image[: len(lanes)] = lanes
+    return image
+
+
+_BYTES: dict[Group, Callable[[int], int]] = {
+    "register": lambda width: REGISTER_BYTES,
+    "block": lambda width: BLOCK,
+    "pair": lambda width: 2 * width,
+}
+"""The bytes of a group of lanes, by those of a lane."""
 
 
 def _clean(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
     yield from (None for _ in observed.result_widths)
 
 
-_SPREAD: dict[Taint, Callable[[Observed, Arguments, Taints], Iterator[Image | None]]] = {
-    Taint.NONE: _clean,
-    Taint.ELEMENTWISE: _elementwise,
-    Taint.MOVEMENT: _movement,
-    Taint.REDUCTION: _reduction,
-    Taint.ALL_TO_ALL: _movement,
-    Taint.USE: _clean,
+_SPREAD: dict[Spread, Callable[[Observed, Arguments, Taints], Iterator[Image | None]]] = {
+    Spread.NONE: _clean,
+    Spread.ELEMENTWISE: _elementwise,
+    Spread.MOVEMENT: _movement,
+    Spread.REDUCTION: _reduction,
+    Spread.ALL_TO_ALL: _movement,
+    Spread.USE: _clean,
 }

@@ -216,6 +216,8 @@ class Translator:
                 self.module.parsed.location(op),
                 record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
                 self.module.parsed.location(scope) if scope is not None else None,
+                self.module.parsed.numbers.get(op, -1),
+                self.module.parsed.served(op),
             )
         return self.sites[op]
 
@@ -313,7 +315,7 @@ class Translator:
         return self.in_scope or self._accesses(op) or _reads_of_other_pipes(op)
 
     def _observed(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool) -> None:
-        observed = self.constant(observed_operation(op, meaning, self.site(op)), "o")
+        observed = self.constant(observed_operation(op, meaning, self.site(op), self.module.target), "o")
         if queued:
             method = "transfer_observed" if meaning.is_transfer else "issue_observed"
             self.line(f"core.{method}({observed}, {_tuple(arguments)})")
@@ -496,18 +498,20 @@ def zeroing_mask(op: Operation, meaning: Semantics) -> SSAValue | None:
     return next(iter(op.segment("mask")), None)
 
 
-def observed_operation(op: Operation, meaning: Semantics, site: Site) -> Observed:
+def observed_operation(op: Operation, meaning: Semantics, site: Site, target: str) -> Observed:
     """What an observed core has to know about an operation."""
     widths = tuple(_width(op, parameter) for parameter in meaning.parameters)
     mask = zeroing_mask(op, meaning)
+    record = effects().get(op.name)
     return Observed(
         site,
         meaning.function,
         meaning.parameters,
-        effects().get(op.name),
+        record,
         tuple(_width_of(result) for result in op.results),
         widths + ((MASK_WIDTH,) if mask is not None else ()),
         len(widths) if mask is not None else None,
+        record is not None and record.taint.crosses(static_of(op, target)),
     )
 
 

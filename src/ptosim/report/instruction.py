@@ -13,13 +13,13 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
-from ptosim.language.pending import PENDING
 from ptosim.language.tile_family import VectorTile
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import named
 from ptosim.language.vector import VectorOperation, listing
 from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
+from ptosim.tiles.pending import pending
 
 TARGETS = ("a5", "a2a3")
 LONGEST_LIST = 40  # words
@@ -149,7 +149,7 @@ def _page(operation: type[PTOOperation]) -> Page:
         reads=list(record.reads) if record else [],
         writes=list(record.writes) if record else [],
         tiles=_touched(tile) if tile is not None else {},
-        pending=operation.name in PENDING,
+        pending=(operation.replaced_by or operation.name) in pending(),
         cycles={name: _cycles(operation, load_target(name)) for name in priced},
     )
 
@@ -180,6 +180,8 @@ def _pipe(pipe: Pipe) -> str:
 
 def _syntax(operation: type[TileOperation]) -> str:
     """How a tile operation is written, with its roles; what is in brackets may be left out."""
+    if usage := operation.usage():
+        return usage
     clauses = [_clause(operation, word) for word in ("ins", "outs") if operation.clause_roles(word)]
     behind = [name for name in operation.property_roles if name not in operation.inside]
     return " ".join([operation.name, *clauses, *([f"{{{', '.join(behind)}}}"] if behind else [])])
@@ -190,7 +192,9 @@ def _clause(operation: type[TileOperation], word: str) -> str:
     values = _listed([(f"%{role}", role in operation.optional_roles) for role in roles])
     types = _listed([(_type(operation, role), role in operation.optional_roles) for role in roles])
     inside = f" {{{', '.join(operation.inside)}}}" if word == "ins" and operation.inside else ""
-    return f"{word}({values}{inside} : {types})"
+    keywords = operation.keywords.items() if word == "ins" else ()
+    groups = "".join(f" [{keyword} %{role} : {_type(operation, role)}]" for role, keyword in keywords)
+    return f"{word}({values}{inside} : {types}{groups})"
 
 
 def _listed(items: list[tuple[str, bool]]) -> str:

@@ -56,7 +56,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
             for core in recording.cores
         ],
         "sites": [
-            [site.name.removeprefix("pto."), site.line or 0, list(recording.names[number])]
+            [site.title.removeprefix("pto."), site.line or 0, list(recording.names[number])]
             for number, site in enumerate(recording.sites)
         ],
         "causes": [[cause.text, recording.sites[cause.site].line or 0] for cause in recording.causes],
@@ -84,7 +84,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
             [origin, WEAK[origin], names]
             for origin, names in sorted(by_origin(profile.rests_on, profile.target).items())
         ],
-        "findings": None if findings is None else [finding.to_json() for finding in findings],
+        "findings": _findings(profile, findings),
         "caveat": CAVEAT,
     }
 
@@ -187,3 +187,10 @@ def _lives(profile: Profile, until: int) -> list[int]:
         for life in profile.occupancy
         if life.begin < until
     )
+
+
+def _findings(profile: Profile, findings: Sequence[Diagnostic] | None) -> list[Any] | None:
+    """What the run warned of and what a check has found; None where there was no check, and nothing to say."""
+    if findings is None and not profile.warnings:
+        return None
+    return [found.to_json() for found in (*profile.warnings, *(findings or ()))]

@@ -90,7 +90,7 @@ class Timeline(Sequence[Event]):
             rows.start[row],
             rows.end[row],
             site.line,
-            site.name,
+            site.title,
             rows.bytes[row],
             dict(self.arguments(row)),
         )
@@ -130,6 +130,7 @@ class Profile:
         grid: int,
         recording: Recording,
         parameters: Sequence[str] = (),
+        warnings: Sequence[Diagnostic] = (),
     ) -> None:
         self.kernel = kernel
         self.source = source
@@ -137,6 +138,8 @@ class Profile:
         self.grid = grid
         self.recording = recording
         self.parameters = tuple(parameters)
+        self.warnings = tuple(warnings)
+        """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
 
     @property
     def cycles(self) -> int:
@@ -214,7 +217,7 @@ class Profile:
     # --- forms --------------------------------------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        return self.text()
+        return "\n\n".join([self.text(), *map(str, self.warnings)])
 
     def text(self, width: int = 100) -> str:
         """For a terminal of so many columns."""
@@ -244,6 +247,7 @@ class Profile:
             "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],
             "lines": [asdict(line) for line in self.lines],
             "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
+            "warnings": [warning.to_json() for warning in self.warnings],
             "caveat": CAVEAT,
         }
 
@@ -252,7 +256,7 @@ class Profile:
         write_trace(self, path)
 
     def save_html(self, path: str | os.PathLike[str], findings: Sequence[Diagnostic] | None = None) -> None:
-        """Write a report that needs no network; `findings` of a check are shown in it."""
+        """Write a report that needs no network; warnings, and `findings` of a check, are shown in it."""
         from ptosim.report.html import page
 
         with open(path, "w", encoding="utf-8") as file:

@@ -8,7 +8,8 @@ instructions are in lints.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -18,26 +19,28 @@ from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
-from ptosim.machine.entry import LOAD, WORK, Entry, Key, Site
-from ptosim.machine.observer import DECIDED, Footprint, Silent
+from ptosim.machine.entry import LOAD, WORK, Clock, Entry, Key, Site
+from ptosim.machine.observer import ORIGIN, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, loops_around, party, place_of
 from ptosim.sanitize.dependence import Dependence
 from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, Outcome, compatible
+from ptosim.sanitize.halves import Imbalance
 from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
-from ptosim.sanitize.priming import prime
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
-from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track
+from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
-from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.window import BLOCK, Window, joined, shifted, window
+from ptosim.sanitize.taint import Origins, judged
+from ptosim.sanitize.window import BLOCK, Part, Window, byte_count, inside, joined, shifted
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
+Unchanged = Callable[[], Hit]
+"""Which of the bytes that are about to be stored already are what they become."""
 MemBar = Literal["relaxed", "strict", "off"]
 
 V, L1 = Pipe.V, Space.L1
@@ -78,6 +81,9 @@ class Checker(Silent):
         self.used_semaphores: set[int] = set()
         self.unconsumed: dict[tuple[str, str], Site] = {}
         """Where one pipe or core signals another that does not wait for it."""
+        self.imbalances: dict[tuple[Site, Key], Imbalance] = {}
+        """What the run has found without its partner, in the order in which it has."""
+        self.issued = 0
         self._memories: dict[tuple[object, Space], Memory] = {}
         self._block: int | None = None
         self._watch: Watch | None = None
@@ -100,6 +106,7 @@ class Checker(Silent):
         return CLEAN if self.planted else UNDEFINED
 
     def issue(self, entry: Entry) -> None:
+        self.issued += 1
         key = entry.key
         if key is None:
             return
@@ -133,14 +140,24 @@ class Checker(Silent):
         if self.planted:
             return
         self.findings.diagnostic(diagnostic)
-        if diagnostic.kind == "undrained" and entry.key is not None:
-            self.unconsumed.setdefault((entry.key.source, entry.key.destination), entry.site)
+        key, is_left = entry.key, diagnostic.kind == "undrained"
+        if key is None:
+            return
+        if is_left:
+            self.unconsumed.setdefault((key.source, key.destination), entry.site)
+        if diagnostic.kind in ("undrained", "double-set", "buffer-misuse"):
+            known = self.imbalances.get((entry.site, key))
+            self.imbalances[entry.site, key] = Imbalance(entry.site, key, is_left or bool(known and known.is_left))
 
     def deadlock(self, deadlock: Deadlock) -> None:
         if self.planted:
             return
-        for root, diagnostic in zip(deadlock.roots, diagnostics(deadlock), strict=True):
-            self.findings.diagnostic(replace(diagnostic, hint=prime(self.subject.program, root)))
+        for diagnostic in diagnostics(deadlock):
+            self.findings.diagnostic(diagnostic)
+        for head in (head for root in deadlock.roots for head in root.heads):
+            if head.key is not None:
+                site = head.entry.site
+                self.imbalances.setdefault((site, head.key), Imbalance(site, head.key))
 
     def ended_early(self, reasons: Sequence[Diagnostic]) -> None:
         """A block came to an end before its program did."""
@@ -187,6 +204,16 @@ class Checker(Silent):
     def inside(self, entry: Entry) -> Watch | None:
         return self._watch
 
+    def touched(self, core: Core, footprint: Footprint) -> Clock:
+        space, owner, start, width = footprint
+        if space is GM:
+            latest = self.gm.latest(start, width)
+        else:
+            memory = self._memory(space, owner or core)
+            parts = inside(start, width, memory.size)
+            latest = (entry for part in parts for entry in memory.latest(part.window()))
+        return of_core(core, latest)
+
     # --- loads --------------------------------------------------------------------------------------------------------
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
@@ -202,15 +229,15 @@ class Checker(Silent):
             watch = None
             assert owner is not None
             memory = self._memory(space, owner)
-        found = window(starts, width, memory.size)
-        if found is None:
-            return None
-        covered, kept = found
-        image = self._vector_load(watch, site, covered, by_use) if watch else self._load(entry, site, covered, memory)
-        if image is None or kept is None:
-            return image
-        whole = np.zeros(len(kept), np.uint8)
-        whole[kept] = image
+        whole: Image | None = None
+        for part in inside(starts, width, memory.size):
+            at = part.window()
+            image = self._vector_load(watch, site, at, by_use) if watch else self._load(entry, site, at, memory)
+            if part.numbers is None:
+                return image
+            if image is not None:
+                whole = np.zeros(byte_count(starts, width), np.uint8) if whole is None else whole
+                part.put(whole, width, image)
         return whole
 
     def _load(self, entry: Entry, site: Site, covered: Window, memory: Memory) -> Image | None:
@@ -317,54 +344,53 @@ class Checker(Silent):
             return
         if watch is not None and watch.entry is entry:
             memory = watch.memory
-            inside = type(starts) is int and 0 <= starts <= memory.size - width
-            if taint is None and inside and watch.store(site, starts, width):
+            quick = taint is None and type(starts) is int and 0 <= starts <= memory.size - width
+            if quick and watch.store(site, starts, width):
                 return
         else:
             watch = None
             assert owner is not None
             memory = self._memory(space, owner)
-        found = window(starts, width, memory.size)
-        if found is None:
-            return
-        covered, kept = found
-        if kept is not None and taint is not None:
-            taint = taint[kept]
-        if watch:
-            self._vector_store(watch, site, found, data, before, taint)
-            return
+        for part in inside(starts, width, memory.size):
+            covered, kept = part.window(), None if taint is None else part.of(taint, width)
+            unchanged = partial(_unchanged, part, width, data, before)
+            if watch:
+                self._vector_store(watch, site, covered, unchanged, kept)
+            else:
+                self._store(entry, site, covered, memory, unchanged, kept)
+        if watch is None and row % BLOCK and entry.pipe is Pipe.MTE2 and space is UB and not self.planted:
+            self._fill_up(entry, site, footprint, memory)
+
+    def _store(
+        self, entry: Entry, site: Site, covered: Window, memory: Memory, unchanged: Unchanged, taint: Image | None
+    ) -> None:
         if not self.planted:
             for track, hit in memory.out_of_order(entry, "write", covered):
-                self._races(entry, site, "writes", memory, track, covered, hit, _unchanged(data, before, kept))
+                self._races(entry, site, "writes", memory, track, covered, hit, unchanged())
             memory.record(entry, "write", self.sites.number(site), covered)
         memory.set_taint(covered, taint)
-        if row % BLOCK and entry.pipe is Pipe.MTE2 and space is UB and not self.planted:
-            self._fill_up(entry, site, footprint, memory)
 
     def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
         """Hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything."""
         ends = shifted(footprint.starts, footprint.width)
-        found = window(ends, BLOCK - footprint.width % BLOCK, memory.size)
-        if found is None:
-            return
-        covered, _ = found
+        for part in inside(ends, BLOCK - footprint.width % BLOCK, memory.size):
+            covered = part.window()
 
-        def conflict() -> Conflict:
-            place = place_of(memory, covered, np.ones(covered.size, np.bool_))
-            return Conflict("uninitialized", "warning", party(entry, site, "writes"), place, entry.core, entry.loops)
+            def conflict(covered: Window = covered) -> Conflict:
+                place, side = place_of(memory, covered, np.ones(covered.size, np.bool_)), party(entry, site, "writes")
+                return Conflict("uninitialized", "warning", side, place, entry.core, entry.loops)
 
-        memory.set_taint(covered, self.origins.number(("uninitialized", site), conflict))
+            memory.set_taint(covered, self.origins.number(("uninitialized", site), conflict))
 
     def _vector_store(
-        self, watch: Watch, site: Site, found: tuple[Window, Hit | None], data: Any, before: Any, taint: Image | None
+        self, watch: Watch, site: Site, covered: Window, unchanged: Unchanged, taint: Image | None
     ) -> None:
         entry, memory = watch.entry, watch.memory
         watch.settle()
-        covered, kept = found
         about = watch.about(covered)
         if about & RACY and not self.planted:
             for track, hit in memory.out_of_order(entry, "write", covered):
-                self._races(entry, site, "writes", memory, track, covered, hit, _unchanged(data, before, kept))
+                self._races(entry, site, "writes", memory, track, covered, hit, unchanged())
         if about & (STORED | LOADED):
             self._aliases(watch, site, covered, writes=True)
         watch.note(site, self.sites.number(site), covered, writes=True)
@@ -430,12 +456,10 @@ class Checker(Silent):
             return
         if kind != READ:
             self.lints.stored_globally(entry, site)
-        outcome = self.gm.access(entry, self.sites.number(site), kind, starts, width)
-        if outcome is None:
-            return
-        for clash in outcome.clashes:
-            same = kind == WRITE == clash.track.kind and outcome.equal(clash, data, before())
-            self._global_race(entry, site, kind, outcome, clash, same)
+        for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
+            for clash in outcome.clashes:
+                same = kind == WRITE == clash.track.kind and outcome.equal(clash, data, before())
+                self._global_race(entry, site, kind, outcome, clash, same)
 
     def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
         second = party(entry, site, _VERBS.get(kind, "updates"))
@@ -483,23 +507,17 @@ class Checker(Silent):
     def tainted(self, entry: Entry, site: Site, use: MachineUse, taint: Any) -> None:
         self._used(entry, site, use, taint)
 
-    def _used(self, entry: Entry, site: Site, use: Use, taint: Image) -> None:
+    def _used(self, entry: Entry, site: Site, use: Use | MachineUse, taint: Image) -> None:
         """A doubtful value decides something or leaves the core: what made it doubtful is a finding."""
         for mixed in np.unique(taint):
-            number = int(mixed) & ~DECIDED
-            if number == CLEAN:
-                continue
-            use = "mask" if mixed & DECIDED and use in ("global", "operand") else use
-            grave = use in ("scalar", "mask", "address", "condition")
-            origin = self.origins[number]
-            severity: Severity = "error" if grave or origin.kind == "race" else "warning"
-            self.findings.conflict(origin.used(use, site, severity))
+            if mixed != CLEAN:
+                origin = self.origins[int(mixed) & ORIGIN]
+                self.findings.conflict(origin.used(*judged(origin.kind, use, entry.pipe, int(mixed)), site))
 
 
 _VERBS: dict[str, Verb] = {READ: "reads", WRITE: "writes"}
 
 
-def _unchanged(data: Any, before: Callable[[], Any], kept: Hit | None) -> Hit:
-    """Which of the bytes that an access covers already are what it stores."""
-    same = data == before()
-    return same if kept is None else same[kept]
+def _unchanged(part: Part, width: int, data: Any, before: Callable[[], Any]) -> Hit:
+    """Which of the bytes of some pieces already are what the access stores."""
+    return part.of(data == before(), width)

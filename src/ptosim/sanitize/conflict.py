@@ -23,7 +23,7 @@ from ptosim.sanitize.window import Window
 _NUMBER = re.compile(r"\d+")
 Verb = Literal["reads", "writes", "updates"]
 Relation = Literal["inside a core", "between cores", "between blocks"]
-Use = Literal["global", "scalar", "mask", "address", "condition", "operand"]
+Use = Literal["global", "crossed", "scalar", "mask", "address", "condition", "product", "fixpipe"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +51,12 @@ class Place:
     memory: str
     low: int
     high: int
+    tile: str = ""
+    """The tile and its rows, where the access is one of a tile operation."""
 
     def __str__(self) -> str:
-        return f"{self.memory}[{self.low}:{self.high}]"
+        bytes = f"{self.memory}[{self.low}:{self.high}]"
+        return f"tile {self.tile} ({bytes})" if self.tile else bytes
 
 
 def place_of(memory: Memory, window: Window, where: NDArray[np.bool_]) -> Place:
@@ -86,7 +89,7 @@ class Conflict:
     also: list[Conflict] = field(default_factory=list["Conflict"])
     """The same two lines in conflict elsewhere: inside a core, between cores or between blocks."""
 
-    def used(self, use: Use, site: Site, severity: Severity) -> Conflict:
+    def used(self, use: Use, severity: Severity, site: Site) -> Conflict:
         """The suspicion, confirmed by a use of the value."""
         return replace(self, use=(use, site), severity=severity, also=[])
 

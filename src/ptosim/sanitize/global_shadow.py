@@ -22,7 +22,7 @@ from ptosim.machine.memory import decode
 from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
-from ptosim.sanitize.window import Places, Starts, as_places, shifted
+from ptosim.sanitize.window import Part, Places, Starts, as_places, inside, shifted
 
 Bytes = NDArray[np.uint8]
 
@@ -111,17 +111,17 @@ class Outcome:
     clashes: list[Clash]
     fresh: bool
     """Nothing had written any of the bytes before."""
-    offsets: Starts
+    part: Part
+    """The bytes of the access that this is about."""
     width: int
-    kept: NDArray[np.bool_] | None
+    """Of the pieces of the access."""
 
     def equal(self, clash: Clash, data: Bytes, before: Bytes) -> bool:
         """Whether the bytes of a clash already were what the access stores."""
-        if self.kept is not None:
-            data, before = data[self.kept], before[self.kept]
-        offsets = as_places(self.offsets)
-        addresses = (offsets[:, np.newaxis] + np.arange(self.width, dtype=np.int64)).reshape(-1)
-        return bool((data == before)[np.isin(addresses, clash.places)].all())
+        offsets = as_places(self.part.starts)
+        addresses = (offsets[:, np.newaxis] + np.arange(self.part.width, dtype=np.int64)).reshape(-1)
+        same = self.part.of(data == before, self.width)
+        return bool(same[np.isin(addresses, clash.places)].all())
 
 
 class Buffer:
@@ -133,21 +133,6 @@ class Buffer:
         self.together = together  # all blocks run at once, each with tracks of its own
         self.tracks: dict[tuple[object, int, str], Track] = {}
         self.full = False  # there was no room to record some access
-
-    def clip(self, starts: Starts, width: int) -> tuple[Starts, int, NDArray[np.bool_] | None] | None:
-        """The pieces as far as they lie inside; where some do not, single bytes and which of all bytes they are."""
-        if isinstance(starts, int) and starts >= 0 and starts + width <= self.size:
-            return starts, width, None
-        if isinstance(starts, range) and starts.step > 0 and starts[0] >= 0 and starts[-1] + width <= self.size:
-            return starts, width, None
-        starts = as_places(starts)
-        if not len(starts) or not width:
-            return None
-        if int(starts.min()) >= 0 and int(starts.max()) + width <= self.size:
-            return starts, width, None
-        addresses = (starts[:, np.newaxis] + np.arange(width, dtype=np.int64)).reshape(-1)
-        kept = (addresses >= 0) & (addresses < self.size)
-        return (addresses[kept], 1, kept) if kept.any() else None
 
     def access(
         self, entry: Entry, number: int, kind: str, offsets: Starts, width: int, room: Room
@@ -254,21 +239,31 @@ class GlobalShadow:
         self.buffers = [Buffer(name, size, together) for name, size in zip(names, sizes, strict=True)]
         self.allowed = 2 * sum(sizes) + ROOM
 
-    def access(self, entry: Entry, number: int, kind: str, starts: Any, width: int) -> Outcome | None:
-        """Check and record an access at GM addresses. None when it is in order with all others."""
+    def access(self, entry: Entry, number: int, kind: str, starts: Any, width: int) -> Iterator[Outcome]:
+        """Check and record an access at GM addresses; gives those parts of it that others are in no order with."""
         if not isinstance(starts, int) and not len(starts):
-            return None
+            return
         lowest = starts if isinstance(starts, int) else int(starts[0])
         argument, offset = decode(lowest)
         if not 0 <= argument < len(self.buffers):
-            return None
+            return
         buffer = self.buffers[argument]
-        clipped = buffer.clip(shifted(starts, offset - lowest), width)
-        if clipped is None:
-            return None
-        offsets, width, kept = clipped
-        clashes, fresh = buffer.access(entry, number, kind, offsets, width, self._room)
-        return Outcome(buffer, clashes, fresh, offsets, width, kept) if clashes else None
+        for part in inside(shifted(starts, offset - lowest), width, buffer.size):
+            clashes, fresh = buffer.access(entry, number, kind, part.starts, part.width, self._room)
+            if clashes:
+                yield Outcome(buffer, clashes, fresh, part, width)
+
+    def latest(self, start: int, width: int) -> Iterator[tuple[int, int]]:
+        """By the index of each pipe that touched these bytes: its entries up to the last that did."""
+        argument, offset = decode(start)
+        if not 0 <= argument < len(self.buffers):
+            return
+        for part in inside(offset, width, self.buffers[argument].size):
+            covered = cover(part.starts, part.width)
+            for track in self.buffers[argument].tracks.values():
+                _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
+                if len(stamps):
+                    yield track.index, track.entry_number(int(stamps.max())) + 1
 
     def _room(self) -> int:
         """Bytes that the shadow may still take."""

@@ -6,6 +6,7 @@ instead of being cleared, a track counts on, and what lies below its floor belon
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from mmap import mmap
 from typing import Literal
 
@@ -13,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.machine.clock import entry_index
-from ptosim.machine.entry import Entry
+from ptosim.machine.core import Core
+from ptosim.machine.entry import Clock, Entry
+from ptosim.machine.sync import PIPES
 from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, MOST_ENTRIES, entry_of, first_stamp
 from ptosim.sanitize.window import BLOCK, BLOCK_BITS, Places, Window
@@ -128,6 +131,15 @@ class Track:
         return (self.floor + clock.get(self.index, 0) + 1) * ENTRY_ONE
 
 
+def of_core(core: Core, latest: Iterable[tuple[int, int]]) -> Clock:
+    """What was found out about the pipes of one core, those of others left out."""
+    clock: Clock = {}
+    for index, count in latest:
+        if index // PIPES == core.index:
+            clock[index] = max(clock.get(index, 0), count)
+    return clock
+
+
 class Memory:
     """The shadow of one memory of one core."""
 
@@ -203,6 +215,13 @@ class Memory:
             if np.count_nonzero(hit):
                 found.append((track, hit))
         return found
+
+    def latest(self, window: Window) -> Iterator[tuple[int, int]]:
+        """By the index of each pipe that touched these bytes in this block: its entries up to the last that did."""
+        for track in self.tracks.values():
+            newest = int(track.stamps(window).max())
+            if newest >= first_stamp(track.floor + 1):
+                yield track.index, track.entry_number(newest) + 1
 
     def record(self, entry: Entry, direction: Direction, number: int, window: Window) -> None:
         """The entry touches these bytes at the instruction of this number."""

@@ -1,20 +1,23 @@
-"""Origins of taint: what is behind the numbers that tainted bytes carry.
+"""Origins of taint: what is behind the numbers that tainted bytes carry, and how grave a use of such bytes is.
 
-A number has seven bits, so there is room for some 120 origins; an origin is a pair of source lines. Races and undefined
+A number has six bits, so there is room for some 60 origins; an origin is a pair of source lines. Races and undefined
 values have ranges of their own: should a kernel have more of a kind, the surplus shares the last number of that kind,
-so that an error never hides behind a warning.
+so that an error never hides behind a warning. Where both meet in a byte the higher number stays: the race.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptosim.machine.observer import DECIDED
-from ptosim.sanitize.conflict import Conflict
+from ptosim.diagnostics import Severity
+from ptosim.effects.names import Pipe
+from ptosim.machine.observer import CROSSED, DECIDED, ORIGIN
+from ptosim.machine.observer import Use as MachineUse
+from ptosim.sanitize.conflict import Conflict, Use
 from ptosim.sanitize.shadow import UNDEFINED
 
-FIRST = {"race": UNDEFINED + 1, "uninitialized": 90}
-LAST = {"race": FIRST["uninitialized"] - 1, "uninitialized": DECIDED - 1}
+FIRST = {"uninitialized": UNDEFINED + 1, "race": 22}
+LAST = {"uninitialized": FIRST["race"] - 1, "race": ORIGIN}
 
 
 class Origins:
@@ -39,3 +42,18 @@ class Origins:
 
     def __getitem__(self, number: int) -> Conflict:
         return self._conflicts[number]
+
+
+_GRAVE: frozenset[Use] = frozenset(("scalar", "mask", "address", "condition", "product", "crossed"))
+"""What is undefined must not be used like this; lane by lane, moved or stored by FIXPIPE it may be a tail that nobody
+looks at."""
+
+
+def judged(kind: str, use: Use | MachineUse, pipe: Pipe, number: int) -> tuple[Use, Severity]:
+    """What a use of a tainted value amounts to, and how grave it is; what is racy must not be used at all."""
+    meant: Use = ("product" if pipe is Pipe.M else "fixpipe") if use == "operand" else use
+    if number & DECIDED and meant in ("global", "product", "fixpipe"):
+        meant = "mask"
+    elif number & CROSSED and meant in ("global", "fixpipe") and kind == "uninitialized":
+        meant = "crossed"
+    return meant, "error" if meant in _GRAVE or kind == "race" else "warning"

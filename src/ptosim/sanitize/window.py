@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,22 +97,66 @@ def joined(starts: Any, width: int) -> tuple[Any, int]:
     return starts, width
 
 
-def window(starts: Any, width: int, size: int) -> tuple[Window, NDArray[np.bool_] | None] | None:
-    """The window of pieces of `width` bytes on a memory of `size` bytes. Bytes outside are left out: the second value
-    then says which bytes were kept. None when nothing is left."""
-    if isinstance(starts, int) and starts >= 0 and starts + width <= size:
-        return Window(starts, width), None
-    if isinstance(starts, range) and starts.step > 0 and starts.start >= 0 and starts[-1] + width <= size:
-        return Window(starts.start, width, len(starts), starts.step), None
+class Part(NamedTuple):
+    """Those pieces of an access that lie in a memory, or what of a single one does."""
+
+    starts: Starts
+    width: int
+    numbers: Places | None = None
+    """Which of all pieces these are; None: all."""
+    first: int = 0
+    """The byte of a piece that comes first."""
+
+    def window(self) -> Window:
+        """On the memory that they lie in."""
+        if isinstance(self.starts, int):
+            return Window(self.starts, self.width)
+        if isinstance(self.starts, range) and self.starts.step > 0:
+            return Window(self.starts.start, self.width, len(self.starts), self.starts.step)
+        return _regular(as_places(self.starts), self.width)
+
+    def of(self, image: Array, width: int) -> Array:
+        """Their bytes of an image of the whole access, whose pieces have `width` bytes."""
+        if self.numbers is None:
+            return image
+        return image.reshape(-1, width)[self.numbers, self.first : self.first + self.width].reshape(-1)
+
+    def put(self, image: Array, width: int, values: Array) -> None:
+        """Set them in an image of the whole access."""
+        rows, last = image.reshape(-1, width), self.first + self.width
+        rows[slice(None) if self.numbers is None else self.numbers, self.first : last] = values.reshape(-1, self.width)
+
+
+def inside(starts: Starts, width: int, size: int) -> Iterator[Part]:
+    """The pieces that lie in a memory of `size` bytes; of those that leave it each by itself, as far as it does not."""
+    if not width or not (isinstance(starts, int) or len(starts)):
+        return
+    if _lies_in(starts, width, size):
+        yield Part(starts, width)
+        return
     pieces = as_places(starts)
-    if not len(pieces) or not width:
-        return None
-    low, high = int(pieces.min()), int(pieces.max()) + width
-    if low < 0 or high > size:
-        addresses = (pieces[:, np.newaxis] + np.arange(width, dtype=np.int64)).reshape(-1)
-        kept = (addresses >= 0) & (addresses < size)
-        return (Window(0, 0, places=addresses[kept]), kept) if kept.any() else None
-    return _regular(pieces, width), None
+    whole = (pieces >= 0) & (pieces <= size - width)
+    if whole.all():
+        yield Part(pieces, width)
+        return
+    if whole.any():
+        yield Part(pieces[whole], width, np.flatnonzero(whole))
+    for number in np.flatnonzero(~whole & (pieces > -width) & (pieces < size)):
+        start = int(pieces[number])
+        low, high = max(start, 0), min(start + width, size)
+        yield Part(low, high - low, np.array([number]), low - start)
+
+
+def _lies_in(starts: Starts, width: int, size: int) -> bool:
+    """Whether pieces lie in a memory, where that shows at once."""
+    if isinstance(starts, int):
+        return starts >= 0 and starts + width <= size
+    return isinstance(starts, range) and starts.step > 0 and starts.start >= 0 and starts[-1] + width <= size
+
+
+def byte_count(starts: Starts, width: int) -> int:
+    """The bytes of an access."""
+    return width if isinstance(starts, int) else width * len(starts)
 
 
 def shifted(starts: Any, distance: int) -> Any:

@@ -7,7 +7,32 @@ from importlib import import_module
 
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = ("view", "elementwise", "copy")
+ROOMS = (
+    "view",
+    "copy",
+    "move",
+    "rearrange",
+    "elementwise",
+    "partial",
+    "compare",
+    "convert",
+    "reduce",
+    "column_sum",
+    "expand",
+    "sort",
+    "matrix",
+    "scales",
+    "fill",
+    "philox",
+    "scalar_access",
+    "quantise",
+    "histogram",
+    "mx",
+    "matrix",
+    "gather",
+    "scatter",
+    "scales",
+)
 
 
 @cache

@@ -10,9 +10,11 @@ A time is kept with the row of the recording that explains it, which is what the
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from ptosim.diagnostics import Diagnostic
+from ptosim.diagnostics import Diagnostic, Location
 from ptosim.effects.names import PIPES_OF, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Kind, Site
@@ -34,10 +36,14 @@ _S = 0
 _WORK, _WAIT = int(rec.Kind.WORK), int(rec.Kind.WAIT)
 
 
+Touch = tuple[Space, int | None, int, int]
+"""A memory, the core it belongs to, and bytes in it."""
+
+
 class _CoreState:
     """A core on its way: until when its scalar unit and its pipes are busy, and how long they were busy and waiting."""
 
-    __slots__ = ("busy", "free", "index", "operations", "run", "waiting")
+    __slots__ = ("busy", "flying", "free", "index", "operations", "run", "waiting")
 
     def __init__(self, index: int, run: CoreRun) -> None:
         self.index = index
@@ -46,6 +52,7 @@ class _CoreState:
         self.free = [_BEGIN] * len(PIPES)
         self.busy = [0] * len(PIPES)
         self.waiting = [0] * len(PIPES)
+        self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
 
 
 class PipeTimer(Silent):
@@ -53,14 +60,22 @@ class PipeTimer(Silent):
 
     closeness: Closeness = "entries"
 
-    def __init__(self, target: Target, prices: Prices) -> None:
+    def __init__(self, target: Target, prices: Prices, scoped: bool = False) -> None:
+        self.scoped = scoped  # the kernel waits for entries by the bytes they touch
         self.latency = target.latency
         self.prices = prices
         self.recorder = Recorder(Recording())
         self._cores: dict[int, _CoreState] = {}  # by the machine's index
         self._reads: list[Stretch] = []
         self._writes: list[Stretch] = []
+        self._touches: list[Touch] = []
         self._written = 0
+        self._strays: dict[Location | None, Diagnostic] = {}
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """Accesses outside of GM, which the hardware does not tell of either: one for each line, with a count."""
+        return tuple(self._strays.values())
 
     def recording(self) -> Recording:
         """Complete when all cores have finished; the blocks have still to be placed."""
@@ -110,7 +125,7 @@ class PipeTimer(Silent):
     def start(self, entry: Entry) -> None:
         kind = entry.kind
         if kind is Kind.WORK:
-            self._reads, self._writes, self._written = [], [], 0
+            self._reads, self._writes, self._touches, self._written = [], [], [], 0
         elif kind is Kind.SET or kind is Kind.RELEASE:
             entry.data = self._ready(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
         elif kind is Kind.WAIT or kind is Kind.GET:
@@ -150,6 +165,10 @@ class PipeTimer(Silent):
         recorder.touched(row, 1, self._writes)
         state.free[pipe] = end, row
         state.busy[pipe] += cost.cycles
+        if self.scoped:
+            now = state.free[_S][0]
+            state.flying = [(moment, touches) for moment, touches in state.flying if moment[0] > now]
+            state.flying.append(((end, row), self._touches))
 
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
@@ -182,8 +201,11 @@ class PipeTimer(Silent):
         cost = self.latency.barrier
         self.recorder.recording.barriers = True
         if entry.pipe is Pipe.ALL:
-            last, row = max(state.free[_S + 1 :])
-            since, _ = state.free[_S]
+            since, before = state.free[_S]
+            if entry.ranges is None:
+                last, row = max(state.free[_S + 1 :])
+            else:
+                last, row = max(self._touching(state, entry.ranges), default=(since, before))
             if last > since:
                 cause = self.recorder.cause("all pipes", self.recorder.site(entry.site), cost)
                 self._hold(state, entry, _S, Link.DRAIN, since, (last + cost, row), cause)
@@ -191,6 +213,13 @@ class PipeTimer(Silent):
         if entry.pipe is not Pipe.S:
             time, row = self._ready(state, entry, pipe)
             state.free[pipe] = time + cost, row
+
+    def _touching(self, state: _CoreState, ranges: Iterable[Footprint]) -> Iterator[Moment]:
+        """The ends of the entries in flight that touch bytes of a range."""
+        wanted = [_touch_of(footprint) for footprint in ranges]
+        for moment, touches in state.flying:
+            if any(_meet(one, other) for one in touches for other in wanted):
+                yield moment
 
     def _hold(
         self, state: _CoreState, entry: Entry, pipe: int, link: Link, since: int, until: Moment, cause: int
@@ -205,6 +234,8 @@ class PipeTimer(Silent):
     # ---- memory
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
+        if self.scoped:
+            self._touches.append(_touch_of(footprint))
         if footprint.space is Space.UB:
             self._touch(self._reads, footprint)
 
@@ -219,6 +250,8 @@ class PipeTimer(Silent):
         atomic: str | None = None,
     ) -> None:
         self._written += len(footprint.starts) * footprint.width
+        if self.scoped:
+            self._touches.append(_touch_of(footprint))
         if footprint.space is Space.UB:
             self._touch(self._writes, footprint)
 
@@ -237,5 +270,19 @@ class PipeTimer(Silent):
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
         """What stops a run stops it here; brackets of buffers that are merely untidy do not."""
-        if diagnostic.kind != "buffer-misuse":
+        if diagnostic.kind == "out-of-bounds" and diagnostic.severity == "warning":
+            known = self._strays.setdefault(diagnostic.location, replace(diagnostic, count=0))
+            self._strays[diagnostic.location] = replace(known, count=known.count + 1)
+        elif diagnostic.kind != "buffer-misuse":
             super().report(diagnostic, entry)
+
+
+def _touch_of(footprint: Footprint) -> Touch:
+    """The memory of an access, and its lowest and highest byte."""
+    space, owner, starts, width = footprint
+    low, high = (starts, starts) if isinstance(starts, int) else (min(starts), max(starts))
+    return space, None if owner is None else owner.index, low, high + width
+
+
+def _meet(one: Touch, other: Touch) -> bool:
+    return one[:2] == other[:2] and one[2] < other[3] and other[2] < one[3]

@@ -1,0 +1,230 @@
+"""What the operations of one FIFO ask of each other: ids, directions, splits, sizes, lifetimes, epilogues, peers."""
+
+import pytest
+
+from language.move_kernel import accepts, rejects, twins
+from language.test_tile_fifo import BOTH, FREE, POP, PUSH, QUANT, SLOTS, cube, vector
+
+ONE = "(c2v_consumer_buf = %a : i32)"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {id = ~«1|0», split = 0}"),
+            "pto.tpush_to_aiv needs pto.aic_initialize_pipe with id 1 in this function",
+        ),
+        (
+            cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {id = ~0, split = 0}", "dir_mask = «2|1», slot_size = 4096"),
+            "the FIFO with id 0 has dir_mask 2: nothing goes from cube to vector",
+        ),
+        (
+            cube(f"{PUSH}\npto.tpush_to_aiv(%c : ACC<16x64xf32>) {{split = ~«1|0»}}"),
+            "split is 1, but the FIFO with id 0 has other entries with split 0",
+        ),
+        (
+            cube(
+                "pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«2|0»}",
+                "dir_mask = 3, slot_size = 4096, nosplit = true",
+            ),
+            "split is 2, but the FIFO with id 0 has nosplit = true",
+        ),
+        (
+            cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=«15|14»x64>) {split = 1}"),
+            "split 1 needs an even number of rows, not 15",
+        ),
+        (
+            cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«62|32»>) {split = 2}"),
+            "split 2 needs a multiple of 32 columns, not 62",
+        ),
+        (
+            cube(
+                "pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=«16|15»x64>) {split = 3}",
+                "dir_mask = 1, slot_size = 4096",
+                SLOTS,
+            ),
+            "split 3 needs an odd number of rows, not 16",
+        ),
+        (
+            cube("pto.tpush_to_aiv(%c : ACC<16x64xf32, valid=«15|16»x64>) {split = ~«3|1»}"),
+            "split 3 is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf",
+        ),
+        (
+            cube("pto.tpush_to_aiv(%c : ~ACC<16x64xf32>) {split = 0}", "dir_mask = 3, slot_size = 4«000|096»"),
+            "an entry of 4096 bytes does not fit in slots of slot_size 4000",
+        ),
+        (
+            cube("~pto.tpush_to_aiv(%v : «TV|ACC»<16x64xf32>) {split = 0}"),
+            "a tensor view as an entry needs gm_slot_tensor of the FIFO with id 0",
+        ),
+        (
+            cube("«~pto.set_quant_scalar(%s : f32) {id = 0}|»\n" + PUSH),
+            "the FIFO with id 0 has no acc_push_epilogue: pto.set_quant_scalar has no effect",
+        ),
+        (
+            cube(
+                "«|pto.set_quant_scalar(%s : f32) {id = 0}»\n~pto.tpush_to_aiv(%c : ACC<16x64xi32>) {split = 0}",
+                QUANT.format("deqf16_scalar"),
+                ONE,
+            ),
+            "quant = deqf16_scalar needs pto.set_quant_scalar before the push, in the same block",
+        ),
+        (
+            cube(
+                "«~pto.set_quant_vector(%s : FP<1x64xf32>) {id = 0}|»\npto.set_quant_scalar(%k : f32) {id = 0}\n"
+                "pto.tpush_to_aiv(%c : ACC<16x64xi32>) {split = 0}",
+                QUANT.format("deqf16_scalar"),
+                ONE,
+            ),
+            "the FIFO with id 0 has quant = deqf16_scalar: pto.set_quant_vector has no effect",
+        ),
+        (
+            cube(
+                "pto.set_quant_scalar(%s : f32) {id = 0}\npto.tpush_to_aiv(%c : ~ACC<16x64x«f|i»32>) {split = 0}",
+                QUANT.format("deqf16_scalar"),
+                ONE,
+            ),
+            "quant = deqf16_scalar takes i32, not f32",
+        ),
+    ],
+)
+def test_rules_of_the_cube(text: str, message: str) -> None:
+    twins(text, message, kind="cube")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            vector(f"~%t = {POP[5:]}\n«|{FREE}»").replace("~%t = ", "%t = ~"),
+            "pto.tpop_from_aic needs pto.tfree_from_aic with id 0 in the same block",
+        ),
+        (
+            vector(f"{BOTH}\n«~{FREE}|»"),
+            "pto.tfree_from_aic frees an entry of the FIFO with id 0 that is not popped in this block",
+        ),
+        (
+            vector(f"{POP}\n«|{FREE}»\n%u = ~{POP[5:]}\n{FREE}"),
+            "the entry popped before from the FIFO with id 0 is not freed yet",
+        ),
+        (
+            vector(
+                f"{POP}\n«|pto.tadd ins(%t, %t : ND<16x64xf32>, ND<16x64xf32>) outs(%d : ND<16x64xf32>)»\n{FREE}\n"
+                "«pto.trelu ins(~%t : ND<16x64xf32>) outs(%d : ND<16x64xf32>)|»"
+            ),
+            "the entry is used after pto.tfree_from_aic has given its slot back",
+        ),
+        (
+            vector("%t = pto.tpop_from_aic {split = 1} -> ~ND<«16|8»x64xf32>\npto.tfree_from_aic {split = 1}"),
+            "an entry of 8192 bytes does not fit in slots of slot_size 4096",
+        ),
+        (
+            vector(
+                "%t = pto.tpop_from_aic {split = 0} -> ~«NZ|ND»<16x64xf16>\n" + FREE, QUANT.format("deqf16_scalar"), ONE
+            ),
+            "layout = nz2nd of the epilogue gives ND tiles, not NZ",
+        ),
+        (
+            vector(
+                "%t = pto.tpop_from_aic {split = 0} -> ~ND<16x64x«i16|f16»>\n" + FREE,
+                QUANT.format("deqf16_scalar"),
+                ONE,
+            ),
+            "quant = deqf16_scalar of the epilogue does not give i16",
+        ),
+        (
+            """%a = pto.reserve_buffer
+    {name = "s", size = «2048|32768», location = #pto.address_space<vec>, auto = true} -> i32
+pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = ~%a : i32)
+"""
+            + BOTH,
+            "c2v_consumer_buf has 2048 bytes; 8 slots of 4096 bytes need 32768",
+        ),
+    ],
+)
+def test_rules_of_a_vector_core(text: str, message: str) -> None:
+    twins(text, message, kind="vector")
+
+
+def test_halves_that_pass_through_global_memory() -> None:
+    text = cube(
+        "pto.tpush_to_aiv(%c : ~ACC<16x64xf32, valid=16x«63|62»>) {split = 2}", "dir_mask = 1, slot_size = 4096", SLOTS
+    )
+    twins(text, "split 2 needs an even number of columns, not 63", kind="cube")
+
+
+def test_entries_with_an_epilogue_are_not_split() -> None:
+    attributes = QUANT.format("f32_f16").replace(" nosplit = true,", "")
+    text = cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«1|0»}", attributes, ONE)
+    twins(text, "split is 1, but the FIFO with id 0 has an acc_push_epilogue", kind="cube")
+
+
+def test_an_id_is_initialised_once() -> None:
+    again = "pto.aic_initialize_pipe {{id = {}, dir_mask = 1, slot_size = 4096}} (c2v_consumer_buf = %a : i32)"
+    accepts(cube(again.format(1)), kind="cube")
+    rejects(cube(again.format("~0")), "a FIFO with id 0 is already initialised in this function", kind="cube")
+
+
+def test_there_are_sixteen_semaphores() -> None:
+    operands = "(c2v_consumer_buf = %a : i32, v2c_consumer_buf = %b : i32)"
+    pipe = f"pto.aic_initialize_pipe {{{{id = {{}}, dir_mask = 3, slot_size = 64}}}} {operands}"
+    accepts("\n".join(pipe.format(number) for number in range(4)), kind="cube")
+    text = "\n".join(("~" if number == 4 else "") + pipe.format(number) for number in range(5))
+    message = "the FIFOs of this function take 20 semaphores; there are 16, two for each direction"
+    rejects(text, message, kind="cube")
+
+
+PAIR = """module {{
+func.func @k_aic() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  %a = pto.import_reserved_buffer {{name = "s", peer_func = @k_aiv}} -> i32
+  pto.aic_initialize_pipe {{dir_mask = 1, slot_size = 4096, nosplit = true,
+    acc_push_epilogue = #pto.acc_push_epilogue<relu = no_relu>}} (c2v_consumer_buf = %a : i32)
+  return
+}}
+func.func @k_aiv() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %a = pto.reserve_buffer {{name = "s", size = 32768, location = #pto.address_space<vec>, auto = true}} -> i32
+  pto.aiv_initialize_pipe {{dir_mask = 1, slot_size = 4096, nosplit = true,
+    acc_push_epilogue = ~#pto.acc_push_epilogue<relu = {}>}} (c2v_consumer_buf = %a : i32)
+  return
+}}
+}}
+"""
+
+
+def test_both_ends_have_the_same_epilogue() -> None:
+    twins(PAIR.format("«normal|no»_relu"), "acc_push_epilogue of the FIFO with id 0 differs from that of its other end")
+
+
+def test_entries_in_branches_and_loops() -> None:
+    body = f"""scf.for %i = %c0 to %n step %c1 {{
+{POP}
+pto.tadd ins(%t, %t : ND<16x64xf32>, ND<16x64xf32>) outs(%d : ND<16x64xf32>)
+{FREE}
+}}"""
+    constants = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
+    accepts(vector(constants + body), kind="vector")
+
+
+def test_an_epilogue_is_for_tiles() -> None:
+    slots = "(gm_slot_tensor = %slots : TV<8x1024xf32>, c2v_consumer_buf = %buf : i32)"
+    attributes = QUANT.format("no_convert")
+    text = cube("pto.tpush_to_aiv(%v : ~«TV|ACC»<16x64xf32>) {split = 0}", attributes, slots)
+    twins(text, "acc_push_epilogue is for entries that are tiles", kind="cube")
+    popped = "%v = pto.tpop_from_aic {split = 0} -> TV<16x64xf32>\npto.tfree_from_aic {split = 0}"
+    accepts(vector(popped, attributes, slots), kind="vector")
+
+
+def test_a_buffer_with_room_for_fewer_slots_is_only_remarked() -> None:
+    """Used kernels reserve 65536 bytes for slots of 16384 and leave the number of slots open."""
+    text = """%a = pto.reserve_buffer {name = "s", size = 65536, location = #pto.address_space<vec>, auto = true} -> i32
+pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 16384} (c2v_consumer_buf = %a : i32)
+"""
+    remark = "c2v_consumer_buf has 65536 bytes; 8 slots of 16384 bytes need 131072; a run uses 4"
+    accepts(text + BOTH, kind="vector", warned=(remark,))
+
+
+def test_slots_that_have_no_halves_are_remarked() -> None:
+    text = cube("", "dir_mask = 1, slot_size = 4096, slot_num = 5", ONE)
+    accepts(text, kind="cube", warned=("5 slots cannot be given back in two halves, so each is given back alone",))
+    accepts(cube("", "dir_mask = 1, slot_size = 4096, slot_num = 3", ONE), kind="cube")

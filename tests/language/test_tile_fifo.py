@@ -1,0 +1,388 @@
+"""FIFOs between cube and vector: how their operations are written, and what they ask of each other."""
+
+import pytest
+
+from language.move_kernel import accepts, module, only, rejects, twins
+from language.vector_kernel import example, read
+from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language import tile_fifo, tile_pipe
+from ptosim.language.catalogue import operations
+from ptosim.language.fifo_end import C2V
+from ptosim.language.operation import PTOOperation
+from ptosim.language.tile_fifo import Pop, Push
+
+FRONT = [operation for operation in operations() if operation.__module__ == tile_fifo.__name__]
+HANDLED = [operation for operation in operations() if operation.__module__ == tile_pipe.__name__]
+
+SIDES = {CoreKind.AIC: "cube", CoreKind.AIV: "vector"}
+ACC = "ACC<16x64xf32>"
+SLOTS = "(gm_slot_tensor = %slots : TV<8x1024xf32>, c2v_consumer_buf = %buf : i32)"
+
+
+def cube(body: str, attributes: str = "dir_mask = 3, slot_size = 4096", operands: str = "") -> str:
+    """The cube's end of a FIFO."""
+    operands = operands or "(c2v_consumer_buf = %a : i32, v2c_consumer_buf = %b : i32)"
+    return f"pto.aic_initialize_pipe {{{attributes}}} {operands}\n{body}"
+
+
+def vector(body: str, attributes: str = "dir_mask = 3, slot_size = 4096", operands: str = "") -> str:
+    """The vector cores' end of a FIFO."""
+    return cube(body, attributes, operands).replace("aic_initialize", "aiv_initialize")
+
+
+PUSH = "pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = 0}"
+POP = "%t = pto.tpop_from_aic {split = 0} -> ND<16x64xf32>"
+FREE = "pto.tfree_from_aic {split = 0}"
+BOTH = f"{POP}\n{FREE}"
+GLOBAL = "(gm_slot_buffer = %g : !pto.ptr<f32, gm>, c2v_consumer_buf = %a : i32, v2c_consumer_buf = %b : i32)"
+
+
+# --- how they are written ---------------------------------------------------------------------------------------------
+
+
+def test_the_rooms_are_complete() -> None:
+    names = """aic_initialize_pipe aiv_initialize_pipe talloc_to_aiv talloc_to_aic tpush_to_aiv tpush_to_aic
+        tpop_from_aic tpop_from_aiv tfree_from_aic tfree_from_aiv set_quant_scalar set_quant_vector"""
+    assert {operation.name for operation in FRONT} == {f"pto.{name}" for name in names.split()}
+    names = "initialize_l2l_pipe initialize_l2g2l_pipe tpush tpop talloc tfree"
+    assert {operation.name for operation in HANDLED} == {f"pto.{name}" for name in names.split()}
+
+
+@pytest.mark.parametrize("operation", HANDLED, ids=lambda operation: operation.name)
+def test_the_examples_with_handles_load(operation: type[PTOOperation]) -> None:
+    assert operation.name in accepts(example(operation))
+
+
+CONTEXT = {
+    "pto.tpop_from_aic": "\npto.tfree_from_aic {split = 0}",
+    "pto.tpop_from_aiv": "\npto.tfree_from_aiv {split = 0}",
+    "pto.tfree_from_aic": "%t = pto.tpop_from_aic {split = 0} -> ND<16x64xf32>\n",
+    "pto.tfree_from_aiv": "%t = pto.tpop_from_aiv {split = 0} -> MAT<16x64xf16>\n",
+}
+QUANT = "dir_mask = 1, slot_size = 4096, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue<quant = {}>"
+
+
+@pytest.mark.parametrize("operation", FRONT, ids=lambda operation: operation.name)
+def test_the_examples_load(operation: type[PTOOperation]) -> None:
+    text, name = example(operation), operation.name
+    more = CONTEXT.get(name, "")
+    body = text + more if more.startswith("\n") else more + text
+    side = cube if operation.cores == (CoreKind.AIC,) else vector
+    if "set_quant" in name:
+        body = cube(body, QUANT.format("deqf16_scalar" if name.endswith("scalar") else "deqf16_vec"))
+    elif "talloc" in name:
+        operands = "(gm_slot_tensor = %g : TV<8x1024xf32>, c2v_consumer_buf = %a : i32, v2c_consumer_buf = %b : i32)"
+        body = side(body, operands=operands)
+    elif "initialize" not in name:
+        body = side(body)
+    assert name in accepts(body, kind=SIDES[operation.cores[0]])
+
+
+def test_operands_and_attributes_stand_in_any_order() -> None:
+    first = accepts(cube(PUSH), kind="cube")
+    operands = "(v2c_consumer_buf = %b : i32, c2v_consumer_buf = %a : i32)"
+    other = accepts(cube(PUSH, "slot_size = 4096 : i32, dir_mask = 3 : i8", operands), kind="cube")
+    operands = "(c2v_consumer_buf = %a : i32, v2c_consumer_buf = %b : i32)"
+    line = f"pto.aic_initialize_pipe {{dir_mask = 3, slot_size = 4096}} {operands}"
+    assert line in first
+    assert line in other
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            "%t = pto.tpop_from_aic(%r, %k) {split = 0} -> ND<16x64xf32, valid=?x?>",
+            "pto.tpop_from_aic(%r, %k) {split = 0} -> ",
+        ),
+        ("%t = pto.tpop_from_aic {id = 0, split = 0} -> ND<16x64xf32>", "pto.tpop_from_aic {id = 0, split = 0} -> "),
+        (
+            "%t = pto.tpop_from_aic {split = 1} aiv_subblockid(%i) -> ND<8x64xf32>",
+            "pto.tpop_from_aic {split = 1} aiv_subblockid(%i) -> ",
+        ),
+    ],
+)
+def test_pops(body: str, expected: str) -> None:
+    split = "1" if "split = 1" in body else "0"
+    assert expected in accepts(vector(f"{body}\npto.tfree_from_aic {{split = {split}}}"), kind="vector")
+
+
+def test_an_entry_may_be_named_when_it_is_freed() -> None:
+    accepts(vector(f"{POP}\npto.tfree_from_aic(%t : ND<16x64xf32>) {{split = 0}}"), kind="vector")
+
+
+def test_epilogues() -> None:
+    epilogue = "#pto.acc_push_epilogue<layout = nz2nz, quant = f32_f16, relu = normal_relu>"
+    attributes = f"dir_mask = 1, slot_size = 4096, nosplit = true, acc_push_epilogue = {epilogue}"
+    assert epilogue in accepts(cube(PUSH, attributes), kind="cube")
+    text = cube(PUSH, attributes.replace("normal_relu", "~leaky"))
+    rejects(text, "unknown relu 'leaky'; known: no_relu, normal_relu", kind="cube", sort="syntax")
+    text = cube(PUSH, attributes.replace("relu =", "~sign ="))
+    message = "'sign' of an acc_push_epilogue is unknown; known: layout, quant, relu"
+    rejects(text, message, kind="cube", sort="syntax")
+
+
+# --- pipes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "target", "pipe"),
+    [
+        (vector(BOTH), "a5", Pipe.V),
+        (vector(BOTH, operands=GLOBAL), "a5", Pipe.MTE2),
+        (vector(BOTH, operands=GLOBAL), "a2a3", Pipe.MTE2),
+        (cube("%t = pto.tpop_from_aiv {split = 0} -> MAT<16x64xf16>\npto.tfree_from_aiv {split = 0}"), "a5", Pipe.MTE1),
+    ],
+)
+def test_a_pop_waits_on_the_pipe_that_reads(body: str, target: str, pipe: Pipe) -> None:
+    loaded = read(module(body, "cube" if "aic_init" in body else "vector"), target)
+    found = [op for op in loaded.parsed.module.walk() if isinstance(op, tile_fifo.Entry)]
+    assert [op.pipe(target) for op in found] == [pipe, pipe]
+
+
+def test_a_push_runs_on_the_pipe_that_moves() -> None:
+    (push,) = (op for op in read(module(cube(PUSH), "cube"), "a5").parsed.module.walk() if isinstance(op, Push))
+    assert push.pipe("a5") is Pipe.FIX
+    body = vector("pto.tpush_to_aic(%t : NZ<16x64xf16>) {split = 0}")
+    (push,) = (op for op in read(module(body, "vector"), "a5").parsed.module.walk() if isinstance(op, Push))
+    assert push.pipe("a5") is Pipe.MTE3
+
+
+# --- one operation ----------------------------------------------------------------------------------------------------
+
+INIT = "pto.aic_initialize_pipe {{{}}} {}"
+ONE = "(c2v_consumer_buf = %a : i32)"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "target"),
+    [
+        (
+            INIT.format("dir_mask = ~«4|1», slot_size = 64", ONE),
+            "dir_mask is 4; it must be 1 (cube to vector), 2 (vector to cube) or 3",
+            "a5",
+        ),
+        (INIT.format("dir_mask = 1, slot_size = ~«0|64»", ONE), "slot_size is 0; it must be positive", "a5"),
+        (
+            INIT.format("dir_mask = 1, slot_size = 64, slot_num = ~«-1|1»", ONE),
+            "slot_num is -1; it must be positive",
+            "a5",
+        ),
+        (
+            INIT.format("dir_mask = 1, slot_size = 64«, local_slot_num = ~2|»", ONE),
+            "local_slot_num exists on a2a3 only",
+            "a5",
+        ),
+        (
+            INIT.format("dir_mask = 1, slot_size = 64, local_slot_num = ~«9|8»", GLOBAL),
+            "local_slot_num is 9, more than the 8 slots",
+            "a2a3",
+        ),
+        (
+            INIT.format("dir_mask = 1, slot_size = 64", "(c2v_consumer_buf = ~%a : «i64|i32»)"),
+            "c2v_consumer_buf must be i32, not i64",
+            "a5",
+        ),
+        (
+            INIT.format("dir_mask = ~«2|1», slot_size = 64", ONE),
+            "dir_mask 2 needs v2c_consumer_buf, where its entries arrive",
+            "a5",
+        ),
+        (
+            INIT.format(
+                "dir_mask = 1, slot_size = 64",
+                "(gm_slot_buffer = %g : ~!pto.ptr<f32, «ub|gm»>, c2v_consumer_buf = %a : i32)",
+            ),
+            "pto.aic_initialize_pipe expects gm_slot_buffer to be a pointer to gm, not !pto.ptr<f32, ub>",
+            "a5",
+        ),
+        (
+            INIT.format(
+                "dir_mask = 1, slot_size = 64",
+                "(gm_slot_buffer = %g : !pto.ptr<f32, gm>«, gm_slot_tensor = ~%v : TV<64xf32>|», "
+                "c2v_consumer_buf = %a : i32)",
+            ),
+            "entries pass through gm_slot_buffer or gm_slot_tensor, not both",
+            "a5",
+        ),
+        (
+            INIT.format(
+                "dir_mask = 1, slot_size = 64", "(gm_slot_tensor = %v : ~«PV|TV»<64xf32>, c2v_consumer_buf = %a : i32)"
+            ),
+            "pto.aic_initialize_pipe expects gm_slot_tensor to be a tensor view, "
+            "not !pto.partition_tensor_view<64xf32>",
+            "a5",
+        ),
+        (
+            INIT.format(
+                "dir_mask = «3|1», slot_size = 64, nosplit = true, "
+                "acc_push_epilogue = ~#pto.acc_push_epilogue<relu = no_relu>",
+                "(c2v_consumer_buf = %a : i32, v2c_consumer_buf = %b : i32)",
+            ),
+            "acc_push_epilogue is for dir_mask 1, cube to vector, not 3",
+            "a5",
+        ),
+        (
+            INIT.format(
+                "dir_mask = 1, slot_size = 64, nosplit = ~«false|true», "
+                "acc_push_epilogue = #pto.acc_push_epilogue<relu = no_relu>",
+                ONE,
+            ),
+            "entries with an acc_push_epilogue are not split: nosplit must not be false",
+            "a5",
+        ),
+        (
+            cube("pto.tpush_to_aiv(%c : ~«MAT|ACC»<16x64xf32>) {split = 0}"),
+            "pto.tpush_to_aiv expects entry in acc, not mat",
+            "a5",
+        ),
+        (
+            cube("pto.tpush_to_aiv(%c : ~«i32|ACC<16x64xf32>») {split = 0}"),
+            "pto.tpush_to_aiv expects entry to be a tile or a tensor view, not i32",
+            "a5",
+        ),
+        (
+            INIT.format(
+                "dir_mask = 1, slot_size = 64, nosplit = true, acc_push_epilogue = ~«1|"
+                "#pto.acc_push_epilogue<relu = no_relu>»",
+                ONE,
+            ),
+            "acc_push_epilogue must be #pto.acc_push_epilogue<...>, not 1 : i64",
+            "a5",
+        ),
+        (cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«5|0»}"), "split is 5; it must be 0..4", "a5"),
+        (
+            cube("%t = pto.tpop_from_aiv {split = 0} -> ~«NZ|MAT»<16x64xf16>\npto.tfree_from_aiv {split = 0}"),
+            "pto.tpop_from_aiv expects result in mat, not vec",
+            "a5",
+        ),
+        (
+            cube("%v = pto.talloc_to_aiv {split = 0} -> ~«PV|TV»<16x64xf32>", "dir_mask = 1, slot_size = 4096", SLOTS),
+            "pto.talloc_to_aiv gives a tensor view of its slot, not !pto.partition_tensor_view<16x64xf32>",
+            "a5",
+        ),
+        (
+            cube("pto.set_quant_scalar(%s : ~f«16|32») {id = 0}", QUANT.format("deqf16_scalar"), ONE),
+            "pto.set_quant_scalar expects scale to be f32, not f16",
+            "a5",
+        ),
+        (
+            cube("pto.set_quant_vector(%s : ~«BIAS|FP»<1x64xf32>) {id = 0}", QUANT.format("deqf16_vec"), ONE),
+            "pto.set_quant_vector expects fp in scaling, not bias",
+            "a5",
+        ),
+    ],
+)
+def test_what_one_operation_of_the_cube_may_not_be(text: str, message: str, target: str) -> None:
+    twins(text, message, target, "cube")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            vector("%t = pto.tpop_from_aic(«~%r|%r, %k») {split = 0} -> ND<16x64xf32, valid=?x?>\n" + FREE),
+            "a valid region has two extents: rows and columns",
+        ),
+        (
+            vector("%t = pto.tpop_from_aic(~%r, %k) {split = 0} -> ND<16x64xf32, valid=«16x64|?x?»>\n" + FREE),
+            "pto.tpop_from_aic takes a valid region only for a result with valid=?x?",
+        ),
+        (
+            vector("pto.tpush_to_aic(%t : NZ<16x64xf16>) {split = 0} «aiv_subblockid(~%i)|»"),
+            "aiv_subblockid is for an entry that is split",
+        ),
+    ],
+)
+def test_what_one_operation_of_a_vector_core_may_not_be(text: str, message: str) -> None:
+    twins(text, message, kind="vector")
+
+
+def test_an_end_is_in_code_of_its_core() -> None:
+    accepts(INIT.format("dir_mask = 1, slot_size = 64", ONE), kind="cube")
+    text = "~" + INIT.format("dir_mask = 1, slot_size = 64", ONE)
+    rejects(text, "pto.aic_initialize_pipe is for the cube core, but this is code of the vector core", kind="vector")
+    rejects(text, "pto.aic_initialize_pipe must be inside a cube kernel function or section")
+    section = f"pto.section.cube {{\n{text[1:]}\n}}"
+    accepts(section)
+
+
+def test_a2a3_passes_through_global_memory() -> None:
+    accepts(INIT.format("dir_mask = 1, slot_size = 64", GLOBAL), "a2a3", "cube")
+    message = "a FIFO of a2a3 passes through global memory: pto.aic_initialize_pipe needs gm_slot_buffer"
+    rejects("~" + INIT.format("dir_mask = 1, slot_size = 64", ONE), message, "a2a3", "cube")
+
+
+def test_an_epilogue_is_for_a5() -> None:
+    attributes = (
+        "dir_mask = 1, slot_size = 64, nosplit = true, acc_push_epilogue = ~#pto.acc_push_epilogue<relu = no_relu>"
+    )
+    accepts(INIT.format(attributes.replace("~", ""), GLOBAL), "a5", "cube")
+    message = "acc_push_epilogue does not exist on a2a3"
+    rejects(INIT.format(attributes, GLOBAL), message, "a2a3", "cube", "wrong-target")
+
+
+def test_a_name_is_given_once_and_known() -> None:
+    twice = "(c2v_consumer_buf = %a : i32, ~c2v_consumer_buf = %b : i32)"
+    rejects(
+        INIT.format("dir_mask = 1, slot_size = 64", twice),
+        "c2v_consumer_buf is given twice",
+        kind="cube",
+        sort="syntax",
+    )
+    unknown = "(~buffer = %a : i32)"
+    known = "gm_slot_buffer, gm_slot_tensor, c2v_consumer_buf, v2c_consumer_buf"
+    text = INIT.format("dir_mask = 1, slot_size = 64", unknown)
+    rejects(text, f"unknown operand 'buffer'; known: {known}", kind="cube", sort="syntax")
+
+
+def test_handles() -> None:
+    text = "pto.tpush(%t, %p : ND<16x64xf32>, ~«i32|!pto.pipe») {split = 0}"
+    twins(text, "pto.tpush expects handle to be !pto.pipe, not i32")
+    twins(
+        "pto.tpush(%t, %p : ~«PV|TV»<16x64xf32>, !pto.pipe) {split = 0}",
+        "pto.tpush expects entry to be a tile or a tensor view, not !pto.partition_tensor_view<16x64xf32>",
+    )
+    twins("pto.tfree(%p : !pto.pipe) {split = ~«7|0»}", "split is 7; it must be 0..4")
+    text = "%p = pto.initialize_l2l_pipe {dir_mask = ~«0|3», slot_size = 64} (%a : i32) -> !pto.pipe"
+    twins(text, "dir_mask is 0; it must be 1, 2 or 3")
+    text = "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} (%a : i32) -> ~«i32|!pto.pipe»"
+    twins(text, "pto.initialize_l2l_pipe gives !pto.pipe, not i32")
+    text = "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = ~«0|64»} (%a : i32) -> !pto.pipe"
+    twins(text, "slot_size is 0; it must be positive")
+    text = "%p = ~pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} («|%a : i32») -> !pto.pipe"
+    twins(text, "pto.initialize_l2l_pipe needs the buffer where entries arrive")
+    assert only("pto.tpop(%v, %p : TV<16x64xf16>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.MTE2
+    assert only("pto.tpush(%t, %p : ACC<16x64xf32>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.FIX
+    assert only("pto.tpop(%t, %p : MAT<16x64xf16>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.MTE1
+
+
+def test_an_entry_of_a_pop_is_its_result() -> None:
+    loaded = read(module(vector(BOTH), "vector"), "a5")
+    (pop,) = (op for op in loaded.parsed.module.walk() if isinstance(op, Pop))
+    assert pop.direction == C2V
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %a : ~i64)",
+            "c2v_consumer_buf has type i32, but the type list says i64",
+        ),
+        (
+            "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} (%a : ~i64) -> !pto.pipe",
+            "buffers[0] has type i32, but the type list says i64",
+        ),
+    ],
+)
+def test_an_operand_has_the_type_that_is_written(line: str, message: str) -> None:
+    kind = "attributes {pto.kernel_kind = #pto.kernel_kind<cube>} "
+    text = f"module {{\nfunc.func @kernel(%a: i32) {kind}{{\n{line}\nreturn\n}}\n}}\n"
+    rejects(text, message)
+    accepts(text.replace("~i64", "i32"))
+
+
+def test_a_sub_block_may_be_written_with_its_type() -> None:
+    body = "%t = pto.tpop_from_aic {split = 1} aiv_subblockid(%i : i64) -> ND<8x64xf32>\npto.tfree_from_aic {split = 1}"
+    assert "aiv_subblockid(%i) -> " in accepts(vector(body), kind="vector")

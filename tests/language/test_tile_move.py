@@ -1,0 +1,323 @@
+"""Loads, stores and moves of tiles: every spelling, every path, what is rejected and where the diagnostic points."""
+
+import pytest
+
+from language.move_kernel import accepts, module, only, rejects, twins
+from language.vector_kernel import example, printed, read
+from ptosim.effects.names import Pipe
+from ptosim.language import tile_extract, tile_gather, tile_move, tile_rearrange
+from ptosim.language.catalogue import operations
+from ptosim.language.operation import PTOOperation
+
+ROOMS = (tile_move.__name__, tile_extract.__name__, tile_rearrange.__name__, tile_gather.__name__)
+OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS]
+
+LOAD = "pto.tload ins(%w : {}) outs(%t : {})"
+STORE = "pto.tstore ins(%t : {}) outs(%w : {})"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> None:
+    loaded = read(module(example(operation)), "a5")
+    assert loaded.warnings == []
+    once = printed(loaded)
+    assert (operation.replaced_by or operation.name) in once
+    assert printed(read(once, "a5")) == once
+
+
+def test_the_rooms_are_complete() -> None:
+    names = """tload tprefetch tstore tstore_fp tmov tmov.fp textract textract_fp tinsert tinsert_fp ttrans tfillpad
+        tfillpad_inplace tfillpad_expand tconcat tconcatidx tget_scale_addr mgather mscatter"""
+    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
+
+
+# --- loads ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("view", "tile"),
+    [
+        ("PV<16x64xf32>", "ND<16x64xf32>"),
+        ("PV<1x1x2x8x64xf32>", "ND<16x64xf32>"),
+        ("PV<16x64xf32>", "DN<16x64xf32>"),
+        ("PV<4x1x1x16x16xf16>", "NZ<16x64xf16>"),
+        ("PV<?x?xf32>", "ND<16x64xf32, valid=?x?>"),
+        ("PV<16x64xui32>", "ND<16x64xf32>"),
+        ("PV<64x64xf16>", "MAT<64x64xf16>"),
+        ("PV<1x64xi64>", "FP<1x64xi64>"),
+        ("PV<16x64x!pto.hif8>", "ND<16x64x!pto.hif8>"),
+    ],
+)
+def test_loads(view: str, tile: str) -> None:
+    accepts(LOAD.format(view, tile))
+    assert only(LOAD.format(view, tile)).pipe("a5") is Pipe.MTE2
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "target"),
+    [
+        (
+            LOAD.format("PV<16x64xf32>", "~«ACC|ND»<16x64xf32>"),
+            "pto.tload expects dst in vec or mat or scaling, not acc",
+            "a5",
+        ),
+        (
+            LOAD.format("PV<16x64x«f16|f32»>", "~ND<16x64xf32>"),
+            "pto.tload expects dst to have elements of 2 bytes like src, not of 4",
+            "a5",
+        ),
+        (
+            LOAD.format("~PV<«0|16»x64xf32>", "ND<16x64xf32>"),
+            "pto.tload expects src to have positive extents, not 0x64",
+            "a5",
+        ),
+        (
+            LOAD.format("PV<16x64xf32>", "~!pto.tile_buf<vec, 16x64xf32«, slayout=col_major|»>"),
+            "pto.tload expects dst to be laid out as ND (row_major, none_box) or DN (col_major, none_box) or "
+            "NZ (col_major, row_major boxes) in vec, not ZN",
+            "a5",
+        ),
+        (
+            LOAD.format("PV<16x64xi64>", "~ND<16x64xi64, pad=«2|1»>"),
+            "pto.tload expects dst of 8-byte elements with pad 0 (null) or 1 (zero) on a5, not 2",
+            "a5",
+        ),
+        (
+            LOAD.format("PV<16x64x«!pto.hif8|i8»>", "~ND<16x64x«!pto.hif8|i8»>"),
+            "dst: dtype hif8 is not supported by pto.tload on a2a3",
+            "a2a3",
+        ),
+        (
+            LOAD.format("«ND|PV»<16x64xf32>", "ND<16x64xf32>").replace("%w : «", "%w : ~«"),
+            "src must be a view, not !pto.tile_buf<vec, 16x64xf32>",
+            "a5",
+        ),
+    ],
+)
+def test_what_a_load_may_not_be(text: str, message: str, target: str) -> None:
+    twins(text, message, target)
+
+
+VIEW = """%c1 = arith.constant 1 : index
+%c16 = arith.constant 16 : index
+%c64 = arith.constant 64 : index
+%v = pto.make_tensor_view %p, shape = [%c16, %c64], strides = [{}] {} : !pto.tensor_view<16x64xf32>
+%w = pto.partition_view %v, offsets = [%c1, %c1], sizes = [%c1, %c1] : !pto.tensor_view<16x64xf32>
+    -> !pto.partition_tensor_view<1x1xf32>
+"""
+
+
+STRIDES = {"": "%c64, %c1", "nd": "%c64, %c1", "dn": "%c1, %c16"}
+
+
+def with_view(layout: str, rest: str) -> str:
+    attribute = f"{{layout = #pto.layout<{layout}>}}" if layout else ""
+    body = VIEW.format(STRIDES[layout], attribute) + rest.replace("PV<1x1xf32>", "!pto.partition_tensor_view<1x1xf32>")
+    text = module(body.replace("%p", "%pointer"))
+    return text.replace("%pointer: !pto.tensor_view<16x64xf32>", "%pointer: !pto.ptr<f32, gm>")
+
+
+def test_a_load_to_vec_keeps_the_layout_that_is_written() -> None:
+    load = LOAD.format("PV<1x1xf32>", "~DN<16x64xf32>")
+    accepts(with_view("dn", load.replace("~", "")))
+    accepts(with_view("", load.replace("~", "")))
+    accepts(with_view("nd", LOAD.format("PV<1x1xf32>", "DN<16x1xf32>")))
+    message = "src has layout nd, but dst in vec is laid out as DN"
+    rejects(with_view("nd", load), message)
+
+
+def test_a_load_to_vec_keeps_the_order_that_strides_say() -> None:
+    load = LOAD.format("PV<16x16xf32>", "~ND<16x64xf32>")
+    text = with_view("", load).replace("sizes = [%c1, %c1]", "sizes = [%c16, %c16]").replace("1x1xf32", "16x16xf32")
+    text = text.replace("offsets = [%c1, %c1]", "offsets = [%c0, %c0]").replace(
+        "%c1 =", "%c0 = arith.constant 0 : index\n%c1 ="
+    )
+    accepts(text.replace("~", ""))
+    message = "columns of src are 16 elements apart, but in a row of dst in vec they are neighbours"
+    rejects(text.replace("strides = [%c64, %c1]", "strides = [%c1, %c16]"), message)
+    accepts(
+        text.replace("strides = [%c64, %c1]", "strides = [%c1, %c16]")
+        .replace("~", "")
+        .replace("vec, 16x64xf32", "vec, 1x64xf32")
+    )
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "pad_mode = #pto.padmode<PadNull>",
+        "pad_value = %x : f32",
+        "left_padding_num = %n : index",
+        "init_out_buffer = true",
+        "right_padding_num = %n : index",
+        "init_condition = %c : i1",
+    ],
+)
+def test_what_no_machine_reads_is_unsupported(tail: str) -> None:
+    name = tail.partition(" ")[0]
+    body = LOAD.format("PV<16x64xf32>", "ND<16x64xf32>")
+    rejects(f"{body} ~{tail}", f"'{name}' of pto.tload is not simulated: no machine reads it", sort="unsupported")
+
+
+def test_tiles_are_no_results() -> None:
+    body = LOAD.format("PV<16x64xf32>", "ND<16x64xf32>")
+    message = "pto.tload writes to its outs(...); results are not simulated"
+    rejects(f"%r = {body} ~-> tensor<16x64xf32>", message, sort="unsupported")
+
+
+def test_prefetches() -> None:
+    text = "pto.tprefetch ins(%w : PV<16x64xf32>) outs(%t : ~«ACC|ND»<16x64xf32>)"
+    twins(text, "pto.tprefetch expects dst in vec or mat, not acc")
+    text = "pto.tprefetch ins(%w : PV<16x64xf«16|32»>) outs(%t : ~ND<16x64xf32>)"
+    twins(text, "pto.tprefetch expects dst to have elements of 2 bytes like src, not of 4")
+
+
+# --- stores -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "target", "pipe"),
+    [
+        (STORE.format("ND<16x64xf32>", "PV<16x64xf32>"), "a5", Pipe.MTE3),
+        (STORE.format("ND<1x1024xf32>", "PV<32x32xf32>"), "a5", Pipe.MTE3),
+        (STORE.format("ND<16x64xf32, valid=?x?>", "PV<16x60xf32>"), "a5", Pipe.MTE3),
+        (STORE.format("ACC<16x64xf32>", "PV<16x64xf32>"), "a5", Pipe.FIX),
+        (STORE.format("ACC<16x64xf32>", "PV<16x64xbf16>"), "a2a3", Pipe.FIX),
+        (STORE.format("MAT<16x64xf16>", "PV<16x64xf16>"), "a2a3", Pipe.MTE3),
+        (STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>", "PV<16x64xui8>"), "a5", Pipe.FIX),
+        (STORE.format("ACC<16x64xf32> fp %f : FP<1x64xf32>", "PV<16x64xi8>"), "a5", Pipe.FIX),
+        (STORE.format("ACC<16x64xi32>, %q : i64", "PV<16x64xf16>"), "a5", Pipe.FIX),
+        (
+            STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {atomicType = #pto<atomic_type atomic_add>}",
+            "a5",
+            Pipe.MTE3,
+        ),
+        (
+            STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {atomicType = #pto.atomic_type<atomic_add>}",
+            "a5",
+            Pipe.MTE3,
+        ),
+        (
+            STORE.format("ACC<16x64xf32>", "PV<16x64xf32>")
+            + " {stPhase = #pto<st_phase final>, reluPreMode = #pto<relu_pre_mode normal_relu>}",
+            "a5",
+            Pipe.FIX,
+        ),
+    ],
+)
+def test_stores(body: str, target: str, pipe: Pipe) -> None:
+    accepts(body, target)
+    assert only(body, target).pipe(target) is pipe
+
+
+def test_the_roles_of_a_store() -> None:
+    op = only(STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>", "PV<16x64xi8>"))
+    assert [role for role, _ in op.roles()] == ["src", "fp", "dst"]
+    assert (op.reads, op.writes, op.overwrites) == (("src", "fp"), ("dst",), ("dst",))
+
+
+def test_both_spellings_of_an_attribute_print_alike() -> None:
+    body = STORE.format("ND<16x64xf32>", "PV<16x64xf32>")
+    one, other = (
+        accepts(f"{body} {{atomicType = {spelling}}}")
+        for spelling in ("#pto<atomic_type atomic_add>", "#pto.atomic_type<atomic_add>")
+    )
+    assert one == other
+    assert "{atomicType = #pto<atomic_type atomic_add>}" in one
+
+
+PHASE = " {stPhase = ~#pto<st_phase «final|unspecified»>}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "target"),
+    [
+        (
+            STORE.format("~«MAT|NZ»<16x64xf16>", "PV<16x64xf16>"),
+            "pto.tstore expects src in vec or acc on a5, not mat",
+            "a5",
+        ),
+        (
+            STORE.format("~«LEFT|MAT»<16x64xf16>", "PV<16x64xf16>"),
+            "pto.tstore expects src in vec or acc or mat on a2a3, not left",
+            "a2a3",
+        ),
+        (
+            STORE.format("ND<16x64xf32>", "~PV<16x6«0|4»xf32>"),
+            "pto.tstore expects dst static element count (960) to match src valid_shape 16x64 (1024)",
+            "a5",
+        ),
+        (
+            STORE.format("ND<16x64xf32>", "~PV<16x64xf«16|32»>"),
+            "pto.tstore expects dst to have elements of 4 bytes like src, not of 2",
+            "a5",
+        ),
+        (
+            STORE.format("ACC<16x64xi32>", "~PV<16x64x«f16|i32»>"),
+            "pto.tstore expects dst of i32 in acc without a quantisation parameter to have elements of i32 on a5, "
+            "not f16",
+            "a5",
+        ),
+        (
+            STORE.format("ACC<16x64xf32>, %q : i64", "~PV<16x64x«f16|i8»>"),
+            "pto.tstore expects dst of f32 in acc with a quantisation parameter to have elements of i8 on a2a3, "
+            "not f16",
+            "a2a3",
+        ),
+        (
+            STORE.format("ACC<16x64xf32>, %q : ~«i32|i64»", "PV<16x64xf16>"),
+            "pto.tstore expects pre_quant to be i64, a parameter word, not i32",
+            "a5",
+        ),
+        (
+            STORE.format("ACC<16x64xf32> fp %f : ~«ND|FP»<1x64xi64>", "PV<16x64xi8>"),
+            "pto.tstore expects fp in scaling, not vec",
+            "a5",
+        ),
+        (
+            STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>«, ~%q : i64|»", "PV<16x64xi8>"),
+            "either fp or a scalar quantises, not both",
+            "a5",
+        ),
+        (
+            STORE.format("«ND<16x64xf16>, ~%q : i64|ND<16x64xf16>»", "PV<16x64xf16>"),
+            "only what leaves acc is quantised; src is in vec",
+            "a5",
+        ),
+        (
+            STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>", "PV<16x64xi8>") + PHASE,
+            "a store with fp has no stPhase",
+            "a5",
+        ),
+        (
+            STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {reluPreMode = ~#pto<relu_pre_mode «normal|no»_relu>}",
+            "reluPreMode is for what leaves acc; src is in vec",
+            "a5",
+        ),
+        (
+            STORE.format("ACC<16x64xf32>", "PV<16x64xf32>")
+            + " {reluPreMode = ~#pto<relu_pre_mode «vector|normal»_relu>}",
+            "reluPreMode vector_relu needs a parameter that no operand gives; known: no_relu, normal_relu",
+            "a5",
+        ),
+        (
+            STORE.format("ND<16x64xui8>", "~PV<16x64x«u|»i8>").replace("ND<16x64xui8>", "ND<16x64x«u|»i8>")
+            + " {atomicType = #pto<atomic_type atomic_add>}",
+            "pto.tstore expects dst of atomic_add to have elements of f32, f16, bf16, i32, i16, i8, not ui8",
+            "a5",
+        ),
+        (
+            STORE.format("~ACC<16x«4096|2048»xf32>", "PV<16x«4096|2048»xf32>"),
+            "pto.tstore expects src in acc to have at most 4095 columns on a2a3, not 4096",
+            "a2a3",
+        ),
+        (
+            STORE.format("~!pto.tile_buf<vec, 16x64xf16«, slayout=col_major|»>", "PV<16x64xf16>"),
+            "pto.tstore expects src to be laid out as ND (row_major, none_box) or DN (col_major, none_box) or "
+            "NZ (col_major, row_major boxes) in vec, not ZN",
+            "a5",
+        ),
+    ],
+)
+def test_what_a_store_may_not_be(text: str, message: str, target: str) -> None:
+    twins(text, message, target)

@@ -1,0 +1,196 @@
+"""Waits for tiles, arrays of event ids, elements of tiles as scalars, and the views that older operations now take."""
+
+import pytest
+
+from language.move_kernel import accepts, module, only, rejects, twins
+from language.vector_kernel import example, read
+from ptosim.effects.names import Pipe
+from ptosim.language import tile_scalar, tile_sync
+from ptosim.language.catalogue import operations
+from ptosim.language.load import text as text_of
+from ptosim.language.operation import PTOOperation
+
+OPERATIONS = [op for op in operations() if op.__module__ in (tile_sync.__name__, tile_scalar.__name__)]
+SERIAL = "entries of {} end in order on a5: pto.tsync has no effect"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]) -> None:
+    assert operation.name in accepts(example(operation))
+
+
+def test_the_rooms_are_complete() -> None:
+    names = """tsync declare_eventid_array eventid_array_get eventid_array_set tgetval tsetval settf32mode"""
+    assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
+
+
+# --- tsync ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "pto.tsync ins(%a, %b : ND<16x64xf32>, PV<16x64xf32>)",
+        "pto.tsync %a, %b : ND<16x64xf32>, PV<16x64xf32>",
+    ],
+)
+def test_waits_for_tiles_in_every_spelling(body: str) -> None:
+    line = "pto.tsync ins(%a, %b : !pto.tile_buf<vec, 16x64xf32>, !pto.partition_tensor_view<16x64xf32>)"
+    assert line in accepts(body)
+    op = only(body)
+    assert op.pipe("a5") is Pipe.S
+    assert (op.reads, op.writes) == (("tiles",), ())
+
+
+@pytest.mark.parametrize(("word", "pipe"), [("TLOAD", "PIPE_MTE2"), ("EVENT_STORE_FROM_VEC", "PIPE_MTE3")])
+def test_the_class_of_an_operation_stands_for_its_pipe(word: str, pipe: str) -> None:
+    assert f"pto.tsync<{pipe}>" in accepts(f"pto.tsync<{word}>")
+
+
+def test_a_barrier_of_a_serial_pipe_has_no_effect() -> None:
+    accepts("pto.tsync<TVEC>", warned=(SERIAL.format("PIPE_V"),))
+    accepts("pto.tsync<TVEC>", "a2a3")
+
+
+def test_there_are_no_values_for_events() -> None:
+    message = "pto.tsync expects tiles[0] to be a tile or a partition view, not i32"
+    twins("pto.tsync ~%e : «i32|ND<16x64xf32>»", message)
+
+
+@pytest.mark.parametrize(
+    ("name", "pipe"),
+    [
+        ("EVENT_LOAD_FROM_GM", "PIPE_MTE2"),
+        ("EVENT_STORE_FROM_ACC", "PIPE_FIX"),
+        ("EVENT_STORE_FROM_VEC", "PIPE_MTE3"),
+        ("EVENT_MOVE_MAT_TO_LEFT", "PIPE_MTE1"),
+        ("EVENT_MOVE_MAT_TO_BIAS", "PIPE_MTE1"),
+        ("EVENT_MOVE_VEC_TO_MAT", "PIPE_FIX"),
+        ("EVENT_COMPUTE_MATMUL", "PIPE_M"),
+    ],
+)
+def test_event_classes_in_the_words_of_the_manual(name: str, pipe: str) -> None:
+    body = f"pto.record_event[#pto.sync_op_type<{name}>, #pto.pipe_event_type<TVEC>, <EVENT_ID0>]"
+    assert f'pto.set_flag["{pipe}", "PIPE_V", "EVENT_ID0"]' in text_of(read(module(body), "a5"))
+
+
+# --- event ids --------------------------------------------------------------------------------------------------------
+
+IDS = "%ids = pto.declare_eventid_array -> !pto.eventid_array<2>\n%k = arith.constant {} : index\n"
+
+
+def test_event_ids_are_kept_in_arrays() -> None:
+    body = (
+        IDS.format(1)
+        + """pto.eventid_array_set %ids[%k], %k : !pto.eventid_array<2>, index
+%id = pto.eventid_array_get %ids[%k] : !pto.eventid_array<2>
+pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", %id]"""
+    )
+    accepts(body)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "kind"),
+    [
+        (
+            IDS.format("«2|1»") + "%id = pto.eventid_array_get %ids[~%k] : !pto.eventid_array<2> -> index",
+            "index is 2; it must be 0..1",
+            "invalid",
+        ),
+        (
+            IDS.format(0) + "%v = arith.constant «8|7» : index\n"
+            "pto.eventid_array_set %ids[%k], ~%v : !pto.eventid_array<2>, index",
+            "value is 8; event ids are 0..7",
+            "id-range",
+        ),
+        (
+            IDS.format(0) + "%id = pto.eventid_array_get %ids[%k] : !pto.eventid_array<2> -> ~«f32|i32»",
+            "an event id is index, i32 or i64, not f32",
+            "invalid",
+        ),
+    ],
+)
+def test_what_an_array_of_event_ids_may_not_be(text: str, message: str, kind: str) -> None:
+    twins(text, message, sort=kind)
+
+
+# --- elements as scalars ----------------------------------------------------------------------------------------------
+
+GET = "%x = pto.tgetval ins(%t, %i : {}, {}) outs : {}"
+SET = "pto.tsetval ins(%i, %x : {}, {}) outs(%t : {})"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GET.format("~«MAT|ND»<16x64xf32>", "index", "f32"), "pto.tgetval expects src in vec, not mat"),
+        (GET.format("ND<16x64xf32>", "index", "~«i|f»32"), "pto.tgetval gives an element of src, f32, not i32"),
+        (
+            GET.format("ND<16x64xf32>", "«f32|i32»", "f32").replace("%i", "~%i"),
+            "offset must be index or i32 or i64, not f32",
+        ),
+    ],
+)
+def test_what_an_element_may_not_be(text: str, message: str) -> None:
+    twins(text, message)
+
+
+def test_an_offset_is_in_the_tile() -> None:
+    text = "%i = arith.constant «1024|1023» : index\n" + GET.format("ND<16x64xf32>", "index", "f32").replace(
+        "%i", "~%i"
+    )
+    twins(text, "offset is 1024; src has elements 0..1023", sort="out-of-bounds")
+    accepts(SET.format("index", "i32", "ND<16x64xui32>"))
+
+
+def test_a_scalar_of_another_type_is_only_warned_of() -> None:
+    warning = "scalar is i32, but an element of dst is f32"
+    accepts(SET.format("index", "i32", "ND<16x64xf32>"), warned=(warning,))
+
+
+def test_elements_belong_to_the_scalar_unit() -> None:
+    op = only(SET.format("index", "f32", "ND<16x64xf32>"))
+    assert op.pipe("a5") is Pipe.S
+    assert (op.reads, op.writes, op.overwrites) == ((), ("dst",), ())
+
+
+# --- views where pointers were ----------------------------------------------------------------------------------------
+
+SYNCALL = "pto.syncall({}) mode = #pto.sync_all_mode<{}>, core_type = #pto.sync_core_type<{}>"
+
+
+@pytest.mark.parametrize("core_type", ["aiv_only", "aic_only", "mix"])
+def test_syncall_in_every_form(core_type: str) -> None:
+    assert SYNCALL.format("", "hard", core_type) in accepts(SYNCALL.format("", "hard", core_type))
+    soft = SYNCALL.format("%ws, %n : !pto.ptr<i32, gm>, i32", "soft", core_type)
+    assert soft in accepts(soft)
+    accepts(SYNCALL.format("%ws : PV<1x16xi32>", "soft", core_type))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SYNCALL.format("«~%ws : !pto.ptr<i32, gm>|»", "hard", "mix"), "hard pto.syncall has no operands"),
+        (
+            SYNCALL.format("~%ws : PV<«15|16»xi32>", "soft", "mix"),
+            "workspace has 15 elements; soft pto.syncall needs at least 16",
+        ),
+        (SYNCALL.format("~%ws : PV<16x«f|i»32>", "soft", "mix"), "workspace must point to i32, not f32"),
+        (
+            SYNCALL.format("~%ws : «ND<1x16xi32>|PV<16xi32>»", "soft", "mix"),
+            "workspace must be a pointer to gm or a view of it, not !pto.tile_buf<vec, 1x16xi32>",
+        ),
+        (SYNCALL.format("%ws, ~%n : PV<16xi32>, i«64|32»", "soft", "mix"), "used must be i32, not i64"),
+        (
+            "pto.cmo.cacheinvalid ~%w single_cache_line : «ND|PV»<16x64xf32>",
+            "address must be a pointer to gm or a view of it, not !pto.tile_buf<vec, 16x64xf32>",
+        ),
+    ],
+)
+def test_what_a_view_may_not_be(text: str, message: str) -> None:
+    twins(text, message)
+
+
+def test_signals_have_a_base_address() -> None:
+    accepts("pto.set_ffts %p : !pto.ptr<i64, gm>")
+    rejects("pto.set_ffts ~%p : !pto.ptr<i64, ub>", "address must point to gm, not ub")
