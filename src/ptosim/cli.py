@@ -498,8 +498,10 @@ def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
 def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
     """Show where compiled kernels are kept.
 
-    And how many there are. XDG_CACHE_HOME moves the place; with PTOSIM_CACHE=off nothing is kept.
+    And how many there are. PTOSIM_CACHE=/directory names the place, XDG_CACHE_HOME moves it; with PTOSIM_CACHE=off
+    nothing is kept. A directory that is a link, or that others own or may write to, is not used.
     """
+    from ptosim.native.cache import why_unusable
     from ptosim.native.library import kernel_cache
 
     kept = kernel_cache()
@@ -509,5 +511,7 @@ def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
     if not as_json:
         size = sum(file.size for file in files)
         place = kept.directory or "nowhere (PTOSIM_CACHE=off)"
+        if kept.directory is not None and kept.directory.exists() and (reason := why_unusable(kept.directory)):
+            place = f"{place} is not used ({reason})"
         click.echo(f"{place}: {'removed ' if clear else ''}{len(files)} files, {size / 1e6:.1f} MB")
     return files

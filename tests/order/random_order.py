@@ -46,12 +46,17 @@ def span_of(buffer: Buffer, slot: int) -> tuple[int, int]:
 
 def random_program(seed: int) -> Written:
     dice = random.Random(seed)
-    buffers = [Buffer(n, dice.choice([1, 1, 1, 2, 2, 3, 4]), dice.choice([0, 0, 0, 1])) for n in range(dice.randint(1, 4))]
+    buffers = [
+        Buffer(n, dice.choice([1, 1, 1, 2, 2, 3, 4]), dice.choice([0, 0, 0, 1])) for n in range(dice.randint(1, 4))
+    ]
     counter = [0]
 
     def work() -> Any:
         pipe = dice.choice(PIPES[:3] if dice.random() < 0.93 else PIPES)
-        touches = [(b, dice.randrange(b.slots), dice.random() < 0.5) for b in dice.sample(buffers, dice.randint(1, min(2, len(buffers))))]
+        touches = [
+            (b, dice.randrange(b.slots), dice.random() < 0.5)
+            for b in dice.sample(buffers, dice.randint(1, min(2, len(buffers))))
+        ]
         counter[0] += 1
         return ("work", pipe, touches)
 
@@ -224,7 +229,9 @@ class Replay:
         known = self.known[pair.destination]
         for pipe, ended in self.flags[key].pop(0).items():
             known[pipe] = max(known[pipe], ended)
-        known[pair.destination] = max(known[pair.destination], number) if pair.destination in SERIAL_PIPES else known[pair.destination]
+        known[pair.destination] = (
+            max(known[pair.destination], number) if pair.destination in SERIAL_PIPES else known[pair.destination]
+        )
         self.last_wait[key] = (pair.destination, number)
 
     def _barrier(self, pipe: Pipe) -> None:

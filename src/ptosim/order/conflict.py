@@ -180,10 +180,8 @@ def _meeting(a: Span, b: Span, loop: int | None, apart: int, every: int) -> int 
         return 0 if loop is None else apart
     if loop is None:
         return 0 if _reaches(a[1], b[0], None, 0) and _reaches(b[1], a[0], None, 0, swapped=True) else None
-    if _factor(a, loop) == 0 == _factor(b, loop):
-        steps = [apart]
-    else:
-        steps = list(range(apart, FARTHEST + 1, every))
+    fixed = _factor(a, loop) == 0 == _factor(b, loop)
+    steps = [apart] if fixed else list(range(apart, FARTHEST + 1, every))
     met = (n for n in steps if _reaches(a[1], b[0], loop, n) and _reaches(b[1], a[0], loop, n, swapped=True))
     first = next(met, None)
     if first is None and len(steps) > 1 and not _is_beyond(a, b, loop):

@@ -112,7 +112,7 @@ class _Inserter:
         self.inserted.add(pair)
         return pair
 
-    # --- what is not needed ---------------------------------------------------------------------------------------------
+    # --- what is not needed -------------------------------------------------------------------------------------------
 
     def _reduce(self) -> None:
         """Take away again what later additions made superfluous, the outer and the carried first."""

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.control import For, If, While
-from ptosim.language.function import Call, Function, callee_of, reached
+from ptosim.language.function import Call, Function, reached
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
 from ptosim.language.scope import Section
@@ -42,7 +42,7 @@ from ptosim.order.touches import touches_of, touches_of_scope
 from ptosim.order.values import ANYWHERE, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
-"""By machine, the pipes whose entries end one after the other: on a2a3 dependent vector and matrix operations overlap."""
+"""By machine, the pipes whose entries end one after the other: on a2a3 vector and matrix operations may overlap."""
 
 SIGNALS = frozenset(
     {
@@ -66,7 +66,7 @@ def is_opaque(op: Operation) -> bool:
         return False
     if isinstance(op, While):
         return any(is_entry(inside) for inside in op.walk())
-    if isinstance(op, Call) and (callee := callee_of(op)) is not None:
+    if isinstance(op, Call) and (callee := op.function) is not None:
         return any(is_entry(inside) for inside in reached(callee))
     return False
 

@@ -174,7 +174,7 @@ def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, tur
 
 
 def _active_bytes(op: PTOOperation, access: Access, values: Values) -> Number | None:
-    """How far behind its first byte an access reaches at most, by the lanes of its mask; None where that says nothing."""
+    """How far behind its first byte an access reaches at most, by the lanes of its mask; None: it says nothing."""
     if access.mask is None or not isinstance(access.map, LoadMode | StoreMode):
         return None
     mask = op.segment(access.mask)[0]

@@ -10,6 +10,8 @@ from ptosim.tiles.lowering import LOWERINGS, Lowering
 ROOMS = (
     "view",
     "copy",
+    "move",
+    "rearrange",
     "elementwise",
     "partial",
     "compare",
@@ -18,6 +20,13 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
+    "fill",
+    "philox",
+    "scalar_access",
+    "quantise",
+    "histogram",
+    "mx",
+    "matrix",
 )
 
 

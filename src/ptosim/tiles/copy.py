@@ -11,8 +11,10 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_move import TLoad, TPrefetch, TStore
 from ptosim.language.types import PtrType, element_of
+from ptosim.tiles.accumulator import store_accumulator
 from ptosim.tiles.folding import Axis, Piece, pieces
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.mat_load import load_matrix
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile, View
@@ -24,7 +26,9 @@ _ATOMIC_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16"
 @lowering(TLoad, TPrefetch)
 def tload(build: Builder, src: View, dst: Tile) -> None:
     """A prefetch is a load, too: what it leaves in its tile is open."""
-    _in_vec(dst, "dst")
+    if dst.buf.loc != "vec":
+        load_matrix(build, src, dst)
+        return
     element = _pad_type(dst)
     gm, ub = src.pointer, dst.pointer(build)
     if element != dst.element:
@@ -35,7 +39,18 @@ def tload(build: Builder, src: View, dst: Tile) -> None:
 
 
 @lowering(TStore)
-def tstore(build: Builder, src: Tile, dst: View, atomicType: str) -> None:
+def tstore(
+    build: Builder,
+    op: TStore,
+    src: Tile,
+    fp: Tile | None,
+    pre_quant: SSAValue | None,
+    dst: View,
+    atomicType: str,
+) -> None:
+    if src.buf.loc == "acc":
+        store_accumulator(build, op, src, dst, fp, pre_quant)
+        return
     _in_vec(src, "src")
     moved = pieces(build, src, dst, stores=True)
     adds = atomicType == "atomic_add" and bool(moved)

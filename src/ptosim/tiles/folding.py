@@ -52,8 +52,7 @@ def pieces(build: Builder, tile: Tile, view: View, stores: bool = False) -> Sequ
 
 
 def _walk(build: Builder, tile: Tile, view: View, stores: bool) -> Iterator[Piece]:
-    if tile.buf.boxed and tile.buf.rows == 1:
-        tile = replace(tile, buf=replace(tile.buf, blayout="row_major", slayout="none_box"))
+    tile = tile.unboxed()
     if tile.buf.layout in ("ND", "DN") and (stores or 1 in tile.buf.shape) and _is_reshaped(tile, view):
         return iter((_linear(tile, view),))
     match tile.buf.layout:

@@ -83,6 +83,8 @@ class Lanes:
     def each(self, body: Body, *carried: SSAValue) -> Sequence[SSAValue]:
         """For every register its first element, its mask and the carried values; the body gives the next ones."""
         build, mask = self.build, self.__dict__["_mask"]
+        if known(self.count) == 0:
+            return carried
         if self.most <= self.per_register and not self.full:  # nothing happens where no lane is active
             return body(build.index(0), mask, *carried) or carried
         if self.full:
