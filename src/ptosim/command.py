@@ -21,6 +21,13 @@ INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
 
 KERNEL_FILE = click.argument("file", type=click.Path())
 TARGET = click.option("--target", metavar="NAME", help="Machine: a5, a2 or a3; by default the module's own.")
+SYNC = click.option(
+    "--sync",
+    type=click.Choice(["auto", "written", "insert"]),
+    default="auto",
+    show_default=True,
+    help="Insert synchronisation where tiles have none of their own, never, or beside what is written.",
+)
 STRICT = click.option("--strict", is_flag=True, help="Warnings count as errors.")
 MAX_STEPS = click.option(
     "--max-steps",
@@ -28,7 +35,7 @@ MAX_STEPS = click.option(
     default=10**9,
     show_default=True,
     metavar="N",
-    help="Stop a block after so many loop iterations.",
+    help="Stop a block after so many loop iterations and calls.",
 )
 _NEGATIVE_NUMBER = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
 

@@ -172,6 +172,7 @@ def test_what_a_signal_may_not_be(text: str, message: str) -> None:
             "pto.comm.twait(%s, %v : PV<1xi32>, i32) {cmp = ~#pto<cmp eq>}",
             "cmp must be #pto<wait_cmp ...>, not of kind cmp",
         ),
+        ("pto.comm.twait(%s, %v~) {cmp = #pto<wait_cmp eq>}", "expected ':' and the types of the operands"),
         ("pto.comm.twait(~%s : PV<1xi32>) {cmp = #pto<wait_cmp eq>}", "pto.comm.twait has signal, value here; 1 given"),
         (
             "pto.comm.twait(%s, %v : ~PV<1xi32>) {cmp = #pto<wait_cmp eq>}",
@@ -181,6 +182,12 @@ def test_what_a_signal_may_not_be(text: str, message: str) -> None:
 )
 def test_how_a_signal_is_written(text: str, message: str) -> None:
     rejects(text, message, sort="syntax")
+
+
+def test_an_operand_has_the_type_that_is_written() -> None:
+    text = "module {\nfunc.func @kernel(%s: PV<1xi32>, %v: i32) {\npto.comm.twait(%s, %v : PV<1xi32>, ~«i64|i32»)"
+    text += " {cmp = #pto<wait_cmp eq>}\nreturn\n}\n}\n"
+    twins(text, "value has type i32, but the type list says i64")
 
 
 # --- collectives ------------------------------------------------------------------------------------------------------
@@ -233,6 +240,7 @@ def test_what_a_collective_may_not_be(text: str, message: str) -> None:
 def test_the_phases_of_a_collective() -> None:
     op = only(REDUCE.format(MEMBER, "ND<16x64xf32>") + SUM)
     assert op.pipes == (Pipe.MTE2, Pipe.V, Pipe.MTE3)
+    assert op.pipe("a5") is Pipe.MTE3
     assert (op.reads, op.writes, op.scratch) == (("group",), ("dst",), ("acc", "ping", "pong"))
     op = only(BROADCAST.format("%g0, %g1", MEMBER, f"{MEMBER}, {MEMBER}", 1))
     assert (op.reads[0], op.writes) == ("src", ("group",))
@@ -312,6 +320,10 @@ ASYNC = "%e = pto.comm.tput_async(%dst, %src, %s : {}, {}, {}) -> !pto.async_eve
             "%s = pto.get_prefetch_async_session ~%c : !pto.«async_session|prefetch_async_context»"
             " -> !pto.async_session",
             "context must be !pto.prefetch_async_context, not !pto.async_session",
+        ),
+        (
+            "%s = pto.get_prefetch_async_session %c : !pto.prefetch_async_context -> ~!pto.async_«event|session»",
+            "pto.get_prefetch_async_session gives !pto.async_session, not !pto.async_event",
         ),
     ],
 )

@@ -204,3 +204,12 @@ pto.tadd ins(%t, %t : ND<16x64xf32>, ND<16x64xf32>) outs(%d : ND<16x64xf32>)
 }}"""
     constants = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
     accepts(vector(constants + body), kind="vector")
+
+
+def test_an_epilogue_is_for_tiles() -> None:
+    slots = "(gm_slot_tensor = %slots : TV<8x1024xf32>, c2v_consumer_buf = %buf : i32)"
+    attributes = QUANT.format("no_convert")
+    text = cube("pto.tpush_to_aiv(%v : ~«TV|ACC»<16x64xf32>) {split = 0}", attributes, slots)
+    twins(text, "acc_push_epilogue is for entries that are tiles", kind="cube")
+    popped = "%v = pto.tpop_from_aic {split = 0} -> TV<16x64xf32>\npto.tfree_from_aic {split = 0}"
+    accepts(vector(popped, attributes, slots), kind="vector")

@@ -163,6 +163,12 @@ def test_masks_are_made_again_in_every_scope():
     assert found == text(scope(ALL, first), FLAG, scope(ALL, narrow, second))
 
 
+def test_what_is_made_on_the_way_is_not_kept():
+    narrow = f"%few = pto.pnot %all, %all : {M}, {M} -> {M}"
+    last = store("%v", mask="%few")
+    assert body(ALL, FLAG, narrow, FLAG, last) == text(FLAG, FLAG, scope(ALL, narrow, last))
+
+
 def test_registers_made_of_scalars_too():
     half = f"%half = pto.vbr %f : f32 -> {V}"
     copied = f"%q = pto.vdup %f, %all : f32, {M} -> {V}"

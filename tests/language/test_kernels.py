@@ -122,6 +122,14 @@ def test_launch_parameters_of_any_integer(type_: str, cast: str | None):
     assert "pto.y" in found and "pto.x" not in found
 
 
+def test_a_function_that_others_call_gets_them_from_its_callers():
+    text = function("f", f"{INDEX}: i32", "pto.entry") + function(
+        "g", "%n: i32", "pto.entry", "call @f(%n) : (i32) -> ()"
+    )
+    assert kernels(text)["f"].signature == (("__pypto_spmd_block_idx", "i32"),)
+    assert "call @f(%n) : (i32) -> ()" in running(text)
+
+
 def test_a_float_of_that_name_is_a_parameter_like_any_other():
     (kernel,) = kernels(function("f", f"{INDEX}: f32")).values()
     assert kernel.signature == (("__pypto_spmd_block_idx", "f32"),)

@@ -2,7 +2,9 @@
 
 import pytest
 
-from language.move_kernel import accepts, only, rejects, twins
+from language.move_kernel import accepts, module, only, rejects, twins
+from language.vector_kernel import read
+from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import cores_of
 
@@ -357,3 +359,18 @@ def test_older_names_print_as_the_current_ones() -> None:
     old = "pto.textract_fp ins(%s, %f, %r, %c : ACC<64x64xf32>, FP<1x64xi64>, index, index) outs(%d : MAT<16x64xi8>)"
     assert "pto.textract ins(%s, %r, %c : " in accepts(old)
     assert " index, index fp %f : !pto.tile_buf<scaling, 1x64xi64>)" in accepts(old)
+
+
+def test_an_older_name_has_its_operands() -> None:
+    text = "pto.textract_fp ins(%s, %f : ACC<64x64xf32>, FP<1x64xi64>~) outs(%d : MAT<16x64xi8>)"
+    rejects(text, "ins(...) of pto.textract_fp has src, [fp], row, col; 2 given", sort="syntax")
+    current = "pto.textract ins(%s, %r, %c : ACC<64x64xf32>, index, index fp %f : FP<1x64xi64>)"
+    other = "pto.textract_fp ins(%s, %r, %c, %f : ACC<64x64xf32>, index, index, FP<1x64xi64>)"
+    assert current.partition(" : ")[0] in accepts(f"{other} outs(%d : MAT<16x64xi8>)")
+
+
+def test_exponents_are_not_quantised() -> None:
+    text = "pto.tmov ins(%s : ND<16x4xui8>, %tmp : ND<1x64xui8>, ~%q : i64) outs(%d : {})"
+    with pytest.raises(PTOError) as raised:
+        read(module(text.replace("~", "").format(SCALES.format("ui8", "row_major", 32))), "a5")
+    assert "a move of scale exponents is not quantised" in [found.message for found in raised.value.diagnostics]

@@ -236,6 +236,20 @@ ONE = "(c2v_consumer_buf = %a : i32)"
             "pto.tpush_to_aiv expects entry in acc, not mat",
             "a5",
         ),
+        (
+            cube("pto.tpush_to_aiv(%c : ~«i32|ACC<16x64xf32>») {split = 0}"),
+            "pto.tpush_to_aiv expects entry to be a tile or a tensor view, not i32",
+            "a5",
+        ),
+        (
+            INIT.format(
+                "dir_mask = 1, slot_size = 64, nosplit = true, acc_push_epilogue = ~«1|"
+                "#pto.acc_push_epilogue<relu = no_relu>»",
+                ONE,
+            ),
+            "acc_push_epilogue must be #pto.acc_push_epilogue<...>, not 1 : i64",
+            "a5",
+        ),
         (cube("pto.tpush_to_aiv(%c : ACC<16x64xf32>) {split = ~«5|0»}"), "split is 5; it must be 0..4", "a5"),
         (
             cube("%t = pto.tpop_from_aiv {split = 0} -> ~«NZ|MAT»<16x64xf16>\npto.tfree_from_aiv {split = 0}"),
@@ -334,6 +348,11 @@ def test_handles() -> None:
     twins(text, "dir_mask is 0; it must be 1, 2 or 3")
     text = "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} (%a : i32) -> ~«i32|!pto.pipe»"
     twins(text, "pto.initialize_l2l_pipe gives !pto.pipe, not i32")
+    text = "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = ~«0|64»} (%a : i32) -> !pto.pipe"
+    twins(text, "slot_size is 0; it must be positive")
+    text = "%p = ~pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} («|%a : i32») -> !pto.pipe"
+    twins(text, "pto.initialize_l2l_pipe needs the buffer where entries arrive")
+    assert only("pto.tpop(%v, %p : TV<16x64xf16>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.MTE2
     assert only("pto.tpush(%t, %p : ACC<16x64xf32>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.FIX
     assert only("pto.tpop(%t, %p : MAT<16x64xf16>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.MTE1
 
@@ -342,3 +361,28 @@ def test_an_entry_of_a_pop_is_its_result() -> None:
     loaded = read(module(vector(BOTH), "vector"), "a5")
     (pop,) = (op for op in loaded.parsed.module.walk() if isinstance(op, Pop))
     assert pop.direction == C2V
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 64} (c2v_consumer_buf = %a : ~i64)",
+            "c2v_consumer_buf has type i32, but the type list says i64",
+        ),
+        (
+            "%p = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 64} (%a : ~i64) -> !pto.pipe",
+            "buffers[0] has type i32, but the type list says i64",
+        ),
+    ],
+)
+def test_an_operand_has_the_type_that_is_written(line: str, message: str) -> None:
+    kind = "attributes {pto.kernel_kind = #pto.kernel_kind<cube>} "
+    text = f"module {{\nfunc.func @kernel(%a: i32) {kind}{{\n{line}\nreturn\n}}\n}}\n"
+    rejects(text, message)
+    accepts(text.replace("~i64", "i32"))
+
+
+def test_a_sub_block_may_be_written_with_its_type() -> None:
+    body = "%t = pto.tpop_from_aic {split = 1} aiv_subblockid(%i : i64) -> ND<8x64xf32>\npto.tfree_from_aic {split = 1}"
+    assert "aiv_subblockid(%i) -> " in accepts(vector(body), kind="vector")

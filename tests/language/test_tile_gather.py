@@ -98,6 +98,24 @@ def test_a_gather_says_what_an_index_is_for() -> None:
             "pto.mgather expects workspace to have the 1024 elements of dst, not 512",
         ),
         (
+            "pto.mgather ins(%mem, %idx«, ~%w|» : PV<128x64xf16>, ND<1x16xi32>«, PV<16x64xf16>|»)"
+            " outs(%d : ND<16x64xf16>) {coalesce = #pto<coalesce row>}",
+            "a working view is for gathers of elements to mat",
+        ),
+        (
+            GATHER.format(
+                "PV<128x64xf16>",
+                "PV<1x16xi32>",
+                "~!pto.tile_buf<mat, 16x64xf16, blayout=col_major, slayout=row_major, fractal=«1024|512»>",
+                "row",
+            ),
+            "pto.mgather expects dst in mat with fractal=512, not 1024",
+        ),
+        (
+            GATHER.format(TABLE, "~ND<«2x8|1x16»xi32>", "ND<16x64xf32>", "row"),
+            "pto.mgather expects idx of coalesce row to be 1x16 or 16x1, not 2x8",
+        ),
+        (
             SCATTER.format("ND<16x64xf32>", "~ND<1x«24|16»xi32>", TABLE),
             "idx is 1x24: neither one index for each row nor one for each element",
         ),
@@ -111,3 +129,20 @@ def test_a_gather_says_what_an_index_is_for() -> None:
 )
 def test_what_an_index_may_not_be(text: str, message: str) -> None:
     twins(text, message)
+
+
+def test_a_table_lies_row_by_row() -> None:
+    text = """module {
+func.func @kernel(%p: !pto.ptr<f32>, %idx: ND<1x16xi32>, %d: ND<16x64xf32>) {
+%c1 = arith.constant 1 : index
+%c64 = arith.constant 64 : index
+%c128 = arith.constant 128 : index
+%v = pto.make_tensor_view %p, shape = [%c128, %c64], strides = [«%c1, %c128|%c64, %c1»]
+    {layout = #pto.layout<«dn|nd»>} : TV<128x64xf32>
+%w = pto.partition_view %v, offsets = [%i, %i], sizes = [%c128, %c64] : TV<128x64xf32> -> PV<128x64xf32>
+pto.mgather ins(%w, %idx : ~PV<128x64xf32>, ND<1x16xi32>) outs(%d : ND<16x64xf32>) {coalesce = #pto<coalesce row>}
+return
+}
+}
+""".replace("[%i, %i]", "[%c0, %c0]").replace("%c1 =", "%c0 = arith.constant 0 : index\n%c1 =")
+    twins(text, "pto.mgather expects mem to have layout nd, not dn")

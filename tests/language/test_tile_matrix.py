@@ -174,11 +174,11 @@ def test_what_a_product_may_not_be(text: str, message: str, target: str) -> None
         ),
         (
             SCALED.format(ML, SA, MR, "~SB<«4|2»x32x!pto.f8E8M0>"),
-            "pto.tmatmul.mx expects rhs_scale to be 2x32, one scale for 32 values, not 4x32",
+            "pto.tmatmul.mx expects rhs_scale to be 2x32, one scale for 32 values of rhs, not 4x32",
         ),
         (
             SCALED.format(ML, "~SA<16x«4|2»x!pto.f8E8M0>", MR, SB),
-            "pto.tmatmul.mx expects lhs_scale to be 16x2, one scale for 32 values, not 16x4",
+            "pto.tmatmul.mx expects lhs_scale to be 16x2, one scale for 32 values of lhs, not 16x4",
         ),
         (
             SCALED.format(
@@ -246,7 +246,7 @@ ROW, ROW_SCALES, ROW_RESULT = "LEFT<1x64xf8E4M3FN>", "SA<1x2x!pto.f8E8M0>", "ACC
         (
             f"pto.tgemv.mx ins(%a, %as, %b, %bs : {ROW}, ~SA<«16|1»x2x!pto.f8E8M0>, {MR}, {SB})"
             f" outs(%c : {ROW_RESULT})",
-            "pto.tgemv.mx expects lhs_scale to be 1x2, one scale for 32 values, not 16x2",
+            "pto.tgemv.mx expects lhs_scale to be 1x2, one scale for 32 values of lhs, not 16x2",
         ),
         (
             f"pto.tgemv.mx.acc ins(%d, %a, %as, %b, %bs : ACC<16x32xf32>, {ROW}, {ROW_SCALES}, {MR}, {SB})"

@@ -126,6 +126,12 @@ def test_pads_in_l1() -> None:
     accepts("pto.tfillpad ins(%a : ND<16x64xf16, pad=1>) outs(%a : ND<16x64xf16, pad=1>)")
 
 
+def test_scales_of_one_row() -> None:
+    row = "LEFT<16x64xf8E4M3FN, valid=1x64>"
+    accepts(f"pto.tget_scale_addr ins(%a : {row}) outs(%s : SA<1x2x!pto.f8E8M0>)")
+    accepts(f"pto.tget_scale_addr ins(%a : {row}) outs(%s : SA<16x2x!pto.f8E8M0>)")
+
+
 def test_scales_of_the_right_operand() -> None:
     accepts("pto.tget_scale_addr ins(%b : RIGHT<64x32xf8E4M3FN>) outs(%s : SB<2x32x!pto.f8E8M0>)")
     text = "~pto.tget_scale_addr ins(%b : RIGHT<64x32xi8>) outs(%s : SB<2x32xi8>)"

@@ -83,7 +83,7 @@ def test_event_ids_are_kept_in_arrays() -> None:
     body = (
         IDS.format(1)
         + """pto.eventid_array_set %ids[%k], %k : !pto.eventid_array<2>, index
-%id = pto.eventid_array_get %ids[%k] : !pto.eventid_array<2> -> index
+%id = pto.eventid_array_get %ids[%k] : !pto.eventid_array<2>
 pto.set_flag_dyn["PIPE_V", "PIPE_MTE3", %id]"""
     )
     accepts(body)

@@ -147,12 +147,12 @@ def test_a_module_from_the_cache_is_parsed_on_need(
     api.load(kernel_file).kernel()(x, y, 2.0, 256, engine="native")
     module = api.load(kernel_file)
     assert isinstance(module.outline.kernels[0], library.KeptKernel)
-    assert "verified" not in vars(module)
+    assert "_loaded" not in vars(module)
     assert module.kernels["scale"].signature[2].type == "f32"
     module.kernel()(x, y, 3.0, 256, engine="native")
-    assert "verified" not in vars(module)
+    assert "_loaded" not in vars(module)
     module.kernel()(x, y, 3.0, 256, engine="reference")
-    assert "verified" in vars(module)
+    assert "_loaded" in vars(module)
     assert str(module) == str(api.load(KERNEL))
     assert api.check(module.kernel(), x, y, 3.0, 256).ok
 
@@ -178,3 +178,13 @@ def test_the_command_line_shows_and_clears_the_cache(kernel_file: Path, tmp_path
     assert "removed 3 files" in command(home, "cache", "--clear")
     assert "0 files" in command(home, "cache")
     assert command(home, "cache", PTOSIM_CACHE="off").startswith("nowhere")
+
+
+def test_the_environment_names_the_place(kernel_file: Path, tmp_path: Path) -> None:
+    place, link = tmp_path / "place", tmp_path / "link"
+    link.symlink_to(place)
+    first, second = (run(kernel_file, tmp_path / "cache", PTOSIM_CACHE=str(place)) for _ in range(2))
+    assert first["compiled"] and not second["compiled"]
+    assert list(place.glob("*.kernel"))
+    assert run(kernel_file, tmp_path / "cache", PTOSIM_CACHE=str(link))["compiled"]
+    assert "is not used (it is a link)" in command(tmp_path, "cache", PTOSIM_CACHE=str(link))

@@ -637,10 +637,15 @@ def test_a_copy_that_reaches_far_away_is_out_of_bounds() -> None:
 
 
 def test_on_a2a3_unpadded_copies_are_whole_blocks() -> None:
+    """In the older spelling; mte_gm_ub takes any length there."""
+    grouped = """pto.mte_gm_ub %x, %ub_i8, %c0_i64, %n nburst(%c1_i64, %c32_i64, %c32_i64)
+          : G<i8>, P<i8>, i64, i64, i64, i64, i64"""
+    run(module("%x: G<i8>, %n: i64", grouped, "a2a3"), some_bytes(96), 33)
     text = module(
         "%x: G<i8>, %n: i64",
-        """pto.mte_gm_ub %x, %ub_i8, %c0_i64, %n nburst(%c1_i64, %c32_i64, %c32_i64)
-          : G<i8>, P<i8>, i64, i64, i64, i64, i64""",
+        """%plain = arith.constant false
+        pto.copy_gm_to_ubuf %x, %ub_i8, %c0_i64, %c1_i64, %n, %c0_i64, %c0_i64, %plain, %c0_i64, %c32_i64, %c32_i64
+          : G<i8>, P<i8>, i64, i64, i64, i64, i64, i1, i64, i64, i64""",
         "a2a3",
     )
     run(text, some_bytes(96), 96)

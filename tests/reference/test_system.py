@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ptosim.api import check, load, profile
 from reference.kernel import failure, module, run, scope_failure, ub_after
 
 STORE_QUERIES = "\n".join(
@@ -173,12 +172,3 @@ def test_print(capsys: pytest.CaptureFixture[str]) -> None:
     pto.print "%d %s", %n : i32"""
     run(module("%n: i32, %x: f32", body), -3, 1.5)
     assert capsys.readouterr().out == "b0.aiv0: n = -3\nb0.aiv0: x = 1.50\nb0.aiv0: %d %s -3\n"
-
-
-def test_a_check_and_a_profile_print_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    kernel = load(module("%n: i32", 'pto.print ins("n = %d", %n : i32)')).kernel()
-    kernel(3)
-    assert capsys.readouterr().out == "b0.aiv0: n = 3\n"
-    check(kernel, 3)
-    profile(kernel, 3)
-    assert capsys.readouterr().out == ""

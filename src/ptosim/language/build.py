@@ -186,13 +186,13 @@ class Builder:
         """a / b rounded up; a is not negative."""
         return a if b == 1 else self._folded("arith.ceildivui", a, b, lambda x, y: -(-x // y))
 
-    def quotient(self, a: Number, b: int) -> Number:
+    def quotient(self, a: Number, b: Number) -> Number:
         """a / b rounded down; a is not negative."""
-        return a if b == 1 else self._folded("arith.divui", a, b, lambda x, y: x // y)
+        return a if known(b) == 1 else self._folded("arith.divui", a, b, lambda x, y: x // y)
 
-    def remainder(self, a: Number, b: int) -> Number:
+    def remainder(self, a: Number, b: Number) -> Number:
         """a modulo b; a is not negative."""
-        return 0 if b == 1 else self._folded("arith.remui", a, b, lambda x, y: x % y)
+        return 0 if known(b) == 1 else self._folded("arith.remui", a, b, lambda x, y: x % y)
 
     def _folded(
         self, name: str, a: Number, b: Number, fold: Callable[[int, int], int], neutral: int | None = None
@@ -296,7 +296,8 @@ def head_of(body: Block) -> Head:
     head = Head(body, None)
     first = body.first_op
     while isinstance(first, Constant):
-        head.known[first.pattern, first.result.type] = first.result
+        if not first.is_dense:
+            head.known[first.pattern, first.result.type] = first.result
         head.last = first
         first = first.next_op
     return head

@@ -24,7 +24,7 @@ from ptosim.language.clauses import (
     print_group,
     transposed,
 )
-from ptosim.language.dma import layout_sizes, paddings, whole_blocks
+from ptosim.language.dma import layout_sizes, paddings
 from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, is_pad_type, row_strides
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
@@ -123,7 +123,6 @@ class MteGmUb(_Strided):
         yield from in_range(self, 0, 15, "l2_cache_ctl")
         yield from paddings(self)
         if self.pad_value is None:
-            yield from whole_blocks(self, target, "len_burst")
             return
         broken = list(is_pad_type(self, "pad_value"))
         yield from broken or same_width(self, "dest", "pad_value")
@@ -155,7 +154,6 @@ class MteUbGm(_Strided):
         yield from super().rules(target)
         yield from are_i64(self, "l2_cache_ctl")
         yield from in_range(self, 0, 15, "l2_cache_ctl")
-        yield from whole_blocks(self, target, "len_burst")
 
 
 class MteGmL1(_Strided):

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
-from ptosim.language.function import Call, Function, callee_of, callees
+from ptosim.language.function import Call, Function, callees, every_function
 from ptosim.language.operation import Problem, enclosing_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.scope import VecScope
@@ -46,13 +46,13 @@ def _scoped(parsed: ParsedModule, function: Function) -> Iterator[tuple[Operatio
     runs = Runs(function)
     for run in runs.all:
         _bring(parsed, runs, run)
-    for run in runs.all:
-        _forget(runs, run)
-    escapes = [(op, escape(parsed, runs, run, op)) for run in runs.all for op in runs.leaving(run)]
+    _forget(runs)
+    needed = {run: runs.needed(run) for run in runs.all}
+    escapes = [(run, op) for run in runs.all for op in runs.leaving(run, needed[run])]
     if not escapes:
         for run in runs.all:
-            _wrap(parsed, run, runs.needed(run))
-    yield from escapes
+            _wrap(parsed, run, needed[run])
+    yield from ((op, escape(parsed, runs, run, op, needed[run])) for run, op in escapes)
 
 
 # --- registers and masks that are made out of scalars -----------------------------------------------------------------
@@ -90,14 +90,15 @@ def _copy(parsed: ParsedModule, runs: Runs, run: Run, value: SSAValue, start: Op
     runs.add(run, new, start)
 
 
-def _forget(runs: Runs, run: Run) -> None:
-    """Drop what was only made for other runs."""
-    copied = {value.owner for other in runs.all for value in other.copies}
-    for op in [op for op in reversed(run.ops) if op in copied]:
-        if not any(result.uses for result in op.results):
-            runs.remove(run, op)
-            op.detach()
-            op.erase()
+def _forget(runs: Runs) -> None:
+    """Drop what was only made for other runs, in any of them."""
+    copied = {value.owner for run in runs.all for pair in run.copies.items() for value in pair}
+    for run in runs.all:
+        for op in [op for op in reversed(run.ops) if op in copied]:
+            if not any(result.uses for result in op.results):
+                runs.remove(run, op)
+                op.detach()
+                op.erase()
 
 
 # --- the scope --------------------------------------------------------------------------------------------------------
@@ -141,23 +142,24 @@ def _idle_barriers(function: Function) -> Iterator[tuple[Operation, Problem]]:
 
 def _outside(parsed: ParsedModule) -> list[Function]:
     """The functions that run outside of scopes. One that also runs inside is copied, and the copy is among them."""
-    functions = [op for op in parsed.module.walk() if isinstance(op, Function) and not op.is_declaration]
+    functions = [function for function in every_function(parsed.module) if not function.is_declaration]
     inner = [op for op in parsed.module.walk() if isinstance(op, Call) and enclosing_scope(op) is not None]
-    inside = set(callees(*(callee for call in inner if (callee := callee_of(call)) is not None)))
+    inside = set(callees(*(call.function for call in inner if call.function is not None)))
     outside = {function: None for function in functions if function not in inside}
     waiting = list(outside)
     while waiting:
         for call in _outer_calls(waiting.pop()):
-            callee = callee_of(call)
+            callee = call.function
             if callee is not None and not callee.is_declaration and callee not in outside:
                 outside[callee] = None
                 waiting.append(callee)
     copies = {function: _second(parsed, function) for function in outside if function in inside}
     found = [copies.get(function, function) for function in outside]
     for call in [call for function in found for call in _outer_calls(function)]:
-        callee = callee_of(call)
+        callee = call.function
         if callee is not None and callee in copies:
             call.properties["callee"] = SymbolRefAttr(copies[callee].symbol)
+            call.function = copies[callee]
     return found
 
 

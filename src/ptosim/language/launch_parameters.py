@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ptosim.language.function import Function, entry_functions
+from ptosim.language.function import Call, Function, entry_functions
 from ptosim.language.parser import ParsedModule
 from ptosim.language.scalar_cast import IndexCast, TruncI
 from ptosim.language.system import GetBlockIdx, GetBlockNum, GetSubblockIdx, Query
@@ -28,7 +28,8 @@ _TYPES = (i32, i64, IndexType())
 
 def visible(parsed: ParsedModule, function: Function) -> list[BlockArgument]:
     """The parameters of an entry that a launch gives values to."""
-    return [value for value in function.args if not _is_hidden(parsed, value)]
+    hidden = _hidden(parsed, function)
+    return [value for value in function.args if value not in hidden]
 
 
 def name_of(parsed: ParsedModule, argument: BlockArgument) -> str:
@@ -40,7 +41,7 @@ def name_of(parsed: ParsedModule, argument: BlockArgument) -> str:
 def feed_launch_parameters(parsed: ParsedModule) -> None:
     """Replace the hidden parameters of every entry by queries of the launch; the rest of its parameters stay."""
     for function in entry_functions(parsed.module):
-        for value in [value for value in function.args if _is_hidden(parsed, value)]:
+        for value in _hidden(parsed, function):
             made = _query(HIDDEN[name_of(parsed, value)], value)
             first = function.body.block.first_op
             assert first is not None  # at least a return
@@ -51,8 +52,12 @@ def feed_launch_parameters(parsed: ParsedModule) -> None:
             function.drop_argument(value)
 
 
-def _is_hidden(parsed: ParsedModule, argument: BlockArgument) -> bool:
-    return name_of(parsed, argument) in HIDDEN and argument.type in _TYPES
+def _hidden(parsed: ParsedModule, function: Function) -> list[BlockArgument]:
+    """The parameters that the launcher fills; a function that others call gets them from its callers."""
+    found = [value for value in function.args if name_of(parsed, value) in HIDDEN and value.type in _TYPES]
+    if not found or any(op.function is function for op in parsed.module.walk() if isinstance(op, Call)):
+        return []
+    return found
 
 
 def _query(query: type[Query], wanted: SSAValue) -> list[Operation]:

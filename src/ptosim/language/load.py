@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language import printing
-from ptosim.language.function import Function, callees
+from ptosim.language.function import Function, callees, modules_of
 from ptosim.language.infer import infer
 from ptosim.language.kernels import KernelProgram, kernels
 from ptosim.language.legacy import modernise
@@ -77,7 +77,7 @@ def target_of(parsed: ParsedModule, override: str | None) -> str:
     """The machine a module is for: the override, its `pto.target_arch`, its device, else by what it contains."""
     if override is not None:
         return _named(override, "argument", None)
-    modules = [op for op in parsed.module.walk() if isinstance(op, ModuleOp)]
+    modules = list(modules_of(parsed.module))
     for op in modules:
         if TARGET_ARCH in op.attributes:
             return _named(word_in(op.attributes[TARGET_ARCH]), "invalid", parsed.location(op, TARGET_ARCH))

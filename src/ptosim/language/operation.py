@@ -24,7 +24,7 @@ Effects, semantics and lowerings refer to operands by these roles.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, cast
 
@@ -153,11 +153,15 @@ class PTOOperation(Readable):
     """The memory spaces that a pointer role may be in."""
     cores: ClassVar[tuple[CoreKind, ...]] = (CoreKind.AIC, CoreKind.AIV)
     """The kinds of core that have the instruction; one that belongs inside a vector scope needs no mention."""
+    loads_on_any_core: ClassVar[bool] = False
+    """Whether code of a core that has not got the instruction is only warned of."""
     core: ClassVar[CoreKind | None] = None
     """The kind of core that the region of the operation is for."""
     targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
     is_pure: ClassVar[bool] = False
     """Whether a scalar operation does nothing but compute its results, wherever it stands."""
+    only_in_entries: ClassVar[bool] = False
+    """Whether helpers cannot have the instruction."""
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
 
@@ -227,6 +231,10 @@ class PTOOperation(Readable):
     def facts(self) -> Mapping[str, Any]:
         """What engines have to know beyond operands, words and integers, as plain values (effects.record.Static)."""
         return {}
+
+    def title(self, name_of: Callable[[SSAValue], str]) -> str:
+        """What reports call all that is made for it, given the names of values; nothing: each piece by its own name."""
+        return ""
 
     @property
     def is_scope(self) -> bool:
@@ -306,9 +314,8 @@ class PTOOperation(Readable):
         properties = {name: attributes.pop(name) for name in cls.property_roles if name in attributes}
         for name, vocabulary in cls.words.items():
             if (word := properties.get(name)) is not None:
-                properties[name] = StringAttr(
-                    check_word(parser, name, word_in(word), vocabulary, parser.place_of(name))
-                )
+                known = check_word(parser, name, word_in(word), vocabulary, parser.place_of(name))
+                properties[name] = StringAttr(known)
         return attributes, properties
 
     @classmethod

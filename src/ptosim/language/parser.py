@@ -7,21 +7,24 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
+from ptosim.language.function import Call, link
 from ptosim.language.located import LocatedParser, Position, Unsupported
 from ptosim.language.operation import Problem, PTOOperation
 
 LONGEST_FILE = 2_000_000
 DEEPEST_NESTING = 200
+LONGEST_MESSAGE = 2_000
 _FRAMES_PER_LEVEL = 40
 """Python frames that xDSL's recursive descent needs at most for one level of nesting."""
 
@@ -44,6 +47,26 @@ class ParsedModule:
         """The operation of the text that this one serves: itself, unless a pass made it."""
         return self.origins.get(op, op)
 
+    @cached_property
+    def operations(self) -> list[Operation]:
+        """Every operation in the order of the text. Ask when no pass is to come any more."""
+        return list(self.module.walk())
+
+    @cached_property
+    def numbers(self) -> dict[Operation, int]:
+        """The place of each in that list."""
+        return {op: number for number, op in enumerate(self.operations)}
+
+    def served(self, op: Operation) -> str:
+        """The operation of the text that this one was made for, as its author knows it; nothing for a written one."""
+        origin = self.origin(op)
+        return "" if origin.name == op.name or not isinstance(origin, PTOOperation) else origin.title(self.name_of)
+
+    def name_of(self, value: SSAValue) -> str:
+        """A value as it is called in the text."""
+        span = self.definitions.get(value)
+        return span.text if span is not None else "%?"
+
     def serve(self, new: Operation, old: Operation) -> None:
         """A pass made the new operation, and all inside it, for the old one: it stands where that was written."""
         for op in new.walk():
@@ -60,6 +83,8 @@ class ParsedModule:
             if old in self.positions:
                 self.positions[copy] = self.positions[old]
             self.origins[copy] = self.origin(old)
+            if isinstance(old, Call) and isinstance(copy, Call):
+                copy.function = old.function
         for old, copy in values.items():
             if old in self.definitions:
                 self.definitions[copy] = self.definitions[old]
@@ -69,12 +94,13 @@ class ParsedModule:
         """A copy for passes to rewrite. Its operations stand at the same places and serve those of this module."""
         values: dict[SSAValue, SSAValue] = {}
         module = self.module.clone(values)
+        link(module)
         operations = dict(zip(self.module.walk(), module.walk(), strict=True))
         return ParsedModule(
             self.source,
             module,
             {operations[op]: position for op, position in self.positions.items() if op in operations},
-            {values[value]: span for value, span in self.definitions.items() if value in values},
+            self.definitions | {values[value]: span for value, span in self.definitions.items() if value in values},
             self.reports,
             origins={new: self.origin(old) for old, new in operations.items()},
         )
@@ -157,7 +183,10 @@ def parse(source: Source) -> ParsedModule:
     try:
         with deep_recursion():
             parser = LocatedParser(context(), source)
+            if parser.at(MLIRTokenKind.EOF):
+                raise error("syntax", f"{source.name} is empty: expected a module or a function", source.location(0))
             module = parser.parse_module()
+            link(module)
     except Unsupported as problem:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
     except ParseError as problem:
@@ -169,6 +198,8 @@ def parse(source: Source) -> ParsedModule:
 
 def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:
     start = min(span.start, len(source.text))
+    if len(message) > LONGEST_MESSAGE:  # it quotes a name that is as long as that
+        message = f"{message[: LONGEST_MESSAGE - 3]}..."
     return error(kind, message, source.location(start, max(1, span.end - span.start)))
 
 

@@ -9,7 +9,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.effects.names import Space
-from ptosim.language.function import entry_functions, function_of, outermost
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
@@ -204,9 +203,6 @@ def _device_rules(op: _Load | _Store) -> Iterator[Problem]:
     pointer = op.pointer.type
     if isinstance(pointer, PtrType) and element_name(pointer.element) not in _DEVICE_ELEMENTS:
         yield Problem(f"{op.name} accesses {', '.join(_DEVICE_ELEMENTS)}, not {pointer.element}", at="pointer")
-    function = function_of(op)
-    if function is not None and function not in entry_functions(outermost(function)):
-        yield Problem(f"{op.name} belongs in a kernel entry, not in the helper @{function.symbol}")
     for name in op.attributes:
         if "cache" in name:
             yield Problem(f"{op.name} passes the cache by and has no cache policy", at=name)
@@ -224,6 +220,7 @@ class LdDev(_Load):
     spaces = {"pointer": (Space.GM,)}
     targets = ("a5",)
     placement = "outside"
+    only_in_entries = True
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -242,6 +239,7 @@ class StDev(_Store):
     spaces = {"pointer": (Space.GM,)}
     targets = ("a5",)
     placement = "outside"
+    only_in_entries = True
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

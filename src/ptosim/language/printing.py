@@ -9,33 +9,57 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.language.parser import ParsedModule, deep_recursion
+from ptosim.language.pointer import CastPtr
+from ptosim.language.scalar import Constant
 
 
-def text(parsed: ParsedModule) -> str:
-    """The module as text; it reads back as the same module."""
+def text(parsed: ParsedModule, origins: bool = False) -> str:
+    """The module as text; it reads back as the same module. With `origins`, what serves another operation of the source
+    is headed by its line."""
     out = StringIO()
     with deep_recursion():
-        _Printer(out, parsed).print_op(parsed.module)
+        _Printer(out, parsed, origins).print_op(parsed.module)
     return out.getvalue() + "\n"
 
 
 class _Printer(Printer):
     """xDSL's printer with the names that values have in the source; where one is taken, it gets a number."""
 
-    def __init__(self, out: StringIO, parsed: ParsedModule) -> None:
+    def __init__(self, out: StringIO, parsed: ParsedModule, origins: bool) -> None:
         super().__init__(out)
+        self._parsed = parsed
+        self._origins = origins
+        self._shown: Operation | None = None
         self._spans = parsed.definitions
         self._names: dict[SSAValue, str] = {}
-        self._taken: set[str] = set()  # the names that are visible here
+        self._visible: dict[str, str | None] = {}
+        """The names that are visible here, in order, each with the plain name where it has got a number."""
+        self._numbers: dict[str, int] = {}
+        """The numbers that the next of several values of one name try."""
 
     def print_op(self, op: Operation) -> None:
-        outside = set(self._taken) if op.regions else self._taken
+        if self._origins:
+            self._print_origin(op)
+        visible = len(self._visible)
         if isinstance(op, ModuleOp):
             self.print_string("module")
             op.print(self)
         else:
             super().print_op(op)
-        self._taken = outside | {self._names[result] for result in op.results}
+        if op.regions:
+            self._forget(visible)
+            self._visible |= dict.fromkeys(self._names[result] for result in op.results)
+
+    def _print_origin(self, op: Operation) -> None:
+        """The line that this operation, and those behind it, were made for."""
+        origin, location = self._parsed.origin(op), self._parsed.location(op)
+        if origin is self._shown or isinstance(op, ModuleOp | Constant | CastPtr) or location is None:
+            return
+        self._shown = origin
+        if origin.name != op.name:
+            line = " ".join(self._parsed.source.line(location.line).split())
+            self.print_string(f"// {location.line}: {line}")
+            self._print_new_line()
 
     def print_region(
         self,
@@ -44,24 +68,32 @@ class _Printer(Printer):
         print_empty_block: bool = True,
         print_block_terminators: bool = True,
     ) -> None:
-        outside = set(self._taken)
+        visible = len(self._visible)
         super().print_region(region, print_entry_block_args, print_empty_block, print_block_terminators)
-        self._taken = outside
+        self._forget(visible)
+
+    def _forget(self, visible: int) -> None:
+        """Leave a region: only so many names are still visible."""
+        while len(self._visible) > visible:
+            _, several = self._visible.popitem()
+            if several is not None:
+                self._numbers.pop(several, None)
 
     def print_ssa_value(self, value: SSAValue) -> str:
         name = self._names.get(value)
         if name is None:
             name = self._names[value] = self._new_name(value)
-            self._taken.add(name)
         self.print_string(f"%{name}")
         return name
 
     def _new_name(self, value: SSAValue) -> str:
         span = self._spans.get(value)
-        name = span.text[1:] if span is not None else value.name_hint or "_"
-        if name not in self._taken:
-            return name
-        number = 1
-        while f"{name}_{number}" in self._taken:
+        plain = name = span.text[1:] if span is not None else value.name_hint or "_"
+        number = self._numbers.get(plain, 1)
+        while name in self._visible:
+            name = f"{plain}_{number}"
             number += 1
-        return f"{name}_{number}"
+        if name != plain:
+            self._numbers[plain] = number
+        self._visible[name] = plain if name != plain else None
+        return name

@@ -12,14 +12,13 @@ from ptosim.language.parser import ParsedModule
 from ptosim.language.scope_runs import Run, Runs
 
 
-def escape(parsed: ParsedModule, runs: Runs, run: Run, op: Operation) -> Problem:
-    """What to say of an operation whose results are used outside of its run."""
-    value, use = next(_uses_outside(runs, run, op))
+def escape(parsed: ParsedModule, runs: Runs, run: Run, op: Operation, needed: set[Operation]) -> Problem:
+    """What to say of an operation whose results are used outside of its run, directly or by scalars that are needed."""
+    value, use = next(_uses_outside(runs, run, op, needed))
     user = use.operation
     last = _neighbour(run, user)
-    between = list(_between(run, last))
-    obstacle = next((other for other in between if _must_be_outside(other)), None)
-    ends = obstacle or next((other for other in between if other is not user), user)
+    obstacle = next((other for other in _between(run, last) if _must_be_outside(other)), None)
+    ends = obstacle or next((other for other in _between(run, last) if other is not user), user)
     name, where = _name(parsed, value), _line(parsed, user)
     first = _line(parsed, run.first)
     message = f"{name} cannot leave its vector scope, which begins in line {first}: {user.name} in line {where} uses it"
@@ -32,9 +31,8 @@ def escape(parsed: ParsedModule, runs: Runs, run: Run, op: Operation) -> Problem
     return Problem(message, hint=hint)
 
 
-def _uses_outside(runs: Runs, run: Run, op: Operation) -> Iterator[tuple[SSAValue, Use]]:
+def _uses_outside(runs: Runs, run: Run, op: Operation, needed: set[Operation]) -> Iterator[tuple[SSAValue, Use]]:
     """The uses of results outside of a run; those by scalars that are needed outside come last."""
-    needed = runs.needed(run)
     uses = [(result, use) for result in op.results for use in result.uses]
     yield from ((result, use) for result, use in uses if runs.run_of(use.operation) is not run)
     yield from ((result, use) for result, use in uses if use.operation in needed)

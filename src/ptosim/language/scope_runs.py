@@ -47,8 +47,8 @@ class Run:
     def first(self) -> Operation:
         """The first operation that was written here and needs the scope, else the first that was copied here."""
         made = {value.owner for value in self.copies.values()}
-        asking = [op for op in self.ops if asks_for_scope(op)]
-        return next((op for op in asking if op not in made), asking[0])
+        written = (op for op in self.ops if op not in made and asks_for_scope(op))
+        return next(written, self.ops[0])
 
 
 class Runs:
@@ -62,7 +62,7 @@ class Runs:
         while True:
             self.all = list(self._found(function.body.block))
             self._members = {op: run for run in self.all for op in run.ops}
-            leaving = {op for run in self.all for op in self.leaving(run) if _may_open(op)}
+            leaving = {op for run in self.all for op in self.leaving(run, self.needed(run)) if _may_open(op)}
             if not leaving:
                 break
             self._opened |= leaving
@@ -113,9 +113,8 @@ class Runs:
     def _stays_before(self, op: Operation, needed: set[Operation]) -> bool:
         return op in needed and self.kind(op) is Kind.SCALAR
 
-    def leaving(self, run: Run) -> list[Operation]:
+    def leaving(self, run: Run, needed: set[Operation]) -> list[Operation]:
         """Those of them that cannot stay before the scope."""
-        needed = self.needed(run)
         return [op for op in run.ops if op in needed and self.kind(op) is Kind.VECTOR]
 
 

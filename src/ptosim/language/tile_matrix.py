@@ -13,7 +13,7 @@ from ptosim.language.operation import Operand, OptionalProperty, Problem
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import Layout
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import FLOAT4, FLOAT8, MX_BLOCK, element_word, is_laid_out, lies_in
+from ptosim.language.tile_places import FLOAT4, FLOAT8, MX_BLOCK, element_word, is_laid_out, lies_in, scales
 from ptosim.language.tile_rules import at_type, extents, same_element, same_shape
 
 LARGEST_EXTENT = 4095
@@ -127,30 +127,17 @@ class Product(TileOperation):
                 yield at_type(self, "bias", "to have one row", self.tile("bias").rows)
 
     def _scales(self) -> Iterator[Problem]:
-        """Scales have the extents of their operand, with one column (row) for 32 of its values."""
         if self.scaled:
-            (rows, cols), (valid_rows, valid_cols) = self.tile("lhs").shape, self.tile("lhs").valid
-            yield from self._scale("lhs_scale", "ZZ", (rows, valid_rows), (_blocks(cols), _blocks(valid_cols)))
-            (rows, cols), (valid_rows, valid_cols) = self.tile("rhs").shape, self.tile("rhs").valid
-            yield from self._scale("rhs_scale", "NN", (_blocks(rows), _blocks(valid_rows)), (cols, valid_cols))
+            yield from self._scale("lhs_scale", "ZZ", "lhs", 1)
+            yield from self._scale("rhs_scale", "NN", "rhs", 0)
 
-    def _scale(
-        self, role: str, layout: Layout, rows: tuple[int | None, int | None], cols: tuple[int | None, int | None]
-    ) -> Iterator[Problem]:
-        """`rows` and `cols` are the extents of the operand and of its valid region: either is right."""
-        tile = self.tile(role)
+    def _scale(self, role: str, layout: Layout, operand: str, axis: int) -> Iterator[Problem]:
         yield from lies_in(self, role, "scaling")
-        if tile.fractal != MX_BLOCK:
-            yield at_type(self, role, f"with fractal={MX_BLOCK}", tile.fractal)
+        if (fractal := self.tile(role).fractal) != MX_BLOCK:
+            yield at_type(self, role, f"with fractal={MX_BLOCK}", fractal)
         else:
             yield from is_laid_out(self, role, layout)
-        if tile.rows not in rows or tile.cols not in cols:
-            expected = f"to be {rows[0]}x{cols[0]}, one scale for {MX_BLOCK} values"
-            yield at_type(self, role, expected, extents(tile.shape))
-
-
-def _blocks(values: int | None) -> int | None:
-    return None if values is None else -(-values // MX_BLOCK)
+        yield from scales(self, role, operand, axis)
 
 
 # --- the forms ------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ Everything said here is known without running. What an operation means is the bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i1
@@ -91,6 +91,12 @@ class TileOperation(PTOOperation):
         cls.overwrites = tuple(role for role in cls.writes if role not in (*cls.also_reads, *cls.partly_writes))
 
     # --- facts ------------------------------------------------------------------------------------
+
+    def title(self, name_of: Callable[[SSAValue], str]) -> str:
+        """The name and the first tile that it fills, or else the tile that it takes away."""
+        written = [value for role in self.writes for value in self.segment(role) if isinstance(value.type, TileBufType)]
+        tiles = written or [value for value in self.operands if isinstance(value.type, TileBufType)]
+        return f"{self.name} {name_of(tiles[0])}" if tiles else self.name
 
     def pipe(self, target: str) -> Pipe:
         """The pipe that it runs on."""

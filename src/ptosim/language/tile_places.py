@@ -58,6 +58,22 @@ def holds(op: TileOperation, role: str, elements: Iterable[str], on: str = "") -
         yield at_type(op, role, f"to have elements of {', '.join(known)}{on}", name_of(op.tile(role).element))
 
 
+def scales(op: TileOperation, role: str, operand: str, axis: int) -> Iterator[Problem]:
+    """A tile has one scale for 32 values of an operand along an axis; of all of it, or of its valid region."""
+    tile, values = op.tile(role), op.tile(operand)
+    whole, valid = (
+        [_blocks(extent) if index == axis else extent for index, extent in enumerate(shape)]
+        for shape in (values.shape, values.valid)
+    )
+    if any(extent not in known for extent, *known in zip(tile.shape, whole, valid, strict=True)):
+        expected = f"to be {extents(whole)}, one scale for {MX_BLOCK} values of {operand}"
+        yield at_type(op, role, expected, extents(tile.shape))
+
+
+def _blocks(values: int | None) -> int | None:
+    return None if values is None else -(-values // MX_BLOCK)
+
+
 def element_word(tile: TileBuf) -> str:
     """The name of the elements of a tile, whatever the sign of integers: `i8` for ui8."""
     return unsigned_name(tile.element)

@@ -9,7 +9,7 @@ from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import BLOCK_BYTES
 from ptosim.language.tile_operation import TileOperation
-from ptosim.language.tile_places import MX_BLOCK, holds, is_laid_out, lies_in, same_width
+from ptosim.language.tile_places import holds, is_laid_out, lies_in, same_width, scales
 from ptosim.language.tile_rules import agree, at_type, extents, same_element, same_shape, same_valid
 
 _MOVED_WIDTHS = (1, 2, 4)
@@ -214,9 +214,4 @@ class TGetScaleAddr(TileOperation):
         yield from misplaced
         if misplaced:
             return
-        src, dst = self.tile("src"), self.tile("dst")
-        rows, cols = src.shape
-        expected = (rows, -(-cols // MX_BLOCK)) if src.loc == "left" else (-(-rows // MX_BLOCK), cols)
-        if dst.shape != expected:
-            wanted = f"to be {extents(expected)}, one scale for {MX_BLOCK} values of src"
-            yield at_type(self, "dst", wanted, extents(dst.shape))
+        yield from scales(self, "dst", "src", 1 if self.tile("src").loc == "left" else 0)

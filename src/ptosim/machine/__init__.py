@@ -38,7 +38,7 @@ Core (core.py), for `program`
     CROSS_BLOCK (ffts_mode 0)
 
 Entries (entry.py)
-    Site(name, location=None, pipe=Pipe.S, scope=None) static: one per operation of the kernel
+    Site(name, location, pipe, scope, number, served)   static: one per operation of the kernel
     Entry: site pipe core n kind key mode loops operations facts payload consumed clock data
     Kind: WORK SET WAIT GET RELEASE BARRIER, and of the SU: LOAD STORE FENCE DRAIN
     Key(mechanism, id, source, destination, written)

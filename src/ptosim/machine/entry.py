@@ -27,6 +27,15 @@ class Site:
     location: Location | None = None
     pipe: Pipe = Pipe.S
     scope: Location | None = None  # the vector scope around it
+    number: int = -1
+    """Of the operation in the program that runs: several may stand at one place, made for one operation of the text."""
+    served: str = ""
+    """The operation of the text that it was made for, where that is another one: `pto.tadd %sum`."""
+
+    @property
+    def title(self) -> str:
+        """What a reader knows it as."""
+        return self.served or self.name
 
     @property
     def line(self) -> int | None:

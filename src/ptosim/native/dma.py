@@ -69,14 +69,14 @@ def _rows(
     return Loop(n_burst, source_stride, dest_stride)
 
 
-def _whole_blocks(core: Core, burst: Burst, strides: bool) -> None:
-    """On a2a3 a copy without padding counts in blocks; the older spelling has its row strides in them as well."""
+def _whole_blocks(core: Core, burst: Burst) -> None:
+    """On a2a3 the older spelling of a copy counts in blocks where it does not pad."""
     if core.target.architecture != "a2a3":
         return
     rows = burst.loops[0]
     message = f"on a2a3 the {{}} of a copy, {{{{}}}} bytes, must be a multiple of {BLOCK}"
     core.fail((burst.length & (BLOCK - 1)) != 0, "misaligned", message.format("length"), burst.length)
-    for stride in (rows.source, rows.dest) if strides else ():
+    for stride in (rows.source, rows.dest):
         partial = (rows.count > 1) & ((stride & (BLOCK - 1)) != 0)
         core.fail(partial, "misaligned", message.format("stride"), stride)
 
@@ -154,9 +154,7 @@ def mte_gm_ub(
     rows = _rows(core, LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
     loops = loops_fit(core, LOAD_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)
     burst, pad = Burst(len_burst, [rows, *loops]), None
-    if pad_value is None:
-        _whole_blocks(core, burst, strides=False)
-    else:
+    if pad_value is not None:
         none = f.constant(I64, 0)
         left, right = (none if side is None else side for side in (left_padding, right_padding))
         pad = Padding(_repeated(pad_value, pad_width), left, right, pad_width)
@@ -195,7 +193,7 @@ def copy_gm_to_ubuf(
         _load(core, source, dest, burst, padding)
 
     def plain() -> None:
-        _whole_blocks(core, burst, strides=True)
+        _whole_blocks(core, burst)
         _load(core, source, dest, burst, None)
 
     either(f, data_select, padded, plain)
@@ -299,7 +297,6 @@ def mte_ub_gm(
     rows = _rows(core, STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
     loops = loops_fit(core, STORE_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)
     burst = Burst(len_burst, [rows, *loops])
-    _whole_blocks(core, burst, strides=False)
     _store(core, source, dest, burst, ctrl)
 
 
@@ -324,7 +321,7 @@ def copy_ubuf_to_gm(
     inner = Loop(ubtoout_loop1_size, ubtoout_loop1_source, ubtoout_loop1_destination)
     outer = Loop(ubtoout_loop2_size, ubtoout_loop2_source, ubtoout_loop2_destination)
     burst = Burst(len_burst, [rows, inner, outer])
-    _whole_blocks(core, burst, strides=True)
+    _whole_blocks(core, burst)
     _store(core, source, dest, burst, ctrl)
 
 

@@ -95,6 +95,8 @@ class Operation:
             [place.line, place.column, place.length] if place else None,
             [scope.line, scope.column, scope.length] if scope else None,
             [member.to_json() for member in self.members],
+            self.site.number,
+            self.site.served,
         ]
 
 
@@ -123,8 +125,8 @@ def entry_symbol(operation: int) -> str:
 
 def operation_from_json(record: Sequence[Any], source: Source) -> Operation:
     """The operation again, its places in a source that has the same text."""
-    method, name, pipe, arguments, loops, captured, place, scope, members = record
-    site = Site(name, _location(place, source), Pipe(pipe), _location(scope, source))
+    method, name, pipe, arguments, loops, captured, place, scope, members, number, served = record
+    site = Site(name, _location(place, source), Pipe(pipe), _location(scope, source), number, served)
     again = tuple(operation_from_json(member, source) for member in members)
     return Operation(method, site, tuple(arguments), loops, captured, again)
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
-from xdsl.ir import Operation
-
-from ptosim.diagnostics import Location
 from ptosim.effects.names import CoreKind
 from ptosim.language.following import following_sets, sets
 from ptosim.language.operation import PTOOperation
@@ -28,10 +23,6 @@ class Reachability:
 
     def _later(self, site: Site, kind: CoreKind) -> tuple[PTOOperation, ...]:
         if (site, kind) not in self._following:
-            op = self._operations.get((site.name, site.location))
+            op = self._parsed.operations[site.number] if site.number >= 0 else None
             self._following[site, kind] = following_sets(op, kind) if op is not None else ()
         return self._following[site, kind]
-
-    @cached_property
-    def _operations(self) -> dict[tuple[str, Location | None], Operation]:
-        return {(op.name, self._parsed.location(op)): op for op in self._parsed.positions}

@@ -69,12 +69,12 @@ def _hardware_loops(config: Config, direction: str) -> list[Loop]:
     ]
 
 
-def _whole_blocks(core: Core, burst: Burst, strides: bool) -> None:
-    """On a2a3 a copy without padding counts in blocks; the older spelling has its row strides in them as well."""
+def _whole_blocks(core: Core, burst: Burst) -> None:
+    """On a2a3 the older spelling of a copy counts in blocks where it does not pad."""
     if core.target != "a2a3":
         return
     count, *steps = burst.loops[0]
-    for name, value in (("length", burst.length), *(("stride", step) for step in steps if strides and count > 1)):
+    for name, value in (("length", burst.length), *(("stride", step) for step in steps if count > 1)):
         if value % BLOCK:
             core.violation("misaligned", f"on a2a3 the {name} of a copy, {value} bytes, must be a multiple of {BLOCK}")
 
@@ -159,7 +159,6 @@ def mte_gm_ub(
     loops = loop_counts, loop_source_strides, loop_dest_strides
     burst = _grouped(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
     if pad_value is None or pad_kind is None:
-        _whole_blocks(core, burst, strides=False)
         pad = None
     else:
         pad = Padding(_pattern(_bits(pad_value, pad_kind), pad_width), left_padding or 0, right_padding or 0)
@@ -187,7 +186,7 @@ def copy_gm_to_ubuf(
     if data_select:
         pad = Padding(_pattern(config.get("mov_pad_val", (0,))[0], pad_width), left_padding, right_padding)
     else:
-        _whole_blocks(core, burst, strides=True)
+        _whole_blocks(core, burst)
         pad = None
     yield from _load(core, source, dest, burst, pad)
 
@@ -232,7 +231,6 @@ def mte_ub_gm(
     core.overwrites("ubtoout", config, len(loop_counts))
     loops = loop_counts, loop_source_strides, loop_dest_strides
     burst = _grouped(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
-    _whole_blocks(core, burst, strides=False)
     yield from _store(core, source, dest, burst, ctrl)
 
 
@@ -251,7 +249,7 @@ def copy_ubuf_to_gm(
     core.relies_on("ubtoout", config)
     rows = _rows(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
     burst = Burst(len_burst, (rows, *_hardware_loops(config, "ubtoout")))
-    _whole_blocks(core, burst, strides=True)
+    _whole_blocks(core, burst)
     yield from _store(core, source, dest, burst, ctrl)
 
 

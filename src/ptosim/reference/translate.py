@@ -216,6 +216,8 @@ class Translator:
                 self.module.parsed.location(op),
                 record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
                 self.module.parsed.location(scope) if scope is not None else None,
+                self.module.parsed.numbers.get(op, -1),
+                self.module.parsed.served(op),
             )
         return self.sites[op]
 

@@ -287,7 +287,7 @@ def _same(one: PathStep, other: PathStep) -> bool:
 def _step(recording: Recording, stretch: Stretch) -> PathStep:
     site = recording.sites[stretch.site] if stretch.site != NOTHING else None
     core, pipe = recording.cores[stretch.core].name, str(PIPES[stretch.pipe])
-    name = site.name if site else "scalar code"
+    name = site.title if site else "scalar code"
     return PathStep(site.line if site else None, name, core, pipe, stretch.activity, stretch.start, stretch.end, 1)
 
 

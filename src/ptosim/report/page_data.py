@@ -56,7 +56,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
             for core in recording.cores
         ],
         "sites": [
-            [site.name.removeprefix("pto."), site.line or 0, list(recording.names[number])]
+            [site.title.removeprefix("pto."), site.line or 0, list(recording.names[number])]
             for number, site in enumerate(recording.sites)
         ],
         "causes": [[cause.text, recording.sites[cause.site].line or 0] for cause in recording.causes],

@@ -90,7 +90,7 @@ class Timeline(Sequence[Event]):
             rows.start[row],
             rows.end[row],
             site.line,
-            site.name,
+            site.title,
             rows.bytes[row],
             dict(self.arguments(row)),
         )

@@ -126,7 +126,7 @@ class _Template:
     def __init__(self, profile: Profile, number: int) -> None:
         recording = profile.recording
         site, self.names = recording.sites[number], recording.names[number]
-        self.head = f'"name":{json.dumps(site.name)},"args":{{"line":{site.line or 0}'
+        self.head = f'"name":{json.dumps(site.title)},"args":{{"line":{site.line or 0}'
         self.pool, self.pointer = recording.pool, profile.timeline.pointer
         self.pointers = [place for place, name in enumerate(self.names) if name in recording.pointers[number]]
         kinds = ['"%s"' if place in self.pointers else "%d" for place in range(len(self.names))]
@@ -163,8 +163,8 @@ def _arrows(recording: Recording) -> Iterator[str]:
     """From every set to its wait. An arrow is bound to the slices that its ends lie in; where a pipe did nothing at the
     time, the set or the wait gets a slice of its own, a cycle long."""
     s = recording.signals
-    heads = [f'"name":{json.dumps(site.name)},"args":{{"line":{site.line or 0}}}' for site in recording.sites]
-    names = [json.dumps(site.name) for site in recording.sites]
+    heads = [f'"name":{json.dumps(site.title)},"args":{{"line":{site.line or 0}}}' for site in recording.sites]
+    names = [json.dumps(site.title) for site in recording.sites]
     tracks = _Tracks(recording)
     marked: set[tuple[int, int, int]] = set()
     columns = (s.set_core, s.set_pipe, s.set_site, s.set_time, s.wait_core, s.wait_pipe, s.wait_site, s.wait_time)

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.language.control import Condition, For, If, While, Yield
-from ptosim.language.function import Call, Function, Return, callee_of
+from ptosim.language.function import Call, Function, Return, reached
 from ptosim.language.static import static_of
 from ptosim.machine.entry import Site
 from ptosim.sanitize.program import Program
@@ -32,12 +32,12 @@ class Dependence:
 
     def depends(self, store: Site, load: Site) -> bool:
         """Whether the store has to wait for the load."""
-        first, second = self.program.operation(load.location), self.program.operation(store.location)
+        first, second = self.program.executed(load), self.program.executed(store)
         return first is not None and second is not None and second in self._from(first)
 
     def may_be_overtaken(self, load: Site, scope: Site) -> bool:
         """Whether the scope has a store that does not wait for this load through registers."""
-        op, around = self.program.operation(load.location), self.program.scope(scope.location)
+        op, around = self.program.executed(load), self.program.executed(scope)
         if op is None or around is None:
             return True
         known = self.program.overtaken
@@ -49,7 +49,7 @@ class Dependence:
     def has_scalar_accesses(self, scope: Site) -> bool:
         """Whether scalar code of the scope reads or writes memory."""
         if scope not in self._scalar:
-            around = self.program.scope(scope.location)
+            around = self.program.executed(scope)
             self._scalar[scope] = around is None or any(op.name in SCALAR_ACCESSES for op in _executed(around))
         return self._scalar[scope]
 
@@ -61,7 +61,7 @@ class Dependence:
 
     def through_memory(self, store: Site, load: Site) -> None:
         """A load has read, behind a fence, what a store of the same scope wrote."""
-        first, second = self.program.operation(store.location), self.program.operation(load.location)
+        first, second = self.program.executed(store), self.program.executed(load)
         if first is None or second is None or second in self._through_memory.get(first, ()):
             return
         self._through_memory.setdefault(first, set()).add(second)
@@ -119,7 +119,7 @@ class Dependence:
             case Yield() if isinstance(parent, If):
                 return [parent.results[index]]
             case Call():
-                callee = callee_of(op)
+                callee = op.function
                 return [] if callee is None or callee.is_declaration else [callee.body.block.args[index]]
             case Return() if isinstance(parent, Function):
                 return [call.results[index] for call in self._calls_of(parent)]
@@ -130,17 +130,15 @@ class Dependence:
         if self._calls is None:
             self._calls = {}
             for op in self.program.operations():
-                if isinstance(op, Call) and (callee := callee_of(op)) is not None:
+                if isinstance(op, Call) and (callee := op.function) is not None:
                     self._calls.setdefault(callee, []).append(op)
         return self._calls.get(function, [])
 
 
 def _executed(scope: Operation) -> Iterator[Operation]:
-    """The operations that a scope executes, calls included."""
-    for op in scope.walk():
-        if isinstance(op, Call) and (callee := callee_of(op)) is not None:
-            yield from _executed(callee)
-        yield op
+    """The operations that a scope executes, calls included; each once."""
+    yield from scope.walk()
+    yield from reached(*(op.function for op in scope.walk() if isinstance(op, Call) and op.function is not None))
 
 
 def _governed(op: Operation, index: int) -> Iterator[Operation]:

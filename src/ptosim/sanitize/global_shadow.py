@@ -256,14 +256,14 @@ class GlobalShadow:
     def latest(self, start: int, width: int) -> Iterator[tuple[int, int]]:
         """By the index of each pipe that touched these bytes: its entries up to the last that did."""
         argument, offset = decode(start)
-        clipped = self.buffers[argument].clip(offset, width) if 0 <= argument < len(self.buffers) else None
-        if clipped is None:
+        if not 0 <= argument < len(self.buffers):
             return
-        covered = cover(clipped[0], clipped[1])
-        for track in self.buffers[argument].tracks.values():
-            _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
-            if len(stamps):
-                yield track.index, track.entry_number(int(stamps.max())) + 1
+        for part in inside(offset, width, self.buffers[argument].size):
+            covered = cover(part.starts, part.width)
+            for track in self.buffers[argument].tracks.values():
+                _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
+                if len(stamps):
+                    yield track.index, track.entry_number(int(stamps.max())) + 1
 
     def _room(self) -> int:
         """Bytes that the shadow may still take."""

@@ -13,6 +13,7 @@ from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import is_scope
 from ptosim.language.scope import VecScope
+from ptosim.machine.entry import Site
 
 
 class Program:
@@ -50,10 +51,9 @@ class Program:
         place = (location.line, location.column) if location else (0, 0)
         return self._by_place.get(place) or self._scopes.get(place)
 
-    def scope(self, location: Location | None) -> Operation | None:
-        """The vector scope at a place."""
-        place = (location.line, location.column) if location else (0, 0)
-        return self._scopes.get(place) or self._by_place.get(place)
+    def executed(self, site: Site) -> Operation | None:
+        """The operation that runs: several may stand at one place."""
+        return self.module.parsed.operations[site.number] if site.number >= 0 else None
 
     def operations(self) -> Iterator[Operation]:
         yield from self.module.parsed.module.walk()

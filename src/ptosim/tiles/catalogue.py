@@ -9,8 +9,13 @@ from ptosim.tiles.lowering import LOWERINGS, Lowering
 
 ROOMS = (
     "view",
-    "elementwise",
     "copy",
+    "move",
+    "rearrange",
+    "elementwise",
+    "partial",
+    "compare",
+    "convert",
     "reduce",
     "column_sum",
     "expand",

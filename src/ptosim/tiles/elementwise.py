@@ -15,7 +15,8 @@ from ptosim.language.tile_vector_fill import TExpands
 from ptosim.language.tile_vector_scalar import TAxpy
 from ptosim.language.types import VregType, element_of
 from ptosim.tiles import formula as formulas
-from ptosim.tiles.formula import Formula, instruction
+from ptosim.tiles.computed import computed
+from ptosim.tiles.formula import Formula, OfOne, instruction
 from ptosim.tiles.lowering import define, lowering
 from ptosim.tiles.power import power
 from ptosim.tiles.refusal import Refused
@@ -75,28 +76,6 @@ _WITH_REGISTER: dict[str, Formula] = {
 _SCALAR_BETWEEN: dict[str, Formula] = {"taddsc": formulas.sum_of_three, "tsubsc": formulas.difference_and_sum}
 
 
-def computed(build: Builder, formula: Formula, dst: Tile, *sources: Tile | SSAValue) -> None:
-    """A scope that computes every element of dst; a scalar among the sources goes into all lanes."""
-    rows, *others = in_rows(dst, *(source for source in sources if isinstance(source, Tile)))
-    tiles = iter(others)
-    operands = [
-        next(tiles) if isinstance(source, Tile) else as_element(build, source, dst.element) for source in sources
-    ]
-
-    def body() -> None:
-        v = Registers(build, dst.element)
-        given = [operand if isinstance(operand, Tile) else v.every(operand) for operand in operands]
-        compute = formula(v)
-
-        def step(here: Access) -> None:
-            registers = [here.load(operand) if isinstance(operand, Tile) else operand for operand in given]
-            here.store(rows, compute(*registers, here.mask))
-
-        each_register(build, (rows, *others), step)
-
-    build.scope(body)
-
-
 def _unary(formula: Formula) -> Callable[..., None]:
     def lower(build: Builder, src: Tile, dst: Tile) -> None:
         computed(build, formula, dst, src)
@@ -132,7 +111,7 @@ def _with_register(formula: Formula) -> Callable[..., None]:
     return lower
 
 
-def _joined(name: str, scalar: SSAValue) -> Formula:
+def _joined(name: str, scalar: SSAValue) -> Callable[[Registers], OfOne]:
     """An instruction with a scalar."""
     return lambda v: lambda x, mask: v.op(name, x, scalar, mask)
 

@@ -1,6 +1,6 @@
 """What tile operations compute from registers. A formula is a function of two steps:
 
-    def reciprocal(v: Registers) -> Compute:
+    def reciprocal(v: Registers) -> OfOne:
         one = v.every(1)                              # once, before the loops
         return lambda x, mask: v.op("vdiv", one, x, mask)
 
@@ -20,13 +20,23 @@ from ptosim.tiles.registers import Registers, with_sign
 Compute = Callable[..., SSAValue]
 """A register from registers (or scalars) and a mask, which comes last."""
 Formula = Callable[[Registers], Compute]
+OfOne = Callable[[SSAValue, SSAValue], SSAValue]
+OfTwo = Callable[[SSAValue, SSAValue, SSAValue], SSAValue]
+OfThree = Callable[[SSAValue, SSAValue, SSAValue, SSAValue], SSAValue]
 
 # --- ways to make formulas ----------------------------------------------------------------------------------------
 
 
-def instruction(name: str) -> Formula:
+def instruction(name: str, **words: str) -> Formula:
     """A formula that is one instruction."""
-    return lambda v: lambda *operands: v.op(name, *operands)
+
+    def made(v: Registers) -> Compute:
+        def compute(*operands: SSAValue) -> SSAValue:
+            return v.op(name, *operands, **words)
+
+        return compute
+
+    return made
 
 
 def twice_as_wide(v: Registers) -> Attribute:
@@ -69,7 +79,12 @@ def as_signed(formula: Formula) -> Formula:
     def made(v: Registers) -> Compute:
         signed = v.of(with_sign(v.element, "signless"))
         compute = formula(signed)
-        return lambda *given: v.cast(compute(*map(signed.cast, given[:-1]), given[-1]))
+
+        def of_bits(*operands: SSAValue) -> SSAValue:
+            *registers, mask = operands
+            return v.cast(compute(*map(signed.cast, registers), mask))
+
+        return of_bits
 
     return made
 
@@ -77,14 +92,14 @@ def as_signed(formula: Formula) -> Formula:
 # --- arithmetic ---------------------------------------------------------------------------------------------------
 
 
-def negative(v: Registers) -> Compute:
+def negative(v: Registers) -> OfOne:
     if v.kind.name != "bf16":
         return instruction("vneg")(v)
     sign = v.pattern(0x8000)
     return lambda x, mask: v.op("vxor", x, sign, mask)
 
 
-def relu(v: Registers) -> Compute:
+def relu(v: Registers) -> OfOne:
     """The greater of an element and zero; vrelu knows neither unsigned nor short integers."""
     if v.kind.is_float or v.kind.name in ("i32", "si32"):
         return instruction("vrelu")(v)
@@ -92,23 +107,23 @@ def relu(v: Registers) -> Compute:
     return lambda x, mask: v.op("vmaxs", x, zero, mask)
 
 
-def sum_above_zero(v: Registers) -> Compute:
+def sum_above_zero(v: Registers) -> OfTwo:
     positive = relu(v)
     return lambda x, y, mask: positive(v.op("vadd", x, y, mask), mask)
 
 
-def product(v: Registers) -> Compute:
+def product(v: Registers) -> OfTwo:
     """Of bytes the low half of a product of 16 bits."""
     multiply = instruction("vmul")
     return (in_halves(multiply) if v.kind.bytes == 1 else multiply)(v)
 
 
-def reciprocal(v: Registers) -> Compute:
+def reciprocal(v: Registers) -> OfOne:
     one = v.every(1)
     return lambda x, mask: v.op("vdiv", one, x, mask)
 
 
-def reciprocal_root(v: Registers) -> Compute:
+def reciprocal_root(v: Registers) -> OfOne:
     """Two roundings: of the root and of the quotient."""
     one = v.every(1)
     return lambda x, mask: v.op("vdiv", one, v.op("vsqrt", x, mask), mask)
@@ -118,7 +133,7 @@ _SCALED_LOGARITHM = {"f32": (0x007FFFFF, 2.0**23, -15.9423851528787421), "f16": 
 """The largest subnormal, what subnormal elements are multiplied with, and what is added to their logarithm."""
 
 
-def precise_logarithm(v: Registers) -> Compute:
+def precise_logarithm(v: Registers) -> OfOne:
     """Subnormal elements are scaled into the normal range first."""
     threshold, factor, shift = _SCALED_LOGARITHM[v.kind.name]
     largest, factor, shift = v.pattern(threshold), v.scalar(factor), v.scalar(shift)
@@ -131,7 +146,7 @@ def precise_logarithm(v: Registers) -> Compute:
     return compute
 
 
-def _chained(first: str, second: str) -> Formula:
+def _chained(first: str, second: str) -> Callable[[Registers], OfThree]:
     """(a FIRST b) SECOND c, each rounded."""
     return lambda v: lambda a, b, c, mask: v.op(second, v.op(first, a, b, mask), c, mask)
 
@@ -142,7 +157,7 @@ difference_and_sum = _chained("vsub", "vadd")
 # --- division -----------------------------------------------------------------------------------------------------
 
 
-def _whole_quotient(v: Registers) -> Compute:
+def _whole_quotient(v: Registers) -> OfTwo:
     """a / b, of integers cut towards zero; a division of integers by zero gives anything."""
     divide = instruction("vdiv")
     if v.kind.name == "ui32":
@@ -153,7 +168,7 @@ def _whole_quotient(v: Registers) -> Compute:
     return divide(v)
 
 
-def _unsigned_quotient(v: Registers) -> Compute:
+def _unsigned_quotient(v: Registers) -> OfTwo:
     """Of 32 bits, by signed divisions: half of a is divided, and what remains decides about the last bit."""
     signed = v.of(with_sign(v.element, "signless"))
     one_bit, one, zero = v.build.constant(1, with_sign(v.element, "signless", 16)), v.scalar(1), signed.every(0)
@@ -171,7 +186,7 @@ def _unsigned_quotient(v: Registers) -> Compute:
     return compute
 
 
-def quotient(v: Registers) -> Compute:
+def quotient(v: Registers) -> OfTwo:
     """a / b. Integers are cut towards zero, and a division by zero gives -1."""
     divide = _whole_quotient(v)
     if v.kind.is_float:
@@ -206,7 +221,7 @@ cut_remainder = _rest("Z")
 """With the sign of the dividend."""
 
 
-def floor_remainder(v: Registers) -> Compute:
+def floor_remainder(v: Registers) -> OfTwo:
     """With the sign of the divisor, which is added where the remainder has the other one."""
     rest, differs = _rest("F")(v), _signs_differ(v)
 
@@ -217,12 +232,12 @@ def floor_remainder(v: Registers) -> Compute:
     return rest if v.kind.name.startswith("u") else compute
 
 
-def floor_remainder_of_scalar(v: Registers) -> Compute:
+def floor_remainder_of_scalar(v: Registers) -> OfTwo:
     """As floor_remainder; floats are not corrected, as rounding down is nearly enough."""
     return _rest("F")(v) if v.kind.is_float else floor_remainder(v)
 
 
-def _signs_differ(v: Registers) -> Compute:
+def _signs_differ(v: Registers) -> OfTwo:
     """Where a remainder is not zero and its sign is not that of the divisor."""
     if v.kind.is_float:
         return lambda r, b, mask: v.compare("lt", v.op("vmul", b, r, mask), 0, mask)

@@ -10,8 +10,4 @@ from ptosim.language.build import Builder
 
 def require(build: Builder, condition: SSAValue, kind: str, message: str, fatal: bool = False) -> None:
     """Say that a condition should hold. A fatal one ends a run as well: going on could touch bytes of others."""
-    from ptosim.language.catalogue import operation
-
-    if operation("pto.sim.require") is None:
-        return
     build.sim_require(condition=condition, kind=kind, message=message, fatal=UnitAttr() if fatal else None)

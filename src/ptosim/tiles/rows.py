@@ -26,6 +26,13 @@ def in_rows(*tiles: Tile) -> tuple[Tile, ...]:
     )
 
 
+def plain(*tiles: Tile) -> None:
+    """Refuse tiles that do not lie in rows."""
+    for tile in tiles:
+        if not _is_plain(tile):
+            raise Refused(f"{tile.name} is laid out as {tile.buf.layout}; only rows are lowered")
+
+
 def _is_plain(tile: Tile) -> bool:
     return tile.buf.layout == "ND" or (tile.buf.boxed and tile.buf.rows == 1)
 

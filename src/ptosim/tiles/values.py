@@ -71,19 +71,30 @@ class Tile:
         return known(self.rows) == 1 or known(self.cols) == self.pitch
 
     def turned(self) -> Tile:
-        """A column-major tile as the row-major tile of its transpose: the same bytes."""
+        """The tile of the transpose: the same bytes, row-major where they were column-major, NZ where they were ZN."""
         buf = self.buf
         swapped = replace(
-            buf, rows=buf.cols, cols=buf.rows, valid=(buf.valid[1], buf.valid[0]), blayout=_TURNED[buf.blayout]
+            buf,
+            rows=buf.cols,
+            cols=buf.rows,
+            valid=(buf.valid[1], buf.valid[0]),
+            blayout=_TURNED[buf.blayout],
+            slayout=_TURNED[buf.slayout],
         )
         return Tile(swapped, self.address, (self.cols, self.rows), (self.storage[1], self.storage[0]), self.name)
+
+    def unboxed(self) -> Tile:
+        """A vector tile of one row is linear, whatever its type says of boxes."""
+        if not self.buf.boxed or self.buf.rows > 1:
+            return self
+        return replace(self, buf=replace(self.buf, blayout="row_major", slayout="none_box"))
 
     def pointer(self, build: Builder, element: Attribute | None = None) -> SSAValue:
         """A pointer to the first element, or to the same bytes as other elements."""
         return build.pointer(self.address, element or self.element, self.buf.space, self.name.removeprefix("%"))
 
 
-_TURNED = {"row_major": "col_major", "col_major": "row_major"}
+_TURNED = {"row_major": "col_major", "col_major": "row_major", "none_box": "none_box"}
 
 
 @dataclass(frozen=True)

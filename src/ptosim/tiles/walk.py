@@ -8,7 +8,7 @@ that is known to be full needs no mask of its own; a tail loads with its mask, s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
@@ -83,6 +83,8 @@ class Lanes:
     def each(self, body: Body, *carried: SSAValue) -> Sequence[SSAValue]:
         """For every register its first element, its mask and the carried values; the body gives the next ones."""
         build, mask = self.build, self.__dict__["_mask"]
+        if known(self.count) == 0:
+            return carried
         if self.most <= self.per_register and not self.full:  # nothing happens where no lane is active
             return body(build.index(0), mask, *carried) or carried
         if self.full:
@@ -110,22 +112,29 @@ def each_register(
 ) -> None:
     """Visit the valid region of the first tile, inside a scope. Lanes are as wide as its elements, or as is said."""
     lead, width = tiles[0], width or tiles[0].kind.bytes
-    linear = all(tile.is_linear for tile in tiles) and len({known(tile.rows) == 1 for tile in tiles}) == 1
-    count, most = (lead.cols, lead.buf.cols)
-    if linear:
-        count, most = build.times(lead.rows, lead.cols), lead.buf.rows * lead.buf.cols
+    if not all(tile.is_linear for tile in tiles) or len({known(tile.rows) == 1 for tile in tiles}) > 1:
+        each_register_of_rows(build, lead, step, width)
+        return
+    count, most = build.times(lead.rows, lead.cols), lead.buf.rows * lead.buf.cols
     lanes = Lanes(build, count, most, width, known(lead.cols) or 1)
 
-    def row(number: SSAValue | None) -> None:
+    def register(at: SSAValue, mask: SSAValue) -> None:
+        step(Access(build, mask, lanes.full, None, at))
+
+    lanes.each(register)
+
+
+def each_register_of_rows(build: Builder, lead: Tile, step: Callable[[Access], None], width: int) -> None:
+    """Visit the valid region of a tile, each row by itself, in lanes of so many bytes."""
+    lanes = Lanes(build, lead.cols, lead.buf.cols, width)
+
+    def row(number: SSAValue) -> None:
         def register(at: SSAValue, mask: SSAValue) -> None:
             step(Access(build, mask, lanes.full, number, at))
 
         lanes.each(register)
 
-    if linear:
-        row(None)
-    else:
-        build.loop(lead.rows, 1, row)
+    build.loop(lead.rows, 1, row)
 
 
 @dataclass(frozen=True)
@@ -139,6 +148,10 @@ class Access:
     row: SSAValue | None
     """None where all rows are one stream."""
     at: SSAValue
+
+    def of(self, mask: SSAValue) -> Access:
+        """The same place with other active lanes."""
+        return replace(self, mask=mask, full=False)
 
     def offset(self, tile: Tile) -> SSAValue:
         """The element of a tile that the register begins with."""

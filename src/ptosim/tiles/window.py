@@ -1,0 +1,52 @@
+"""Rectangles of tiles, and elements that are only moved: bits of a width, whatever they mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute
+
+from ptosim.language.build import Builder, Number, known
+from ptosim.language.tile_buf import BLOCK_BYTES
+from ptosim.tiles.layout import byte_offset
+from ptosim.tiles.require import require
+from ptosim.tiles.values import Tile
+
+At = tuple[Number, Number]
+"""A row and a column."""
+
+
+def part(build: Builder, tile: Tile, at: At, extent: At) -> Tile:
+    """A rectangle of a tile: its address and its size, the distances of the tile."""
+    address = build.i64(build.plus(tile.address, build.i64(byte_offset(build, tile, *at))))
+    return replace(tile, address=address, valid=extent)
+
+
+def inside(build: Builder, tile: Tile, at: At, extent: At) -> None:
+    """A rectangle that only the run knows lies in its tile, since other tiles lie behind it."""
+    for start, size, limit, role in zip(at, extent, tile.buf.shape, ("row", "col"), strict=True):
+        if known(start) is None:
+            last = build.compare("sle", build.plus(start, size), limit)
+            both = build.op("arith.andi", lhs=build.compare("sge", start, 0), rhs=last)
+            message = f"{role} is outside of the {limit} of {tile.name}"
+            require(build, both, "out-of-bounds", message, fatal=True)
+
+
+def is_aligned(tile: Tile, col: Number = 0) -> bool:
+    """Whether the rows of a row-major tile are known to begin at whole blocks, from a column on."""
+    column, address = known(col), known(tile.address)
+    return column is not None and (column * tile.kind.bytes + (address or 0)) % BLOCK_BYTES == 0
+
+
+def bits(width: int) -> Attribute:
+    """The type of bits that are moved: signless integers of up to four bytes."""
+    return IntegerType(8 * min(width, 4))
+
+
+def as_bits(build: Builder, tile: Tile) -> Tile:
+    """A row-major tile, or one of blocks of columns, as bits; elements of eight bytes are pairs of four."""
+    pair, buf = max(1, tile.kind.bytes // 4), tile.buf
+    (rows, cols), storage = tile.valid, tile.storage
+    moved = replace(buf, element=bits(tile.kind.bytes), cols=buf.cols * pair)
+    return replace(tile, buf=moved, valid=(rows, build.times(cols, pair)), storage=(storage[0], storage[1] * pair))
