@@ -26,7 +26,6 @@ _ROOMS = {
     "tile_vector_fill": "tci ttri trandom",
     "tile_vector_quantise": "tquant tquant.mx tdequant thistogram tprint",
     "tile_rearrange": "tget_scale_addr",
-    "tile_gather": "mgather mscatter",
     "tile_matrix": (
         "tmatmul tmatmul.acc tmatmul.bias tmatmul.mx tmatmul.mx.acc tmatmul.mx.bias "
         "tgemv tgemv.acc tgemv.bias tgemv.mx tgemv.mx.acc tgemv.mx.bias"

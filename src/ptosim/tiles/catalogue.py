@@ -22,6 +22,7 @@ ROOMS = (
     "rearrange",
     "gather",
     "scatter",
+    "table",
 )
 
 
