@@ -31,6 +31,7 @@ ROOMS = (
     "mx",
     "gather",
     "scatter",
+    "table",
 )
 
 
