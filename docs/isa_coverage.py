@@ -25,6 +25,7 @@ GROUPS = {
     "language": ["tests/language"],
     "effects": ["tests/effects"],
     "reference": ["tests/reference", "tests/machine", "tests/skeleton", "tests/seeds", "tests/*_programs.py"],
+    "tiles": ["tests/tiles"],
     "native": ["tests/native", "tests/*_cases.py", "tests/*_programs.py"],
     "examples": ["examples"],
 }
@@ -95,7 +96,7 @@ def _instructions() -> Iterator[str]:
     yield "## Instructions"
     yield ""
     yield "Which groups of tests name an instruction: how it is written (language), what it touches (effects), what it"
-    yield "means (reference), compiled code (native), and the examples."
+    yield "means (reference), how it is lowered (tiles), compiled code (native), and the examples."
     listed: list[type[PTOOperation]] = [*operations(), *structural_operations()]
     room = ""
     for operation in listed:

@@ -25,13 +25,14 @@ HEIGHT = {
     "report": 7,
     "arguments": 8,
     "loading": 8,
-    "api": 9,
-    "words": 10,
-    "expectation": 11,
-    "command": 12,
-    "cli": 13,
-    "__init__": 14,
-    "__main__": 14,
+    "enlargement": 9,
+    "api": 10,
+    "words": 11,
+    "expectation": 12,
+    "command": 13,
+    "cli": 14,
+    "__init__": 15,
+    "__main__": 15,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(

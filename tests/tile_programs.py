@@ -46,7 +46,7 @@ class Given:
     type: str
     holds: np.ndarray[Any, Any] | None = None
     valid: tuple[int, int] | None = None
-    """The values of `valid_row` and `valid_col` of a type whose valid region is `?x?`."""
+    """The values of `valid_row` and `valid_col` of a type whose valid region is `?x?`; only the run knows them."""
     loc: str = "vec"
     address: int | None = None
     fields: dict[str, str] = field(default_factory=dict[str, str])
@@ -148,7 +148,8 @@ class Outcome:
 
 
 def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: str = "", before: str = "") -> str:
-    """A kernel that fills the tiles, does the operation and stores them all again."""
+    """A kernel that fills the tiles, does the operation and stores them all again. Its parameters are an image for each
+    tile, the scalars, and valid rows and columns of tiles that have them from outside."""
     names, lines, address = list(tiles), list[str](), 0
     for name in names:
         tile = tiles[name]
@@ -167,8 +168,6 @@ def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: s
         ]
         valid = ""
         if tile.valid is not None:
-            for word, extent in zip(("row", "col"), tile.valid, strict=True):
-                lines.append(f"%{word}_{name} = arith.constant {extent} : index")
             valid = f" valid_row = %row_{name} valid_col = %col_{name}"
         lines.append(f"%{name} = pto.alloc_tile addr = %at_{name}{valid} : {_type(tile)}")
     lines += ["pto.barrier <PIPE_ALL>", *before.splitlines()]
@@ -179,7 +178,9 @@ def text(operation: str, tiles: dict[str, Given], target: str = "a5", scalars: s
             f"pto.tstore ins(%raw_{name} : !pto.tile_buf<vec, 1x{room}xui8>)"
             f" outs(%part_{name} : !pto.partition_tensor_view<1x{room}xui8>)"
         )
-    parameters = ", ".join([*(f"%{name}_gm: !pto.ptr<ui8, gm>" for name in names), *filter(None, [scalars])])
+    extents = [f"%{word}_{name}: index" for name in names if tiles[name].valid is not None for word in ("row", "col")]
+    images = [f"%{name}_gm: !pto.ptr<ui8, gm>" for name in names]
+    parameters = ", ".join([*images, *filter(None, [scalars]), *extents])
     body = "\n    ".join(["%c0 = arith.constant 0 : index", "%c1 = arith.constant 1 : index", *lines, "return"])
     return (
         f'module attributes {{pto.target_arch = "{target}"}} {{\n'
@@ -209,6 +210,7 @@ def run(
     """
     source = text(operation, tiles, target, scalars, before)
     kernel = ptosim.load(source, sync="written").kernel()
+    values = (*values, *(extent for tile in tiles.values() for extent in tile.valid or ()))
     images = {engine: [tile.image() for tile in tiles.values()] for engine in ("native", "reference")}
     for engine, arrays in images.items():
         kernel(*arrays, *values, engine=engine)

@@ -101,6 +101,25 @@ def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[D
     return module.warnings
 
 
+@main.command()
+@KERNEL_FILE
+@TARGET
+@click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the memories over the lines.")
+@reports
+def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequence[Any]:
+    """Show where each tile lies, how long it is in use, and how full every memory gets."""
+    from ptosim.api import load
+
+    module = load(file, target)
+    found = module.plan()
+    if html is not None:
+        found.save_html(html)
+    if not as_json:
+        click.echo(str(found))
+        return module.warnings
+    return [*module.warnings, found]
+
+
 @main.command(cls=Launching, epilog=ARGUMENTS)
 @launches
 @TARGET
@@ -479,8 +498,10 @@ def _changed(machine: Any, what_ifs: Sequence[str]) -> Any:
 def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
     """Show where compiled kernels are kept.
 
-    And how many there are. XDG_CACHE_HOME moves the place; with PTOSIM_CACHE=off nothing is kept.
+    And how many there are. PTOSIM_CACHE=/directory names the place, XDG_CACHE_HOME moves it; with PTOSIM_CACHE=off
+    nothing is kept. A directory that is a link, or that others own or may write to, is not used.
     """
+    from ptosim.native.cache import why_unusable
     from ptosim.native.library import kernel_cache
 
     kept = kernel_cache()
@@ -490,5 +511,7 @@ def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
     if not as_json:
         size = sum(file.size for file in files)
         place = kept.directory or "nowhere (PTOSIM_CACHE=off)"
+        if kept.directory is not None and kept.directory.exists() and (reason := why_unusable(kept.directory)):
+            place = f"{place} is not used ({reason})"
         click.echo(f"{place}: {'removed ' if clear else ''}{len(files)} files, {size / 1e6:.1f} MB")
     return files

@@ -35,7 +35,7 @@ MAX_STEPS = click.option(
     default=10**9,
     show_default=True,
     metavar="N",
-    help="Stop a block after so many loop iterations.",
+    help="Stop a block after so many loop iterations and calls.",
 )
 _NEGATIVE_NUMBER = re.compile(r"-(\.?\d|inf|nan)", re.IGNORECASE)
 

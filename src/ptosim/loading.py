@@ -21,9 +21,9 @@ from ptosim.language.parser import ParsedModule, deep_recursion
 from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
-from ptosim.order.barriers import between_entries
+from ptosim.order.ordering import order_entries
 from ptosim.tiles.lower import lower_tiles
-from ptosim.tiles.plan import plan_memory
+from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
 """A pass takes a copy and returns it rewritten; what it cannot do it raises as a PTOError."""
@@ -45,7 +45,7 @@ def lowering(sync: str) -> Sequence[Pass]:
     """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
     return (
         lower_tiles,  # no operation on tiles or views is left
-        partial(between_entries, sync=sync),  # entries that depend on each other are ordered
+        partial(order_entries, sync=sync),  # entries that depend on each other are ordered
     )
 
 
@@ -84,6 +84,12 @@ def load_module(source: Source, target: str | None = None, sync: str = "auto") -
     written = load(source, target)
     copy = replace(written, parsed=written.parsed.cloned())
     return LoadedModule(written, _passed(copy, preparing()), sync)
+
+
+def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:
+    """Where the tiles of a module lie."""
+    written = load(source, target)
+    return memory_plans(_passed(replace(written, parsed=written.parsed.cloned()), preparing()))
 
 
 def _passed(module: VerifiedModule, passes: Sequence[Pass]) -> VerifiedModule:

@@ -4,43 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 import ptosim
 from ptosim.diagnostics import PTOError
-from tile_programs import Given, Outcome, run, text
+from tile_moves import holds, loads_again, numbers, of, same
+from tile_programs import Given, run, text
 
 DN = "blayout=col_major"
 NZ = "blayout=col_major, slayout=row_major"
 ZN = "blayout=row_major, slayout=col_major"
 ZZ = "blayout=row_major, slayout=row_major"
 ELEMENTS = ("i8", "ui8", "i16", "i32", "f16", "bf16", "f32", "i64", "f8E4M3FN")
-
-Array = np.ndarray[Any, Any]
-
-
-def numbers(element: str, rows: int, cols: int) -> Array:
-    """Every element has bits of its own, as far as its width allows; no NaN."""
-    size = Given(f"1x1x{element}").dtype.itemsize
-    bits = (np.arange(rows * cols) * 31 + 7) % 0x71 if size == 1 else np.arange(1, rows * cols + 1)
-    return bits.astype(f"u{size}").reshape(rows, cols).view(Given(f"1x1x{element}").dtype)
-
-
-def same(one: Array, other: Array) -> bool:
-    return bool(np.array_equal(np.ascontiguousarray(one).view(np.uint8), np.ascontiguousarray(other).view(np.uint8)))
-
-
-def holds(outcome: Outcome, expected: Array, row: int = 0, col: int = 0) -> bool:
-    """Whether a tile holds this from a place on, and around it what it held before."""
-    before = outcome.given.read(outcome.given.image())
-    rows, cols = expected.shape
-    before[row : row + rows, col : col + cols] = expected
-    return same(outcome.all, before)
-
-
-def loads_again(operation: str, **tiles: Given) -> None:
-    ptosim.load(text(operation, tiles), sync="written").lowered()
 
 
 def moved(src: str, dst: str, extent: tuple[int, int] | None = None, valid: bool = False, target: str = "a5") -> None:
@@ -100,11 +75,6 @@ def test_the_same_layout(src: str, dst: str, element: str) -> None:
 )
 def test_another_layout(src: str, dst: str, element: str) -> None:
     moved(of(src, element), of(dst, element))
-
-
-def of(type_: str, element: str) -> str:
-    shape, *rest = type_.split(", ")
-    return ", ".join([shape.removesuffix("E") + element, *rest])
 
 
 def test_boxes_of_sixteen_columns() -> None:

@@ -14,14 +14,17 @@ from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
+from ptosim.language.function import Call, link
 from ptosim.language.located import LocatedParser, Position, Unsupported
 from ptosim.language.operation import Problem, PTOOperation
 
 LONGEST_FILE = 2_000_000
 DEEPEST_NESTING = 200
+LONGEST_MESSAGE = 2_000
 _FRAMES_PER_LEVEL = 40
 """Python frames that xDSL's recursive descent needs at most for one level of nesting."""
 
@@ -80,6 +83,8 @@ class ParsedModule:
             if old in self.positions:
                 self.positions[copy] = self.positions[old]
             self.origins[copy] = self.origin(old)
+            if isinstance(old, Call) and isinstance(copy, Call):
+                copy.function = old.function
         for old, copy in values.items():
             if old in self.definitions:
                 self.definitions[copy] = self.definitions[old]
@@ -89,6 +94,7 @@ class ParsedModule:
         """A copy for passes to rewrite. Its operations stand at the same places and serve those of this module."""
         values: dict[SSAValue, SSAValue] = {}
         module = self.module.clone(values)
+        link(module)
         operations = dict(zip(self.module.walk(), module.walk(), strict=True))
         return ParsedModule(
             self.source,
@@ -177,7 +183,10 @@ def parse(source: Source) -> ParsedModule:
     try:
         with deep_recursion():
             parser = LocatedParser(context(), source)
+            if parser.at(MLIRTokenKind.EOF):
+                raise error("syntax", f"{source.name} is empty: expected a module or a function", source.location(0))
             module = parser.parse_module()
+            link(module)
     except Unsupported as problem:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
     except ParseError as problem:
@@ -189,6 +198,8 @@ def parse(source: Source) -> ParsedModule:
 
 def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:
     start = min(span.start, len(source.text))
+    if len(message) > LONGEST_MESSAGE:  # it quotes a name that is as long as that
+        message = f"{message[: LONGEST_MESSAGE - 3]}..."
     return error(kind, message, source.location(start, max(1, span.end - span.start)))
 
 

@@ -49,12 +49,12 @@ class VCAdd(Unary):
         source, result = self.input.type, self.result.type
         if not isinstance(source, VregType) or element_of(source).name not in self.accepted:
             return
-        expected = _sum_type(source)
+        expected = sum_type(source)
         if isinstance(result, VregType) and result != expected:
             yield Problem(f"pto.vcadd of {source} gives {expected}, not {result}", at="result")
 
 
-def _sum_type(source: VregType) -> VregType:
+def sum_type(source: VregType) -> VregType:
     """Integers narrower than 32 bits are summed in twice their width."""
     element = element_of(source)
     if not element.is_integer or element.bits == 32:

@@ -90,6 +90,13 @@ def _is_whole(source: TileBuf, result: TileBuf) -> bool:
     return all(map(agree, source.valid, result.valid))
 
 
+def column_role(op: TileOperation) -> str:
+    """The source of which every row takes one element: src1, unless only src0 can be it."""
+    src0, src1, result = (op.tile(role) for role in ("src0", "src1", "dst"))
+    turned = _is_whole(src1, result) and _is_column(src0, result)
+    return "src0" if turned and not (_is_whole(src0, result) and _is_column(src1, result)) else "src1"
+
+
 def _one_column(either: bool, strict: bool) -> Check:
     """One source has the valid shape of the result, the other an element for each row."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import CoreKind, Space
@@ -40,17 +38,17 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "sites": unit.module.sites,
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
-        "in_order": unit.may_store_atomically or any(map(_stores_in_order, _reached(program))),
-        "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in _reached(program)),
+        "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
 def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
-    atomic = any(map(_may_make_atomic, _reached(program)))
+    atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
     alone = len(program.entries) == 1
-    sets_ctrl = any(isinstance(op, SetCtrl) for op in _reached(program))
+    sets_ctrl = any(isinstance(op, SetCtrl) for op in reached(*program.entries.values()))
     unit = Unit(
         load_target(module.target),
         drop,
@@ -60,11 +58,6 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
         may_set_ctrl=sets_ctrl,
     )
     return unit, build(module, program.entries, unit)
-
-
-def _reached(program: KernelProgram) -> Iterator[Operation]:
-    """Everything that the kernel may execute."""
-    return reached(*program.entries.values())
 
 
 def _stores_in_order(op: Operation) -> bool:

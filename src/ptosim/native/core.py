@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ptosim.diagnostics import Location
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
@@ -122,9 +123,8 @@ class Core:
 
     def site(self, kind: str, message: Any) -> int:
         """A number for a way in which this operation may fail."""
-        place = self.origin.location
-        where = [place.line, place.column, place.length] if place else None
-        return self.unit.module.site([kind, message, where, Pipe.V if self.origin.scope else self.origin.pipe])
+        pipe = Pipe.V if self.origin.scope else self.origin.pipe
+        return self.unit.module.site(at_place([kind, message, None, pipe], self.origin.location))
 
     def fail(self, wrong: Value, kind: str, message: str, value: Reported = 0, detail: Reported = 0) -> None:
         """End the run with this error where the condition holds; `{}` in the message stands for the values.
@@ -323,3 +323,9 @@ class Core:
         kind = lane_type(element)
         bits = scalar.signed(Type(f"i{element.bits}"))
         return registers.splat(self.f, lanes_as(bits, kind), element.lanes)
+
+
+def at_place(site: Sequence[Any], place: Location | None) -> list[Any]:
+    """A way to fail, as the table of sites keeps it (native/explain.py), at another place."""
+    kind, message, _, pipe = site
+    return [kind, message, [place.line, place.column, place.length] if place else None, pipe]

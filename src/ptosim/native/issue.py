@@ -33,6 +33,23 @@ def run_entry(function: Function, operation: int, captured: Sequence[Value]) -> 
     either(function, nothing_stalled(function), now, lambda: [_issued(function, operation, words)])
 
 
+def call_entry(function: Function, runner: Function, operation: int, captured: Sequence[Value]) -> None:
+    """The same through a function (`fill_runner`), where there are so many entries that the code would be long."""
+    entry = Value(function, PTR, f"@{entry_symbol(operation)}")
+    function.call(runner, entry, function.constant(I64, operation), _words(function, captured))
+
+
+RUNNER = (PTR, I64, PTR)
+"""What the function takes: an entry, its operation, and its words."""
+
+
+def fill_runner(function: Function) -> None:
+    entry, operation, words = function.parameters
+    now = lambda: [function.status_of(entry.text, function.context, words)]  # noqa: E731
+    later = lambda: [function.status_of(function.base(Word.ISSUE).text, operation, words)]  # noqa: E731
+    either(function, nothing_stalled(function), now, later)
+
+
 def issue(function: Function, operation: int, captured: Sequence[Value] = ()) -> None:
     """Hand an operation to the scheduler, with the loop indices and the captured values as words."""
     function.settle()

@@ -7,7 +7,27 @@ from importlib import import_module
 
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
-ROOMS = ("view", "elementwise", "copy", "move", "matrix", "scales")
+ROOMS = (
+    "view",
+    "copy",
+    "move",
+    "rearrange",
+    "elementwise",
+    "partial",
+    "compare",
+    "convert",
+    "reduce",
+    "column_sum",
+    "expand",
+    "sort",
+    "fill",
+    "philox",
+    "scalar_access",
+    "quantise",
+    "histogram",
+    "matrix",
+    "scales",
+)
 
 
 @cache

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
-from ptosim.effects.catalogue import effects
 from ptosim.language.build import Builder, Head, Place, head_of
 from ptosim.language.control import For, If, Yield
 from ptosim.language.function import Function, functions
@@ -32,10 +31,10 @@ from ptosim.language.tile_types import (
 )
 from ptosim.language.tile_types import View as ViewType
 from ptosim.language.tile_view import SetValidShape
-from ptosim.language.view_operation import ViewOperation
 from ptosim.tiles import carry
 from ptosim.tiles.catalogue import lowering_of
 from ptosim.tiles.lowering import Lowering
+from ptosim.tiles.pending import pending
 from ptosim.tiles.plan import Scratchpads
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Slots, Tile, View
@@ -71,14 +70,9 @@ def _missing(parsed: ParsedModule, function: Function) -> Iterator[Diagnostic]:
     """The operations that nothing is known to lower, each name once, where it is met first."""
     met: set[str] = set()
     for op in function.walk():
-        if isinstance(op, TileOperation | ViewOperation) and op.name not in met and not _has_meaning(op):
+        if op.name in pending() and op.name not in met:
             met.add(op.name)
             yield parsed.diagnostic(op, Problem(f"{op.name} cannot be run yet", kind="unsupported"))
-
-
-def _has_meaning(op: Operation) -> bool:
-    """Whether an operation is lowered here, or is one that engines run as it is."""
-    return isinstance(op, SetValidShape) or lowering_of(op.name) is not None or op.name in effects()
 
 
 class _Function:

@@ -6,7 +6,7 @@ gets no storage: a `tmp` that the machine ignores may be as large as it likes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i8, i64
@@ -119,6 +119,68 @@ def _put(module: VerifiedModule, tile: Planned, head: Head) -> None:
 def _name(module: VerifiedModule, op: Operation) -> str:
     span = module.parsed.definitions.get(op.results[0])
     return span.text if span is not None else "a tile"
+
+
+# --- what became of it --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class PlacedTile:
+    """A tile in its memory: where, how large, and the lines of the text between which it is in use."""
+
+    name: str
+    type: str
+    space: Space
+    address: int | None
+    """None where only the run knows it."""
+    size: int
+    """0 where nothing touches it."""
+    first: int
+    last: int
+    line: int
+    """Of the allocation."""
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """The tiles of one function, and the bytes that each memory has."""
+
+    function: str
+    tiles: tuple[PlacedTile, ...]
+    capacity: Mapping[str, int]
+
+
+def memory_plans(module: VerifiedModule) -> list[MemoryPlan]:
+    """Where the tiles of each function lie, planned or written; asked of a module whose memory is planned."""
+    return [
+        MemoryPlan(function.symbol, tuple(_placed(module, function)), load_target(module.target).memory)
+        for function in functions(module.parsed.module).values()
+        if not function.is_declaration
+    ]
+
+
+def _placed(module: VerifiedModule, function: Function) -> Iterator[PlacedTile]:
+    liveness = Liveness(function)
+    allocations = [op for op in function.walk() if isinstance(op, Allocation)]
+    for op, interval in zip(allocations, liveness.intervals(allocations), strict=True):
+        lines = [_line(module, op)]
+        if interval.start is not None and interval.end is not None:
+            lines = [_line(module, liveness.statements[number]) for number in range(interval.start, interval.end + 1)]
+        yield PlacedTile(
+            _name(module, op),
+            str(op.results[0].type),
+            op.tile.space,
+            known(op.addr) if op.addr is not None else None,
+            room_of(op) if interval.start is not None else 0,
+            min(lines),
+            max(lines),
+            _line(module, op),
+        )
+
+
+def _line(module: VerifiedModule, op: Operation) -> int:
+    location = module.parsed.location(op)
+    return location.line if location is not None else 0
 
 
 # --- working memory -----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ that is known to be full needs no mask of its own; a tail loads with its mask, s
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
@@ -45,7 +45,7 @@ def tail(build: Builder, count: Number, width: int) -> tuple[SSAValue, SSAValue]
 
 @dataclass(frozen=True)
 class Lanes:
-    """A run of elements, one register after the other: how many, the most there can be, and the bytes of an element.
+    """A run of elements, one register after the other: how many, the most there can be, and the bytes of a lane.
 
     What is the same for every register is built when this is made, so that it can stand before a loop over rows.
     """
@@ -54,6 +54,8 @@ class Lanes:
     count: Number
     most: int
     width: int
+    multiple: int = 1
+    """What the count is known to be a multiple of, where it is not known itself."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_mask", self._common_mask())
@@ -66,19 +68,26 @@ class Lanes:
     def full(self) -> bool:
         """Whether every register is known to be full."""
         count = known(self.count)
-        return count is not None and count % self.per_register == 0
+        return (self.multiple if count is None else count) % self.per_register == 0
+
+    @property
+    def _units(self) -> Number:
+        """The lanes of masks: an element of eight bytes has two."""
+        return self.build.times(self.count, max(self.width // 4, 1))
 
     def _common_mask(self) -> SSAValue | None:
         if self.full:
             return everything(self.build, self.width)
-        return tail(self.build, self.count, self.width)[0] if self.most <= self.per_register else None
+        return tail(self.build, self._units, self.width)[0] if self.most <= self.per_register else None
 
     def each(self, body: Body, *carried: SSAValue) -> Sequence[SSAValue]:
         """For every register its first element, its mask and the carried values; the body gives the next ones."""
         build, mask = self.build, self.__dict__["_mask"]
-        if self.most <= self.per_register:  # one register, masked: nothing happens where no lane is active
+        if known(self.count) == 0:
+            return carried
+        if self.most <= self.per_register and not self.full:  # nothing happens where no lane is active
             return body(build.index(0), mask, *carried) or carried
-        if mask is not None:
+        if self.full:
 
             def full(at: SSAValue, *now: SSAValue) -> Sequence[SSAValue] | None:
                 return body(at, mask, *now)
@@ -89,8 +98,8 @@ class Lanes:
             active, after = tail(build, rest, self.width)
             return [after, *(body(at, active, *now) or ())]
 
-        count = build.cast(self.count, i32)
-        return build.loop(self.count, self.per_register, step, count, *carried)[1:]
+        units = build.cast(self._units, i32)
+        return build.loop(self.count, self.per_register, step, units, *carried)[1:]
 
 
 def over(build: Builder, tiles: Sequence[Tile], step: Callable[[Access], None]) -> None:
@@ -98,25 +107,34 @@ def over(build: Builder, tiles: Sequence[Tile], step: Callable[[Access], None]) 
     build.scope(lambda: each_register(build, tiles, step))
 
 
-def each_register(build: Builder, tiles: Sequence[Tile], step: Callable[[Access], None]) -> None:
-    """Visit the valid region of the first tile, inside a scope."""
-    lead, width = tiles[0], tiles[0].kind.bytes
-    linear = all(tile.is_linear for tile in tiles) and len({known(tile.rows) == 1 for tile in tiles}) == 1
-    count, most = (lead.cols, lead.buf.cols)
-    if linear:
-        count, most = build.times(lead.rows, lead.cols), lead.buf.rows * lead.buf.cols
-    lanes = Lanes(build, count, most, width)
+def each_register(
+    build: Builder, tiles: Sequence[Tile], step: Callable[[Access], None], width: int | None = None
+) -> None:
+    """Visit the valid region of the first tile, inside a scope. Lanes are as wide as its elements, or as is said."""
+    lead, width = tiles[0], width or tiles[0].kind.bytes
+    if not all(tile.is_linear for tile in tiles) or len({known(tile.rows) == 1 for tile in tiles}) > 1:
+        each_register_of_rows(build, lead, step, width)
+        return
+    count, most = build.times(lead.rows, lead.cols), lead.buf.rows * lead.buf.cols
+    lanes = Lanes(build, count, most, width, known(lead.cols) or 1)
 
-    def row(number: SSAValue | None) -> None:
+    def register(at: SSAValue, mask: SSAValue) -> None:
+        step(Access(build, mask, lanes.full, None, at))
+
+    lanes.each(register)
+
+
+def each_register_of_rows(build: Builder, lead: Tile, step: Callable[[Access], None], width: int) -> None:
+    """Visit the valid region of a tile, each row by itself, in lanes of so many bytes."""
+    lanes = Lanes(build, lead.cols, lead.buf.cols, width)
+
+    def row(number: SSAValue) -> None:
         def register(at: SSAValue, mask: SSAValue) -> None:
             step(Access(build, mask, lanes.full, number, at))
 
         lanes.each(register)
 
-    if linear:
-        row(None)
-    else:
-        build.loop(lead.rows, 1, row)
+    build.loop(lead.rows, 1, row)
 
 
 @dataclass(frozen=True)
@@ -130,6 +148,10 @@ class Access:
     row: SSAValue | None
     """None where all rows are one stream."""
     at: SSAValue
+
+    def of(self, mask: SSAValue) -> Access:
+        """The same place with other active lanes."""
+        return replace(self, mask=mask, full=False)
 
     def offset(self, tile: Tile) -> SSAValue:
         """The element of a tile that the register begins with."""

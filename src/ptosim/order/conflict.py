@@ -1,0 +1,244 @@
+"""Which entries meet in memory, and how many iterations apart.
+
+Two entries conflict where they may touch the same byte and one of them writes. Bytes are told apart by their closed
+forms: in one iteration of the loops around both, or some iterations of one loop apart, with the loops outside of it at
+the same iteration and those inside at any. Different arguments of a kernel are taken not to overlap.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import lcm
+
+from ptosim.effects.names import Pipe
+from ptosim.order.model import Entry, Plain, Program, Range, Span
+from ptosim.order.number import LONGEST_PERIOD, Symbol, least, most
+from ptosim.order.touches import range_key
+from ptosim.order.values import ANYWHERE
+
+FARTHEST = 64
+"""Beyond so many iterations a conflict counts as one of the next iteration."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A range and who touches it, as sets of entries."""
+
+    range: Range
+    low: float
+    high: float
+
+
+class Conflicts:
+    """The conflicts of a program, as sets of entries: bit n stands for entry number n."""
+
+    def __init__(self, program: Program) -> None:
+        self._places: list[_Place] = []
+        self._readers: list[int] = []
+        self._writers: list[int] = []
+        self._touched: list[list[tuple[int, bool]]] = [[] for _ in program.entries]
+        """Of each entry: the places it touches, and whether it writes."""
+        self._distances: dict[tuple[int, int, int | None], int | None] = {}
+        self._gather(program)
+        self._near = self._neighbours()
+        self._of_pipe = {pipe: _mask(e for e in program.entries if e.pipe is pipe) for pipe in Pipe}
+
+    def together(self, entry: Entry) -> int:
+        """Entries that an entry meets in one iteration of the loops around both."""
+        return self._met(entry, None).get(0, 0)
+
+    def apart(self, entry: Entry, loop: int) -> dict[int, int]:
+        """Entries that an entry meets some iterations of a loop later: by the least number of iterations."""
+        return self._met(entry, loop)
+
+    def _met(self, entry: Entry, loop: int | None) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for place, writes in self._touched[entry.number]:
+            for other in self._near[place]:
+                members = self._writers[other] | (self._readers[other] if writes else 0)
+                if members and (distance := self._distance(other, place, loop)) is not None:
+                    found[distance] = found.get(distance, 0) | members
+        return found
+
+    # --- places -----------------------------------------------------------------------------------------------------
+
+    def _gather(self, program: Program) -> None:
+        numbers: dict[tuple[object, ...], int] = {}
+        for entry in program.entries:
+            for touch in entry.touches:
+                key = range_key(touch.range)
+                if key not in numbers:
+                    numbers[key] = len(self._places)
+                    self._places.append(_Place(touch.range, *_hull(touch.range)))
+                    self._readers.append(0)
+                    self._writers.append(0)
+                number = numbers[key]
+                (self._writers if touch.writes else self._readers)[number] |= 1 << entry.number
+                self._touched[entry.number].append((number, touch.writes))
+
+    def _neighbours(self) -> list[list[int]]:
+        """For each place those whose hulls it meets, itself included."""
+        near: list[list[int]] = [[] for _ in self._places]
+        memories: dict[tuple[object, ...], list[int]] = defaultdict(list)
+        for number, place in enumerate(self._places):
+            memories[(place.range.space,)].append(number)
+        for members in memories.values():
+            members.sort(key=lambda number: self._places[number].low)
+            for index, number in enumerate(members):
+                here = self._places[number]
+                near[number].append(number)
+                for other in members[index + 1 :]:
+                    there = self._places[other]
+                    if there.low >= here.high:
+                        break
+                    if _same_origin(here.range, there.range):
+                        near[number].append(other)
+                        near[other].append(number)
+        return near
+
+    def _distance(self, earlier: int, later: int, loop: int | None) -> int | None:
+        key = (earlier, later, loop)
+        if key not in self._distances:
+            self._distances[key] = distance(self._places[earlier].range, self._places[later].range, loop)
+        return self._distances[key]
+
+
+def _mask(entries: Iterator[Entry]) -> int:
+    found = 0
+    for entry in entries:
+        found |= 1 << entry.number
+    return found
+
+
+def _same_origin(a: Range, b: Range) -> bool:
+    return a.origin == b.origin or ANYWHERE in (a.origin, b.origin)
+
+
+def _hull(range_: Range) -> tuple[float, float]:
+    lows, highs = [], []
+    for span in range_.spans:
+        if span is None:
+            return float("-inf"), float("inf")
+        lows.append(_bound(span[0], -1))
+        highs.append(_bound(span[1], 1))
+    return min(lows), max(highs)
+
+
+def _bound(end: Plain, sign: int) -> float:
+    if isinstance(end, int):
+        return end
+    found = (most if sign > 0 else least)(end.constant, end.terms)
+    return sign * float("inf") if found is None else found
+
+
+# --- distances --------------------------------------------------------------------------------------------------------
+
+
+def distance(earlier: Range, later: Range, loop: int | None) -> int | None:
+    """After how many iterations of a loop, at least one, the later range first meets the earlier one; without a loop 0
+    where they meet in one iteration of all loops around both. None if they never meet."""
+    if not _same_origin(earlier, later):
+        return None
+    if earlier.origin != later.origin:
+        return 0 if loop is None else 1
+    turning = loop is not None and earlier.loop == later.loop == loop and earlier.start == later.start
+    if turning:
+        period = lcm(len(earlier.spans), len(later.spans))
+        pairs = (
+            (earlier.spans[(turn - apart) % len(earlier.spans)], later.spans[turn % len(later.spans)], apart, period)
+            for apart in range(1, period + 1)
+            for turn in range(period)
+        )
+    else:
+        pairs = ((a, b, 1, 1) for a, b in _turns(earlier, later, loop))
+    found = [met for a, b, apart, every in pairs if (met := _meeting(a, b, loop, apart, every)) is not None]
+    return min(found, default=None)
+
+
+def _turns(earlier: Range, later: Range, loop: int | None) -> Iterator[tuple[Span, Span]]:
+    """The spans that may exist together: in one turn of a loop around both, else any."""
+    same = earlier.loop == later.loop is not None and earlier.start == later.start
+    if same and _is_outside(earlier.loop, loop, earlier, later):
+        for turn in range(lcm(len(earlier.spans), len(later.spans))):
+            yield earlier.spans[turn % len(earlier.spans)], later.spans[turn % len(later.spans)]
+    else:
+        for a in earlier.spans:
+            for b in later.spans:
+                yield a, b
+
+
+def _is_outside(turning: int | None, loop: int | None, earlier: Range, later: Range) -> bool:
+    """Whether the loop of the turns is at one iteration: loops are numbered outermost first."""
+    return loop is None or (turning is not None and turning < loop)
+
+
+def _meeting(a: Span, b: Span, loop: int | None, apart: int, every: int) -> int | None:
+    """The least distance of `apart`, `apart` + `every` and so on at which two spans meet."""
+    if a is None or b is None:
+        return 0 if loop is None else apart
+    if loop is None:
+        return 0 if _reaches(a[1], b[0], None, 0) and _reaches(b[1], a[0], None, 0, swapped=True) else None
+    fixed = _factor(a, loop) == 0 == _factor(b, loop)
+    steps = [apart] if fixed else list(range(apart, FARTHEST + 1, every))
+    met = (n for n in steps if _reaches(a[1], b[0], loop, n) and _reaches(b[1], a[0], loop, n, swapped=True))
+    first = next(met, None)
+    if first is None and len(steps) > 1 and not _is_beyond(a, b, loop):
+        return apart
+    return first
+
+
+def _factor(span: tuple[Plain, Plain], loop: int) -> int:
+    """How much the ends of a span move in one iteration, 0 where they stay."""
+    return max((abs(_step(end, loop)) for end in span), default=0)
+
+
+def _step(end: Plain, loop: int) -> int:
+    if isinstance(end, int):
+        return 0
+    return next((factor for each, factor in end.terms.items() if each.loop == loop), 0)
+
+
+def _is_beyond(a: tuple[Plain, Plain], b: tuple[Plain, Plain], loop: int) -> bool:
+    """Whether spans that did not meet up to the farthest iteration never will: they move alike, and away."""
+    steps = {_step(end, loop) for end in (*a, *b)}
+    if len(steps) != 1:
+        return not _reaches(a[1], b[0], loop, None) or not _reaches(b[1], a[0], loop, None, swapped=True)
+    (step,) = steps
+    return not (
+        _reaches(a[1], b[0], loop, FARTHEST) if step > 0 else _reaches(b[1], a[0], loop, FARTHEST, swapped=True)
+    )
+
+
+def _reaches(end: Plain, start: Plain, loop: int | None, apart: int | None, swapped: bool = False) -> bool:
+    """Whether an end of one span may lie above the start of the other. The end is of the earlier span, unless swapped;
+    the later one is `apart` iterations of the loop behind it (None: any number)."""
+    constant, terms = 0, dict[Symbol, int]()
+    for number, sign, is_later in ((end, 1, swapped), (start, -1, not swapped)):
+        if isinstance(number, int):
+            constant += sign * number
+            continue
+        constant += sign * number.constant
+        for each, factor in number.terms.items():
+            if each.loop == loop is not None and apart is not None:
+                # the later iteration is the earlier one plus the distance
+                constant += sign * factor * apart if is_later else 0
+                terms[each] = terms.get(each, 0) + sign * factor
+            elif _is_shared(each, loop):
+                terms[each] = terms.get(each, 0) + sign * factor
+            else:
+                bound = each.high if sign * factor > 0 else each.low
+                if bound is None:
+                    return True
+                constant += sign * factor * bound
+    reach = most(constant, {each: factor for each, factor in terms.items() if factor})
+    return reach is None or reach > 0
+
+
+def _is_shared(each: Symbol, loop: int | None) -> bool:
+    """Whether a symbol has one value for both spans."""
+    return each.is_single and (loop is None or loop not in each.loops)
+
+
+assert FARTHEST >= LONGEST_PERIOD

@@ -1,0 +1,192 @@
+"""What was inserted, written into the function: flags with their ids, barriers, primes before and drains behind loops.
+
+A pair with one id has plain flags. One that takes several in turn counts the executions of its block: by the index of
+the loop where that is the only one around, else in a counter of the scalar unit. Each operation serves the one of the
+text whose entry it orders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language.build import Builder, Head, Number, Place, head_of, known
+from ptosim.language.control import For
+from ptosim.language.function import Function
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import core_of
+from ptosim.language.scope import Section, SectionCube, SectionVector
+from ptosim.language.tile_types import LocalArrayType
+from ptosim.language.tile_types import View as ViewType
+from ptosim.order.model import Block as ModelBlock
+from ptosim.order.model import Loop
+from ptosim.order.pairs import Barrier, Inserted, Pair
+
+_COUNTER = LocalArrayType(ViewType((1,), i64))
+_SECTIONS: dict[CoreKind, type[Section]] = {CoreKind.AIC: SectionCube, CoreKind.AIV: SectionVector}
+
+
+def emit(module: VerifiedModule, function: Function, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
+    """Write what was inserted for one kind of core; in a function for both kinds it stands in sections."""
+    _Emitter(module, function, core, inserted, is_mixed).emit()
+
+
+class _Emitter:
+    def __init__(
+        self, module: VerifiedModule, function: Function, core: CoreKind, inserted: Inserted, is_mixed: bool
+    ) -> None:
+        self.module = module
+        self.inserted = inserted
+        self.core = core
+        self.is_mixed = is_mixed
+        self.head: Head = head_of(function.body.block)
+        self.counts: dict[tuple[ModelBlock, int], Callable[[Builder | None], Number]] = {}
+
+    def emit(self) -> None:
+        for pair in self.inserted.pairs:
+            if (pair.lanes or 1) > 1:
+                self._count(pair)
+        for node, added in self.inserted.before.items():
+            for each in added:
+                if isinstance(each, Barrier):
+                    self._put(node.op, each.serves[1].op, False, _barrier(each.pipe))
+                else:
+                    self._put(node.op, each.serves[1].op, False, self._wait(each))
+        for node, pairs in self.inserted.after.items():
+            for pair in reversed(pairs):
+                self._put(node.op, pair.serves[0].op, True, self._set(pair))
+        for loop, pairs in self.inserted.primed.items():
+            for pair in pairs:
+                self._prime(loop, pair)
+
+    # --- places -------------------------------------------------------------------------------------------------------
+
+    def _builder(self, op: Operation, serves: Operation, behind: bool) -> Builder:
+        block = op.parent_block()
+        assert block is not None
+        return Builder(self.module.parsed, Place(block, op.next_op if behind else op), self.head, serves)
+
+    def _put(self, op: Operation, serves: Operation, behind: bool, write: Callable[[Builder], None]) -> None:
+        """Write something beside an operation, in a section where the code is for both kinds of core."""
+        build = self._builder(op, serves, behind)
+        if self.is_mixed and core_of(op) is None:
+            block = Block()
+            with build.into(block):
+                write(build)
+            build.add_region(_SECTIONS[self.core].make({}, regions=[Region(block)]))
+        else:
+            write(build)
+
+    # --- flags --------------------------------------------------------------------------------------------------------
+
+    def _set(self, pair: Pair) -> Callable[[Builder], None]:
+        return lambda build: _flag(build, "set_flag", pair, self._turn(build, pair, pair.distance))
+
+    def _wait(self, pair: Pair) -> Callable[[Builder], None]:
+        return lambda build: _flag(build, "wait_flag", pair, self._turn(build, pair, 0))
+
+    def _turn(self, build: Builder, pair: Pair, later: int) -> Number:
+        """Which of its ids a pair takes in this execution of its block, or some executions later."""
+        lanes = pair.lanes or 1
+        if lanes == 1:
+            return 0
+        return build.remainder(build.plus(self.counts[pair.block, lanes](None), later), lanes)
+
+    def _prime(self, loop: Loop, pair: Pair) -> None:
+        lanes = pair.lanes or 1
+        for turn in range(pair.distance):
+            self._put(loop.op, pair.serves[0].op, False, _primed(pair, turn % lanes))
+        for turn in reversed(range(pair.distance)):
+            self._put(loop.op, pair.serves[1].op, True, self._drained(pair, turn))
+
+    def _drained(self, pair: Pair, turn: int) -> Callable[[Builder], None]:
+        lanes = pair.lanes or 1
+
+        def write(build: Builder) -> None:
+            count = 0 if lanes == 1 else self.counts[pair.block, lanes](build)
+            _flag(build, "wait_flag", pair, build.remainder(build.plus(count, turn), lanes))
+
+        return write
+
+    # --- counting -----------------------------------------------------------------------------------------------------
+
+    def _count(self, pair: Pair) -> None:
+        """Learn to say how often a block was executed, modulo the lanes: inside it, and behind all loops."""
+        lanes, outermost = pair.lanes or 1, pair.outermost
+        if (pair.block, lanes) in self.counts:
+            return
+        assert outermost is not None
+        if outermost.body is pair.block and (found := self._by_index(outermost, lanes)) is not None:
+            self.counts[pair.block, lanes] = found
+        else:
+            self.counts[pair.block, lanes] = self._by_counter(pair, lanes)
+
+    def _by_index(self, loop: Loop, lanes: int) -> Callable[[Builder | None], Number] | None:
+        """The index of the loop says it, where the step is known."""
+        op = loop.op
+        assert isinstance(op, For)
+        step = known(op.step)
+        if step is None or known(op.lb) != 0:
+            return None
+        first = op.body.block.first_op
+        assert first is not None
+        build = self._builder(first, op, False)
+        inside = build.remainder(build.quotient(build.index(op.body.block.args[0]), step), lanes)
+
+        def count(behind: Builder | None) -> Number:
+            if behind is None:
+                return inside
+            end = behind.most(behind.index(op.ub), 0)
+            return behind.remainder(behind.ceiling(end, step), lanes)
+
+        return count
+
+    def _by_counter(self, pair: Pair, lanes: int) -> Callable[[Builder | None], Number]:
+        assert pair.outermost is not None
+        before = self._builder(pair.outermost.op, pair.serves[0].op, False)
+        counter: SSAValue = before.declare_local_array(result=_COUNTER)
+        zero = before.index(0)
+        before.local_array_set(array=counter, indices=[zero], value=before.i64(0))
+        block = _block_of(pair)
+        first, last = block.first_op, block.last_op
+        assert first is not None and last is not None
+        start, end = self._builder(first, pair.serves[0].op, False), self._builder(last, pair.serves[0].op, False)
+        inside = start.index(start.local_array_get(array=counter, indices=[zero], result=i64))
+        following = end.i64(end.remainder(end.plus(inside, 1), lanes))
+        end.local_array_set(array=counter, indices=[zero], value=following)
+
+        def count(behind: Builder | None) -> Number:
+            if behind is None:
+                return inside
+            return behind.index(behind.local_array_get(array=counter, indices=[zero], result=i64))
+
+        return count
+
+
+def _block_of(pair: Pair) -> Block:
+    """The operations of the block of a pair; those of a section belong to the block around it."""
+    block = pair.after.op.parent_block()
+    while block is not None and isinstance(block.parent_op(), Section):
+        block = block.parent_block()
+    assert block is not None
+    return block
+
+
+def _primed(pair: Pair, turn: int) -> Callable[[Builder], None]:
+    return lambda build: _flag(build, "set_flag", pair, turn)
+
+
+def _barrier(pipe: Pipe) -> Callable[[Builder], None]:
+    return lambda build: build.barrier(pipe=f"PIPE_{pipe}")
+
+
+def _flag(build: Builder, name: str, pair: Pair, turn: Number) -> None:
+    pipes = {"source": f"PIPE_{pair.source}", "destination": f"PIPE_{pair.destination}"}
+    event = build.plus(turn, pair.base)
+    if (fixed := known(event)) is not None:
+        build.op(name, event=f"EVENT_ID{fixed}", **pipes)
+    else:
+        build.op(f"{name}_dyn", event=build.index(event), **pipes)

@@ -1,0 +1,188 @@
+"""Insertion: pairs of set and wait and barriers, so that every dependence is kept, and none that is not needed.
+
+A walk (walk.py) tells of an entry that may start too early. Of what it depends on, the latest entry on another pipe
+gets a pair: the set behind the node that holds it, the wait before the node that holds the later one, both in the
+innermost block around them, or in the body of the loop whose iterations are between them. So both execute equally often
+on every way. What remains on the same pipe gets a barrier. Later walks find lanes: how many ids a pair takes in turn.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+
+from ptosim.effects.names import Pipe
+from ptosim.order.conflict import Conflicts
+from ptosim.order.model import Block, Entry, Node, Program
+from ptosim.order.pairs import Barrier, Inserted, Pair
+from ptosim.order.state import State
+from ptosim.order.walk import MOST_LANES, Again, Meeting, Walker
+
+IDS = 8
+"""For each ordered pair of pipes."""
+_TRIALS, _LEAST_TRIALS = 8_000, 16
+"""How many walks may be spent on what is superfluous: fewer in a long program, so that loading stays quick."""
+_CREDIT = 2
+"""How many iterations a pair without a way back may run ahead."""
+
+
+def insert(program: Program, conflicts: Conflicts | None = None) -> Inserted:
+    """What a program lacks."""
+    return _Inserter(program, conflicts or Conflicts(program)).insert()
+
+
+class _Needed(Exception):
+    """Something is missing without what was taken away."""
+
+
+class _Inserter:
+    def __init__(self, program: Program, conflicts: Conflicts) -> None:
+        self.program = program
+        self.inserted = Inserted()
+        self.walker = Walker(program, conflicts, self.inserted, self._missing)
+        self.numbers = count(len(program.entries))
+        self.added = False
+        self.has_credit = False
+        self.trying = False
+        """Whether a walk only has to say if something is missing."""
+
+    def insert(self) -> Inserted:
+        self._complete()
+        while self._give_credit():
+            self._complete()
+        self._reduce()
+        while self._share_ids():
+            self._complete()
+            self._reduce()
+        return self.inserted
+
+    def _complete(self) -> None:
+        """Walk until nothing is missing."""
+        self.added = True
+        while self.added:
+            self.added = False
+            self.walker.walk()
+
+    # --- what is missing ----------------------------------------------------------------------------------------------
+
+    def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+        """Add a pair for the latest entry on another pipe, else a barrier."""
+        if self.trying:
+            raise _Needed
+        self.added = True
+        own = walker.own[meeting.later.pipe]
+        latest = (open_ & ~own or open_).bit_length() - 1
+        earlier = self.program.entries[latest]
+        block, after, before = self._place(earlier, meeting)
+        around = walker.places.loops[block]
+        if earlier.pipe is meeting.later.pipe:
+            self.inserted.add(Barrier(earlier.pipe, before, around, (earlier, meeting.later), meeting.distance))
+            raise Again(before, {})
+        serves = (earlier, meeting.later)
+        pair = self._pair(earlier.pipe, meeting.later.pipe, block, after, before, meeting.distance, serves)
+        walker.own[pair.destination] |= pair.member
+        raise Again(before, {pair: self._tokens(pair, meeting, state)})
+
+    def _place(self, earlier: Entry, meeting: Meeting) -> tuple[Block, Node, Node]:
+        """The block for a pair, and the nodes of it that hold the two entries."""
+        places, loop = self.walker.places, meeting.rounds[-1].loop
+        if meeting.distance == 0 or loop is None:
+            return places.in_common(earlier, meeting.later)
+        return loop.body, places.child(loop.body, earlier), places.child(loop.body, meeting.later)
+
+    def _tokens(self, pair: Pair, meeting: Meeting, state: State) -> tuple[int, ...]:
+        """What the tokens do not cover that are under way before the wait: one of each iteration since the entries that
+        are followed were issued; of this one, if the set comes first."""
+        first = self.walker.token(pair.source, pair.after, state.issued)
+        own = self.walker.own[pair.source]
+        passed = [round_.behind[pair.after] for round_ in meeting.rounds[1:] if pair.after in round_.behind]
+        return (first, *(at.open[pair.source] & at.open[Pipe.S] & ~own for at in passed))
+
+    def _pair(
+        self,
+        source: Pipe,
+        destination: Pipe,
+        block: Block,
+        after: Node,
+        before: Node,
+        distance: int,
+        serves: tuple[Entry, Entry],
+    ) -> Pair:
+        around, number = self.walker.places.loops[block], next(self.numbers)
+        pair = Pair(source, destination, block, after, before, distance, around, serves, number)
+        self.inserted.add(pair)
+        return pair
+
+    # --- what is not needed -------------------------------------------------------------------------------------------
+
+    def _reduce(self) -> None:
+        """Take away again what later additions made superfluous, the outer and the carried first."""
+        budget = max(_LEAST_TRIALS, _TRIALS // max(len(self.program.entries), 1))
+        found = True
+        while found:
+            doubtful = sorted(self._doubtful(), key=lambda item: (len(item.around), -item.distance))
+            removed = [item for item in doubtful[:budget] if self._is_superfluous(item)]
+            found = bool(removed) and self.has_credit  # a credit goes with the pair it was given to
+        self._complete()
+
+    def _doubtful(self) -> list[Pair | Barrier]:
+        """Whatever follows suffices for an entry in the place where it was added; only a wait that stands before a loop
+        or a branch, or reaches over iterations, comes earlier than what was found before it."""
+        items: list[Pair | Barrier] = [*self.inserted.barriers, *self.inserted.pairs]
+        drained = self.has_credit or any(barrier.pipe is Pipe.ALL for barrier in self.inserted.barriers)
+        return [
+            item
+            for item in items
+            if drained or isinstance(item, Barrier) or item.distance or item.before is not item.serves[1]
+        ]
+
+    def _is_superfluous(self, item: Pair | Barrier) -> bool:
+        """Try without it; what is needed comes back."""
+        self.inserted.remove(item)
+        self.trying = True
+        try:
+            self.walker.walk()
+            missing = any(pair.lanes is None or pair.lanes > MOST_LANES for pair in self.inserted.pairs)
+        except _Needed:
+            missing = True
+        self.trying = False
+        if missing:
+            self.inserted.add(item)
+        return not missing
+
+    # --- lanes and ids ------------------------------------------------------------------------------------------------
+
+    def _give_credit(self) -> bool:
+        """A pair that is set again and again without a way back gets one."""
+        places = self.walker.places
+        for pair in self.inserted.pairs:
+            loop = places.innermost[pair.block]
+            if loop is None or (pair.lanes is not None and pair.lanes <= MOST_LANES):
+                continue
+            after, before = places.child(loop.body, pair.before), places.child(loop.body, pair.after)
+            back = (pair.serves[1], pair.serves[0])
+            self._pair(pair.destination, pair.source, loop.body, after, before, _CREDIT, back)
+            self.has_credit = True
+            return True
+        return False
+
+    def _share_ids(self) -> bool:
+        """Give ids; where there are too few, everything ends before a wait instead. True if that was so."""
+        given: dict[tuple[Pipe, Pipe], list[Pair]] = {}
+        for pair in self.inserted.pairs:
+            others, lanes = given.setdefault(pair.key, []), pair.lanes or 1
+            taken = {
+                other.base + lane for other in others if self._clash(pair, other) for lane in range(other.lanes or 1)
+            }
+            bases = (base for base in range(IDS - lanes + 1) if taken.isdisjoint(range(base, base + lanes)))
+            base = next(bases, None)
+            if base is None:
+                self.inserted.remove(pair)
+                self.inserted.add(Barrier(Pipe.ALL, pair.before, pair.around, pair.serves))
+                return True
+            pair.base = base
+            others.append(pair)
+        return False
+
+    def _clash(self, a: Pair, b: Pair) -> bool:
+        """Whether one is set while the other is not over."""
+        return bool(self.walker.clashes[a] & b.member or self.walker.clashes[b] & a.member)

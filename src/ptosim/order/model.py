@@ -1,0 +1,161 @@
+"""The program as the analysis sees it: entries of pipes with the bytes they touch, synchronisation, loops, branches.
+
+A block is a list of nodes that execute one after the other, each exactly once. Nodes know the operation they stand for,
+so that what is inserted beside them finds its place. Which bytes meet is told in conflict.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.ir import Operation
+
+from ptosim.effects.names import Pipe, Space
+from ptosim.order.number import Linear
+
+Plain = int | Linear
+Span = tuple[Plain, Plain] | None
+"""The lowest byte and one past the highest; None for every byte of the memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """Bytes of a memory, perhaps others in each turn of a loop."""
+
+    space: Space
+    origin: str
+    """The argument, in GM; elsewhere nothing."""
+    loop: int | None
+    """The loop whose turns they differ in."""
+    start: tuple[object, ...]
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """One access of an entry."""
+
+    writes: bool
+    range: Range
+
+
+@dataclass(eq=False)
+class Node:
+    """Something that the scalar unit executes."""
+
+    op: Operation
+
+    def blocks(self) -> Sequence[Block]:
+        return ()
+
+
+@dataclass(eq=False)
+class Entry(Node):
+    """An entry of a pipe that does work: a copy, a product, a vector scope, an access of the scalar unit."""
+
+    pipe: Pipe
+    touches: tuple[Touch, ...]
+    loops: tuple[int, ...]
+    number: int = 0
+    """In program order, from 0."""
+    is_signal: bool = False
+    """Whether it is a signal between cores, which counts as touching what other cores touch."""
+
+
+@dataclass(eq=False)
+class SetFlag(Node):
+    """A written set. Keys are pipes and a number; tokens of lowerings have keys of their own."""
+
+    source: Pipe
+    key: tuple[object, ...] | None
+    """None where the id is not known."""
+
+
+@dataclass(eq=False)
+class WaitFlag(Node):
+    """A written wait."""
+
+    destination: Pipe
+    key: tuple[object, ...] | None
+
+
+@dataclass(eq=False)
+class BarrierNode(Node):
+    """A barrier of one pipe or of all."""
+
+    pipe: Pipe
+
+
+@dataclass(eq=False)
+class Opaque(Node):
+    """Something that cannot be looked into: all that came before has to end first, and it before all that follows."""
+
+
+@dataclass(eq=False)
+class Fence(Node):
+    """What makes stores of the scalar unit visible to everyone."""
+
+
+@dataclass(eq=False)
+class GetBuffer(Node):
+    """A pipe waits for the releases of a buffer id on other pipes; None where the id is not known."""
+
+    pipe: Pipe
+    id: int | None
+
+
+@dataclass(eq=False)
+class ReleaseBuffer(Node):
+    """A pipe releases a buffer id."""
+
+    pipe: Pipe
+    id: int | None
+
+
+@dataclass(eq=False)
+class Loop(Node):
+    """A loop that runs any number of times."""
+
+    name: int
+    body: Block
+    path: tuple[int, ...]
+    """The loops around it and itself, outermost first."""
+
+    def blocks(self) -> Sequence[Block]:
+        return (self.body,)
+
+
+@dataclass(eq=False)
+class Branch(Node):
+    """One of some blocks."""
+
+    arms: tuple[Block, ...]
+
+    def blocks(self) -> Sequence[Block]:
+        return self.arms
+
+
+@dataclass(eq=False)
+class Block:
+    """Nodes in the order they execute."""
+
+    nodes: list[Node] = field(default_factory=list[Node])
+
+    def walk(self) -> Iterator[Node]:
+        """Every node, those inside others included."""
+        for node in self.nodes:
+            yield node
+            for block in node.blocks():
+                yield from block.walk()
+
+
+@dataclass
+class Program:
+    """A function as one kind of core runs it."""
+
+    body: Block
+    entries: list[Entry]
+    loops: dict[int, Loop]
+    serial: frozenset[Pipe]
+    """Pipes whose entries end one after the other."""

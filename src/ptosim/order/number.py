@@ -1,0 +1,363 @@
+"""Numbers that a kernel computes, as far as they are known before it runs: closed forms of loop iterations.
+
+An int is known. A `Linear` is a sum of symbols with integer factors: iterations of loops, and values that only the run
+knows, each with the least and the most it can be. A `Periodic` takes its values in turn, one for each iteration of a
+loop. All of them are quantities of effects/geometry.py, so that the extents of the effects records evaluate on them;
+what has no closed form becomes a symbol of its own, within bounds. Arithmetic is taken not to wrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from math import gcd, lcm
+from typing import Any
+
+LONGEST_PERIOD = 16
+
+Bound = int | None
+"""A least or greatest value; None where there is none."""
+
+_numbers = count()
+
+
+@dataclass(frozen=True, eq=False)
+class Symbol:
+    """A number that differs from run to run or from iteration to iteration."""
+
+    loops: tuple[int, ...] = ()
+    """The loops around its definition, outermost first: in one iteration of all of them it has one value."""
+    low: Bound = None
+    high: Bound = None
+    is_iteration: bool = False
+    """Whether it counts the iterations of the innermost of its loops, from 0."""
+    is_single: bool = True
+    """Whether it has one value per iteration; otherwise every use is another one."""
+    number: int = field(default_factory=lambda: next(_numbers))
+
+    @property
+    def loop(self) -> int | None:
+        """The loop whose iterations it counts."""
+        return self.loops[-1] if self.is_iteration else None
+
+
+class Maybe:
+    """A condition that is not known."""
+
+    def __and__(self, other: Any) -> Any:
+        return other if other is False else self
+
+    def __or__(self, other: Any) -> Any:
+        return other if other is True else self
+
+    def __xor__(self, other: Any) -> Maybe:
+        return self
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __mul__(self, other: Any) -> Number:
+        low, high = bounds(other)
+        return between(None if low is None else min(low, 0), None if high is None else max(high, 0))
+
+    __rmul__ = __mul__
+
+
+MAYBE = Maybe()
+
+
+class Quantity:
+    """The operators that linear and periodic numbers share."""
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - equality is a condition, not a truth
+
+    def __add__(self, other: Any) -> Any:
+        return _both(_add, self, other)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Any:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Any:
+        return self + other * -1
+
+    def __rsub__(self, other: Any) -> Any:
+        return self * -1 + other
+
+    def __mul__(self, other: Any) -> Any:
+        return (
+            other * self if isinstance(other, Maybe) else _both(_multiply, self, int(other) if other is True else other)
+        )
+
+    __rmul__ = __mul__
+
+    def __and__(self, other: Any) -> Any:
+        return _both(_mask, self, other)
+
+    __rand__ = __and__
+
+    def __xor__(self, other: Any) -> Any:
+        return _both(lambda a, b: a ^ b if isinstance(a, int) and isinstance(b, int) else between(0, None), self, other)
+
+    __rxor__ = __xor__
+
+    def __rshift__(self, other: Any) -> Any:
+        return _both(_shift, self, other)
+
+    def __lt__(self, other: Any) -> Any:
+        return _condition(
+            self, other, lambda low, high: _decided(high is not None and high < 0, low is not None and low >= 0)
+        )
+
+    def __le__(self, other: Any) -> Any:
+        return self < other + 1
+
+    def __gt__(self, other: Any) -> Any:
+        return self * -1 < other * -1
+
+    def __ge__(self, other: Any) -> Any:
+        return self * -1 < other * -1 + 1
+
+    def __eq__(self, other: Any) -> Any:
+        return _condition(self, other, _is_zero)
+
+    def __ne__(self, other: Any) -> Any:
+        return (self == other) ^ True
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(Quantity):
+    """A constant and symbols with their factors, none of them 0."""
+
+    constant: int
+    terms: Mapping[Symbol, int]
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        return (self.constant, *sorted((symbol.number, factor) for symbol, factor in self.terms.items()))
+
+
+@dataclass(frozen=True, eq=False)
+class Periodic(Quantity):
+    """Values in turn: in iteration i of a loop the one of number (i + start) modulo the period."""
+
+    loop: int
+    start: tuple[object, ...]
+    """What the iteration counts from: empty for 0, else the key of the number that nobody knows."""
+    values: tuple[int | Linear, ...]
+
+
+Number = int | Linear | Periodic
+
+
+def linear(constant: int, terms: Mapping[Symbol, int]) -> int | Linear:
+    kept = {symbol: factor for symbol, factor in terms.items() if factor}
+    return Linear(constant, kept) if kept else constant
+
+
+def symbol(symbol_: Symbol) -> Linear:
+    return Linear(0, {symbol_: 1})
+
+
+def between(low: Bound, high: Bound, loops: tuple[int, ...] = ()) -> Number:
+    """Some number within bounds, another one at each use."""
+    return low if low is not None and low == high else symbol(Symbol(loops, low, high, is_single=False))
+
+
+def periodic(loop: int, start: tuple[object, ...], values: tuple[int | Linear, ...]) -> Number:
+    """Values in turn, in their shortest form."""
+    keys = [key_of(value) for value in values]
+    for period in range(1, len(values)):
+        if len(values) % period == 0 and all(keys[i] == keys[i % period] for i in range(len(values))):
+            values = values[:period]
+            break
+    return values[0] if len(values) == 1 else Periodic(loop, start, values)
+
+
+def key_of(number: Number) -> tuple[object, ...]:
+    """What tells numbers apart."""
+    match number:
+        case int():
+            return (number,)
+        case Linear():
+            return number.key
+        case Periodic():
+            return (number.loop, number.start, *map(key_of, number.values))
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+def bounds(number: Number) -> tuple[Bound, Bound]:
+    """The least and the greatest value."""
+    match number:
+        case int():
+            return int(number), int(number)
+        case Linear():
+            return least(number.constant, number.terms), most(number.constant, number.terms)
+        case Periodic():
+            each = [bounds(value) for value in number.values]
+            lows, highs = [low for low, _ in each if low is not None], [high for _, high in each if high is not None]
+            return min(lows) if len(lows) == len(each) else None, max(highs) if len(highs) == len(each) else None
+
+
+def most(constant: int, terms: Mapping[Symbol, int]) -> Bound:
+    """The greatest value of a sum."""
+    total = constant
+    for each, factor in terms.items():
+        bound = each.high if factor > 0 else each.low
+        if bound is None:
+            return None
+        total += factor * bound
+    return total
+
+
+def least(constant: int, terms: Mapping[Symbol, int]) -> Bound:
+    negative = most(-constant, {each: -factor for each, factor in terms.items()})
+    return None if negative is None else -negative
+
+
+def _decided(yes: bool, no: bool) -> Any:
+    return True if yes else False if no else MAYBE
+
+
+def _is_zero(low: Bound, high: Bound) -> Any:
+    return _decided(low == 0 and high == 0, (low is not None and low > 0) or (high is not None and high < 0))
+
+
+def _condition(a: Number, b: Number, decide: Callable[[Bound, Bound], Any]) -> Any:
+    """A condition on a difference; one that differs from iteration to iteration is a number, 0 or 1."""
+    difference = a - b
+    if isinstance(difference, Periodic):
+        decided = [decide(*bounds(value)) for value in difference.values]
+        if any(isinstance(each, Maybe) for each in decided):
+            return MAYBE
+        return periodic(difference.loop, difference.start, tuple(int(each) for each in decided))
+    return decide(*bounds(difference))
+
+
+# --- arithmetic -------------------------------------------------------------------------------------------------------
+
+Plain = int | Linear
+
+
+def _both(function: Callable[[Plain, Plain], Number], a: Number, b: Number) -> Number:
+    """A function of two numbers, value by value where one is periodic."""
+    if not isinstance(a, Periodic) and not isinstance(b, Periodic):
+        return function(a, b)
+    if isinstance(a, Periodic) and isinstance(b, Periodic) and (a.loop, a.start) != (b.loop, b.start):
+        return _both(function, a, between(*bounds(b)))
+    table = a if isinstance(a, Periodic) else b
+    assert isinstance(table, Periodic)
+    length = lcm(*(len(each.values) for each in (a, b) if isinstance(each, Periodic)))
+    results = [function(_at(a, turn), _at(b, turn)) for turn in range(length)] if length <= LONGEST_PERIOD else []
+    if not results or any(isinstance(result, Periodic) for result in results):
+        return function(*(between(*bounds(each)) if isinstance(each, Periodic) else each for each in (a, b)))
+    return periodic(table.loop, table.start, tuple(results))  # pyright: ignore[reportArgumentType]
+
+
+def _at(number: Number, turn: int) -> Plain:
+    return number.values[turn % len(number.values)] if isinstance(number, Periodic) else number
+
+
+def _add(a: Plain, b: Plain) -> Number:
+    terms = dict(_terms(a))
+    for each, factor in _terms(b):
+        terms[each] = terms.get(each, 0) + factor
+    return linear(_constant(a) + _constant(b), terms)
+
+
+def _terms(number: Plain) -> Iterator[tuple[Symbol, int]]:
+    return iter(number.terms.items() if isinstance(number, Linear) else ())
+
+
+def _constant(number: Plain) -> int:
+    return number.constant if isinstance(number, Linear) else int(number)
+
+
+def _multiply(a: Plain, b: Plain) -> Number:
+    if isinstance(a, Linear) and isinstance(b, Linear):
+        corners = [_times(x, y) for x in bounds(a) for y in bounds(b)]
+        known = [corner for corner in corners if corner is not None]
+        if len(known) == len(corners):
+            return between(min(known), max(known))
+        positive = all((low or -1) >= 0 or low == 0 for low in (bounds(a)[0], bounds(b)[0]))
+        return between(0 if positive else None, None)
+    factor, number = (a, b) if isinstance(b, Linear) else (b, a)
+    scaled = {each: value * _constant(factor) for each, value in _terms(number)}
+    return linear(_constant(number) * _constant(factor), scaled)
+
+
+def _times(x: Bound, y: Bound) -> Bound:
+    return 0 if x == 0 or y == 0 else None if x is None or y is None else x * y
+
+
+def _mask(a: Plain, b: Plain) -> Number:
+    """Bits of a number: its multiple of a power of two, or its remainder."""
+    mask, number = (a, b) if isinstance(b, Linear) else (b, a)
+    if isinstance(mask, Linear) or isinstance(number, int):
+        return int(a) & int(b) if isinstance(a, int) and isinstance(b, int) else between(0, None)
+    if mask < 0 and -mask & (-mask - 1) == 0:
+        return divided(number, -mask) * -mask
+    if mask >= 0 and mask & (mask + 1) == 0:
+        return remainder(number, mask + 1)
+    return between(0, mask) if mask >= 0 else between(None, None)
+
+
+def _shift(a: Plain, b: Plain) -> Number:
+    return (
+        divided(a, 1 << b)
+        if isinstance(b, int)
+        else between(*((0, None) if (bounds(a)[0] or 0) >= 0 else (None, None)))
+    )
+
+
+def divided(number: Number, by: int) -> Number:
+    """Division by a positive number, rounded down."""
+    if isinstance(number, Periodic):
+        return _both(lambda a, _: divided(a, by), number, 0)
+    if isinstance(number, int):
+        return number // by
+    if all(factor % by == 0 for factor in number.terms.values()):
+        return linear(number.constant // by, {each: factor // by for each, factor in number.terms.items()})
+    low, high = bounds(number)
+    return between(None if low is None else low // by, None if high is None else high // by)
+
+
+def remainder(number: Number, by: int) -> Number:
+    """The remainder of a division by a positive number, never negative."""
+    if isinstance(number, Periodic):
+        return _both(lambda a, _: remainder(a, by), number, 0)
+    if isinstance(number, int):
+        return number % by
+    low, high = bounds(number)
+    if low is not None and high is not None and low // by == high // by:
+        return number - low // by * by
+    rest = {each: factor % by for each, factor in number.terms.items() if factor % by}
+    counters = [each for each in rest if each.is_iteration]
+    inner = max(counters, key=lambda each: len(each.loops), default=None)
+    if inner is None or not all(each.is_single for each in rest) or inner.loop is None:
+        return between(0, by - 1)
+    factor = rest.pop(inner)
+    period = by // gcd(by, factor)
+    others = tuple(sorted((each.number, value) for each, value in rest.items()))
+    if period > LONGEST_PERIOD or (others and factor != 1) or any(inner.loop in each.loops for each in rest):
+        return between(0, by - 1)
+    start = (by, *others) if others else ()
+    return periodic(inner.loop, start, tuple((factor * turn + number.constant) % by for turn in range(period)))
+
+
+def smaller(a: Number, b: Number) -> Number:
+    """The lesser of two numbers: one of them, where that is known, else something within bounds."""
+    less = a < b
+    if less is True or less is False:
+        return a if less else b
+    (low, high), (other_low, other_high) = bounds(a), bounds(b)
+    lows = [each for each in (low, other_low) if each is not None]
+    highs = [each for each in (high, other_high) if each is not None]
+    return between(min(lows) if len(lows) == 2 else None, min(highs, default=None))
+
+
+def larger(a: Number, b: Number) -> Number:
+    return -smaller(-a, -b)

@@ -1,0 +1,105 @@
+"""What insertion adds to a program: pairs of set and wait, and barriers, each beside a node."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from ptosim.effects.names import Pipe
+from ptosim.order.model import Block, Entry, Loop, Node
+
+
+@dataclass(eq=False)
+class Pair:
+    """A set behind one node of a block and a wait before another one.
+
+    The k-th wait takes the k-th token. With a distance, so many tokens are there before the first iteration.
+    """
+
+    source: Pipe
+    destination: Pipe
+    block: Block
+    after: Node
+    before: Node
+    distance: int
+    around: tuple[Loop, ...]
+    """The loops around the block, outermost first; before the first of them tokens are primed."""
+    serves: tuple[Entry, Entry]
+    """The two entries that it orders."""
+    number: int
+    """Its wait as a member of sets, behind the entries of the program."""
+    lanes: int | None = None
+    """How many ids it takes in turn, once that is known."""
+    base: int = 0
+    """The first of its ids."""
+
+    @property
+    def loop(self) -> Loop | None:
+        """The loop whose iterations are between set and wait."""
+        return self.around[-1] if self.distance else None
+
+    @property
+    def outermost(self) -> Loop | None:
+        return self.around[0] if self.around else None
+
+    @property
+    def member(self) -> int:
+        """Its wait as a set."""
+        return 1 << self.number
+
+    @property
+    def key(self) -> tuple[Pipe, Pipe]:
+        return self.source, self.destination
+
+
+@dataclass(eq=False)
+class Barrier:
+    """A barrier before a node."""
+
+    pipe: Pipe
+    before: Node
+    around: tuple[Loop, ...]
+    serves: tuple[Entry, Entry]
+    distance: int = 0
+    """How many iterations are between the two entries that it orders."""
+
+
+@dataclass
+class Inserted:
+    """Everything that was added, by the node it stands at."""
+
+    pairs: list[Pair] = field(default_factory=list[Pair])
+    barriers: list[Barrier] = field(default_factory=list[Barrier])
+    before: dict[Node, list[Pair | Barrier]] = field(default_factory=lambda: defaultdict(list))
+    after: dict[Node, list[Pair]] = field(default_factory=lambda: defaultdict(list))
+    primed: dict[Loop, list[Pair]] = field(default_factory=lambda: defaultdict(list))
+    """By the outermost loop: the pairs that have tokens before it and drain them behind it."""
+
+    versions: dict[Loop, int] = field(default_factory=lambda: defaultdict(int))
+    """How often something was added or removed inside each loop."""
+
+    def _changed(self, around: tuple[Loop, ...]) -> None:
+        for loop in around:
+            self.versions[loop] += 1
+
+    def add(self, item: Pair | Barrier) -> None:
+        self._changed(item.around)
+        self.before[item.before].append(item)
+        if isinstance(item, Barrier):
+            self.barriers.append(item)
+            return
+        self.pairs.append(item)
+        self.after[item.after].append(item)
+        if item.distance:
+            self.primed[item.around[0]].append(item)
+
+    def remove(self, item: Pair | Barrier) -> None:
+        self._changed(item.around)
+        self.before[item.before].remove(item)
+        if isinstance(item, Barrier):
+            self.barriers.remove(item)
+            return
+        self.pairs.remove(item)
+        self.after[item.after].remove(item)
+        if item.distance:
+            self.primed[item.around[0]].remove(item)

@@ -1,0 +1,225 @@
+"""From a function to the program that the analysis sees, for one kind of core.
+
+Sections of the other kind are left out, those of this kind dissolve. What is called, and loops with a condition, cannot
+be looked into: if there is an entry inside, everything must have ended before and afterwards (`opaque`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+
+from xdsl.ir import Block as Operations
+from xdsl.ir import Operation
+
+from ptosim.effects.catalogue import effects
+from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
+from ptosim.language.control import For, If, While
+from ptosim.language.function import Call, Function, reached
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
+from ptosim.language.scope import Section
+from ptosim.language.sync import Buffer, pipe_of
+from ptosim.language.sync_token import SimSetToken
+from ptosim.order.model import (
+    BarrierNode,
+    Block,
+    Branch,
+    Entry,
+    Fence,
+    GetBuffer,
+    Loop,
+    Node,
+    Opaque,
+    Program,
+    Range,
+    ReleaseBuffer,
+    SetFlag,
+    Touch,
+    WaitFlag,
+)
+from ptosim.order.touches import touches_of, touches_of_scope
+from ptosim.order.values import ANYWHERE, Values
+
+SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
+"""By machine, the pipes whose entries end one after the other: on a2a3 vector and matrix operations may overlap."""
+
+SIGNALS = frozenset(
+    {
+        *("pto.sync.set", "pto.sync.wait", "pto.set_intra_block", "pto.wait_intra_block", "pto.set_cross_core"),
+        *("pto.wait_flag_dev", "pto.set_cross_block", "pto.wait_cross_block", "pto.syncall"),
+    }
+)
+"""Signals between cores stay as they are written: each counts as an access to what other cores touch."""
+
+_FENCES = frozenset({"pto.dsb"})
+
+
+def read(module: VerifiedModule, function: Function, core: CoreKind, serial: frozenset[Pipe]) -> Program:
+    """The program of a function on one kind of core."""
+    return _Reader(module, function, core, serial).read()
+
+
+def is_opaque(op: Operation) -> bool:
+    """Whether an operation hides entries that the analysis cannot see."""
+    if enclosing_scope(op) is not None:
+        return False
+    if isinstance(op, While):
+        return any(is_entry(inside) for inside in op.walk())
+    if isinstance(op, Call) and (callee := op.function) is not None:
+        return any(is_entry(inside) for inside in reached(callee))
+    return False
+
+
+def is_entry(op: Operation) -> bool:
+    """Whether an operation occupies a pipe, or stores for one to read."""
+    if enclosing_scope(op) is not None:
+        return False
+    record = effects().get(op.name)
+    return is_scope(op) or op.name in SIGNALS or (record is not None and record.pipe is not Pipe.S) or _stores(op)
+
+
+def _stores(op: Operation) -> bool:
+    return op.name in ("pto.store_scalar", "pto.st_dev")
+
+
+class _Reader:
+    def __init__(self, module: VerifiedModule, function: Function, core: CoreKind, serial: frozenset[Pipe]) -> None:
+        self.target = module.target
+        self.function = function
+        self.core = core
+        self.values = Values(function)
+        self.program = Program(Block(), [], {}, serial)
+        self.names: Iterator[int] = count()
+
+    def read(self) -> Program:
+        self.program.body = self._block(self.function.body.block, ())
+        return self.program
+
+    def _block(self, operations: Operations, path: tuple[int, ...]) -> Block:
+        return Block(list(self._nodes(operations, path)))
+
+    def _nodes(self, operations: Operations, path: tuple[int, ...]) -> Iterator[Node]:
+        for op in operations.ops:
+            if isinstance(op, Section):
+                if op.core is self.core:
+                    yield from self._nodes(op.body.block, path)
+            else:
+                yield from self._node(op, path)
+
+    def _node(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
+        if is_scope(op):
+            if self.core is CoreKind.AIV:
+                yield self._entry(op, Pipe.V, touches_of_scope(op, self.values, self.target, path, self.names), path)
+        elif is_opaque(op):
+            yield Opaque(op)
+        elif isinstance(op, For):
+            yield from self._loop(op, path)
+        elif isinstance(op, If):
+            arms = tuple(self._block(region.block, path) for region in (op.true_region, op.false_region))
+            if any(arm.nodes for arm in arms):
+                yield Branch(op, arms)
+        elif (sync := _SYNC.get(op.name)) is not None:
+            yield sync(op, self.values)
+        elif op.name in SIGNALS:
+            yield from self._signal(op, path)
+        elif isinstance(op, PTOOperation) and self.core in cores_of(op):
+            yield from self._work(op, path)
+
+    def _loop(self, op: For, path: tuple[int, ...]) -> Iterator[Node]:
+        name = next(self.names)
+        inside = (*path, name)
+        self.values.enter(op, inside)
+        loop = Loop(op, name, self._block(op.body.block, inside), inside)
+        if loop.body.nodes:
+            self.program.loops[name] = loop
+            yield loop
+
+    def _work(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
+        record = effects().get(op.name)
+        if record is None:
+            return
+        touches = touches_of(op, self.values, self.target)
+        if touches and record.pipe in PIPES_OF[self.core]:
+            yield self._entry(op, record.pipe, touches, path)
+
+    def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
+        """A signal counts as a write of everything that another core can reach. Where it names no pipe of this core, or
+        stops the scalar unit, all that came before has to be in order with all that follows."""
+        assert isinstance(op, PTOOperation)
+        pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
+        stops = self.target == "a2a3" and "wait" in op.name
+        if pipe is None or pipe not in PIPES_OF[self.core] or stops:
+            yield Opaque(op)
+            return
+        shared = (Space.GM, Space.UB if self.core is CoreKind.AIV else Space.L1)
+        touches = tuple(
+            Touch(True, Range(space, ANYWHERE if space is Space.GM else "", None, (), (None,))) for space in shared
+        )
+        entry = self._entry(op, pipe, touches, path)
+        entry.is_signal = True
+        yield entry
+
+    def _entry(self, op: Operation, pipe: Pipe, touches: tuple[Touch, ...], path: tuple[int, ...]) -> Entry:
+        entry = Entry(op, pipe, touches, path, len(self.program.entries))
+        self.program.entries.append(entry)
+        return entry
+
+
+# --- synchronisation that is written ----------------------------------------------------------------------------------
+
+
+def _key(op: PTOOperation, values: Values) -> tuple[object, ...] | None:
+    """What a set and a wait have in common."""
+    pair = (pipe_of(op, "source"), pipe_of(op, "destination"))
+    if (event := op.word("event")) is not None:
+        return (*pair, int(event.removeprefix("EVENT_ID")))
+    if "number" in op.property_roles:
+        return (*pair, SimSetToken.name, op.facts()["number"])
+    number = values.number(op.segment("event")[0])
+    return (*pair, number) if isinstance(number, int) else None
+
+
+def _set(op: Operation, values: Values) -> Node:
+    assert isinstance(op, PTOOperation)
+    return SetFlag(op, _pipe(op, "source"), _key(op, values))
+
+
+def _wait(op: Operation, values: Values) -> Node:
+    assert isinstance(op, PTOOperation)
+    return WaitFlag(op, _pipe(op, "destination"), _key(op, values))
+
+
+def _pipe(op: PTOOperation, role: str) -> Pipe:
+    pipe = pipe_of(op, role)
+    assert pipe is not None
+    return pipe
+
+
+def _barrier(op: Operation, values: Values) -> Node:
+    assert isinstance(op, PTOOperation)
+    return BarrierNode(op, _pipe(op, "pipe"))
+
+
+def _everything(op: Operation, values: Values) -> Node:
+    return BarrierNode(op, Pipe.ALL)
+
+
+def _buffer(op: Operation, values: Values) -> Node:
+    assert isinstance(op, Buffer)
+    number = op.integer("id_literal") if op.id is None else values.number(op.id)
+    mode = (op.integer("mode_literal") or 0) if op.mode is None else values.number(op.mode)
+    known = number if isinstance(number, int) and isinstance(mode, int) and mode == 0 else None
+    kind = GetBuffer if op.name == "pto.get_buf" else ReleaseBuffer
+    return kind(op, _pipe(op, "pipe"), known)
+
+
+_SYNC: dict[str, Callable[[Operation, Values], Node]] = {
+    **dict.fromkeys(("pto.set_flag", "pto.set_flag_dyn", "pto.sim.set_token"), _set),
+    **dict.fromkeys(("pto.wait_flag", "pto.wait_flag_dyn", "pto.sim.wait_token"), _wait),
+    "pto.barrier": _barrier,
+    "pto.fence.barrier_all": _everything,
+    "pto.get_buf": _buffer,
+    "pto.rls_buf": _buffer,
+    **dict.fromkeys(_FENCES, lambda op, values: Fence(op)),
+}

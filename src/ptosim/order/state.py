@@ -1,0 +1,73 @@
+"""What is not known to have ended: for each pipe a set of entries, and one for every token under way.
+
+Sets are integers: bit n is the entry of number n, or the wait of an inserted pair. An entry is in the set of a pipe as
+long as the next entry of that pipe might start before it has ended. A token is what its source pipe did not know when
+it was set; whoever waits for it knows as much from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ptosim.effects.names import Pipe
+
+Key = object
+"""An inserted pair, or the key of a written flag."""
+
+PIPES = tuple(pipe for pipe in Pipe if pipe is not Pipe.ALL)
+
+
+@dataclass
+class State:
+    """The sets at one place of the program."""
+
+    open: dict[Pipe, int] = field(default_factory=lambda: dict.fromkeys(PIPES, 0))
+    tokens: dict[Key, tuple[int, ...]] = field(default_factory=dict[Key, tuple[int, ...]])
+    """In the order they were set."""
+    released: dict[tuple[int, Pipe], int] = field(default_factory=dict[tuple[int, Pipe], int])
+    """What the last release of a buffer id by a pipe did not cover."""
+    issued: int = 0
+
+    def copy(self) -> State:
+        return State(dict(self.open), dict(self.tokens), dict(self.released), self.issued)
+
+    def issue(self, member: int, pipes: tuple[Pipe, ...]) -> None:
+        """An entry begins; these pipes do not know its end."""
+        for pipe in pipes:
+            self.open[pipe] |= member
+        for key, tokens in self.tokens.items():
+            if tokens:
+                self.tokens[key] = tuple(token | member for token in tokens)
+        for key in self.released:
+            self.released[key] |= member
+        self.issued |= member
+
+    def restricted(self, members: int) -> State:
+        """What is known of some entries alone."""
+        return State(
+            {pipe: open_ & members for pipe, open_ in self.open.items()},
+            {key: tuple(token & members for token in tokens) for key, tokens in self.tokens.items()},
+            {key: open_ & members for key, open_ in self.released.items()},
+            self.issued & members,
+        )
+
+    def joined(self, other: State) -> State:
+        """What is known whichever way was taken. Tokens of unequal number are not known any more."""
+        tokens: dict[Key, tuple[int, ...]] = {}
+        everything = self.issued | other.issued
+        for key in {*self.tokens, *other.tokens}:
+            a, b = self.tokens.get(key, ()), other.tokens.get(key, ())
+            tokens[key] = tuple(x | y for x, y in zip(a, b, strict=True)) if len(a) == len(b) else ()
+        return State(
+            {pipe: self.open[pipe] | other.open[pipe] for pipe in PIPES},
+            tokens,
+            _united(self.released, other.released, everything),
+            everything,
+        )
+
+
+def _united(
+    a: Mapping[tuple[int, Pipe], int], b: Mapping[tuple[int, Pipe], int], everything: int
+) -> dict[tuple[int, Pipe], int]:
+    return {key: a.get(key, everything) | b.get(key, everything) for key in {*a, *b}}

@@ -1,0 +1,213 @@
+"""Which bytes an operation touches, from its effects record, in closed form.
+
+A vector scope is one entry: what is inside it counts with all the iterations of its loops. What no closed form says is
+the whole memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.effects.catalogue import effects
+from ptosim.effects.names import Space
+from ptosim.effects.record import Access
+from ptosim.effects.vector_memory import ALWAYS, LoadMode, StoreMode, demand
+from ptosim.language.control import For
+from ptosim.language.operation import PTOOperation
+from ptosim.language.static import static_of
+from ptosim.language.types import MaskType
+from ptosim.order.model import Plain, Range, Span, Touch
+from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear
+from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
+
+_REGISTERS = ("loop_counts", "loop_source_strides", "loop_dest_strides", "groups", "loop2_stride", "loop3_stride")
+"""What older spellings take from registers."""
+
+
+class Operands:
+    """The operands of an operation by role, for the closed forms of its record."""
+
+    def __init__(self, op: PTOOperation, values: Values) -> None:
+        for role in op.operand_roles:
+            given = [values.number(value) for value in op.segment(role)]
+            if role in op.variadic_roles:
+                setattr(self, role, tuple(given))
+            elif given:
+                setattr(self, role, given[0])
+
+    def __getattr__(self, name: str) -> Any:
+        """Special registers hold something that nobody knows."""
+        if name.isupper():
+            return between(None, None)
+        raise AttributeError(name)
+
+
+def touches_of(op: Operation, values: Values, target: str) -> tuple[Touch, ...]:
+    """What an operation outside of scopes touches."""
+    return tuple(_touches(op, values, target, ()))
+
+
+def touches_of_scope(
+    op: Operation, values: Values, target: str, path: tuple[int, ...], names: Iterator[int]
+) -> tuple[Touch, ...]:
+    """What a scope touches; its loops get names here."""
+    inner: list[int] = []
+    found: list[Touch] = []
+
+    def visit(inside: Operation, around: tuple[int, ...]) -> None:
+        if isinstance(inside, For):
+            around = (*around, next(names))
+            inner.append(around[-1])
+            values.enter(inside, around)
+        found.extend(_touches(inside, values, target, tuple(inner)))
+        for region in inside.regions:
+            for block in region.blocks:
+                for each in block.ops:
+                    visit(each, around)
+
+    visit(op, path)
+    return _distinct(found)
+
+
+def _distinct(found: list[Touch]) -> tuple[Touch, ...]:
+    """Accesses of the same bytes are one; whole memories hide their parts."""
+    known: dict[tuple[object, ...], Touch] = {}
+    for touch in found:
+        known.setdefault((touch.writes, range_key(touch.range)), touch)
+    whole = {
+        (touch.writes, touch.range.space, touch.range.origin)
+        for touch in known.values()
+        if touch.range.spans == (None,)
+    }
+    return tuple(
+        touch
+        for touch in known.values()
+        if touch.range.spans == (None,) or (touch.writes, touch.range.space, touch.range.origin) not in whole
+    )
+
+
+def range_key(range_: Range) -> tuple[object, ...]:
+    """What tells ranges apart."""
+    ends = tuple(None if span is None else (_end_key(span[0]), _end_key(span[1])) for span in range_.spans)
+    return (range_.space, range_.origin, range_.loop, range_.start, ends)
+
+
+def _end_key(end: Plain) -> tuple[object, ...]:
+    return end.key if isinstance(end, Linear) else (end,)
+
+
+def _touches(op: Operation, values: Values, target: str, inner: tuple[int, ...]) -> Iterator[Touch]:
+    record = effects().get(op.name)
+    if record is None or not isinstance(op, PTOOperation):
+        return
+    static = static_of(op, target)
+    for access in record.accesses(static):
+        yield Touch(access.direction == "write", _range(op, access, values, inner))
+
+
+def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, ...]) -> Range:
+    base = values.of(op.segment(access.base)[0])
+    origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
+    offset: Number = base.offset if isinstance(base, Pointer) else base
+    whole = Range(access.space, origin, None, (), (None,))
+    if any(not hasattr(op, role) for role in _REGISTERS if role in _asked(op)):
+        return whole
+    low, high = access.extent(Operands(op, values))
+    ends: list[Number] = [offset + high]
+    if (reach := _active_bytes(op, access, values)) is not None:
+        ends.append(offset + low + reach)
+    return _spread(whole, offset + low, ends, inner)
+
+
+def _asked(op: PTOOperation) -> tuple[str, ...]:
+    """The operands that the current spelling has and this one takes from registers."""
+    record = effects()[op.name]
+    return _REGISTERS if any(name.startswith(("LOOP_", "MTE2_NZ")) for name in record.reads) else ()
+
+
+def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...]) -> Range:
+    """The bytes of all iterations of the inner loops; of several ends the nearest that is known."""
+    numbers = [low, *ends]
+    turns = next((n for n in numbers if isinstance(n, Periodic) and n.loop not in inner), None)
+    if turns is None:
+        return Range(whole.space, whole.origin, None, (), (_span(low, ends, inner, None, 0),))
+    length = max(len(n.values) for n in numbers if isinstance(n, Periodic) and n.loop == turns.loop)
+    spans = tuple(_span(low, ends, inner, turns, turn) for turn in range(length))
+    return Range(whole.space, whole.origin, turns.loop, turns.start, spans)
+
+
+def _span(low: Number, ends: list[Number], inner: tuple[int, ...], turns: Periodic | None, turn: int) -> Span:
+    first = _extreme(low, inner, turns, turn, -1)
+    lasts = [last for end in ends if (last := _extreme(end, inner, turns, turn, 1)) is not None]
+    if first is None or not lasts:
+        return None
+    known = [last for last in lasts if isinstance(last, int)]
+    return first, min(known) if known else lasts[-1]
+
+
+def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, turn: int, sign: int) -> Plain | None:
+    """The least (sign -1) or the greatest value over the inner loops, in one turn of the loop outside."""
+    if isinstance(number, Periodic):
+        if turns is not None and (number.loop, number.start) == (turns.loop, turns.start):
+            number = number.values[turn % len(number.values)]
+        else:
+            low, high = bounds(number)
+            return high if sign > 0 else low
+    if isinstance(number, int):
+        return number
+    constant, terms = number.constant, dict[Symbol, int]()
+    for each, factor in number.terms.items():
+        if each.is_single and not set(each.loops) & set(inner):
+            terms[each] = factor
+            continue
+        bound = each.high if factor * sign > 0 else each.low
+        if bound is None:
+            return None
+        constant += factor * bound
+    return linear(constant, terms)
+
+
+# --- masks ------------------------------------------------------------------------------------------------------------
+
+
+def _active_bytes(op: PTOOperation, access: Access, values: Values) -> Number | None:
+    """How far behind its first byte an access reaches at most, by the lanes of its mask; None: it says nothing."""
+    if access.mask is None or not isinstance(access.map, LoadMode | StoreMode):
+        return None
+    mask = op.segment(access.mask)[0]
+    assert isinstance(mask.type, MaskType)
+    lanes, width = _active_lanes(mask, values), mask.type.stride
+    if lanes is None:
+        return None
+    if access.map.name.startswith("NORM"):
+        return lanes * width
+    most = bounds(lanes)[1]
+    return None if most is None else _reach(access.map, most, width)
+
+
+def _reach(mode: LoadMode | StoreMode, lanes: int, width: int) -> int:
+    """One past the last byte that the first lanes need or write."""
+    if isinstance(mode, StoreMode):
+        return max((byte + 1 for byte, bit in enumerate(mode.gate) if bit == ALWAYS or bit < lanes * width), default=0)
+    needed = demand(mode, width)
+    units = [unit for unit, filled in enumerate(needed.lanes) if any(lane < lanes for lane in filled)]
+    return (units[-1] + 1) * needed.unit if units else 0
+
+
+def _active_lanes(mask: SSAValue, values: Values) -> Number | None:
+    """The first lanes that can be active in a mask."""
+    owner = mask.owner
+    if not isinstance(owner, PTOOperation):
+        return None
+    if owner.name in TAILS:
+        count = values.number(owner.operands[0])
+        # A count that is negative from the start makes every lane active, one that ran out none.
+        ran_out = isinstance(count, Linear) and any(each.is_iteration and f < 0 for each, f in count.terms.items())
+        return count if ran_out or (bounds(count)[0] or -1) >= 0 or bounds(count)[0] == 0 else None
+    pattern = owner.word("pattern") or ""
+    assert isinstance(mask.type, MaskType)
+    most = PREDICATE_BITS // mask.type.stride
+    return min(int(pattern[6:]), most) if pattern.startswith("PAT_VL") else 0 if pattern == "PAT_ALLF" else None

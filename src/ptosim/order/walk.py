@@ -1,0 +1,425 @@
+"""The analysis: which entries may start before one that they depend on has ended, for every number of iterations.
+
+A walk through the program follows what each pipe does not know to have ended (state.py). Entries of one iteration are
+followed through the rest of it; then those of each loop through the next iterations of that loop, as many as the
+distance of its conflicts asks for. That is enough, because knowledge only grows:
+
+    an entry before a loop, one inside:   the first iteration knows least
+    an entry in a loop, one behind it:    of all its instances the last is known least
+    a loop or a branch between the two:   it may run not at all
+    entries of different iterations:      the least distance at which they meet decides
+
+What meets out of order is handed to `missing`, which adds a pair or a barrier and says what is known thereby; a walk
+that nothing had to be added to is the proof that nothing is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from ptosim.effects.names import Pipe
+from ptosim.order.conflict import Conflicts
+from ptosim.order.model import (
+    BarrierNode,
+    Block,
+    Branch,
+    Entry,
+    Fence,
+    GetBuffer,
+    Loop,
+    Node,
+    Opaque,
+    Program,
+    ReleaseBuffer,
+    SetFlag,
+    WaitFlag,
+)
+from ptosim.order.pairs import Inserted, Pair
+from ptosim.order.state import PIPES, State
+
+MOST_LANES = 8
+"""As many ids as there are for a pair of pipes."""
+
+
+@dataclass
+class Round:
+    """The iteration of a loop that a walk is in."""
+
+    loop: Loop | None
+    """None for the function itself."""
+    distance: int = 0
+    """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
+    behind: dict[Node, State] = field(default_factory=dict[Node, State])
+    """What was known behind each node."""
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """An entry that may start too early, and the iterations of a loop between it and what it depends on."""
+
+    later: Entry
+    rounds: tuple[Round, ...]
+    """Those of the loop, from the one that issued the earlier entry to the present one."""
+
+    @property
+    def distance(self) -> int:
+        return self.rounds[-1].distance
+
+
+Missing = Callable[["Walker", State, Meeting, int], None]
+"""Told of entries that may not have ended (a set of them). It notes them, or adds something and raises `Again`."""
+
+
+class Again(Exception):
+    """Something was added before a node: from there on everything is to be walked once more."""
+
+    def __init__(self, before: Node, tokens: Mapping[Pair, tuple[int, ...]]) -> None:
+        super().__init__(before)
+        self.before = before
+        self.tokens = tokens
+        """What the tokens of a new pair do not cover that are under way there."""
+
+
+class Walker:
+    """Walks a program with what was inserted into it."""
+
+    def __init__(self, program: Program, conflicts: Conflicts, inserted: Inserted, missing: Missing) -> None:
+        self.program = program
+        self.inserted = inserted
+        self.missing = missing
+        self.places = Places(program)
+        self.together = [conflicts.together(entry) for entry in program.entries]
+        self.apart = {
+            (entry.number, loop): conflicts.apart(entry, loop) for entry in program.entries for loop in entry.loops
+        }
+        self.farthest = self._farthest()
+        self.own: dict[Pipe, int] = {}
+        """The entries of each pipe, inserted waits included."""
+        self.clashes: dict[Pair, int] = {}
+        """For each pair the others, by their waits, that are not over when it is set."""
+        self.forward: dict[Node, State] = {}
+        """What was known behind each node in the iteration that issues entries."""
+        self._rounds: dict[Loop, list[Round]] = {}
+        self._iterations: dict[Loop, tuple[int, State]] = {}
+        self._pairs: tuple[Pair, ...] = ()
+        self._pending = 0
+        """Pairs with a token under way, as their waits."""
+        self.unbalanced: list[Node] = []
+        """Loops and branches that leave another number of tokens than they found."""
+
+    def walk(self) -> None:
+        """Follow everything, from the beginning to the end."""
+        self.own = dict(self.places.own)
+        self.clashes = dict.fromkeys(self.inserted.pairs, 0)
+        self._pairs = tuple(self.inserted.pairs)
+        self._pending = 0
+        self._iterations = {}
+        for pair in self._pairs:
+            pair.lanes = None if pair.outermost is not None else 1
+            self.own[pair.destination] |= pair.member
+        self._nodes(self.program.body, State(), Round(None))
+
+    # --- nodes --------------------------------------------------------------------------------------------------------
+
+    def _nodes(self, block: Block, state: State, here: Round) -> State:
+        behind = state.copy()
+        for node in block.nodes:
+            state = self._complete(node, state, behind, here)
+            for pair in self.inserted.after.get(node, ()):
+                self._set(pair, state, here)
+            behind = state.copy()
+            here.behind[node] = behind
+            if here.distance == 0:
+                self.forward[node] = behind
+        return state
+
+    def _complete(self, node: Node, state: State, start: State, here: Round) -> State:
+        """A node and what stands before it, as often as something is added there."""
+        pending = self._pending
+        while True:
+            try:
+                for added in self.inserted.before.get(node, ()):
+                    if isinstance(added, Pair):
+                        self._wait(added, state, here)
+                    else:
+                        self._barrier(added.pipe, state)
+                return self._node(node, state, here)
+            except Again as again:
+                if again.before is not node:
+                    raise
+                start = start.copy()
+                start.tokens |= again.tokens
+                state, self._pending = start.copy(), pending
+
+    def _node(self, node: Node, state: State, here: Round) -> State:
+        match node:
+            case Entry():
+                self._entry(node, state, here)
+            case Loop():
+                return self._loop(node, state, here)
+            case Branch():
+                return self._branch(node, state, here)
+            case SetFlag():
+                self._written_set(node, state)
+            case WaitFlag():
+                self._written_wait(node, state)
+            case BarrierNode():
+                self._barrier(node.pipe, state)
+            case Opaque():
+                self._barrier(Pipe.ALL, state)
+            case Fence():
+                for pipe in PIPES:
+                    state.open[pipe] &= ~self.own[Pipe.S]
+            case ReleaseBuffer():
+                if node.id is not None:
+                    state.released[node.id, node.pipe] = state.open[node.pipe] & ~self.own[node.pipe]
+            case GetBuffer():
+                self._get(node, state)
+            case _:
+                raise AssertionError(node)
+        return state
+
+    # --- entries ------------------------------------------------------------------------------------------------------
+
+    def _entry(self, entry: Entry, state: State, here: Round) -> None:
+        pipe = entry.pipe
+        state.open[pipe] &= state.open[Pipe.S]
+        if here.distance == 0:
+            mask = self.together[entry.number] & ~(1 << entry.number)
+        else:
+            assert here.loop is not None
+            met = self.apart.get((entry.number, here.loop.name), {})
+            mask = met.get(here.distance, 0) & self.places.inside[here.loop.name]
+        if pipe is Pipe.S or pipe in self.program.serial:
+            mask &= ~self.own[pipe]
+        if open_ := state.open[pipe] & mask:
+            rounds = self._rounds[here.loop] if here.distance and here.loop is not None else [here]
+            self.missing(self, state, Meeting(entry, tuple(rounds)), open_)
+        if here.distance == 0:
+            self._issue(entry, state)
+
+    def _issue(self, entry: Entry, state: State) -> None:
+        """A load of the scalar unit has ended when anything behind it is issued; its stores nobody else knows of."""
+        if entry.pipe is Pipe.S and not any(touch.writes for touch in entry.touches):
+            return
+        unaware = _OTHERS[entry.pipe] if entry.pipe in self.program.serial else PIPES
+        state.issue(1 << entry.number, unaware)
+
+    # --- inserted synchronisation -------------------------------------------------------------------------------------
+
+    def _wait(self, pair: Pair, state: State, here: Round) -> None:
+        tokens = state.tokens.get(pair, ())
+        if tokens:
+            state.open[pair.destination] &= tokens[0]
+            state.tokens[pair] = tokens[1:]
+        if here.distance == 0:
+            if not pair.distance:
+                self._pending &= ~pair.member
+                state.tokens.pop(pair, None)
+            self._issue_wait(pair, state)
+
+    def _issue_wait(self, pair: Pair, state: State) -> None:
+        """The next set of the same id has to come after the wait, so waits are followed like entries; one of the scalar
+        unit has ended when anything behind it is issued."""
+        if pair.destination is Pipe.S:
+            state.issued |= pair.member
+        else:
+            state.issue(pair.member, _OTHERS[pair.destination])
+
+    def _set(self, pair: Pair, state: State, here: Round) -> None:
+        open_ = state.open[pair.source] & state.open[Pipe.S]
+        is_over = bool(state.issued & pair.member) and not open_ & pair.member
+        if pair.lanes is None and is_over and here.loop is self.places.innermost[pair.block]:
+            pair.lanes = pair.distance + here.distance
+        busy = open_ | (self._pending if here.distance == 0 else 0)
+        self.clashes[pair] = self.clashes.get(pair, 0) | (busy & ~pair.member)
+        state.tokens[pair] = (*state.tokens.get(pair, ()), open_ & ~self.own[pair.source])
+        if here.distance == 0 and not pair.distance:
+            self._pending |= pair.member
+
+    def _barrier(self, pipe: Pipe, state: State) -> None:
+        if pipe is Pipe.ALL:
+            state.open = dict.fromkeys(PIPES, 0)
+        elif pipe is not Pipe.S:  # stores of the scalar unit are not waited for
+            state.open[pipe] &= ~self.own[pipe]
+
+    # --- written synchronisation --------------------------------------------------------------------------------------
+
+    def _written_set(self, node: SetFlag, state: State) -> None:
+        if node.key is not None:
+            content = state.open[node.source] & state.open[Pipe.S] & ~self.own[node.source]
+            state.tokens[node.key] = (*state.tokens.get(node.key, ()), content)
+
+    def _written_wait(self, node: WaitFlag, state: State) -> None:
+        tokens = state.tokens.get(node.key, ()) if node.key is not None else ()
+        if tokens:
+            state.open[node.destination] &= tokens[0]
+            state.tokens[node.key] = tokens[1:]
+
+    def _get(self, node: GetBuffer, state: State) -> None:
+        for (id_, pipe), open_ in state.released.items():
+            if id_ == node.id and pipe is not node.pipe:
+                state.open[node.pipe] &= open_
+
+    # --- branches and loops -------------------------------------------------------------------------------------------
+
+    def _branch(self, node: Branch, state: State, here: Round) -> State:
+        pending, joined = self._pending, None
+        for arm in node.arms:
+            self._pending = pending
+            behind = self._nodes(arm, state.copy(), here)
+            joined = behind if joined is None else joined.joined(behind)
+        self._pending = pending
+        return joined or state
+
+    def _loop(self, loop: Loop, state: State, here: Round) -> State:
+        if here.distance:  # entries from before pass through the first iteration and come out as they went in
+            self._nodes(loop.body, state.copy(), here)
+            return state
+        pending = self._pending
+        self._prime(loop, state)
+        outside = state.copy()
+        first = Round(loop)
+        through = self._nodes(loop.body, state, first)
+        behind = self._iterated(loop, first, through.restricted(self._followed(loop)))
+        self._pending = pending
+        return self._drained(loop, self._behind(loop, outside, behind))
+
+    def _prime(self, loop: Loop, state: State) -> None:
+        for pair in self.inserted.primed.get(loop, ()):
+            self.clashes[pair] = self.clashes.get(pair, 0) | state.open[pair.source] | self._pending
+            self._pending |= pair.member
+            state.tokens[pair] = (state.issued,) * pair.distance
+
+    def _drained(self, loop: Loop, state: State) -> State:
+        """Behind the outermost loop the tokens that are left are waited for."""
+        for pair in self.inserted.primed.get(loop, ()):
+            for token in state.tokens.pop(pair, ()):
+                state.open[pair.destination] &= token
+            self._issue_wait(pair, state)
+        return state
+
+    def _iterated(self, loop: Loop, first: Round, behind: State) -> State:
+        """Follow the entries of an iteration through the next ones; gives what is known of them behind the loop. What
+        happens there does not depend on what came before the loop, so it is remembered until something is added."""
+        version = self.inserted.versions.get(loop, 0)
+        if loop in self._iterations and self._iterations[loop][0] == version:
+            return self._iterations[loop][1]
+        rounds, state = [first], behind
+        self._rounds[loop] = rounds
+        for distance in range(1, MOST_LANES + 1 + self.farthest[loop.name]):
+            if distance > self.farthest[loop.name] and not self._has_open_lanes(loop):
+                break
+            rounds.append(Round(loop, distance))
+            state = self._nodes(loop.body, state.copy(), rounds[-1])
+        for pair in self.inserted.pairs:  # those that were added on the way have left tokens as well
+            if pair.loop is loop and pair not in behind.tokens:
+                behind.tokens[pair] = self.tokens_of(pair, behind.issued)
+        if version == self.inserted.versions.get(loop, 0):
+            self._iterations[loop] = version, behind
+        return behind
+
+    def _has_open_lanes(self, loop: Loop) -> bool:
+        return any(pair.lanes is None and self.places.innermost[pair.block] is loop for pair in self._pairs)
+
+    def _followed(self, loop: Loop) -> int:
+        members = self.places.inside[loop.name]
+        for pair in self._pairs:
+            if self.places.is_inside(pair.block, loop):
+                members |= pair.member
+        return members
+
+    def tokens_of(self, pair: Pair, members: int) -> tuple[int, ...]:
+        """What the tokens of a pair with a distance do not cover, at the end of the iteration that issued entries."""
+        return (*[members] * (pair.distance - 1), self.token(pair.source, pair.after, members))
+
+    def token(self, source: Pipe, after: Node, members: int) -> int:
+        """What a set behind a node does not cover: what its pipe did not know, and what was issued since."""
+        at = self.forward[after]
+        return (at.open[source] & at.open[Pipe.S] & ~self.own[source] | ~at.issued) & members
+
+    def _behind(self, loop: Loop, outside: State, behind: State) -> State:
+        """What came before the loop is as it was, what is in it as its last iteration leaves it."""
+        new, state = behind.issued & ~outside.issued, outside.copy()
+        for pipe in PIPES:
+            state.open[pipe] |= behind.open[pipe] & new
+        for key in {*outside.tokens, *behind.tokens}:
+            before, after = outside.tokens.get(key, ()), behind.tokens.get(key, ())
+            if isinstance(key, Pair) and not self.places.is_inside(key.block, loop):  # set before all that is in it
+                after = (new,) * len(before)
+            elif isinstance(key, Pair) and not before:  # added on the way: nothing is known of what came before
+                before = (outside.issued,) * len(after)
+            if len(before) == len(after):
+                state.tokens[key] = tuple(a | b & new for a, b in zip(before, after, strict=True))
+            else:
+                state.tokens.pop(key, None)
+                self.unbalanced.append(loop)
+        for key in {*outside.released, *behind.released}:
+            state.released[key] = outside.released.get(key, outside.issued) | behind.released.get(key, new) & new
+        state.issued |= new
+        return state
+
+    def _farthest(self) -> dict[int, int]:
+        """The greatest distance of a conflict in each loop."""
+        farthest = dict.fromkeys(self.program.loops, 0)
+        for (_, loop), found in self.apart.items():
+            inside = self.places.inside[loop]
+            farthest[loop] = max(farthest[loop], *(d for d, members in found.items() if members & inside), 0)
+        return farthest
+
+
+_OTHERS = {pipe: tuple(other for other in PIPES if other is not pipe) for pipe in Pipe}
+
+
+class Places:
+    """Where the nodes of a program are."""
+
+    def __init__(self, program: Program) -> None:
+        self.block_of: dict[Node, Block] = {}
+        self.node_around: dict[Block, Node] = {}
+        self.innermost: dict[Block, Loop | None] = {}
+        self.own: dict[Pipe, int] = dict.fromkeys(Pipe, 0)
+        self.inside: dict[int, int] = dict.fromkeys(program.loops, 0)
+        """The entries in each loop."""
+        self.loops: dict[Block, tuple[Loop, ...]] = {}
+        self._enter(program.body, ())
+        for entry in program.entries:
+            self.own[entry.pipe] |= 1 << entry.number
+            for loop in entry.loops:
+                self.inside[loop] |= 1 << entry.number
+
+    def _enter(self, block: Block, loops: tuple[Loop, ...]) -> None:
+        self.loops[block] = loops
+        self.innermost[block] = loops[-1] if loops else None
+        for node in block.nodes:
+            self.block_of[node] = block
+            for inner in node.blocks():
+                self.node_around[inner] = node
+                self._enter(inner, (*loops, node) if isinstance(node, Loop) else loops)
+
+    def is_inside(self, block: Block, loop: Loop) -> bool:
+        return loop in self.loops[block]
+
+    def chain(self, node: Node) -> list[tuple[Block, Node]]:
+        """The blocks around a node, outermost first, each with the node of it that the way leads through."""
+        found: list[tuple[Block, Node]] = []
+        while True:
+            block = self.block_of[node]
+            found.append((block, node))
+            if block not in self.node_around:
+                return found[::-1]
+            node = self.node_around[block]
+
+    def in_common(self, a: Node, b: Node) -> tuple[Block, Node, Node]:
+        """The innermost block around two nodes, and the nodes of it that hold them."""
+        shared = [
+            (block, x, y)
+            for (block, x), (other, y) in zip(self.chain(a), self.chain(b), strict=False)
+            if block is other
+        ]
+        return shared[-1]
+
+    def child(self, block: Block, node: Node) -> Node:
+        """The node of a block that holds a node."""
+        return next(inner for around, inner in self.chain(node) if around is block)

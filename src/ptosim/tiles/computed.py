@@ -1,0 +1,34 @@
+"""The scope of an operation that computes element by element: its formula over every register of its tiles."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from ptosim.language.build import Builder
+from ptosim.tiles.formula import Formula
+from ptosim.tiles.registers import Registers, as_element
+from ptosim.tiles.rows import in_rows
+from ptosim.tiles.values import Tile
+from ptosim.tiles.walk import Access, each_register
+
+
+def computed(build: Builder, formula: Formula, dst: Tile, *sources: Tile | SSAValue) -> None:
+    """A scope that computes every element of dst; a scalar among the sources goes into all lanes."""
+    rows, *others = in_rows(dst, *(source for source in sources if isinstance(source, Tile)))
+    tiles = iter(others)
+    operands = [
+        next(tiles) if isinstance(source, Tile) else as_element(build, source, dst.element) for source in sources
+    ]
+
+    def body() -> None:
+        v = Registers(build, dst.element)
+        given = [operand if isinstance(operand, Tile) else v.every(operand) for operand in operands]
+        compute = formula(v)
+
+        def step(here: Access) -> None:
+            registers = [here.load(operand) if isinstance(operand, Tile) else operand for operand in given]
+            here.store(rows, compute(*registers, here.mask))
+
+        each_register(build, (rows, *others), step)
+
+    build.scope(body)

@@ -1,0 +1,245 @@
+"""Random structured programs, and a replay of their order that shares nothing with the analysis but the data it reads.
+
+A program is nested lists: `("work", pipe, [(buffer, shift, writes)])`, `("loop", body)`, `("if", then, else)`. A buffer
+has slots; an access takes slot (i + shift) mod slots in iteration i of the innermost loop around it, slot `shift` where
+there is none. The replay executes one choice of trip counts and branches with the clocks of completed prefixes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from ptosim.effects.names import SERIAL_PIPES, Pipe, Space
+from ptosim.order.model import Block, Branch, Entry, Loop, Node, Program, Range, Touch
+from ptosim.order.pairs import Barrier, Inserted, Pair
+
+SIZE = 4
+STORES = Pipe.ALL
+"""Stores of the scalar unit end later than its steps; here they have a clock of their own."""
+PIPES = [Pipe.MTE2, Pipe.V, Pipe.MTE3, Pipe.S]
+
+
+@dataclass(frozen=True)
+class Buffer:
+    number: int
+    slots: int
+    overlap: int
+    """Bytes by which it reaches into the next buffer."""
+
+
+@dataclass
+class Written:
+    """A random program, as the replay reads it and as the analysis does."""
+
+    text: list[Any]
+    program: Program
+    nodes: dict[int, Node] = field(default_factory=dict)
+
+
+def span_of(buffer: Buffer, slot: int) -> tuple[int, int]:
+    start = buffer.number * 4 * SIZE + slot * SIZE
+    return start, start + SIZE + buffer.overlap
+
+
+def random_program(seed: int) -> Written:
+    dice = random.Random(seed)
+    buffers = [
+        Buffer(n, dice.choice([1, 1, 1, 2, 2, 3, 4]), dice.choice([0, 0, 0, 1])) for n in range(dice.randint(1, 4))
+    ]
+    counter = [0]
+
+    def work() -> Any:
+        pipe = dice.choice(PIPES[:3] if dice.random() < 0.93 else PIPES)
+        touches = [
+            (b, dice.randrange(b.slots), dice.random() < 0.5)
+            for b in dice.sample(buffers, dice.randint(1, min(2, len(buffers))))
+        ]
+        counter[0] += 1
+        return ("work", pipe, touches)
+
+    def block(depth: int) -> list[Any]:
+        made: list[Any] = []
+        for _ in range(dice.randint(1, 4)):
+            kind = dice.random()
+            if kind < 0.22 and depth < 3:
+                made.append(("loop", block(depth + 1)))
+            elif kind < 0.34 and depth < 3:
+                made.append(("if", block(depth + 1), block(depth + 1) if dice.random() < 0.6 else []))
+            else:
+                made.append(work())
+        return made
+
+    text = block(0)
+    return Written(text, _program(text))
+
+
+def _program(text: list[Any]) -> Program:
+    program = Program(Block(), [], {}, SERIAL_PIPES)
+    names = iter(range(10_000))
+    nothing: Any = None
+
+    def block(items: list[Any], path: tuple[int, ...]) -> Block:
+        return Block([node(item, path) for item in items])
+
+    def node(item: Any, path: tuple[int, ...]) -> Node:
+        match item:
+            case ("loop", body):
+                name = next(names)
+                inner = Loop(nothing, name, Block(), (*path, name))
+                inner.body = block(body, inner.path)
+                program.loops[name] = inner
+                return inner
+            case ("if", then, otherwise):
+                return Branch(nothing, (block(then, path), block(otherwise, path)))
+            case ("work", pipe, touches):
+                found = tuple(Touch(writes, _range(b, shift, path)) for b, shift, writes in touches)
+                entry = Entry(nothing, pipe, found, path, len(program.entries))
+                program.entries.append(entry)
+                return entry
+        raise AssertionError(item)
+
+    program.body = block(text, ())
+    return program
+
+
+def _range(buffer: Buffer, shift: int, path: tuple[int, ...]) -> Range:
+    if not path or buffer.slots == 1:
+        return Range(Space.UB, "", None, (), (span_of(buffer, shift if not path else 0),))
+    spans = tuple(span_of(buffer, (turn + shift) % buffer.slots) for turn in range(buffer.slots))
+    return Range(Space.UB, "", path[-1], (), spans)
+
+
+# --- the replay -------------------------------------------------------------------------------------------------------
+
+
+class Replay:
+    """One execution: K[p][q] entries of q are known to have ended when the next entry of p starts."""
+
+    def __init__(self, inserted: Inserted, seed: int) -> None:
+        self.inserted = inserted
+        self.dice = random.Random(seed)
+        self.trips = self.dice.choice([(0, 1), (0, 3), (1, 4), (2, 6)])
+        self.count: dict[Pipe, int] = defaultdict(int)
+        self.known: dict[Pipe, dict[Pipe, int]] = defaultdict(lambda: defaultdict(int))
+        self.flags: dict[Any, list[dict[Pipe, int]]] = defaultdict(list)
+        self.last_wait: dict[Any, tuple[Pipe, int]] = {}
+        self.last: dict[int, list[tuple[Pipe, int, bool, dict[Pipe, int]]]] = defaultdict(list)
+        self.stores = 0
+        self.turns: dict[Block, int] = defaultdict(int)
+        self.problems: list[str] = []
+
+    def run(self, written: Written) -> list[str]:
+        self._block(written.program.body, written.text, [])
+        for key, tokens in self.flags.items():
+            if tokens:
+                self.problems.append(f"left over: {key}")
+        return self.problems
+
+    def _block(self, block: Block, text: list[Any], indices: list[int]) -> None:
+        for node, item in zip(block.nodes, text, strict=True):
+            for added in self.inserted.before.get(node, ()):
+                if isinstance(added, Barrier):
+                    self._barrier(added.pipe)
+                else:
+                    self._wait(added, self.turns[added.block])
+            self._node(node, item, indices)
+            for pair in self.inserted.after.get(node, ()):
+                self._set(pair, self.turns[pair.block] + pair.distance)
+        self.turns[block] += 1
+
+    def _node(self, node: Node, item: Any, indices: list[int]) -> None:
+        match item:
+            case ("work", pipe, touches):
+                self._work(pipe, touches, indices)
+            case ("if", then, otherwise):
+                assert isinstance(node, Branch)
+                chosen = self.dice.randrange(2)
+                self._block(node.arms[chosen], (then, otherwise)[chosen], indices)
+            case ("loop", body):
+                assert isinstance(node, Loop)
+                for pair in self.inserted.primed.get(node, ()):
+                    for turn in range(pair.distance):
+                        self._set(pair, turn)
+                for index in range(self.dice.randint(*self.trips)):
+                    self._block(node.body, body, [*indices, index])
+                for pair in self.inserted.primed.get(node, ()):
+                    for turn in range(pair.distance):
+                        self._wait(pair, self.turns[pair.block] + turn)
+
+    # --- clocks -------------------------------------------------------------------------------------------------------
+
+    def _begin(self, pipe: Pipe) -> int:
+        self.count[pipe] += 1
+        for other, ended in list(self.known[Pipe.S].items()):
+            self.known[pipe][other] = max(self.known[pipe][other], ended)
+        return self.count[pipe]
+
+    def _work(self, pipe: Pipe, touches: list[Any], indices: list[int]) -> None:
+        stores = pipe is Pipe.S and any(writes for _, _, writes in touches)
+        number = self._begin(STORES if stores else pipe)
+        clock = dict(self.known[pipe])
+        for buffer, shift, writes in touches:
+            slot = (indices[-1] + shift) % buffer.slots if indices else shift
+            for byte in range(*span_of(buffer, slot)):
+                for other, earlier, wrote, _ in self.last[byte]:
+                    if (other, earlier) == (STORES if pipe is Pipe.S else pipe, number):
+                        continue
+                    if (writes or wrote) and not self._ended(clock, pipe, other, earlier):
+                        self.problems.append(f"race: {other} {earlier} and {pipe} {number} at {byte}")
+                here = STORES if pipe is Pipe.S else pipe
+                self.last[byte] = [seen for seen in self.last[byte] if seen[0] is not here or seen[2] != writes]
+                if pipe is not Pipe.S or writes:
+                    self.last[byte].append((here, number, writes, clock))
+        if pipe in SERIAL_PIPES:
+            self.known[pipe][pipe] = number
+
+    def _ended(self, clock: dict[Pipe, int], pipe: Pipe, other: Pipe, earlier: int) -> bool:
+        if (pipe is other and pipe in SERIAL_PIPES) or (pipe is Pipe.S and other is STORES):
+            return True
+        return clock.get(other, 0) >= earlier
+
+    def _set(self, pair: Pair, turn: int) -> None:
+        key = (*pair.key, pair.base + turn % (pair.lanes or 1))
+        number = self._begin(pair.source)
+        if self.flags[key]:
+            self.problems.append(f"double set: {key}")
+        if key in self.last_wait:
+            pipe, waited = self.last_wait[key]
+            if pipe is not Pipe.S and self.known[pair.source].get(pipe, 0) < waited:
+                self.problems.append(f"set before the wait is known: {key}")
+        if key[2] > 7:
+            self.problems.append(f"id {key}")
+        token = dict(self.known[pair.source])
+        token[pair.source] = number
+        if pair.source is Pipe.S:
+            token[STORES] = self.count[STORES]
+        if pair.source in SERIAL_PIPES:
+            self.known[pair.source][pair.source] = number
+        self.flags[key].append(token)
+
+    def _wait(self, pair: Pair, turn: int) -> None:
+        key = (*pair.key, pair.base + turn % (pair.lanes or 1))
+        number = self._begin(pair.destination)
+        if not self.flags[key]:
+            self.problems.append(f"hang: {key}")
+            return
+        known = self.known[pair.destination]
+        for pipe, ended in self.flags[key].pop(0).items():
+            known[pipe] = max(known[pipe], ended)
+        known[pair.destination] = (
+            max(known[pair.destination], number) if pair.destination in SERIAL_PIPES else known[pair.destination]
+        )
+        self.last_wait[key] = (pair.destination, number)
+
+    def _barrier(self, pipe: Pipe) -> None:
+        if pipe is Pipe.ALL:
+            for each in list(Pipe):
+                self._begin(each)
+            for each in list(Pipe):
+                self.known[each] = defaultdict(int, self.count)
+        else:
+            number = self._begin(pipe)
+            self.known[pipe][pipe] = number

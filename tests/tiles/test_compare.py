@@ -1,0 +1,191 @@
+"""Comparisons into packed bits and selections by them, against bits that NumPy packs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from tile_numbers import Array, is_float, same, samples, wide
+from tile_programs import Given, Outcome, dtype_of, run
+
+ELEMENTS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "f16", "bf16", "f32")
+COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")
+}
+REGIONS: dict[str, tuple[int, int, tuple[int, int] | None]] = {
+    "full": (3, 128, None),
+    "half a block": (3, 64, None),
+    "tail": (3, 160, (3, 77)),
+    "second register": (2, 160, (2, 150)),
+    "several blocks": (2, 512, (2, 300)),
+    "whole blocks": (2, 512, None),
+    "one column": (3, 64, (3, 1)),
+    "nothing": (2, 64, (2, 0)),
+    "no rows": (2, 64, (0, 64)),
+}
+"""Rows and columns, and the valid region where it is another."""
+
+
+def tile(element: str, region: str, dynamic: bool, holds: Array | None = None) -> Given:
+    rows, cols, valid = REGIONS[region]
+    if dynamic:
+        return Given(f"{rows}x{cols}x{element}", holds, valid=valid or (rows, cols))
+    return Given(f"{rows}x{cols}x{element}" + (f", valid={valid[0]}x{valid[1]}" if valid else ""), holds)
+
+
+def block(element: str) -> tuple[int, int]:
+    """Elements and bytes of a block of bits."""
+    return (256, 32) if dtype_of(element).itemsize == 1 else (128, 16)
+
+
+def operands(element: str, shape: tuple[int, int]) -> tuple[Array, Array]:
+    a, b = samples(element, shape, 1), samples(element, shape, 2)
+    b[:, ::3] = a[:, ::3]
+    return a, b
+
+
+def packed(row: Array, element: str) -> Array:
+    """The bits of a row in whole blocks."""
+    elements, size = block(element)
+    image = np.zeros(-(-len(row) // elements) * size, np.uint8)
+    found = np.packbits(row, bitorder="little")
+    image[: len(found)] = found
+    return image
+
+
+def written(outcome: Outcome, rows: list[Array], pitch: int) -> None:
+    """The rows of bits stand so many bytes apart, and every other byte is what it was."""
+    expected = outcome.given.image()
+    for number, row in enumerate(rows):
+        expected[number * pitch : number * pitch + len(row)] = row
+    assert np.array_equal(outcome.image, expected)
+
+
+def turns(*keys: str) -> tuple[int, bool]:
+    turn = sum(ord(letter) for key in keys for letter in key)
+    return turn, bool(turn % 2)
+
+
+@pytest.mark.parametrize("region", REGIONS)
+@pytest.mark.parametrize("mode", COMPARISONS)
+def test_tiles_compared(mode: str, region: str, full: bool) -> None:
+    turn, dynamic = turns(mode, region)
+    for element in ELEMENTS if full else ELEMENTS[turn % 9 :: 9]:
+        rows, cols, _ = REGIONS[region]
+        a, b = operands(element, (rows, cols))
+        given = tile(element, region, dynamic, a)
+        d = Given(f"{rows}x{max(cols, 64)}xui8")
+        got = run(
+            f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp {mode}>}} : A, B) outs(%d : D)",
+            a=given,
+            b=tile(element, region, dynamic, b),
+            d=d,
+        )
+        vr, vc = given.region
+        found = COMPARISONS[mode](wide(a), wide(b))[:vr, :vc]
+        written(got["d"], [packed(row, element) for row in found] if vc else [], d.cols)
+
+
+@pytest.mark.parametrize("region", REGIONS)
+@pytest.mark.parametrize("mode", COMPARISONS)
+@pytest.mark.parametrize("narrow", [False, True], ids=["a byte for each element", "a bit for each element"])
+def test_a_tile_compared_with_a_scalar(mode: str, region: str, narrow: bool, full: bool) -> None:
+    turn, dynamic = turns(mode, region, str(narrow))
+    for element in ELEMENTS if full else ELEMENTS[turn % 9 :: 9]:
+        rows, cols, valid = REGIONS[region]
+        a = samples(element, (rows, cols), 1)
+        given = tile(element, region, dynamic, a)
+        scalar = element.removeprefix("u")
+        d = Given(f"{rows}x{64 if narrow else cols}xui8", None, (given.region[0], 32) if dynamic else None)
+        if valid and not dynamic:
+            d = Given(f"{d.rows}x{d.cols}xui8, valid={given.region[0]}x32")
+        got = run(
+            f"%s = arith.constant {'3.0' if is_float(element) else '7'} : {scalar}\n"
+            f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {mode}>}} : A, {scalar}) outs(%d : D)",
+            a=given,
+            d=d,
+        )
+        vr, vc = given.region
+        found = COMPARISONS[mode](wide(a)[:vr, :vc], 3.0 if is_float(element) else 7)
+        elements, size = block(element)
+        if vr * vc == 0:
+            written(got["d"], [], 0)
+        elif vc == cols and d.cols >= cols:
+            written(got["d"], [packed(found.ravel(), element)], 0)
+        else:
+            written(got["d"], [packed(row, element) for row in found], -(-vc // elements) * size)
+
+
+# --- selections ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mask", ["ui8", "i16", "i32"])
+@pytest.mark.parametrize("region", REGIONS)
+@pytest.mark.parametrize("name", ["tsel", "tsels"])
+def test_selected(name: str, region: str, mask: str, full: bool) -> None:
+    turn, dynamic = turns(name, region, mask)
+    for element in ELEMENTS if full else ELEMENTS[turn % 9 :: 9]:
+        if name == "tsels" and element == "bf16":
+            continue
+        rows, cols, _ = REGIONS[region]
+        a, b = operands(element, (rows, cols))
+        bits = np.random.default_rng(5).integers(0, 256, (rows, 64), dtype=np.uint8)
+        m = Given(f"{rows}x{64 // dtype_of(mask).itemsize}x{mask}", bits.view(dtype_of(mask)))
+        given = {"m": m, "a": tile(element, region, dynamic, a), "d": tile(element, region, dynamic)}
+        scalar = element.removeprefix("u")
+        if name == "tsel":
+            got = run("pto.tsel ins(%m, %a, %b : M, A, B) outs(%d : D)", **given, b=tile(element, region, dynamic, b))
+        else:
+            b[:] = 3
+            got = run(
+                f"%s = arith.constant {'3.0' if is_float(element) else '3'} : {scalar}\n"
+                f"pto.tsels ins(%m, %a, %s : M, A, {scalar}) outs(%d : D)",
+                **given,
+            )
+        chosen = np.unpackbits(bits, axis=1, bitorder="little")[:, :cols].astype(bool)
+        vr, vc = got["d"].given.region
+        same(got["d"].valid, np.where(chosen, a, b)[:vr, :vc])
+        assert got["d"].unchanged_outside()
+
+
+def test_bits_behind_the_last_column_need_not_be_there() -> None:
+    """A mask of 8 bytes a row, of which nothing else was ever written."""
+    source = """
+    module attributes {pto.target_arch = "a5"} {
+      func.func @k(%m_gm: !pto.ptr<ui8, gm>, %x_gm: !pto.ptr<f32, gm>) attributes {pto.kernel} {
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c4 = arith.constant 4 : index
+        %c8 = arith.constant 8 : index
+        %c64 = arith.constant 64 : index
+        %zero = arith.constant 0.0 : f32
+        %mv = pto.make_tensor_view %m_gm, shape = [%c4, %c8], strides = [%c8, %c1] : !pto.tensor_view<?x?xui8>
+        %mp = pto.partition_view %mv, offsets = [%c0, %c0], sizes = [%c4, %c8]
+          : !pto.tensor_view<?x?xui8> -> !pto.partition_tensor_view<4x8xui8>
+        %xv = pto.make_tensor_view %x_gm, shape = [%c4, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+        %xp = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c4, %c64]
+          : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<4x64xf32>
+        %m = pto.alloc_tile : !pto.tile_buf<vec, 4x32xui8, valid=4x8>
+        %x = pto.alloc_tile : !pto.tile_buf<vec, 4x64xf32>
+        pto.tload ins(%mp : !pto.partition_tensor_view<4x8xui8>) outs(%m : !pto.tile_buf<vec, 4x32xui8, valid=4x8>)
+        pto.tload ins(%xp : !pto.partition_tensor_view<4x64xf32>) outs(%x : !pto.tile_buf<vec, 4x64xf32>)
+        pto.tsels ins(%m, %x, %zero : !pto.tile_buf<vec, 4x32xui8, valid=4x8>, !pto.tile_buf<vec, 4x64xf32>, f32)
+          outs(%x : !pto.tile_buf<vec, 4x64xf32>)
+        pto.tstore ins(%x : !pto.tile_buf<vec, 4x64xf32>) outs(%xp : !pto.partition_tensor_view<4x64xf32>)
+        return
+      }
+    }
+    """
+    bits = np.random.default_rng(1).integers(0, 256, (4, 8), dtype=np.uint8)
+    x = np.random.default_rng(2).random((4, 64), "f4")
+    kernel = ptosim.load(source).kernel()
+    report = ptosim.check(kernel, bits, x.copy())
+    assert report.ok and not [found for found in report.findings if found.kind == "uninitialized"], report
+    y = x.copy()
+    kernel(bits, y)
+    assert np.array_equal(y, np.where(np.unpackbits(bits, axis=1, bitorder="little"), x, 0))

@@ -1,0 +1,276 @@
+"""Reductions of rows and columns against the trees of the instruction set, worked out in NumPy."""
+
+import struct
+from itertools import product
+
+import numpy as np
+import pytest
+
+import ptosim
+from tile_cases import EMPTY, REGIONS, Array, column, numbers, same, sampled, tile
+from tile_programs import Given, run
+
+NUMBERS = ["i16", "ui16", "i32", "ui32", "f16", "f32"]
+WIDE = ["i8", "ui8", "si16", *NUMBERS, "bf16"]
+
+
+def lanes_of(x: Array) -> int:
+    return 256 // x.dtype.itemsize
+
+
+def chunks(row: Array) -> list[Array]:
+    step = lanes_of(row)
+    return [row[at : at + step] for at in range(0, len(row), step)]
+
+
+def halved(x: Array, join: np.ufunc) -> Array:
+    while len(x) > 1:
+        x = join(x[: len(x) // 2], x[len(x) // 2 :])
+    return x[0]
+
+
+def order(x: Array) -> list[int]:
+    """Numbers whose order is that of floats with -0 below +0, and that of integers."""
+    if x.dtype.kind in "iu":
+        return [int(value) for value in x]
+    words = [struct.unpack("<i", struct.pack("<f", float(value)))[0] for value in x]
+    return [word if word >= 0 else -(word & 0x7FFFFFFF) - 1 for word in words]
+
+
+def has_nan(x: Array) -> bool:
+    return x.dtype.kind not in "iu" and bool(np.isnan(x.astype("f4")).any())
+
+
+def row_sum(row: Array):
+    if row.dtype.kind in "iu":
+        return np.array(int(row.astype("i8").sum()) & (1 << 8 * row.dtype.itemsize) - 1, f"u{row.dtype.itemsize}")
+    total = row.dtype.type(0)
+    for chunk in chunks(row):
+        lanes = np.zeros(lanes_of(row), "f4")
+        lanes[: len(chunk)] = chunk
+        total = total + row.dtype.type(halved(lanes, np.add))
+    return total
+
+
+def row_product(row: Array):
+    lanes = np.ones(lanes_of(row), row.dtype)
+    for chunk in chunks(row):
+        lanes[: len(chunk)] *= chunk
+    return halved(lanes, np.multiply)
+
+
+def first_best(x: Array, sign: int) -> int:
+    """The first of the greatest (sign 1) or least (sign -1) elements."""
+    keys = order(x)
+    return max(range(len(x)), key=lambda i: sign * keys[i])
+
+
+def extremum(x: Array, sign: int):
+    return np.nan if has_nan(x) else x[first_best(x, sign)]
+
+
+def row_argument(row: Array, sign: int) -> int:
+    """Registers with a NaN never win; of equal elements the first does."""
+    worst = (
+        -sign * np.inf if row.dtype.kind not in "iu" else [None, np.iinfo(row.dtype).min, np.iinfo(row.dtype).max][sign]
+    )
+    best, where = worst, 0
+    for number, chunk in enumerate(chunks(row)):
+        at = first_best(chunk, sign)
+        if not has_nan(chunk) and (chunk[at] > best if sign > 0 else chunk[at] < best):
+            best, where = chunk[at], number * lanes_of(row) + at
+    return where
+
+
+def column_argument(x: Array, sign: int) -> int:
+    """Row by row; a NaN stays the best."""
+    best, where = x[0], 0
+    for row in range(1, len(x)):
+        if x[row] > best if sign > 0 else x[row] < best:
+            where = row
+        best = np.asarray(extremum(np.array([x[row], best]), sign), x.dtype)
+    return where
+
+
+ROW = {
+    "trowsum": row_sum,
+    "trowprod": row_product,
+    "trowmax": lambda row: extremum(row, 1),
+    "trowmin": lambda row: extremum(row, -1),
+}
+ROW_ARGUMENT = {"trowargmax": 1, "trowargmin": -1}
+
+
+def joined(x: Array, join) -> Array:
+    total = x[0]
+    for row in x[1:]:
+        total = join(total, row).astype(x.dtype)
+    return total
+
+
+COLUMN = {
+    "tcolsum": lambda x: joined(x, np.add),
+    "tcolprod": lambda x: joined(x, np.multiply),
+    "tcolmax": lambda x: np.array([extremum(one, 1) for one in x.T], x.dtype),
+    "tcolmin": lambda x: np.array([extremum(one, -1) for one in x.T], x.dtype),
+}
+COLUMN_ARGUMENT = {"tcolargmax": 1, "tcolargmin": -1}
+
+
+def reduced(name: str, source: Given, into: Given):
+    got = run(f"pto.{name} ins(%a : A) outs(%d : D)", a=source, d=into)
+    assert got["d"].unchanged_outside()
+    assert np.array_equal(got["a"].image, source.image())
+    return got["d"]
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    with np.errstate(all="ignore"):
+        yield
+
+
+ROW_CASES = [
+    *product(ROW, NUMBERS, REGIONS, ["DN"], [True]),
+    *product(ROW, NUMBERS, [(5, 131)], ["ND"], [True, False]),
+    *product(ROW, NUMBERS, [(5, 131), (3, 7), *EMPTY], ["DN"], [False]),
+]
+
+
+@pytest.mark.parametrize("case", sampled(ROW_CASES, 28))
+def test_rows(case):
+    name, element, region, layout, known = case
+    x = numbers(element, region, seed=sum(region), special=name != "trowprod")
+    got = reduced(name, tile(element, region, x, known), column(element, region[0], layout, known=known))
+    if 0 in region:
+        assert np.array_equal(got.image, got.given.image())
+    else:
+        assert same(got.valid, np.array([[ROW[name](row)] for row in x]), element)
+
+
+ROW_ARGUMENT_CASES = [
+    *product(ROW_ARGUMENT, NUMBERS, REGIONS, ["DN"], ["i32"], [True]),
+    *product(ROW_ARGUMENT, NUMBERS, [(5, 131), *EMPTY], ["ND"], ["ui32"], [False]),
+]
+
+
+@pytest.mark.parametrize("case", sampled(ROW_ARGUMENT_CASES, 14))
+def test_places_in_rows(case):
+    name, element, region, layout, index, known = case
+    x = numbers(element, region, seed=sum(region), special=True)
+    got = reduced(name, tile(element, region, x, known), column(index, region[0], layout, known=known))
+    if 0 in region:
+        assert np.array_equal(got.image, got.given.image())
+    else:
+        assert got.valid[:, 0].tolist() == [row_argument(row, ROW_ARGUMENT[name]) for row in x]
+
+
+def one_row(element: str, cols: int, known: bool) -> Given:
+    if known:
+        return Given(f"1x160x{element}, valid=1x{cols}")
+    return Given(f"1x160x{element}", valid=(1, cols))
+
+
+COLUMN_CASES = [
+    (name, element, region, known)
+    for name in COLUMN
+    for element in WIDE
+    for region, known in [*((one, True) for one in REGIONS), ((5, 131), False), *((one, False) for one in EMPTY)]
+    if name != "tcolprod" or element not in ("i8", "ui8")
+]
+
+
+@pytest.mark.parametrize("case", sampled(COLUMN_CASES, 24))
+def test_columns(case):
+    name, element, region, known = case
+    x = numbers(element, region, seed=sum(region), special=name != "tcolprod")
+    got = reduced(name, tile(element, region, x, known), one_row(element, region[1], known))
+    if 0 in region:
+        assert np.array_equal(got.image, got.given.image())
+    else:
+        assert same(got.valid, COLUMN[name](x)[None], element)
+
+
+COLUMN_ARGUMENT_CASES = [
+    (name, element, index, region, known)
+    for name, element, index in product(COLUMN_ARGUMENT, WIDE, ["i32", "ui32"])
+    for region, known in [*((one, True) for one in REGIONS), ((5, 131), False), *((one, False) for one in EMPTY)]
+]
+
+
+@pytest.mark.parametrize("case", sampled(COLUMN_ARGUMENT_CASES, 20))
+def test_places_in_columns(case):
+    name, element, index, region, known = case
+    x = numbers(element, region, seed=sum(region), special=True)
+    got = reduced(name, tile(element, region, x, known), one_row(index, region[1], known))
+    if 0 in region:
+        assert np.array_equal(got.image, got.given.image())
+    else:
+        expected = [column_argument(one, COLUMN_ARGUMENT[name]) for one in x.T]
+        assert got.valid[0].tolist() == expected
+
+
+# --- sums in pairs ------------------------------------------------------------------------------------------------
+
+
+def in_pairs(x: Array) -> Array:
+    """Rows in pairs, an odd last one with the last pair, until one is left."""
+    rows = list(x)
+    while len(rows) > 1:
+        sums = [(rows[2 * i] + rows[2 * i + 1]).astype(x.dtype) for i in range(len(rows) // 2)]
+        if len(rows) % 2:
+            sums[-1] = (sums[-1] + rows[-1]).astype(x.dtype)
+        rows = sums
+    return rows[0]
+
+
+PAIRS = [*product([1, 2, 3, 7, 12], ["f32", "f16", "bf16", "i8"], [True, False], [True, False])]
+
+
+@pytest.mark.parametrize("case", sampled(PAIRS, 10))
+def test_columns_in_pairs(case):
+    rows, element, known, tmp = case
+    x = numbers(element, (rows, 131), seed=rows)
+    given = {
+        "a": Given(f"13x160x{element}, valid={rows}x131", x) if known else Given(f"13x160x{element}", x, (rows, 131)),
+        **({"t": Given(f"6x160x{element}")} if tmp else {}),
+        "d": one_row(element, 131, known),
+    }
+    sources, types = ("%a, %t", "A, T") if tmp else ("%a", "A")
+    text = f"pto.tcolsum ins({sources} {{isBinary = true}} : {types}) outs(%d : D)"
+    got = run(text, **given)
+    assert got["d"].unchanged_outside()
+    assert same(got["d"].valid, in_pairs(x)[None], element)
+
+
+def test_sums_in_pairs_need_half_the_rows():
+    with pytest.raises(ptosim.PTOError, match="tmp has 4 rows; it takes one for every two of src, 6"):
+        run(
+            "pto.tcolsum ins(%a, %t {isBinary = true} : A, T) outs(%d : D)",
+            a=Given("12x64xf32"),
+            t=Given("4x128xf32"),
+            d=Given("1x64xf32"),
+        )
+
+
+# --- what the instruction set names --------------------------------------------------------------------------------
+
+
+def test_sums_of_short_integers_wrap():
+    x = np.full((5, 160), 1000, "i2")
+    got = reduced("trowsum", Given("5x160xi16", x), column("i16", 5, "DN"))
+    assert got.valid.ravel().tolist() == [160000 - 2 * 65536] * 5
+
+
+def test_a_row_of_minus_infinity_keeps_it():
+    x = np.full((5, 160), -np.inf, "f4")
+    assert np.all(reduced("trowmax", Given("5x160xf32", x), column("f32", 5, "DN")).valid == -np.inf)
+    assert np.all(reduced("trowargmax", Given("5x160xf32", x), column("i32", 5, "DN")).valid == 0)
+
+
+def test_nan_spreads():
+    x = np.ones((5, 160), "f4")
+    x[2, 100] = np.nan
+    for name in ("trowsum", "trowmax", "trowmin", "trowprod"):
+        got = reduced(name, Given("5x160xf32", x), column("f32", 5, "DN")).valid.ravel()
+        assert np.flatnonzero(np.isnan(got)).tolist() == [2]
