@@ -176,6 +176,32 @@ def test_a_tile_of_parameters_quantises_column_by_column(acc: str, element: str,
     assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
 
 
+@pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])
+@pytest.mark.parametrize(("acc", "element"), [("f32", "f16"), ("f32", "i8"), ("i32", "f16")])
+@pytest.mark.parametrize("direct", [True, False])
+def test_a_tile_of_scales_quantises_column_by_column(kind: str, acc: str, element: str, direct: bool):
+    a, b, c = values(acc)
+    out = np.zeros((M, N), DTYPES[element])
+    scales = (2.0 ** np.random.default_rng(3).integers(-3, 3, (1, N))).astype(DTYPES[kind])
+    program = program_of(acc)
+    program.view("c", element, (M, N))
+    program.view("p", kind, (1, N))
+    program.tile("mp", f"mat, 1x48x{kind}, valid=1x40")
+    program.tile("fp", f"scaling, 1x48x{kind}, valid=1x40")
+    if direct:
+        program.op("tload", ["p"], ["fp"])
+    else:
+        program.op("tload", ["p"], ["mp"])
+        program.op("tmov", ["mp"], ["fp"])
+    program.lines += [
+        f"pto.tstore ins(%ac : {program.types['ac']} fp %fp : {program.types['fp']}) outs(%c : {program.types['c']})",
+        "pto.barrier <PIPE_ALL>",
+    ]
+    program.run(a, b, out, scales)
+    expected = quantised(c, element, scales.astype(np.float64))
+    assert np.array_equal(out.view(np.uint8), expected.view(np.uint8))
+
+
 @pytest.mark.parametrize(("acc", "element"), [("f32", "f32"), ("f32", "f16"), ("f32", "bf16"), ("i32", "i32")])
 @pytest.mark.parametrize("columns", [True, False])
 def test_sums_in_gm(acc: str, element: str, columns: bool):
