@@ -49,6 +49,9 @@ Known = Tile | Slots | View
 _LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 """Types that no value has afterwards."""
 
+_WITHOUT_EFFECT = (ScalarOperation, AddPtr, CastPtr, Constant)
+"""Operations that nobody misses where nobody takes what they give."""
+
 _REGION = LocalArrayType(ViewType((2,), i64))
 """A valid region that changes inside loops and branches."""
 
