@@ -27,6 +27,11 @@ ROOMS = (
     "scalar_access",
     "quantise",
     "histogram",
+    "mx",
+    "matrix",
+    "gather",
+    "scatter",
+    "scales",
 )
 
 
