@@ -104,7 +104,8 @@ def test_the_second_vector_core_of_a2a3_takes_the_slot_and_uses_nothing() -> Non
         f"%t = pto.tpop_from_aic {{split = 0}} -> {TILE}", f"%t = pto.tpop_from_aic(%r, %c) {{split = 0}} -> {dynamic}"
     )
     text = text.replace(f"%t, %one : {TILE}", f"%t, %one : {dynamic}").replace(f"%d : {TILE}", f"%d : {dynamic}")
-    chosen = "%part = arith.subi %c1, %sub : index\n%r = arith.muli %part, %c32 : index\n%c = arith.muli %part, %c64 : index\n"
+    chosen = "%part = arith.subi %c1, %sub : index\n"
+    chosen += "".join(f"%{name} = arith.muli %part, %c{extent} : index\n" for name, extent in (("r", 32), ("c", 64)))
     text = text.replace(
         f"%d = pto.alloc_tile : {TILE}", f"{chosen}%d = pto.alloc_tile valid_row = %r valid_col = %c : {dynamic}"
     )
@@ -133,7 +134,7 @@ def stored(sync: str = "") -> str:
         multiply(f"pto.tpush_to_aiv(%acc : {ACC}) {{split = 0}}"), COUNT, False
     )
     behind, before = (
-        f'pto.set_flag["PIPE_{one}", "PIPE_{other}", "EVENT_ID0"]\npto.wait_flag["PIPE_{one}", "PIPE_{other}", "EVENT_ID0"]'
+        "\n".join(f'pto.{word}_flag["PIPE_{one}", "PIPE_{other}", "EVENT_ID0"]' for word in ("set", "wait"))
         for one, other in (("V", "MTE3"), ("MTE3", "V"))
     )
     body = f"""%top@ = arith.muli %i , %c32 : index
