@@ -21,6 +21,7 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, core_of
 from ptosim.language.scalar import Constant
 from ptosim.language.scope import Section
+from ptosim.language.tensor_view import DeclareGlobal
 from ptosim.language.tile_fifo import Alloc, Entry, Free, Pop, Push, SetQuantScalar, SetQuantVector
 from ptosim.language.tile_pipe import TAlloc, TFree, TPop, TPush
 from ptosim.language.tile_reserve import ImportReservedBuffer
@@ -188,6 +189,9 @@ class _Function:
             ancestor = block.find_ancestor_op_in_block(use.operation)
             if ancestor is not None and ancestor is not op and op.is_before_in_block(ancestor):
                 use.operation.operands[use.index] = new
+        owner = declared.owner
+        if isinstance(owner, DeclareGlobal) and all(use.operation in (op, *self.replaced) for use in declared.uses):
+            self.replaced.insert(0, owner)
 
     # --- the ends of functions ----------------------------------------------------------------------------------------
 
