@@ -478,3 +478,21 @@ def test_the_fixpipe_quantises_with_the_scale_that_is_set() -> None:
     out = np.zeros_like(product)
     run(text, a, b, out, 5)
     assert np.array_equal(out, product * 0.5)
+
+
+def test_views_that_handles_bind() -> None:
+    """The form with handles through GM: the cube stores into declared views, the vector core loads from them."""
+    entry = f"!pto.tensor_view<{ROWS}x{COLS}xf32>"
+    words = "dir_mask = 1, slot_size = 8192, slot_num = 2"
+    setup = f"pto.initialize_l2g2l_pipe {{{words}}} (%slots_gm : !pto.ptr<f32>, %c2v : i32) -> !pto.pipe"
+    text = re.sub(r"pto\.a.._initialize_pipe.*", f"%p = {setup}", tensors(2))
+    declared = f"%v = pto.declare_global -> {entry}\n"
+    for old, new in (("talloc_to_aiv", "talloc"), ("tpop_from_aic", "tpop")):
+        bound = f"{declared}pto.{new}(%v, %p : {entry}, !pto.pipe) {{split = 0}}"
+        text = text.replace(f"%v = pto.{old} {{split = 0}} -> {entry}", bound)
+    text = text.replace(f"pto.tpush_to_aiv(%v : {entry})", f"pto.tpush(%v, %p : {entry}, !pto.pipe)")
+    text = text.replace(f"pto.tfree_from_aic(%v : {entry})", f"pto.tfree(%v, %p : {entry}, !pto.pipe)")
+    a, b, product = inputs(5)
+    out = np.zeros_like(product)
+    run(text, a, b, out, 5, *Fifo(2, through_gm=True).arguments())
+    assert np.array_equal(out, product + 1)

@@ -25,7 +25,7 @@ from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_fifo import Alloc, Entry, FifoOperation, Pop, Push
 from ptosim.language.tile_pipe import Handled, Initialize, InitializeL2G2LPipe, TAlloc, TPop, TPush
-from ptosim.language.tile_reserve import ReserveBuffer
+from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile_types import LocalArrayType, tile_of
 from ptosim.language.tile_types import View as ViewType
 from ptosim.tiles.fifo_line import Counter, Line
@@ -33,6 +33,8 @@ from ptosim.tiles.refusal import Refused
 
 FIFO = (InitializePipe, FifoOperation, Initialize, Handled)
 """The classes of all operations on FIFOs."""
+TAKEN_APART = (*FIFO, ImportReservedBuffer)
+"""What is no longer there when tiles are lowered."""
 
 Key = int | str
 """What the ends of a FIFO have in common in a kernel: an id, or the number of its handle."""
