@@ -6,8 +6,6 @@ that a function has for a tile say it where they agree, else the valid rows of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
@@ -21,6 +19,7 @@ from ptosim.tiles.refusal import Refused
 from ptosim.tiles.shape import ROWS, common, is_multiple, must, remark, up, where_some
 from ptosim.tiles.values import Tile, View
 from ptosim.tiles.view_layout import layout_of
+from ptosim.tiles.window import Window
 
 _PHASES = {"partial": "check_only", "final": "check_and_clear"}
 QUANT_WORD = 8
@@ -117,21 +116,6 @@ def _to_blocks(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Nu
 
 
 # --- to local memories --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Window:
-    """So many rows and columns from a place in one tile to a place in another."""
-
-    src: Tile
-    dst: Tile
-    value: SSAValue
-    """Which value the source is."""
-    start: tuple[Number, Number]
-    """The first row and column in the source."""
-    to: tuple[Number, Number]
-    """The first row and column in the destination."""
-    extent: tuple[Number, Number]
 
 
 def move_accumulator(build: Builder, window: Window, epilogue: Epilogue) -> None:

@@ -6,13 +6,22 @@ blocks of columns as they are.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import i1
+from dataclasses import replace
+from functools import partial
+
+from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import SSAValue
 
+from ptosim.effects.names import Space
 from ptosim.language.build import Builder, Number, known
-from ptosim.language.types import element_of
+from ptosim.language.tile_places import element_word
+from ptosim.tiles.bursts import each_copy
+from ptosim.tiles.folding import Axis, Piece, pieces
+from ptosim.tiles.pad import pad_bits
+from ptosim.tiles.parameters import copy_parameters
+from ptosim.tiles.private import hand_over, private
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.shape import common, must, where_some
+from ptosim.tiles.shape import ROWS, common, must, where_some
 from ptosim.tiles.values import Tile, View
 from ptosim.tiles.view_layout import layout_of
 
@@ -20,33 +29,33 @@ BLOCK = 32
 """Bytes of a row of a fractal."""
 
 
-def load_matrix(build: Builder, src: View, dst: Tile) -> None:
-    """tload of a tile in mat."""
-    tile, view = dst.buf.layout, layout_of(src)
-    if dst.buf.rows == 1 and dst.buf.boxed and view in ("nd", "dn"):
-        view, tile = "nd", "NZ"
-    match view, tile:
-        case ("nd", "NZ") | ("dn", "NZ") | ("nd", "ZN") | ("dn", "ZN"):
-            _into_fractals(build, src, dst, view)
-        case ("nz", "NZ"):
-            _blocks(build, src, dst)
-        case _:
-            raise Refused(
-                f"a view laid out as {view} cannot be loaded into a tile of mat laid out as {tile}",
-                "dst_type",
-                kind="unsupported",
-            )
+def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
+    """tload of a tile in mat or scaling."""
+    view, tile = layout_of(src), dst.buf.layout
+    if dst.buf.loc == "scaling":
+        _parameters(build, src, dst, target)
+    elif element_word(dst.buf) == "f8E8M0" and (tile in ("ZZ", "NN") or dst.buf.rows == 1):
+        _scales(build, src, dst)
+    elif dst.buf.rows == 1 or (view, tile) in (("nd", "ND"), ("dn", "DN"), ("nz", "NZ")):
+        _as_it_is(build, src, dst)
+    elif view in ("nd", "dn") and tile in ("NZ", "ZN"):
+        _into_fractals(build, src, dst, view == "dn")
+    else:
+        message = f"a view laid out as {view} cannot be loaded into a tile of mat laid out as {tile}"
+        raise Refused(message, "dst_type", kind="unsupported")
 
 
-def _into_fractals(build: Builder, src: View, dst: Tile, view: str) -> None:
+# --- into fractals ------------------------------------------------------------------------------------------------
+
+
+def _into_fractals(build: Builder, src: View, dst: Tile, by_columns: bool) -> None:
     """Rows or columns into NZ; a ZN tile is the NZ tile of its transpose."""
     if dst.buf.element_bytes == 8:
         raise Refused("elements of 8 bytes cannot be brought into fractals", "dst_type", kind="invalid")
-    if dst.buf.layout == "NZ" and dst.buf.fractal == 1024:
+    if dst.buf.fractal == 1024:
         raise Refused("a load brings columns into blocks of 32 bytes; fractal=1024 has 64", "dst_type", kind="invalid")
     one_matrix(build, src)
     rows, cols = common(build, dst.rows, src.sizes[3], "rows"), common(build, dst.cols, src.sizes[4], "columns")
-    by_columns = view == "dn"
     s3, s4 = src.strides[3:]
     across, along = (s4, s3) if by_columns else (s3, s4)
     side_by_side(build, rows if by_columns else cols, along)
@@ -86,56 +95,99 @@ def side_by_side(build: Builder, count: Number, stride: Number) -> None:
         must(build, "eq", stride, 1, "invalid", "what is read in one go must be adjacent in GM: the stride is not 1")
 
 
-def _blocks(build: Builder, src: View, dst: Tile) -> None:
-    """Fractals as they are: blocks of columns, each a run of rows."""
-    (g0, g1, g2, g3, g4), (s0, s1, s2, s3, s4) = src.sizes, src.strides
-    width = dst.buf.element_bytes
-    per_block = BLOCK // width
-    if known(g4) != per_block:
-        raise Refused(f"blocks of columns are {per_block} wide in a view laid out as nz, not {known(g4)}", "src")
-    must(build, "eq", s4, 1, "invalid", "the elements of a block must be adjacent in GM")
-    must(build, "eq", s3, per_block, "invalid", "the rows of a block must follow each other in GM")
-    rows = common(build, dst.rows, build.times(g2, g3), "rows")
-    if known(g2) != 1:
-        must(build, "eq", s2, build.times(g3, per_block), "invalid", "the fractals of a block must follow each other")
-    cols = common(build, dst.cols, build.times(build.times(g0, g1), g4), "columns")
-    blocks = build.ceiling(cols, per_block)
-    pitch = dst.pitch * BLOCK
-
-    def outer(number: SSAValue) -> None:
-        done = build.times(number, g1)
-        count = build.least(build.minus(blocks, done), g1) if known(g0) != 1 else blocks
-        gm = moved(build, src.pointer, build.times(build.times(number, s0), width))
-        to = moved(build, dst.pointer(build), build.times(done, pitch))
-        copy(build, gm, to, build.times(rows, BLOCK), (count, build.times(s1, width), pitch))
-
-    where_some(build, (rows, cols), lambda: build.loop(_steps(build, blocks, g1), 1, outer) and None)
+# --- as they are --------------------------------------------------------------------------------------------------
 
 
-def _steps(build: Builder, blocks: Number, each: Number) -> Number:
-    """How often the outer dimension of a view in blocks is met."""
-    size = known(each)
-    if size is not None:
-        return build.ceiling(blocks, max(size, 1))
-    return build.op("arith.ceildivui", lhs=build.index(blocks), rhs=build.index(each))
+def _as_it_is(build: Builder, src: View, dst: Tile) -> None:
+    """Rows end padded to 32 bytes, so that what is behind a short one is known."""
+    if not dst.unboxed().buf.boxed:
+        _pad(build, dst.unboxed() if dst.unboxed().buf.layout == "ND" else dst.turned())
+    for piece in pieces(build, dst, src):
+        each_copy(build, piece, src.pointer, dst.pointer(build), partial(_copy, build))
 
 
-def copy(build: Builder, gm: SSAValue, l1: SSAValue, length: Number, rows: tuple[Number, Number, Number]) -> None:
-    """Bytes from GM to L1: so many runs, with their distances in both."""
-    count, source, dest = rows
+def _pad(build: Builder, dst: Tile) -> None:
+    """Fill the block that a row ends in, before the row is copied."""
+    width, length = dst.buf.element_bytes, known(dst.cols)
+    if length is not None and length * width % BLOCK == 0:
+        return
+    word = pad_bits(dst.kind, dst.buf.pad) * {1: 0x01010101, 2: 0x00010001}.get(width, 1) & 0xFFFFFFFF
+    last = build.times(build.quotient(build.times(dst.cols, width), BLOCK), BLOCK)
+    within = build.compare("slt", last, dst.buf.cols * width) if length is None else None
+
+    def fill() -> None:
+        build.raw_fill_l1(
+            dest=dst.pointer(build),
+            byte_offset=build.i64(last),
+            value=build.pattern(word, i32),
+            repeat=build.i64(dst.rows),
+            blocks=build.i64(1),
+            gap=build.i64(max(dst.pitch * width // BLOCK - 1, 0)),
+            fill_word_bits=IntegerAttr(32, i64),
+        )
+        build.barrier(pipe="PIPE_MTE2")  # the fill and the copy touch the same bytes
+
+    if within is None:
+        fill()
+    else:
+        build.choose(within, fill)
+
+
+def _copy(build: Builder, gm: SSAValue, l1: SSAValue, piece: Piece, rows: Axis, loops: tuple[Axis, ...]) -> None:
     build.mte_gm_l1(
         source=gm,
         dest=l1,
-        len_burst=build.i64(length),
-        n_burst=build.i64(count),
-        source_stride=build.i64(source),
-        dest_stride=build.i64(dest),
+        len_burst=build.i64(piece.length),
+        n_burst=build.i64(rows.count),
+        source_stride=build.i64(rows.gm),
+        dest_stride=build.i64(rows.tile),
+        loop_counts=[build.i64(loop.count) for loop in loops],
+        loop_source_strides=[build.i64(loop.gm) for loop in loops],
+        loop_dest_strides=[build.i64(loop.tile) for loop in loops],
     )
 
 
-def moved(build: Builder, pointer: SSAValue, distance: Number) -> SSAValue:
-    """A pointer so many bytes further on."""
-    if known(distance) == 0:
-        return pointer
-    elements = build.quotient(distance, element_of(pointer.type).bytes)
-    return build.addptr(pointer=pointer, offset=build.index(elements), result=pointer.type)
+# --- scales and parameters ----------------------------------------------------------------------------------------
+
+
+def _scales(build: Builder, src: View, dst: Tile) -> None:
+    """MX scales, which GM holds in fragments of 16 rows, or columns, by 2 groups along k; of one row as they are."""
+    if dst.buf.rows == 1:
+        _run(build, src, dst, common(build, dst.cols, _elements(build, src), "columns"), (1, 0, 0))
+        return
+    axis = 0 if dst.buf.layout == "ZZ" else 1
+    lines, groups = dst.valid[axis], dst.valid[1 - axis]
+    if src.rank == 5:
+        _, g1, g2, _, _ = src.sizes
+        stride = src.strides[1]
+    else:
+        g1 = build.ceiling(src.sizes[3 + axis], ROWS)
+        g2 = build.ceiling(src.sizes[4 - axis], 2)
+        stride = build.times(g2, BLOCK)
+    count = common(build, build.ceiling(lines, ROWS), g1, "fragments")
+    length = build.times(common(build, build.ceiling(groups, 2), g2, "groups"), BLOCK)
+    _run(build, src, dst, length, (count, stride, ROWS * dst.storage[1 - axis]))
+
+
+def _elements(build: Builder, view: View) -> Number:
+    total: Number = 1
+    for size in view.sizes:
+        total = build.times(total, size)
+    return total
+
+
+def _run(build: Builder, src: View, dst: Tile, length: Number, runs: tuple[Number, Number, Number]) -> None:
+    piece = Piece(length, (Axis(*runs),))
+    where_some(
+        build, (length, runs[0]), lambda: _copy(build, src.pointer, dst.pointer(build), piece, piece.axes[0], ())
+    )
+
+
+def _parameters(build: Builder, src: View, dst: Tile, target: str) -> None:
+    """Through L1: the fixpipe buffer has no way from GM."""
+    size = dst.buf.cols * dst.buf.element_bytes
+    between = replace(dst, buf=replace(dst.buf, loc="mat"), address=private(build, target, Space.L1, size))
+    hand_over(build, "FIX", "MTE2")
+    _as_it_is(build, src, between)
+    hand_over(build, "MTE2", "FIX")
+    copy_parameters(build, between, dst)

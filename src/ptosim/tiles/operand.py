@@ -12,10 +12,11 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
-from ptosim.tiles.accumulator import Window, advanced
+from ptosim.tiles.accumulator import advanced
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.shape import ROWS, agrees, is_multiple, remark, up, where_some
 from ptosim.tiles.values import Tile
+from ptosim.tiles.window import Window
 
 _SIDES = {"left": ("mte_l1_l0a", "NZ", 0), "right": ("mte_l1_l0b", "ZN", 1)}
 """The load of an operand, the layout that it takes as it is, and which axis of the tile the lines are."""
@@ -70,7 +71,7 @@ def per_block(tile: Tile) -> int:
 
 
 def _as_it_is(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) -> None:
-    block = per_block(src)
+    block = per_block(dst)
     is_multiple(build, lines.first, ROWS, "the first line of an operand")
     is_multiple(build, lines.begin, block, "the first value of k of an operand")
     steps = build.ceiling(lines.count, ROWS)
@@ -90,7 +91,7 @@ def _as_it_is(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) ->
 def _transposed(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) -> None:
     """Blocks of the source run along the lines. Bytes are loaded one block of k at a time: a load of several would lie
     further apart than a product looks for them."""
-    block = per_block(src)
+    block = per_block(dst)
     unit = max(ROWS, block)
     is_multiple(build, lines.begin, unit, "the first value of k of a transposed operand")
     is_multiple(build, lines.first, block, "the first line of a transposed operand")
@@ -148,3 +149,48 @@ def _load(
     source, dest = pointers
     numbers = {role: build.i64(number) for role, number in fields.items()}
     build.op(load, source=source, dest=dest, **numbers, transpose=IntegerAttr(1, i1) if transpose else None)
+
+
+# --- from UB ------------------------------------------------------------------------------------------------------
+
+
+def move_to_l1(build: Builder, window: Window) -> None:
+    """Blocks of columns as they are; rows, which nothing turns into blocks on the way, one after the other."""
+    src, dst = window.src, window.dst
+    (row, col), (there, beside), (rows, cols) = window.start, window.to, window.extent
+    if src.buf.layout == "ZN" and src.buf.layout == dst.buf.layout:
+        src, dst = src.turned(), dst.turned()
+        row, col, there, beside, rows, cols = col, row, beside, there, cols, rows
+    per_row = 32 // src.buf.element_bytes
+    for start in (col, beside):
+        is_multiple(build, start, per_row, "where a block of columns begins", "col")
+    if src.buf.layout == "NZ" and src.buf.rows > 1:
+        length, count = rows, build.ceiling(cols, per_row)
+        pitches = src.pitch, dst.pitch
+        offsets = [
+            build.plus(build.times(build.quotient(at, per_row), pitch), line)
+            for at, line, pitch in ((col, row, pitches[0]), (beside, there, pitches[1]))
+        ]
+    else:
+        length, count = build.ceiling(cols, per_row), rows
+        pitches = src.storage[1] // per_row, dst.storage[1] // per_row
+        offsets = [
+            build.plus(build.times(line, pitch), build.quotient(at, per_row))
+            for at, line, pitch in ((col, row, pitches[0]), (beside, there, pitches[1]))
+        ]
+    source, dest = (
+        advanced(build, tile.pointer(build), build.times(offset, per_row))
+        for tile, offset in zip((src, dst), offsets, strict=True)
+    )
+    where_some(
+        build,
+        (length, count),
+        lambda: build.mte_ub_l1(
+            source=source,
+            dest=dest,
+            len_burst=build.i64(length),
+            n_burst=build.i64(count),
+            source_gap=build.i64(build.minus(pitches[0], length)),
+            dest_gap=build.i64(build.minus(pitches[1], length)),
+        ),
+    )

@@ -13,13 +13,15 @@ from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number
 from ptosim.language.tile_extract import Move, TExtract, TInsert
-from ptosim.tiles.accumulator import QUANT_WORD, Window, advanced, move_accumulator
+from ptosim.language.tile_places import element_word
+from ptosim.tiles.accumulator import QUANT_WORD, advanced, move_accumulator
 from ptosim.tiles.fixpipe import Epilogue
-from ptosim.tiles.operand import move_operand
+from ptosim.tiles.operand import move_operand, move_to_l1
 from ptosim.tiles.parameters import move_bias, move_parameters
 from ptosim.tiles.refusal import Refused
+from ptosim.tiles.scales import Meaning, move_scales
 from ptosim.tiles.values import Tile
-from ptosim.tiles.window import inside
+from ptosim.tiles.window import Window, inside
 
 Place = tuple[Number, Number]
 
@@ -28,6 +30,7 @@ PATHS: dict[tuple[str, str], Callable[[Builder, Window], None]] = {
     ("mat", "right"): move_operand,
     ("mat", "bias"): move_bias,
     ("mat", "scaling"): move_parameters,
+    ("vec", "mat"): move_to_l1,
 }
 """Moves that know nothing but the window."""
 
@@ -36,10 +39,12 @@ _ORIGIN: Place = (0, 0)
 
 @dataclass(frozen=True)
 class Parameters:
-    """What quantises an accumulator: a tile of parameters, or a word."""
+    """What quantises an accumulator: a tile of parameters, or a word; and where the operand of scales is found."""
 
-    fp: Tile | None = None
-    word: SSAValue | None = None
+    fp: Tile | None
+    word: SSAValue | None
+    meaning: Meaning
+    """What other tiles of the function are."""
 
 
 def transfer(build: Builder, op: Move, src: Tile, dst: Tile, parameters: Parameters, at: Place = _ORIGIN) -> None:
@@ -57,6 +62,8 @@ def transfer(build: Builder, op: Move, src: Tile, dst: Tile, parameters: Paramet
             window = Window(src, dst, op.src, _ORIGIN, _ORIGIN, extent)
     if src.buf.loc == "acc":
         move_accumulator(build, window, _epilogue(build, op, window, parameters))
+    elif op.path == ("mat", "scaling") and "f8E8M0" in (element_word(src.buf), element_word(dst.buf)):
+        move_scales(build, window, op.dst, parameters.meaning)
     elif (move := PATHS.get(op.path)) is not None:
         move(build, window)
     else:
