@@ -274,3 +274,37 @@ def test_nan_spreads():
     for name in ("trowsum", "trowmax", "trowmin", "trowprod"):
         got = reduced(name, Given("5x160xf32", x), column("f32", 5, "DN")).valid.ravel()
         assert np.flatnonzero(np.isnan(got)).tolist() == [2]
+
+
+WHOLE, PART = "!pto.tile_buf<vec, 16x128xf32>", "!pto.tile_buf<vec, 8x64xf32>"
+CUT = f"""%c4 = arith.constant 4 : index
+%c64 = arith.constant 64 : index
+%p = pto.subview %a[%c4, %c64] sizes [8, 64] : {WHOLE} -> {PART}"""
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_parts_of_tiles(target):
+    """A part keeps the pitch of the whole; on a2a3 operations have working tiles, which they leave alone."""
+    x = numbers("f32", (16, 128), seed=1)
+    part = x[4:12, 64:]
+    t = Given("16x128xf32")
+    text = f"pto.trowsum ins(%p, %t : {PART}, T) outs(%d : D)"
+    got = run(text, before=CUT, target=target, a=Given("16x128xf32", x), t=t, d=column("f32", 8, "DN"))
+    assert same(got["d"].valid, np.array([[row_sum(row)] for row in part]), "f32")
+    assert np.array_equal(got["t"].image, t.image())
+    text = f"pto.tcolmax ins(%p : {PART}) outs(%d : D)"
+    got = run(text, before=CUT, target=target, a=Given("16x128xf32", x), d=Given("1x64xf32"))
+    assert same(got["d"].valid, part.max(axis=0)[None], "f32")
+
+
+def test_softmax():
+    """The operations of a softmax one after the other, in one tile and a column."""
+    x = numbers("f32", (5, 131), seed=2)
+    steps = """pto.trowmax ins(%a : A) outs(%c : C)
+pto.trowexpandexpdif ins(%a, %c : A, C) outs(%a : A)
+pto.trowsum ins(%a : A) outs(%c : C)
+pto.trowexpanddiv ins(%a, %c : A, C) outs(%a : A)"""
+    got = run(steps, a=tile("f32", (5, 131), x), c=column("f32", 5, "DN"))
+    powers = np.exp(x.astype("f8") - x.max(axis=1, keepdims=True)).astype("f4")
+    assert np.allclose(got["a"].valid, powers / powers.sum(axis=1, keepdims=True), rtol=1e-6)
+    assert got["a"].unchanged_outside()
