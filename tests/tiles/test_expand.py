@@ -89,6 +89,12 @@ def test_a_row_fills_columns(case):
     assert same(got, np.broadcast_to(x[:, : region[1]], region), element)
 
 
+def test_a_result_without_elements_is_left_alone():
+    d = Given("5x160xf32, valid=0x0")
+    got = run("pto.trowexpand ins(%a : A) outs(%d : D)", a=column("f32", 5, "DN"), d=d)
+    assert np.array_equal(got["d"].image, d.image())
+
+
 # --- beside a tile ------------------------------------------------------------------------------------------------
 
 

@@ -308,3 +308,21 @@ pto.trowexpanddiv ins(%a, %c : A, C) outs(%a : A)"""
     powers = np.exp(x.astype("f8") - x.max(axis=1, keepdims=True)).astype("f4")
     assert np.allclose(got["a"].valid, powers / powers.sum(axis=1, keepdims=True), rtol=1e-6)
     assert got["a"].unchanged_outside()
+
+
+@pytest.mark.parametrize(
+    ("name", "d"),
+    [
+        ("trowsum", Given("8x1xf32, valid=0x0, blayout=col_major")),
+        ("trowprod", Given("8x1xf32, valid=0x0, blayout=col_major")),
+        ("trowmax", Given("8x1xf32, blayout=col_major", valid=(0, 0))),
+        ("trowargmax", Given("8x1xi32, blayout=col_major", valid=(8, 0))),
+        ("tcolsum", Given("1x64xf32", valid=(0, 64))),
+        ("tcolargmin", Given("1x64xi32", valid=(1, 0))),
+    ],
+)
+def test_a_result_without_elements_is_left_alone(name, d):
+    """The valid shape 0x0 marks a result that is empty."""
+    a = Given("8x64xf32", numbers("f32", (8, 64), seed=1))
+    got = run(f"pto.{name} ins(%a : A) outs(%d : D)", a=a, d=d)
+    assert np.array_equal(got["d"].image, d.image())
