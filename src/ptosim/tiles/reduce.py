@@ -69,6 +69,7 @@ def _each_row(build: Builder, src: Tile, dst: Tile, row: Callable[[Lanes, SSAVal
     lanes = Lanes(build, src.cols, src.buf.cols, src.kind.bytes)
 
     def numbered(number: SSAValue) -> None:
+        build.times(number, src.pitch)  # where the row begins, said before the loop over its registers
         row(lanes, number)
 
     build.loop(rows, 1, numbered)
@@ -89,7 +90,7 @@ def _fold_rows(build: Builder, fold: Fold, src: Tile, dst: Tile) -> None:
     register = VregType.of(src.element)
     result = sum_type(register) if fold.lanes == "vcadd" else register
     one = first(build, 1, element_of(result).bytes)
-    stored = first(build, 1, src.kind.bytes)
+    stored = one if result == register else first(build, 1, src.kind.bytes)
     start = Registers(build, result.element).pattern(fold.start(element_of(result)))
 
     def row(lanes: Lanes, number: SSAValue) -> None:
