@@ -43,8 +43,9 @@ def test_indices_have_four_bytes() -> None:
     rejects_module(module(text, idx="!pto.ptr<i16, ub>"), "indices must have elements of 4 bytes, not 2")
 
 
-def test_only_some_elements_are_combined() -> None:
-    text = f"""pto.sim.scatter_mte3 %table[%cap, %pitch] by %idx[%c1, %c0] {AT}
+@pytest.mark.parametrize("name", ["pto.sim.scatter", "pto.sim.scatter_mte3"])
+def test_only_some_elements_are_combined(name: str) -> None:
+    text = f"""{name} %table[%cap, %pitch] by %idx[%c1, %c0] {AT}
       {{beyond = "skip", combine = ^"add"}} : !pto.ptr<i8, gm>, !pto.ptr<i32, ub>, !pto.ptr<i8, ub>"""
     changed = {"table": "!pto.ptr<i8, gm>", "ub": "!pto.ptr<i8, ub>"}
     rejects_module(module(text, **changed), "elements of i8 are not combined")
