@@ -17,6 +17,7 @@ from ptosim.effects.names import Space
 from ptosim.machine.observer import Footprint, Silent
 from ptosim.native.context import Word
 from ptosim.target.profile import load_target
+from raw import all_raw
 
 KIB = 1024
 
@@ -43,7 +44,7 @@ class Both:
 
     def __call__(self, *arguments: Any, **options: Any) -> None:
         if "engine" in options:
-            self.kernel(*arguments, **options)
+            self.kernel(*all_raw(arguments), **options)
             return
         copies = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
         native = self._run(copies, options, "native")
@@ -57,7 +58,7 @@ class Both:
 
     def _run(self, arguments: Any, options: dict[str, Any], engine: str) -> PTOError | None:
         try:
-            self.kernel(*arguments, **options, engine=engine)
+            self.kernel(*all_raw(arguments), **options, engine=engine)
         except PTOError as error:
             return error
         return None
@@ -263,8 +264,8 @@ def observed(both: Both, *arguments: Any, grid: int = 1) -> Images:
     """Run a kernel and keep what it wrote on the chip: on the reference engine, and the native one must agree."""
     images, kernel = Images(), both.kernel
     copies = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
-    kernel.reference(Launch(bind(kernel.signature, arguments), grid), images)()
-    kernel(*copies, grid=grid, engine="native", threads=1)
+    kernel.reference(Launch(bind(kernel.signature, all_raw(arguments)), grid), images)()
+    kernel(*all_raw(copies), grid=grid, engine="native", threads=1)
     for (role, space), written in images.written.items():
         expected = np.where(written, images.of(space, role), 0)
         np.testing.assert_array_equal(_native_memory(kernel, role, space), expected, f"the engines differ in {space}")

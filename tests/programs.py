@@ -41,21 +41,19 @@ class Program:
             if ELEMENTS[kind].is_float:
                 inner = memory[GUARD:-GUARD]
                 inner[ELEMENTS[kind].bytes - 1 :: ELEMENTS[kind].bytes] &= 0xC3  # few that are huge or NaN
-        return Memory(tuple(guarded), tuple(ELEMENTS[kind].bytes for kind in self.kinds), self.count)
+        return Memory(tuple(guarded), self.count)
 
 
 @dataclass(frozen=True)
 class Memory:
-    """The arrays of one launch, between guards."""
+    """The bytes of the arrays of one launch, between guards."""
 
     guarded: tuple[NDArray[np.uint8], ...]
-    widths: tuple[int, ...]
     count: int
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        pairs = zip(self.guarded, self.widths, strict=True)
-        return (*(memory[GUARD:-GUARD].view(f"u{width}") for memory, width in pairs), self.count)
+        return (*(memory[GUARD:-GUARD] for memory in self.guarded), self.count)
 
     @property
     def contents(self) -> list[bytes]:

@@ -2,8 +2,9 @@
 
 import array
 import ctypes
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -236,7 +237,7 @@ def numbers() -> np.ndarray:
     [
         lambda y: y,
         lambda y: y.reshape(4, 4),
-        lambda y: y.view(np.int32),
+        lambda y: y.view(np.uint8),
         lambda y: y.view("V4"),
         memoryview,
         lambda y: memoryview(y.reshape(2, 8)),
@@ -244,7 +245,7 @@ def numbers() -> np.ndarray:
         Capsule,
         (ctypes.c_float * 16).from_buffer,
     ],
-    ids="plain shaped integers raw memoryview shaped_memoryview interface dlpack ctypes".split(),
+    ids="plain shaped bytes raw memoryview shaped_memoryview interface dlpack ctypes".split(),
 )
 def test_kinds_of_arrays(wrap: Any) -> None:
     x, y = numbers(), np.zeros(16, np.float32)
@@ -264,11 +265,50 @@ def test_bfloat16_arrays() -> None:
     assert p.tolist() == [1.5, 0, 0]
 
 
+FITTING = {
+    "i8": "int8 uint8 bool",
+    "ui16": "int16 uint16",
+    "i32": "int32 uint32",
+    "f16": "float16",
+    "bf16": "bfloat16 int16 uint16",
+    "f32": "float32",
+    "i64": "int64 uint64",
+    "f8E5M2": "float8_e5m2 int8 uint8",
+    "f8E4M3FN": "float8_e4m3fn int8 uint8",
+    "!pto.hif8": "int8 uint8",
+    "!pto.f4E2M1x2": "int8 uint8",
+}
+KINDS = (
+    "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64 complex64 datetime64 S4 U1 "
+    "bfloat16 float8_e5m2 float8_e4m3fn"
+).split()
+
+
+@pytest.mark.parametrize("element", FITTING)
+@pytest.mark.parametrize("kind", KINDS)
+def test_which_elements_serve_which_pointers(element: str, kind: str) -> None:
+    """Floats are no integers, f16 is no bf16; integers serve formats that NumPy lacks; uint8 is bytes."""
+    array = np.zeros(16, getattr(ml_dtypes, kind, kind))
+    kernel = ptosim.load(module_text(kernel_text(f"%p: !pto.ptr<{element}, gm>", ""))).kernel()
+    if kind in (*FITTING[element].split(), "uint8"):
+        kernel(array)
+    else:
+        assert "argument 0 (p: " in refused(kernel, array)
+
+
+def test_the_grid_has_a_limit() -> None:
+    text = module_text(kernel_text("%n: i32", ""))
+    for call in (ptosim.load(text).kernel(), partial(ptosim.check, ptosim.load(text).kernel())):
+        message = refused(cast("ptosim.Kernel", call), 1, grid=2**31 + 1)
+        assert message == f"grid is at most {2**31 - 1}, not {2**31 + 1}"
+
+
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
         (np.zeros(16, np.float64), "elements of float64 have 8 bytes, but f32 has 4; convert the array first"),
-        (np.zeros(64, np.uint8), "elements of uint8 have 1 bytes"),
+        (np.zeros(63, np.uint8), "63 raw bytes are no whole number of f32, which has 4 bytes"),
+        (np.zeros(16, np.int32), "elements of int32 are not f32; convert the array"),
         (np.zeros(32, np.float32)[::2], "not C-contiguous"),
         (np.zeros((4, 4), np.float32).T, "not C-contiguous"),
         (np.frombuffer(bytes(64), np.float32), "read-only"),
@@ -369,7 +409,7 @@ def test_neighbours_in_memory_are_two_buffers() -> None:
 )
 def test_scalars(element: str, value: Any, bits: int) -> None:
     p = np.zeros(1, f"u{8 if element[-2:] == '64' else 1 if element == 'i8' else 2 if '16' in element else 4}")
-    store_kernel(element)(p, value)
+    store_kernel(element)(p.view(np.uint8), value)
     assert int(p[0]) == bits
 
 
@@ -390,7 +430,7 @@ def test_scalars(element: str, value: Any, bits: int) -> None:
     ids=str,
 )
 def test_scalars_that_do_not_fit(element: str, value: Any, reason: str) -> None:
-    p = np.zeros(1, np.uint32)
+    p = np.zeros(4, np.uint8)
     message = refused(store_kernel(element), p, value)
     assert message.startswith(f"argument 1 (v: {element}): ")
     assert reason in message

@@ -12,7 +12,6 @@ import pytest
 from ptosim.effects.catalogue import effects
 from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
-from ptosim.language.pending import PENDING
 from ptosim.language.tile_operation import TileOperation
 from ptosim.native.catalogue import lowered
 from ptosim.reference.catalogue import defined
@@ -20,8 +19,10 @@ from ptosim.reference.control import STRUCTURED
 from ptosim.report.instruction import page
 from ptosim.target.classes import COPY_CLASSES, OPERATION_CLASSES, SYNC_CLASS, TIMING_CLASSES
 from ptosim.tiles.catalogue import lowered as lowered_to_instructions
+from ptosim.tiles.pending import pending
 from test_isa_coverage import coverage
 
+PENDING = pending()
 STRUCTURE = {
     *("pto.vecscope", "pto.strict_vecscope", "pto.section.vector", "pto.section.cube"),
     *("arith.constant", "scf.for", "scf.if", "scf.while", "scf.yield", "scf.condition"),

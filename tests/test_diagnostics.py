@@ -186,7 +186,7 @@ def test_a_finding_is_a_diagnostic_and_knows_its_line():
     assert Diagnostic("trap", "error", "m").line is None
 
 
-KEYS = "kind severity message location label related notes hint core pipe bytes block loops count"
+KEYS = "kind severity message location label related notes hint core pipe bytes block loops count consequences"
 
 
 def test_json_is_plain_data_with_stable_keys():
@@ -221,6 +221,7 @@ def test_json_is_plain_data_with_stable_keys():
         "block": 0,
         "loops": [1, 2],
         "count": 3,
+        "consequences": [],
     }
     assert list(Diagnostic("trap", "error", "m").to_json()) == KEYS.split()
 

@@ -25,13 +25,15 @@ HEIGHT = {
     "report": 7,
     "arguments": 8,
     "loading": 8,
-    "api": 9,
-    "words": 10,
-    "expectation": 11,
-    "command": 12,
-    "cli": 13,
-    "__init__": 14,
-    "__main__": 14,
+    "enlargement": 9,
+    "api": 10,
+    "words": 11,
+    "expectation": 12,
+    "command": 13,
+    "order_cli": 14,
+    "cli": 15,
+    "__init__": 16,
+    "__main__": 16,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(

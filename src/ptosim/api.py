@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,13 +29,19 @@ if TYPE_CHECKING:
     from ptosim.report.check_report import CheckReport
     from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
+    from ptosim.report.proof import Proof
+    from ptosim.sanitize.checker import MemBar
     from ptosim.sanitize.last_writer import Written
+    from ptosim.sanitize.observation import Observation
     from ptosim.sanitize.program import Program
+    from ptosim.sanitize.rehearsal import Trials
     from ptosim.target import Target
     from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
 SYNC = ("auto", "written", "insert")
+MOST_BLOCKS = 2**31 - 1
+"""A launch counts its blocks in 32 bits."""
 
 
 def load(source: str | os.PathLike[str], target: str | None = None, sync: str = "auto") -> Module:
@@ -216,15 +222,16 @@ class Kernel:
     ) -> None:
         """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place.
 
-        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array whose elements have its
-        width (NumPy, the buffer protocol, or DLPack on the CPU, such as a torch tensor), for a scalar a number.
+        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array (NumPy, the buffer
+        protocol, or DLPack on the CPU, such as a torch tensor) whose elements are of its type or, for types that NumPy
+        does not have, integers of its width; for any type uint8, the raw bytes. For a scalar a number.
         Arguments that share memory are one buffer.
 
         `engine`: "native" compiles and caches, "reference" is the executable definition. `oob`: "error" stops at an
         access to GM outside an argument, "drop" reads zeros there and drops writes. `threads`: workers of the native
         engine, by default all cores. `schedule`: "program", or on the reference engine "random:SEED" and "delay:PIPE".
-        `max_steps`: the most loop iterations of a block. `poison`: on-chip memories start with a pattern (NaN, as a
-        float) instead of zeros, so that what relies on bytes that nothing has written shows.
+        `max_steps`: the most loop iterations and calls of a block. `poison`: on-chip memories start with a pattern
+        (NaN, as a float) instead of zeros, so that what relies on bytes that nothing has written shows.
 
         Raises PTOError with `.diagnostics`; what the arguments hold is then not specified.
         """
@@ -398,26 +405,67 @@ def examine(
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
     from ptosim.report.check_report import report
-    from ptosim.sanitize.checker import Subject
-    from ptosim.sanitize.session import check as observe
+    from ptosim.sanitize.session import repaired
 
-    arguments = launch.arguments
-    subject = Subject(
-        kernel.module.layout,
-        arguments.names,
-        tuple(len(buffer) for buffer in arguments.buffers),
-        kernel.program.cross_block,
-        _choice("mem_bar", mem_bar, ("relaxed", "strict", "off")),
-    )
     chosen = _blocks(blocks, launch.grid, kernel.program.cross_block, unwritten)
     most = None if max_findings is None else _count("max_findings", max_findings)
+    strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
+    observation = observed(kernel, launch, strictness, chosen, unwritten)
+    if not observation.findings:
+        return report(kernel.name, ())
+    trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
+    return report(kernel.name, repaired(observation, trials), most)
+
+
+def _trials(
+    kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
+) -> Trials:
+    """How edited texts are tried: on the blocks that findings are about, on all that were chosen, and on the first and
+    the last of larger launches. A text that the verifier warns of more than before counts as one that does not load."""
+    from ptosim.enlargement import enlargements
+    from ptosim.sanitize.rehearsal import Trials
+
+    outline, together = kernel.module.outline, kernel.program.cross_block
+
+    def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Callable[[str], Observation | None]:
+        def check_text(text: str) -> Observation | None:
+            try:
+                module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
+                subject = module.kernel(kernel.name)
+                _ = subject.program  # what cannot be run says so here
+            except PTOError:
+                return None
+            is_worse = len(module.warnings) > len(outline.warnings)
+            return None if is_worse else observed(subject, launched(), mem_bar, chosen)
+
+        return check_text
+
+    part = [block for block in blocks if block in concerned or together] or blocks
+    ends = range(launch.grid) if together else sorted({0, launch.grid - 1})
+    ways = enlargements(kernel.signature, launch.arguments, list(kernel.program.entries.values()))
+    return Trials(
+        trial(lambda: launch, part),
+        None if len(part) == len(blocks) else trial(lambda: launch, blocks),
+        [[trial(lambda size=size: replace(launch, arguments=size()), ends) for size in way] for way in ways],
+    )
+
+
+def observed(
+    kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], unwritten: bool = False
+) -> Observation:
+    """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
+    from ptosim.sanitize.checker import Subject
+    from ptosim.sanitize.session import observe
+
+    arguments = launch.arguments
+    sizes = tuple(len(buffer) for buffer in arguments.buffers)
+    subject = Subject(kernel.module.layout, arguments.names, sizes, kernel.program.cross_block, mem_bar)
 
     def execute(observer: Observer) -> Run:
         return kernel.reference(replace(launch, arguments=arguments.copied()), observer)
 
     said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.warnings}
-    found = observe(subject, execute, chosen, unwritten)
-    return report(kernel.name, [one for one in found if (one.kind, one.message, one.line) not in said], most)
+    return observe(subject, execute, blocks, unwritten, said)
 
 
 def _blocks(blocks: Any, grid: int, together: bool, unwritten: bool) -> Sequence[int]:
@@ -443,6 +491,23 @@ def _choice(name: str, value: str, choices: Sequence[str]) -> Any:
     return value
 
 
+def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
+    """Prove that a kernel is race-free and balanced for every number of iterations, every branch and every grid.
+
+    The proof has `.proven`, `.counterexample`, `.undecided`, `.assumptions` and `str()`. Arguments are not needed; with
+    them a counterexample is tried by a check, and `.confirmed` says whether it shows.
+    """
+    from ptosim.order.prove import prove as judge
+    from ptosim.report.proof import Proof
+
+    verdict = judge(kernel.module.executable, dict(kernel.program.entries))
+    confirmed = None
+    if args and verdict.broken:
+        shown = {place for found in check(kernel, *args, grid=grid).findings for place in found.places}
+        confirmed = any(shown & found.places for found in verdict.broken)
+    return Proof(kernel.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed)
+
+
 def profile(
     kernel: Kernel,
     *args: Any,
@@ -454,7 +519,7 @@ def profile(
 
     The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `.warnings`, `str()`, `.to_json()`,
     `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
-    own. `max_steps`: the most loop iterations of a block.
+    own. `max_steps`: the most loop iterations and calls of a block.
     """
     arguments = bind(kernel.signature, args)
     return measure(kernel, Launch(arguments, _count("grid", grid), max_steps=_count("max_steps", max_steps)), target)
@@ -500,6 +565,8 @@ class Launch:
     def __post_init__(self) -> None:
         if self.oob not in ("error", "drop"):
             raise error("argument", f"oob is 'error' or 'drop', not {self.oob!r}")
+        if self.grid > MOST_BLOCKS:
+            raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
 
 
 def _count(name: str, value: Any) -> int:
@@ -508,4 +575,4 @@ def _count(name: str, value: Any) -> int:
     return value.__index__()
 
 
-__all__: Sequence[str] = ("Kernel", "Launch", "Module", "check", "load", "profile")
+__all__: Sequence[str] = ("Kernel", "Launch", "Module", "check", "load", "profile", "prove")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -18,6 +18,17 @@ from ptosim.effects.element import ELEMENTS, Element, element
 from ptosim.machine.memory import pointer
 
 Bytes = NDArray[np.uint8]
+
+FLOAT_ARRAYS: Mapping[str, np.dtype[Any]] = {
+    "f16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
+    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "f8E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
+}
+"""The floats that arrays may have, by the element type of the pointer."""
 
 
 @dataclass(frozen=True)
@@ -101,11 +112,31 @@ def _bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
         raise _wrong(index, parameter, "the array holds Python objects, not numbers")
     if not array.dtype.isnative:
         raise _wrong(index, parameter, f"the elements ({array.dtype}) are not in this computer's byte order")
-    if array.dtype.itemsize != parameter.element.bytes:
-        found, wanted = array.dtype.itemsize, parameter.element
-        message = f"elements of {array.dtype} have {found} bytes, but {wanted.name} has {wanted.bytes}"
-        raise _wrong(index, parameter, f"{message}; convert the array first (x.astype)")
+    if (reason := _mismatch(array, parameter.element)) is not None:
+        raise _wrong(index, parameter, reason)
     return array.reshape(-1).view(np.uint8)
+
+
+def _mismatch(array: NDArray[Any], wanted: Element) -> str | None:
+    """Why the elements of an array are not of a type. Signedness is free, and bytes may stand for anything."""
+    dtype = array.dtype
+    if dtype == np.uint8 and array.size % wanted.bytes:
+        return f"{array.size} raw bytes are no whole number of {wanted.name}, which has {wanted.bytes} bytes"
+    if dtype == np.uint8:
+        return None
+    if dtype.itemsize != wanted.bytes:
+        message = f"elements of {dtype} have {dtype.itemsize} bytes, but {wanted.name} has {wanted.bytes}"
+        return f"{message}; convert the array first (x.astype)"
+    as_bits = wanted.name == "bf16" or not wanted.is_float  # NumPy has no type for some of these: integers serve
+    if (
+        (dtype.kind in "iu" and as_bits)
+        or (dtype.kind == "b" and wanted.is_integer)
+        or (wanted.name in FLOAT_ARRAYS and dtype == FLOAT_ARRAYS[wanted.name])
+        or (dtype.type is np.void and dtype.fields is None)  # what np.load makes of a format that NumPy does not know
+    ):
+        return None
+    advice = "convert the array (x.astype), or pass its bits (x.view(np.uint8))"
+    return f"elements of {dtype} are not {wanted.name}; {advice}"
 
 
 def _array(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:

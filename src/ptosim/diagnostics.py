@@ -117,6 +117,7 @@ class Diagnostic:
     block: int | None = None
     loops: tuple[int, ...] = ()  # loop indices of the first occurrence, outermost first
     count: int = 1
+    consequences: tuple["Diagnostic", ...] = ()  # findings that go with this one
 
     def __post_init__(self) -> None:
         if self.kind not in SEVERITY:
@@ -125,6 +126,12 @@ class Diagnostic:
     @property
     def line(self) -> int | None:
         return self.location.line if self.location else None
+
+    @property
+    def places(self) -> set[tuple[str, int]]:
+        """Its kind at every line that takes part."""
+        others = [other.location for other in self.related]
+        return {(self.kind, place.line) for place in (self.location, *others) if place is not None}
 
     def __str__(self) -> str:
         return render(self)
@@ -146,6 +153,7 @@ class Diagnostic:
             "block": self.block,
             "loops": list(self.loops),
             "count": self.count,
+            "consequences": [each.to_json() for each in self.consequences],
         }
 
 
@@ -203,8 +211,7 @@ UNPRINTABLE = {
 
 def render(diagnostic: Diagnostic) -> str:
     """The diagnostic as text, the way a compiler prints one."""
-    where = f"{diagnostic.location}: " if diagnostic.location else ""
-    lines = [f"{where}{diagnostic.severity}: {diagnostic.kind}: {diagnostic.message}"]
+    lines = [headline(diagnostic)]
     if diagnostic.location and diagnostic.location.source:
         lines += _quote(diagnostic.location, diagnostic.location.source, "^", diagnostic.label or "")
     for other in diagnostic.related:
@@ -213,7 +220,15 @@ def render(diagnostic: Diagnostic) -> str:
         lines += _remark("note: ", note)
     if diagnostic.hint:
         lines += _remark("hint: ", diagnostic.hint)
+    if diagnostic.consequences:
+        lines += _remark("follows: ", "\n".join(map(headline, diagnostic.consequences)))
     return "\n".join(lines).translate(UNPRINTABLE)
+
+
+def headline(diagnostic: Diagnostic) -> str:
+    """Where, how grave, what kind and what: the first line of the text."""
+    where = f"{diagnostic.location}: " if diagnostic.location else ""
+    return f"{where}{diagnostic.severity}: {diagnostic.kind}: {diagnostic.message}"
 
 
 DEPENDS_ON_VALUES = ("out-of-bounds", "misaligned", "id-range", "invalid", "arithmetic", "trap")

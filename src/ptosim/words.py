@@ -8,26 +8,15 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.arguments import Parameter
+from ptosim.arguments import FLOAT_ARRAYS, Parameter
 from ptosim.diagnostics import PTOError, error
 from ptosim.effects.element import Element
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
-
-_DTYPES: dict[str, Any] = {
-    "f16": np.float16,
-    "f32": np.float32,
-    "f64": np.float64,
-    "bf16": ml_dtypes.bfloat16,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E8M0": ml_dtypes.float8_e8m0fnu,
-}
 
 LARGEST_ARRAY = 1 << 34
 """Bytes; a shape beyond this is taken for a slip of the pen."""
@@ -38,8 +27,8 @@ LONGEST_NUMBER = 40
 
 def dtype_of(element: Element) -> np.dtype[Any]:
     """The NumPy type of an array whose elements are of this type; raw bytes for formats that NumPy does not know."""
-    if element.name in _DTYPES:
-        return np.dtype(_DTYPES[element.name])
+    if element.name in FLOAT_ARRAYS:
+        return FLOAT_ARRAYS[element.name]
     return np.dtype(f"{'i' if element.kind == 'signed' else 'u'}{element.bytes}")
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import ptosim
 from ptosim import PTOError
+from raw import all_raw
 
 Array = NDArray[np.generic]
 
@@ -152,7 +153,7 @@ def outcome(
 
     def run(**more: object) -> list[Array]:
         copies = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
-        kernel(*copies, **options, **more)  # type: ignore[arg-type]
+        kernel(*all_raw(copies), **options, **more)  # type: ignore[arg-type]
         return [a for a in copies if isinstance(a, np.ndarray)]
 
     result = run(engine="reference")
@@ -160,9 +161,9 @@ def outcome(
     if clean:
         others |= {schedule: run(engine="reference", schedule=schedule) for schedule in schedules}
         grid = {key: value for key, value in options.items() if key == "grid"}
-        report = ptosim.check(kernel, *arguments, **grid)  # type: ignore[arg-type]
+        report = ptosim.check(kernel, *all_raw(arguments), **grid)  # type: ignore[arg-type]
         assert report.ok, str(report)
-        assert ptosim.profile(kernel, *arguments, **grid).cycles > 0  # type: ignore[arg-type]
+        assert ptosim.profile(kernel, *all_raw(arguments), **grid).cycles > 0  # type: ignore[arg-type]
     for name, arrays in others.items():
         for number, (one, other) in enumerate(zip(result, arrays, strict=True)):
             assert same_bytes(one, other), f"argument {number}: reference and {name} differ"

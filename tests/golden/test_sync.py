@@ -362,7 +362,7 @@ def good(extra: str, where: str = "before") -> str:
         ),
         (good("    pto.sync.set <PIPE_FIX>, 1\n"), "wrong-pipe", "error", "pto.sync.set"),
         (good('    pto.set_flag["PIPE_MTE1", "PIPE_MTE2", "EVENT_ID0"]\n'), "wrong-pipe", "error", "PIPE_MTE1"),
-        (good('    pto.set_flag["PIPE_FIX", "PIPE_V", "EVENT_ID0"]\n'), "unsupported", "error", "PIPE_FIX"),
+        (good('    pto.set_flag["PIPE_FIX", "PIPE_V", "EVENT_ID0"]\n'), "wrong-pipe", "error", "PIPE_FIX"),
         (good("    pto.sync.set <PIPE_V>, 17\n"), "id-range", "error", "pto.sync.set"),
         (good("    pto.trap\n"), "trap", "error", "pto.trap"),
         (

@@ -4,7 +4,7 @@ import pytest
 
 from language.source import accepts, errors, prints, read, rejects, running
 from ptosim.language.control import For, If, While, Yield
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import Call, Function
 
 ONE = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
 
@@ -433,5 +433,5 @@ module attributes {pto.target_arch = "a5"} {
 """
     module = read(text).parsed.module
     calls = [op for op in module.walk() if isinstance(op, Call)]
-    found = [callee_of(call) for call in calls]
+    found = [call.function for call in calls]
     assert [function.symbol for function in found if isinstance(function, Function)] == ["inner", "outer"]

@@ -196,7 +196,7 @@ def test_paths_between_the_cores_exist_on_a5_only(name: str) -> None:
 
 
 def test_block_copies() -> None:
-    accepts(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %65535, %65535, %65535, %65535 : <f32, ub>, <f32, ub>, i64 x5")
+    accepts(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %65535, %65535, %65534, %65535 : <f32, ub>, <f32, ub>, i64 x5")
     message = "source_gap is 65536; it must be 0..65535"
     rejects(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %1, %1, ^%65536, %0", message)
     accepts(f"pto.copy_ubuf_to_cbuf {UB}, {L1}, %0, %4095, %1, %0, %0")
@@ -276,7 +276,9 @@ def test_loops_of_grouped_copies() -> None:
     message = "loop_dest_strides[0] is 2097152; it must be 0..2097151"
     rejects(f"{start} loop({X}, {X}, ^%2097152) loop{GROUP}", message)
     rejects(f"{start} loop(^%s_i32, {X}, {X})", "loop_counts[0] must be i64, not i32")
-    rejects(f"{start} loop({X}, {X}^)", "Expected ',' before loop_dest_strides[0]", kind="syntax")
+    takes = "this clause takes 3 operands (loop_counts[0], loop_source_strides[0], loop_dest_strides[0])"
+    message = f"Expected ',' before loop_dest_strides[0]: {takes}, not 2"
+    rejects(f"{start} loop({X}, {X}^)", message, kind="syntax")
     accepts(f"pto.mte_l1_ub {L1}, {UB}, {X} nburst{GROUP} loop{GROUP} loop{GROUP}")
     accepts(f"pto.mte_gm_l1 {GM}, {L1}, {X} nburst{GROUP} loop1{GROUP} loop2{GROUP}")
 

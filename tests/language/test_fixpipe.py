@@ -200,9 +200,14 @@ class TestLayout:
         accepts(store(name, f"nz2nd, loop3({X}, {X}, {X})"))
 
     def test_loop3_needs_three_operands(self, name: str) -> None:
-        message = "Expected ',' before loop3_dest_stride"
+        takes = "this clause takes 3 operands (loop3_count, loop3_source_stride, loop3_dest_stride)"
+        message = f"Expected ',' before loop3_dest_stride: {takes}, not 2"
         rejects(store(name, f"nz2nd, loop3({X}, {X}^)"), message, kind="syntax")
-        rejects(store(name, f"nz2nd, loop3({X}^)"), "Expected ',' before loop3_source_stride", kind="syntax")
+        rejects(
+            store(name, f"nz2nd, loop3({X}^)"),
+            f"Expected ',' before loop3_source_stride: {takes}, not 1",
+            kind="syntax",
+        )
 
 
 # --- 14: order of clauses --------------------------------------------------------------------------------------------

@@ -1,10 +1,14 @@
 """What the parser says about text that is none, or that asks for too much."""
 
+import re
+
 import pytest
 
 from language.source import accepts, errors, prints, read, rejects
 from ptosim.diagnostics import PTOError, Source
+from ptosim.language.foreign import INSTEAD
 from ptosim.language.load import load
+from ptosim.language.parser import context
 
 
 @pytest.mark.parametrize(
@@ -46,7 +50,29 @@ from ptosim.language.load import load
             "scf.yield must be the last operation of its region",
         ),
         ("~return\n%x:2 = arith.mulsi_extended %n, %n : i32", "func.return must be the last operation of its region"),
-        ("pto.copy_ubuf_to_ubuf %ub, %ub, %m, %m, %m, %m~", "Expected ',' before dest_gap"),
+        (
+            "pto.copy_ubuf_to_ubuf %ub, %ub, %m, %m, %m, %m~",
+            "Expected ',' before dest_gap: pto.copy_ubuf_to_ubuf takes 7 operands "
+            "(source, dest, sid, n_burst, len_burst, source_gap, dest_gap), not 6",
+        ),
+        ("%x = arith.addi %n ~: i32", "Expected ',' before rhs: arith.addi takes 2 operands (lhs, rhs), not 1"),
+        ("%x = arith.addi %n, %n~, %n : i32", "arith.addi takes 2 operands (lhs, rhs); this is one more"),
+        ("%x = arith.constant ~1e-3 : f32", "a float needs a point: write 1.0e-3"),
+        ("%x = arith.constant -~2E5 : f32", "a float needs a point: write -2.0E5"),
+        ("%x = arith.constant ~.5 : f32", "a number begins with a digit: write 0.5"),
+        (
+            "scf.for %j = %i to ~4 step %i { }",
+            "expected ub: an SSA value such as %x, not a number; "
+            "write %c = arith.constant 4 : index before it, and %c here",
+        ),
+        (
+            "%x = arith.addi %n, ~1 : i32",
+            "expected rhs: an SSA value such as %x, not a number; "
+            "write %c = arith.constant 1 : T before it, and %c here",
+        ),
+        ("~pto.vrsqrt %f : f32", "unknown operation 'pto.vrsqrt': pto.vsqrt and then pto.vdiv do the same"),
+        ("~vrsqrt %f : f32", "unknown operation 'vrsqrt': pto.vsqrt and then pto.vdiv do the same"),
+        ("~set_flag %f : f32", "unknown operation 'set_flag'; did you mean 'pto.set_flag'?"),
         ("pto.vecscope { ^a: ~^b: }", None),
     ],
 )
@@ -202,6 +228,54 @@ def test_text_that_is_nested_too_deep(bracket: str):
     (found,) = raised.value.diagnostics
     assert (found.kind, found.message) == ("limit", "nested deeper than 200 levels")
     assert found.location is not None
+
+
+@pytest.mark.parametrize("text", ["", "\n", "  // nothing here\n\n"])
+def test_a_file_without_an_operation(text: str):
+    with pytest.raises(PTOError) as raised:
+        load(Source("kernel.pto", text))
+    (found,) = raised.value.diagnostics
+    assert (found.kind, found.message) == ("syntax", "kernel.pto is empty: expected a module or a function")
+
+
+def test_words_of_other_instruction_sets_have_an_answer_that_exists():
+    known = {op.name for op in context().loaded_ops}
+    assert not known & set(INSTEAD)
+    words = {word for answer in INSTEAD.values() for word in re.findall(r"\b(?:pto|arith|math)\.\w+", answer)}
+    assert words <= known
+
+
+NINES = "9" * 100_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"%c = arith.constant {NINES} : i64",
+        f"%c = arith.constant -{NINES} : i64",
+        f"%c = arith.constant 0x{NINES} : i64",
+        f"%c = arith.constant {NINES} : f32",
+        f"%c = arith.constant 1 : i{NINES}",
+        f"%c:{NINES} = arith.constant 1 : i64",
+        f"%c = arith.addi %a, %a#{NINES} : i64",
+        f"pto.sync.set #pto.pipe<PIPE_V>, {NINES}",
+        f'pto.get_buf "PIPE_V", {NINES}, 0',
+        f"pto.vecscope {{ %v = pto.vbr %a : i64 -> !pto.vreg<{NINES}xi64> }}",
+        f"scf.for %i = %a to {NINES} step %a {{ }}",
+    ],
+    ids=lambda line: line.split("9")[0],
+)
+def test_an_integer_of_100_000_digits(line: str):
+    text = f"func.func @k(%a: i64) {{\n  {line}\n  return\n}}"
+    with pytest.raises(PTOError) as raised:
+        load(Source("kernel.pto", text))
+    (found,) = raised.value.diagnostics
+    assert (found.kind, found.line) == ("syntax", 2)
+    assert re.fullmatch(r"an integer of 10000\d characters; no type holds more than 20 digits", found.message)
+
+
+def test_integers_with_zeros_before_them_are_read():
+    accepts(f"func.func @f() {{ %c = arith.constant {'0' * 80}7 : i64\nreturn }}")
 
 
 def test_deep_nesting_below_the_limit_is_read():

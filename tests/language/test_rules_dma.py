@@ -295,7 +295,12 @@ GROUPED = [
     Rule(ub_gm(rows=f"%2, ~%«{_UB + 1}|{_UB}», {_X}"), f"source_stride is {_UB + 1}; it must be 0..{_UB}"),
     Rule(gm_ub(rest=f" loop(~%«n1|1», {_X}, {_X})"), f"loop_counts[0] is -1; it must be 0..{_COUNT}"),
     Rule(gm_ub(rest=f" loop(%2, ~%«n1|0», {_X})"), f"loop_source_strides[0] is -1; it must be 0..{_GM}"),
-    Rule(gm_ub(rest=f" loop({_X}, {_X}~«|, {_X}»)"), "Expected ',' before loop_dest_strides[0]", "syntax"),
+    Rule(
+        gm_ub(rest=f" loop({_X}, {_X}~«|, {_X}»)"),
+        "Expected ',' before loop_dest_strides[0]: this clause takes 3 operands "
+        "(loop_counts[0], loop_source_strides[0], loop_dest_strides[0]), not 2",
+        "syntax",
+    ),
     Rule(
         gm_ub(length="~%«100|96»"),
         "len_burst is 100; without padding it must be a multiple of 32 on a2a3",

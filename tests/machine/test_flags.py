@@ -255,7 +255,7 @@ def test_copies_read_when_they_begin_and_write_when_they_end() -> None:
         (ALL, V, 0, "wrong-pipe", "PIPE_ALL"),
         (MTE1, M, 0, "wrong-pipe", "aiv0 has no pipe MTE1"),
         (M, FIX, 0, "wrong-pipe", "aiv0 has no pipe M"),
-        (FIX, V, 0, "unsupported", "no core has both"),
+        (FIX, V, 0, "wrong-pipe", "no core has both"),
     ],
 )
 def test_illegal_flags(src: Pipe, dst: Pipe, event: int, kind: str, words: str) -> None:

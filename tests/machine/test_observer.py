@@ -359,7 +359,7 @@ def test_illegal_operands_are_reported_and_left_out() -> None:
 
     assert kinds(program) == [
         ("id-range", 1),
-        ("unsupported", 2),
+        ("wrong-pipe", 2),
         ("id-range", 3),
         ("id-range", 4),
         ("wrong-pipe", 5),

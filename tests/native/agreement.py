@@ -6,13 +6,14 @@ import numpy as np
 
 from ptosim.api import Kernel
 from ptosim.diagnostics import Diagnostic, PTOError
+from raw import all_raw
 
 
 def outcome(kernel: Kernel, arguments: tuple[Any, ...], **options: Any) -> list[bytes] | Diagnostic:
     """The arrays after a run on copies, or the error that ended it."""
     given = [argument.copy() if isinstance(argument, np.ndarray) else argument for argument in arguments]
     try:
-        kernel(*given, **options)
+        kernel(*all_raw(given), **options)
     except PTOError as error:
         (diagnostic,) = error.diagnostics
         return diagnostic

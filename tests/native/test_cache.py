@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ptosim.native.cache import SOURCES, Cache, Compiled, default_directory, source_digest
+from ptosim.native.cache import SOURCES, Cache, Compiled, default_directory, source_digest, why_unusable
 
 SOMETHING = Compiled(b"\x7fELF and so on \x00\xff", {"kernels": {"k": [["x", "ptr"]]}, "lines": [1, 2, 3], "note": "−"})
 
@@ -84,7 +84,42 @@ def test_a_directory_that_others_may_write_is_not_used(cache: Cache):
     cache.directory.chmod(0o777)
     assert cache.load(name(1)) is None
     cache.store(name(2), SOMETHING)
+    assert cache.files() == []
+    assert cache.clear() == 0
+    cache.directory.chmod(0o700)
     assert len(cache.files()) == 1
+
+
+def test_a_directory_that_is_a_link_is_not_used(cache: Cache, tmp_path: Path):
+    cache.store(name(1), SOMETHING)
+    link = tmp_path / "link"
+    link.symlink_to(cache.directory)
+    linked = Cache(link)
+    assert linked.load(name(1)) is None
+    linked.store(name(2), SOMETHING)
+    assert linked.files() == []
+    assert linked.clear() == 0
+    assert cache.load(name(1)) == SOMETHING and cache.load(name(2)) is None
+
+
+def test_a_directory_of_another_user_is_not_used(cache: Cache, monkeypatch: pytest.MonkeyPatch):
+    cache.store(name(1), SOMETHING)
+    monkeypatch.setattr(os, "getuid", lambda: cache.directory.stat().st_uid + 1)
+    assert cache.load(name(1)) is None
+    cache.store(name(2), SOMETHING)
+    assert cache.files() == []
+    assert why_unusable(cache.directory) == "it belongs to another user"
+
+
+def test_what_dead_processes_left_unfinished_goes(cache: Cache):
+    cache.store(name(1), SOMETHING)
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    left, alive = cache.directory / f"{dead.pid}-0123.part", cache.directory / f"{os.getpid()}-0123.part"
+    for part in (left, alive):
+        part.write_bytes(b"half")
+    cache.store(name(2), SOMETHING)
+    assert not left.exists() and alive.exists()
 
 
 @pytest.mark.parametrize("directory", [None, Path("/dev/null/kernels")])
@@ -191,6 +226,8 @@ def test_a_kept_digest_is_believed_while_sizes_and_times_stay(tmp_path: Path):
         ({"HOME": "/home/u", "XDG_CACHE_HOME": "relative"}, Path("/home/u/.cache/ptosim")),
         ({"HOME": "/home/u", "XDG_CACHE_HOME": ""}, Path("/home/u/.cache/ptosim")),
         ({"HOME": "/home/u", "PTOSIM_CACHE": "off"}, None),
+        ({"HOME": "/home/u", "XDG_CACHE_HOME": "/var/c", "PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
+        ({"PTOSIM_CACHE": "/srv/kernels"}, Path("/srv/kernels")),
         ({"HOME": "/home/u", "PTOSIM_CACHE": "on"}, Path("/home/u/.cache/ptosim")),
         ({}, None),
     ],

@@ -178,3 +178,13 @@ def test_the_command_line_shows_and_clears_the_cache(kernel_file: Path, tmp_path
     assert "removed 3 files" in command(home, "cache", "--clear")
     assert "0 files" in command(home, "cache")
     assert command(home, "cache", PTOSIM_CACHE="off").startswith("nowhere")
+
+
+def test_the_environment_names_the_place(kernel_file: Path, tmp_path: Path) -> None:
+    place, link = tmp_path / "place", tmp_path / "link"
+    link.symlink_to(place)
+    first, second = (run(kernel_file, tmp_path / "cache", PTOSIM_CACHE=str(place)) for _ in range(2))
+    assert first["compiled"] and not second["compiled"]
+    assert list(place.glob("*.kernel"))
+    assert run(kernel_file, tmp_path / "cache", PTOSIM_CACHE=str(link))["compiled"]
+    assert "is not used (it is a link)" in command(tmp_path, "cache", PTOSIM_CACHE=str(link))

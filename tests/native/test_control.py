@@ -216,7 +216,9 @@ def test_helpers_of_scalar_code() -> None:
     %sum = arith.index_cast %n : index to i32
     {STORE_SUM}"""
     assert same(body, rest=HELPERS)[4096:4100].view("i4")[0] == 16
-    found = fails(kernel(body, HELPERS), some_bytes(SIZE), np.zeros(SIZE, np.uint8), max_steps=4 + 1 + 2 + 3)
+    found = fails(
+        kernel(body, HELPERS), some_bytes(SIZE), np.zeros(SIZE, np.uint8), max_steps=4 + (1 + 1) + (1 + 2) + (1 + 3)
+    )
     assert (found.kind, found.loops) == ("limit", (2,))
 
 

@@ -24,6 +24,7 @@ from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.element import ELEMENTS
 from ptosim.machine.entry import Entry
 from ptosim.machine.observer import Silent
+from raw import all_raw
 
 Bytes = NDArray[np.uint8]
 
@@ -90,7 +91,7 @@ def scope(body: str) -> str:
 
 def run(text: str, *arguments: Any, **options: Any) -> None:
     """Run the kernel @k of a module on the reference engine."""
-    load(text).kernel("k")(*arguments, engine="reference", **options)
+    load(text).kernel("k")(*all_raw(arguments), engine="reference", **options)
 
 
 _IN = f"""pto.mte_gm_ub %in, %ub_ui8, %c0_i64, %c{SIZE}_i64 nburst(%c1_i64, %c{SIZE}_i64, %c{SIZE}_i64)

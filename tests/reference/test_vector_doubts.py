@@ -8,16 +8,24 @@ from sort_programs import IMAGE, counts, merge_kernel, records, sort_kernel
 from vector_programs import binary, program
 
 
-def _remarks(kernel, *arguments) -> list[str]:
+def _findings(kernel, *arguments) -> list[ptosim.Finding]:
     report = ptosim.check(kernel, *arguments)
     assert report.ok, report
-    return [finding.message for finding in report.findings]
+    return list(report.findings)
+
+
+def _remarks(kernel, *arguments) -> list[str]:
+    return [finding.message for finding in _findings(kernel, *arguments)]
+
+
+def _found(instruction: str, **given) -> list[ptosim.Finding]:
+    made = program(instruction)
+    slots = np.stack([operand.image(given.get(operand.name)) for operand in made.operands])
+    return _findings(made.kernel, slots[np.newaxis], np.zeros((1, len(made.results), 256), np.uint8), 1)
 
 
 def _of(instruction: str, **given) -> list[str]:
-    made = program(instruction)
-    slots = np.stack([operand.image(given.get(operand.name)) for operand in made.operands])
-    return _remarks(made.kernel, slots[np.newaxis], np.zeros((1, len(made.results), 256), np.uint8), 1)
+    return [finding.message for finding in _found(instruction, **given)]
 
 
 def test_a_kernel_around_an_instruction_is_clean():
@@ -41,6 +49,13 @@ def test_the_mask_of_a_widening_conversion_can_be_read_in_two_ways(part, active,
     text = f'%d = pto.vcvt %a, %m {{part = "{part}"}} : V<f16>, M<b16> -> V<f32>'
     message = "the mask is read as selecting lanes of the source; as lanes of the result it would select others"
     assert _of(text, a=[1] * 128, m=active) == [message] * count
+
+
+def test_the_doubt_says_what_to_write_instead():
+    text = '%d = pto.vcvt %a, %m {part = "ODD"} : V<f16>, M<b16> -> V<f32>'
+    (found,) = _found(text, a=[1] * 128, m=range(7))
+    advice = "convert under a mask of all lanes and cut the tail where the result is used"
+    assert found.hint == f"{advice}: pto.plt_b32 for the mask of its store"
 
 
 def _image(*pieces: np.ndarray) -> np.ndarray:

@@ -170,7 +170,7 @@ def test_max_steps():
     assert run(*PINGPONG, "--max-steps", "68")[0] == 0  # 4 tiles of 16 registers
     code, _, problem = run(*PINGPONG, "--max-steps", "67")
     assert code == 1
-    assert "error: limit: more than 67 loop iterations in one block (max_steps)" in problem
+    assert "error: limit: more than 67 loop iterations and calls in one block (max_steps)" in problem
     assert run(*PINGPONG, "--max-steps", "0")[0] == 2
 
 

@@ -102,7 +102,7 @@ def test_max_steps() -> None:
     assert ptosim(*words, "--max-steps", "68").exit_code == 0  # 4 tiles of 16 registers
     result = ptosim(*words, "--max-steps", "67")
     assert result.exit_code == 1
-    assert "error: limit: more than 67 loop iterations in one block (max_steps)" in result.stdout
+    assert "error: limit: more than 67 loop iterations and calls in one block (max_steps)" in result.stdout
     assert ptosim(*words, "--max-steps", "0").exit_code == 2
 
 

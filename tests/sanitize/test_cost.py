@@ -10,7 +10,7 @@ import pytest
 import ptosim
 from cost import costs_at_most
 from examples.test_examples import EXAMPLES, script
-from ptosim.api import Launch, examine
+from ptosim.api import Launch, examine, observed
 from ptosim.arguments import bind
 from sanitize.kernels import ALL, COPY, PARAMETERS, load, order, put, store, take, text
 
@@ -59,11 +59,12 @@ REPEATED = (
 
 
 def peak(source: str, rounds: int) -> int:
+    """Of the run itself: what trying hints takes, the reading of edited texts, is the same for any number of steps."""
     kernel = ptosim.load(source).kernel()
-    x, y = np.zeros(64, np.float32), np.zeros(64, np.float32)
-    ptosim.check(kernel, x, y, rounds)  # what is made once, in any check
+    launch = Launch(bind(kernel.signature, (np.zeros(64, np.float32), np.zeros(64, np.float32), rounds)))
+    observed(kernel, launch, "relaxed", [0])  # what is made once, in any check
     tracemalloc.start()
-    ptosim.check(kernel, x, y, rounds)
+    observed(kernel, launch, "relaxed", [0])
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return most
@@ -126,13 +127,14 @@ def test_the_shadow_of_gm_is_small() -> None:
 
 
 def test_many_findings_do_not_take_long() -> None:
-    """300 copies to one place, ten times over: 3000 occurrences of 300 pairs, against the same with barriers."""
+    """300 copies to one place, ten times over: 3000 occurrences of 300 pairs, against the same with barriers. More than
+    can be repaired one by one: the hints of all are tried at once, which is another run."""
     barrier = "    pto.barrier #pto.pipe<PIPE_MTE2>\n"
     ten = "    %c10 = arith.constant 10 : index\n    scf.for %i = %c0 to %c10 step %c1 {{\n{}    }}\n" + ALL
     racy, ordered = (ptosim.load(text(ten.format(line * 300))).kernel() for line in (load(), load() + barrier))
     assert len(findings(racy)) == 300
     assert findings(ordered) == ()
-    assert seconds(racy) < 8 * seconds(ordered)
+    assert seconds(racy) < 14 * seconds(ordered)
 
 
 def findings(kernel: ptosim.Kernel) -> tuple[ptosim.Finding, ...]:

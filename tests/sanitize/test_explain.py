@@ -83,7 +83,7 @@ def test_the_pytest_example(tmp_path: Path) -> None:
     failed = pytest_on(tmp_path / "test_broken.py", example.replace("examples/softmax.pto", str(broken)))
     assert failed.returncode == 1
     assert "error: race: MTE3 may read ub[" in failed.stdout
-    assert 'add pto.wait_flag["PIPE_V", "PIPE_MTE3", ' in failed.stdout
+    assert 'add pto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", %parity]' in failed.stdout
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -98,13 +98,23 @@ BRACKETS = """    pto.get_buf "PIPE_MTE2", 0, 0
 
 
 def test_when_no_event_is_free_a_buffer_is_named() -> None:
-    (hint,) = follow(text(BRACKETS + BUSY + READY + store() + ALL))
+    (hint,) = follow(text(BUSY + READY + store() + ALL))
     assert hint.split("\n") == [
         "all 8 events from V to MTE3 are in use; take a buffer:",
-        'before line 34 add pto.get_buf "PIPE_V", 1, 0',
-        'after line 38 add  pto.rls_buf "PIPE_V", 1, 0',
-        'before line 39 add pto.get_buf "PIPE_MTE3", 1, 0',
-        'after line 39 add  pto.rls_buf "PIPE_MTE3", 1, 0',
+        'before line 32 add pto.get_buf "PIPE_V", 0, 0',
+        'after line 36 add  pto.rls_buf "PIPE_V", 0, 0',
+        'before line 37 add pto.get_buf "PIPE_MTE3", 0, 0',
+        'after line 37 add  pto.rls_buf "PIPE_MTE3", 0, 0',
+    ]
+
+
+def test_a_kernel_that_uses_buffers_is_hinted_in_buffers() -> None:
+    (hint,) = follow(text(BRACKETS + READY + store() + ALL))
+    assert hint.split("\n") == [
+        'before line 18 add pto.get_buf "PIPE_V", 1, 0',
+        'after line 22 add  pto.rls_buf "PIPE_V", 1, 0',
+        'before line 23 add pto.get_buf "PIPE_MTE3", 1, 0',
+        'after line 23 add  pto.rls_buf "PIPE_MTE3", 1, 0',
     ]
 
 

@@ -2,15 +2,14 @@
 
 A mutant that is not reported must leave the same bytes under every schedule that is tried, and why it does is shown
 without the sanitizer (equivalence.py): its accesses and their order are those of the original, or come to the same.
-What that does not show is listed one by one. Hints of races are applied, one by one, and must make their finding go
-away.
+What that does not show is listed one by one. The hints of a report are applied, and must make it clean.
 """
 
 import random
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,20 @@ SIZES: dict[str, dict[str, int]] = {
     "flash_attention_f32": {"rows": 64, "keys": 192},
 }
 """Where the sizes that an example shows leave a loop with one round, or take long."""
+
+LARGER: dict[str, dict[str, int]] = {
+    "buffers": {"tiles": 9},
+    "pingpong": {"tiles": 9},
+    "singlebuffer": {"tiles": 9},
+    "softmax": {"rows": 300},
+    "flash_attention": {"keys": 1024},
+    "flash_attention_f32": {"keys": 512},
+    "gather": {"tokens": 600},
+    "matmul": {"rows": 200, "depth": 600},
+    "producer_consumer_a5": {"tiles": 9},
+    "topk": {"rows": 20},
+}
+"""Sizes with more rounds, at which a hint must hold as well."""
 
 SAMPLE = 6
 """So many mutants of each example are tried unless all are asked for."""
@@ -92,12 +105,25 @@ def chosen(name: str, full: bool) -> list[Mutant]:
 class Case:
     """An example and its data."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, larger: bool = False) -> None:
         self.name = name
-        self.launch = script(name).launch(**SIZES.get(name, {}))
-        self.expected = self.outcome(source(name), "program")
+        sizes = {**SIZES.get(name, {}), **(LARGER.get(name, {}) if larger else {})}
+        self.launch = script(name).launch(**sizes)
+        self.expected = [] if larger else self.outcome(source(name), "program")
+        self.checked: dict[str, tuple[ptosim.Finding, ...]] = {}
+
+    @staticmethod
+    @cache
+    def of(name: str, larger: bool = False) -> "Case":
+        """One for all tests: they check the same mutants."""
+        return Case(name, larger)
 
     def check(self, text: str) -> tuple[ptosim.Finding, ...]:
+        if text not in self.checked:
+            self.checked[text] = self._check(text)
+        return self.checked[text]
+
+    def _check(self, text: str) -> tuple[ptosim.Finding, ...]:
         try:
             kernel = ptosim.load(text).kernel()
         except ptosim.PTOError as problem:
@@ -142,7 +168,7 @@ def schedules(seeds: int) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_mutants(name: str, full: bool) -> None:
-    case = Case(name)
+    case = Case.of(name)
     wrong: list[str] = []
     reasons: Counter[str] = Counter()
     for mutant in chosen(name, full):
@@ -218,46 +244,38 @@ def test_a_mutant_that_is_a_correct_program() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_hints_repair_mutants(name: str, full: bool) -> None:
-    case = Case(name)
+    """With all hints of a report the mutant checks clean, at its size and at a larger one; where a wait was deleted the
+    hint is that one wait, and there is one finding."""
+    case, larger = Case.of(name), Case.of(name, larger=True)
     wrong: list[str] = []
-    tried = 0
     for mutant in chosen(name, full):
         findings = case.check(mutant.text)
-        for race in findings:
-            if race.kind != "race" or race.hint is None or not EDIT.search(race.hint):
-                continue
-            if tried >= SAMPLE and not full:
-                break
-            tried += 1
-            wrong += [f"{mutant}: {problem}" for problem in badly_repaired(case, mutant.text, race, findings)]
+        hints = [finding.hint for finding in findings if finding.hint and EDIT.search(finding.hint)]
+        if is_lost_wait(mutant) and [len(EDIT.findall(hint)) for hint in hints] != [1]:
+            wrong.append(f"{mutant}: one wait is missing, hinted is {hints}")
+        if is_lost_wait(mutant) and len(serious(findings)) != 1:
+            wrong.append(f"{mutant}: {[finding.kind for finding in findings]}")
+        for one in (case, larger) if hints else ():
+            left = serious(one.check(repaired(mutant.text, "\n".join(hints))))
+            wrong += [f"{mutant}: {finding.kind} after\n{hints}" for finding in left]
     assert wrong == []
 
 
-STUCK = {"deadlock", "unmatched-wait", "syntax", "invalid"}
+def is_lost_wait(mutant: Mutant) -> bool:
+    return mutant.mutation == "delete" and "pto.wait_" in mutant.what
 
 
-def badly_repaired(case: Case, text: str, race: ptosim.Finding, before: tuple[ptosim.Finding, ...]) -> Iterator[str]:
-    """Following the hint must remove the race, and let the kernel load and come to its end if it did before."""
-    assert race.hint is not None
-    edited = repaired(text, race.hint)
-    after = case.check(edited)
-    if identity(race, text) in {identity(finding, edited) for finding in after}:
-        yield f"{race.message}: still there after\n{race.hint}"
-    if stuck := {finding.kind for finding in after} & STUCK - {finding.kind for finding in before}:
-        yield f"{race.message}: {stuck} after\n{race.hint}"
-
-
-def identity(finding: ptosim.Finding, text: str) -> tuple[str, ...]:
-    """A finding apart from line numbers."""
-    lines = text.split("\n")
-    places = [finding.line, *(other.location.line for other in finding.related[:1])]
-    return finding.kind, finding.severity, *(lines[place - 1].strip() for place in places if place)
+def serious(findings: tuple[ptosim.Finding, ...]) -> list[ptosim.Finding]:
+    """What a repair must not leave: warnings that are not about order it may."""
+    harmless = ("lint", "uninitialized", "overlap")
+    return [finding for finding in findings if finding.severity == "error" or finding.kind not in harmless]
 
 
 # --- where a report must point ----------------------------------------------------------------------------------------
 
 
-def misreported(mutant: Mutant, findings: tuple[ptosim.Finding, ...]) -> Iterator[str]:
+def misreported(mutant: Mutant, reported: tuple[ptosim.Finding, ...]) -> Iterator[str]:
+    findings = [each for finding in reported for each in (finding, *finding.consequences)]
     kinds = {finding.kind for finding in findings}
     if not kinds & set(KINDS[mutant.mutation].split()):
         yield f"reported as {sorted(kinds)}"

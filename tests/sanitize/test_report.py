@@ -221,7 +221,7 @@ def test_a_loop_without_end_is_a_finding(wrapped: bool) -> None:
     report = check(body, max_steps=1000)
     assert kinds(report) == ["limit!"]
     (limit,) = report.findings
-    assert limit.message == "more than 1000 loop iterations in one block (max_steps)"
+    assert limit.message == "more than 1000 loop iterations and calls in one block (max_steps)"
     assert (limit.line, limit.loops, limit.core) == (15, (1,), "b0.aiv0") if wrapped else (14, (), "b0.aiv0")
 
 

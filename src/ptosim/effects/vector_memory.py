@@ -9,7 +9,7 @@ the engines.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -227,9 +227,24 @@ DUAL_STORE_MODES = {mode.name: mode for mode in map(_interleaved, (1, 2, 4))}
 _PLAIN_STORES = {size: _in_place(size) for size in (1, 2, 4, 8)}
 
 
-def store_mode(dist: str | None, element: Element) -> StoreMode:
-    """The mode of a vsts with this dist; without one a plain store of elements, 64-bit ones by every eighth bit."""
-    return STORE_MODES[dist] if dist is not None else _PLAIN_STORES[element.bytes]
+_MERGED_UNITS = {"MRG4CHN_B8": 1, "MRG2CHN_B8": 1, "MRG2CHN_B16": 2}
+
+
+def store_mode(dist: str | None, element: Element, mask_stride: int | None = None) -> StoreMode:
+    """The mode of a vsts with this dist; without one a plain store of elements, 64-bit ones by every eighth bit.
+
+    A merging store may also have a mask as fine as its elements: then each merged unit has a bit of its own.
+    """
+    if dist is None:
+        return _PLAIN_STORES[element.bytes]
+    if mask_stride == element.bytes == _MERGED_UNITS.get(dist):
+        return replace(STORE_MODES[dist], gate=_in_place(element.bytes).gate, granularity=None)
+    return STORE_MODES[dist]
+
+
+def store_mode_of(static: Static) -> StoreMode:
+    """The mode of a vsts."""
+    return store_mode(static.words.get("dist"), static.elements["value"], static.mask_strides.get("mask"))
 
 
 # --- fixed strides --------------------------------------------------------------------------------
@@ -315,7 +330,7 @@ def _vsld(static: Static) -> tuple[Access, ...]:
 
 
 def _vsts(static: Static) -> tuple[Access, ...]:
-    return _write_mode(static, store_mode(static.words.get("dist"), static.elements["value"]))
+    return _write_mode(static, store_mode_of(static))
 
 
 def _vstsx2(static: Static) -> tuple[Access, ...]:

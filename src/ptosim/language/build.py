@@ -296,7 +296,8 @@ def head_of(body: Block) -> Head:
     head = Head(body, None)
     first = body.first_op
     while isinstance(first, Constant):
-        head.known[first.pattern, first.result.type] = first.result
+        if not first.is_dense:
+            head.known[first.pattern, first.result.type] = first.result
         head.last = first
         first = first.next_op
     return head

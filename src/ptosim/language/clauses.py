@@ -14,7 +14,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.language.located import LocatedParser
-from ptosim.language.syntax import compare_types, parse_listed_type
+from ptosim.language.syntax import compare_types, parse_comma, parse_listed_type
 
 Written = list[tuple[str, SSAValue]]
 """Operands with their roles, in the order of the text."""
@@ -55,7 +55,7 @@ def parse_group(parser: LocatedParser, written: Written, *roles: str) -> list[SS
     values: list[SSAValue] = []
     for role in roles:
         if values:
-            parser.parse_punctuation(",", f" before {role}")
+            parse_comma(parser, "this clause", roles, len(values))
         values.append(parser.parse_value(role))
         written.append((role, values[-1]))
     parser.parse_punctuation(")")
@@ -66,7 +66,7 @@ def parse_leading(parser: LocatedParser, written: Written, *roles: str) -> None:
     """The operands in front of the clauses, separated by commas."""
     for index, role in enumerate(roles):
         if index:
-            parser.parse_punctuation(",", f" before {role}")
+            parse_comma(parser, parser.place_of("").text, roles, index)
         written.append((role, parser.parse_value(role)))
 
 

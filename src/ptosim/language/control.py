@@ -175,10 +175,10 @@ class For(PTOOperation):
         assert isinstance(parser, LocatedParser)
         index = parser.parse_argument(expect_type=False)
         parser.parse_punctuation("=")
-        bounds = {"lb": parser.parse_value("lb")}
+        bounds = {"lb": parser.parse_value("lb", "index")}
         for word, role in (("to", "ub"), ("step", "step")):
             parser.parse_keyword(word)
-            bounds[role] = parser.parse_value(role)
+            bounds[role] = parser.parse_value(role, "index")
         names, inits, types = _parse_carried(parser)
         counter = parser.parse_type() if parser.parse_optional_punctuation(":") is not None else IndexType()
         for role, value in bounds.items():

@@ -60,6 +60,18 @@ def paddings(op: PTOOperation) -> Iterator[Problem]:
                 yield Problem(message, place, "lint", "warning")
 
 
+def padding_in_elements(op: PTOOperation) -> Iterator[Problem]:
+    """Some manuals count the padding on the left in bytes. (That on the right gives the same bytes in either unit.)"""
+    dest = op.operands[1].type
+    if not isinstance(dest, PtrType):
+        return
+    width = element_of(dest.element).bytes
+    for place, known in constants(op, "left_padding"):
+        if width > 1 and 0 < known <= BLOCK // width:
+            message = f"left_padding counts elements: {known} of {dest.element} are {known * width} bytes"
+            yield Problem(message, place, "lint", "warning")
+
+
 # --- copies -----------------------------------------------------------------------------------------------------------
 
 
@@ -135,6 +147,8 @@ class CopyGmToUbuf(_RowCopy):
             yield from whole_rows(self, target)
         else:
             yield from paddings(self)
+        if any(known for _, known in constants(self, "data_select")):
+            yield from padding_in_elements(self)
 
 
 class CopyUbufToGm(_RowCopy):
@@ -205,11 +219,29 @@ class CopyUbufToUbuf(_BlockCopy):
     cores = (CoreKind.AIV,)
     spaces = {"source": (Space.UB,), "dest": (Space.UB,)}
 
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from self._strides()
+
+    def _strides(self) -> Iterator[Problem]:
+        """Some manuals have strides in the place of the gaps; those are never shorter than a row."""
+        roles = ("n_burst", "len_burst", "source_gap", "dest_gap")
+        known = [value for role in roles for _, value in constants(self, role)]
+        if len(known) < len(roles):
+            return
+        rows, length, source_gap, dest_gap = known
+        if rows > 1 and 0 < length <= min(source_gap, dest_gap):
+            starts = f"rows start {length + source_gap} and {length + dest_gap} blocks apart"
+            message = f"source_gap and dest_gap are gaps between rows, in blocks of 32 bytes, not strides: {starts}"
+            hint = "for a stride from row start to row start write the stride less len_burst"
+            yield Problem(message, "source_gap", "lint", "warning", hint)
+
 
 class CopyUbufToCbuf(_BlockCopy):
     """Copy rows from a vector core's UB to the cluster's L1 (pipe MTE3, a5).
 
-    Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ.
+    Length and gaps count 32-byte blocks. Both vector cores write the same L1, so their destinations must differ. In a
+    section of the cube core, which has no UB, it loads with a warning and cannot run.
 
         pto.copy_ubuf_to_cbuf %ub, %l1, %sid, %n_burst, %len_burst, %source_gap, %dest_gap
             : !pto.ptr<f16, ub>, !pto.ptr<f16, l1>, i64, i64, i64, i64, i64
@@ -217,6 +249,7 @@ class CopyUbufToCbuf(_BlockCopy):
 
     name = "pto.copy_ubuf_to_cbuf"
     cores = (CoreKind.AIV,)
+    loads_on_any_core = True
     targets = ("a5",)
     count_limit = 4095
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}

@@ -12,7 +12,7 @@ from typing import Protocol
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import Call, Function
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.scope import Section
@@ -45,18 +45,19 @@ def following_sets(op: Operation, kind: CoreKind) -> tuple[PTOOperation, ...]:
     """The operations that set something and may come after this one on a core of this kind."""
     found: dict[PTOOperation, None] = {}
     done: set[Operation] = set()
+    called: set[Function] = set()
     todo = [op]
     while todo:
         here = todo.pop()
         if here in done:
             continue
         done.add(here)
+        if isinstance(here, Function):
+            todo += _callers(here)
+            continue
         for later in _after(here):
-            found.update(dict.fromkeys(_sets_in(later, kind)))
-        parent = here.parent_op()
-        if isinstance(parent, Function):
-            todo += _callers(parent)
-        elif parent is not None:
+            found.update(dict.fromkeys(_sets_in(later, kind, called)))
+        if (parent := here.parent_op()) is not None:
             todo.append(parent)
     return tuple(found)
 
@@ -77,20 +78,26 @@ def _callers(function: Function) -> list[Operation]:
     top: Operation = function
     while (parent := top.parent_op()) is not None:
         top = parent
-    return [op for op in top.walk() if isinstance(op, Call) and callee_of(op) is function]
+    return [op for op in top.walk() if isinstance(op, Call) and op.function is function]
 
 
-def _sets_in(op: Operation, kind: CoreKind) -> Iterator[PTOOperation]:
-    """The sets in an operation and the functions that it calls; the sections of other cores are passed over."""
+def _sets_in(op: Operation, kind: CoreKind, called: set[Function]) -> Iterator[PTOOperation]:
+    """The sets in an operation and the functions that it calls, unless they are among those `called` already.
+
+    The sections of other cores are passed over.
+    """
     if isinstance(op, Section) and op.core is not kind:
         return
     if isinstance(op, PTOOperation) and op.name in _MECHANISMS:
         yield op
-    callee = callee_of(op) if isinstance(op, Call) else None
-    for region in (*op.regions, *((callee.body,) if callee is not None else ())):
+    regions = list(op.regions)
+    if isinstance(op, Call) and op.function is not None and op.function not in called:
+        called.add(op.function)
+        regions.append(op.function.body)
+    for region in regions:
         for block in region.blocks:
             for inner in block.ops:
-                yield from _sets_in(inner, kind)
+                yield from _sets_in(inner, kind, called)
 
 
 # --- which key an operation sets --------------------------------------------------------------------------------------

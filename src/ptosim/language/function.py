@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Self, cast
 
@@ -255,6 +256,8 @@ class Call(PTOOperation):
     callee = Property()
     arguments = VariadicOperand()
     res = VariadicResult()
+    function: Function | None = None
+    """The function that is meant; `link` finds it."""
 
     @property
     def symbol(self) -> str:
@@ -284,7 +287,7 @@ class Call(PTOOperation):
         printer.print_operation_type(self)
 
     def rules(self, target: str) -> Iterator[Problem]:
-        function = callee_of(self)
+        function = self.function
         if function is None:
             yield Problem(f"there is no function @{self.symbol} in this module", at="callee")
             return
@@ -343,7 +346,7 @@ def entry_functions(module: ModuleOp) -> list[Function]:
     marked = [function for function in bodies if function.is_marked]
     if marked:
         return marked
-    called = {callee_of(op) for op in module.walk() if isinstance(op, Call)}
+    called = {op.function for op in module.walk() if isinstance(op, Call)}
     return [
         function
         for function in bodies
@@ -360,7 +363,7 @@ def callees(*functions: Function) -> Iterator[Function]:
         if function not in known:
             known.add(function)
             yield function
-            waiting += [callee for op in function.walk() if isinstance(op, Call) and (callee := callee_of(op))]
+            waiting += [op.function for op in function.walk() if isinstance(op, Call) and op.function is not None]
 
 
 def reached(*functions: Function) -> Iterator[Operation]:
@@ -369,26 +372,31 @@ def reached(*functions: Function) -> Iterator[Operation]:
         yield from function.walk()
 
 
-def callee_of(call: Call) -> Function | None:
-    """The function that a call means: of its own module, else of one around it; a declaration stands for the function
-    of that name in another module of the file."""
-    parent: Operation | None = call
-    while (parent := parent.parent_op()) is not None:
-        if isinstance(parent, ModuleOp) and (found := functions(parent).get(call.symbol)) is not None:
-            return _definition(found) if found.is_declaration else found
-    return None
+def link(module: ModuleOp) -> None:
+    """Tell every call of a file which function it means: of its own module, else of one around it; a declaration stands
+    for the function of that name in another module of the file."""
+    bodies: dict[str, list[Function]] = {}
+    for function in every_function(module):
+        if not function.is_declaration:
+            bodies.setdefault(function.symbol, []).append(function)
+    _link(module, ChainMap(), bodies)
 
 
-def _definition(declared: Function) -> Function:
+def _link(module: ModuleOp, around: ChainMap[str, Function], bodies: Mapping[str, Sequence[Function]]) -> None:
+    known = around.new_child(functions(module))
+    for op in module.body.ops:
+        if isinstance(op, ModuleOp):
+            _link(op, known, bodies)
+            continue
+        for call in op.walk():
+            if isinstance(call, Call):
+                found = known.get(call.symbol)
+                call.function = _definition(found, bodies) if found is not None else None
+
+
+def _definition(found: Function, bodies: Mapping[str, Sequence[Function]]) -> Function:
     """The function that a declaration stands for: of the same kind of core, if it says; itself, if there is none."""
-    bodies = (op for op in every_function(outermost(declared)) if not op.is_declaration)
-    same = (op for op in bodies if op.symbol == declared.symbol and core_of(declared) in (None, core_of(op)))
-    return next(same, declared)
-
-
-def outermost(op: Operation) -> ModuleOp:
-    """The module of the whole file."""
-    while (parent := op.parent_op()) is not None:
-        op = parent
-    assert isinstance(op, ModuleOp)
-    return op
+    if not found.is_declaration:
+        return found
+    same = (body for body in bodies.get(found.symbol, ()) if core_of(found) in (None, core_of(body)))
+    return next(same, found)

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Space
 from ptosim.language.control import ExecuteRegion, For, If, While
-from ptosim.language.function import Call, Function, callee_of
+from ptosim.language.function import Call, Function
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
 from ptosim.language.pointer import AddPtr, CastPtr
@@ -106,7 +106,7 @@ def _alike(op: Operation) -> Iterator[Sequence[SSAValue]]:
         case StrictVecScope():
             yield from zip(op.arguments, op.body.block.args, strict=False)
         case Call():
-            callee = callee_of(op)
+            callee = op.function
             if callee is not None and not callee.is_declaration:
                 yield from zip(op.arguments, callee.args, strict=False)
                 yield from zip(op.results, _last(callee.body.block), strict=False)
@@ -159,6 +159,8 @@ class _Inference:
             one, other = self.group(values[0]), self.group(value)
             if one is other:
                 continue
+            if len(one.values) < len(other.values):
+                one, other = other, one
             one.values += other.values
             one.spaces |= other.spaces
             one.elements |= other.elements
@@ -189,7 +191,7 @@ class _Inference:
         changed = True
         while changed:
             changed = False
-            for op in self.casts:
+            for op in (*self.casts, *reversed(self.casts)):  # knowledge runs along a chain in one round
                 one, other = self.group(op.input), self.group(op.result)
                 together = one.spaces | other.spaces
                 changed |= len(together) > min(len(one.spaces), len(other.spaces))
@@ -238,11 +240,13 @@ class _Inference:
 
     def close(self, operations: list[Operation]) -> Iterator[Diagnostic]:
         open_values = [value for op in operations for value in _defined(op) if is_open(value.type)]
-        groups = {id(group): group for group in map(self.group, open_values)}
+        firsts: dict[int, SSAValue] = {}
+        for value in open_values:
+            firsts.setdefault(id(self.group(value)), value)
         self._share_spaces()
-        self._spread(list(groups.values()))
-        for group in groups.values():
-            first = next(value for value in open_values if value in group.values)
+        self._spread([self.group(first) for first in firsts.values()])
+        for first in firsts.values():
+            group = self.group(first)
             type_ = self._type_of(group, first)
             if type_ is None:
                 yield self._complain(group, first)
@@ -255,7 +259,7 @@ class _Inference:
         """The elements of one side of a copy decide those of the other, when nothing else does; so with masks."""
         undecided = [group for group in groups if not group.elements and not group.granularities]
         while undecided:
-            for group in undecided:
+            for group in (*undecided, *reversed(undecided)):
                 for other in map(self.group, group.beside):
                     if len(other.elements) == 1 and not group.elements:
                         group.elements |= other.elements

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
-from ptosim.language.function import Call, Function, callee_of, callees, every_function
+from ptosim.language.function import Call, Function, callees, every_function
 from ptosim.language.operation import Problem, enclosing_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.scope import VecScope
@@ -144,21 +144,22 @@ def _outside(parsed: ParsedModule) -> list[Function]:
     """The functions that run outside of scopes. One that also runs inside is copied, and the copy is among them."""
     functions = [function for function in every_function(parsed.module) if not function.is_declaration]
     inner = [op for op in parsed.module.walk() if isinstance(op, Call) and enclosing_scope(op) is not None]
-    inside = set(callees(*(callee for call in inner if (callee := callee_of(call)) is not None)))
+    inside = set(callees(*(call.function for call in inner if call.function is not None)))
     outside = {function: None for function in functions if function not in inside}
     waiting = list(outside)
     while waiting:
         for call in _outer_calls(waiting.pop()):
-            callee = callee_of(call)
+            callee = call.function
             if callee is not None and not callee.is_declaration and callee not in outside:
                 outside[callee] = None
                 waiting.append(callee)
     copies = {function: _second(parsed, function) for function in outside if function in inside}
     found = [copies.get(function, function) for function in outside]
     for call in [call for function in found for call in _outer_calls(function)]:
-        callee = callee_of(call)
+        callee = call.function
         if callee is not None and callee in copies:
             call.properties["callee"] = SymbolRefAttr(copies[callee].symbol)
+            call.function = copies[callee]
     return found
 
 

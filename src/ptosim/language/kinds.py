@@ -13,7 +13,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind
 from ptosim.language.calls import Found, helpers
-from ptosim.language.function import Call, Function, callee_of, callees, entry_functions, every_function, function_of
+from ptosim.language.function import Call, Function, callees, entry_functions, every_function, function_of
 from ptosim.language.operation import (
     KERNEL_KIND,
     KERNEL_KINDS,
@@ -23,7 +23,6 @@ from ptosim.language.operation import (
     cores_of,
     enclosing_scope,
 )
-from ptosim.language.pointer import LdDev, StDev
 from ptosim.language.scope import Section
 from ptosim.language.syntax import word_in
 from ptosim.language.tile_operation import TileOperation
@@ -94,11 +93,11 @@ def core_problems(module: ModuleOp) -> Iterator[Found]:
         for op in function.walk():
             if isinstance(op, Call):
                 yield from _call_problems(op)
-            elif isinstance(op, LdDev | StDev) and function not in entries:
+            elif isinstance(op, PTOOperation) and op.only_in_entries and function not in entries:
                 yield op, Problem(f"{op.name} belongs in a kernel entry, not in the helper @{function.symbol}")
     for call in calls_of_one_kind(module):
         if any(result.uses for result in call.results):
-            core = core_of(callee_of(call) or call)
+            core = core_of(call.function or call)
             assert core is not None
             message = f"what @{call.symbol} gives exists on the {NAMES[core]} core only, and both run this"
             yield call, Problem(message, at="callee", hint=f"move the call into pto.section.{NAMES[core]} {{ ... }}")
@@ -106,7 +105,7 @@ def core_problems(module: ModuleOp) -> Iterator[Found]:
 
 def _call_problems(call: Call) -> Iterator[Found]:
     """A function for one kind of core is not called by code for the other."""
-    callee, core = callee_of(call), core_of(call)
+    callee, core = call.function, core_of(call)
     needed = core_of(callee) if callee is not None else None
     if core is not None and needed is not None and core is not needed:
         message = f"@{call.symbol} is for the {NAMES[needed]} core, but this is code of the {NAMES[core]} core"
@@ -120,7 +119,7 @@ def calls_of_one_kind(module: ModuleOp) -> Iterator[Call]:
     for function in callees(*mixed):
         for op in function.walk():
             if isinstance(op, Call) and core_of(op) is None:
-                callee = callee_of(op)
+                callee = op.function
                 if callee is not None and core_of(callee) is not None:
                     yield op
 
@@ -141,7 +140,10 @@ def _function_problems(function: Function, in_helper: bool) -> Iterator[Found]:
         if core is not None:
             if core is not needed:
                 message = f"{op.name} is for the {NAMES[needed]} core, but this is code of the {NAMES[core]} core"
-                yield op, Problem(message)
+                if op.loads_on_any_core:
+                    yield op, Problem(message, kind="lint", severity="warning", hint=_move_hint(needed))
+                else:
+                    yield op, Problem(message)
         elif mixed and not isinstance(op, TileOperation):
             yield op, _shared(op, needed)
         elif not in_helper:
@@ -174,12 +176,16 @@ def _part(op: Operation) -> Operation:
 def _shared(op: PTOOperation, needed: CoreKind) -> Problem:
     """An instruction outside the sections of a mixed kernel. A copy there is legal, and each core runs it that can."""
     name = NAMES[needed]
-    hint = f"move it into pto.section.{name} {{ ... }}"
+    hint = _move_hint(needed)
     if _is_copy(op):
         message = f"{op.name} stands outside the sections: every {name} core runs it, the others pass over it"
         return Problem(message, kind="lint", severity="warning", hint=hint)
     message = f"{op.name} stands outside the sections, so that every core runs it, but it is for the {name} core"
     return Problem(message, hint=hint)
+
+
+def _move_hint(needed: CoreKind) -> str:
+    return f"move it into pto.section.{NAMES[needed]} {{ ... }}"
 
 
 def passes_over(kind: CoreKind, op: Operation) -> bool:
@@ -205,5 +211,5 @@ def _is_mixed(function: Function) -> bool:
 
 
 def _calls_kinds(function: Function) -> bool:
-    called = (callee_of(op) for op in function.walk() if isinstance(op, Call))
+    called = (op.function for op in function.walk() if isinstance(op, Call))
     return any(callee is not None and core_of(callee) is not None for callee in called)

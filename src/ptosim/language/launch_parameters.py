@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from ptosim.language.function import Call, Function, callee_of, entry_functions
+from ptosim.language.function import Call, Function, entry_functions
 from ptosim.language.parser import ParsedModule
 from ptosim.language.scalar_cast import IndexCast, TruncI
 from ptosim.language.system import GetBlockIdx, GetBlockNum, GetSubblockIdx, Query
@@ -55,7 +55,7 @@ def feed_launch_parameters(parsed: ParsedModule) -> None:
 def _hidden(parsed: ParsedModule, function: Function) -> list[BlockArgument]:
     """The parameters that the launcher fills; a function that others call gets them from its callers."""
     found = [value for value in function.args if name_of(parsed, value) in HIDDEN and value.type in _TYPES]
-    if not found or any(callee_of(op) is function for op in parsed.module.walk() if isinstance(op, Call)):
+    if not found or any(op.function is function for op in parsed.module.walk() if isinstance(op, Call)):
         return []
     return found
 

@@ -24,6 +24,7 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, Source
+from ptosim.language.foreign import INSTEAD
 from ptosim.language.lexer import Lexer
 from ptosim.language.types import same_type
 
@@ -48,28 +49,6 @@ _DIALECT = re.compile(r"(arith|scf|func|math|builtin|cf|affine|memref|llvm|tenso
 
 _UNPUBLISHED = ("pto.vaddreluconv", "pto.vmulconv")
 """Instructions of the dialect whose results nobody has written down."""
-
-_INSTEAD = {
-    "pto.vsubs": "pto.vadds of the negated scalar does the same",
-    "pto.vands": "pto.vand with a pto.vbr of the scalar does the same",
-    "pto.vors": "pto.vor with a pto.vbr of the scalar does the same",
-    "pto.vxors": "pto.vxor with a pto.vbr of the scalar does the same",
-    "pto.vrec": "pto.vdiv divides a pto.vbr of 1 by it",
-    "pto.vrsqrt": "pto.vsqrt and then pto.vdiv do the same",
-    "pto.vbcnt": "no instruction counts bits",
-    "pto.vcls": "no instruction counts leading bits",
-    "pto.vmov": "a register is a value that any instruction may use again",
-    "pto.vperm": "pto.vselr takes lanes by their numbers",
-    "pto.vslide": "pto.vselr takes lanes by their numbers, which pto.vci counts",
-    "pto.vshift": "pto.vselr takes lanes by their numbers, which pto.vci counts",
-    "pto.bind_tile": "it was retired; pto.alloc_tile with addr places a tile",
-    "pto.pointer_cast": "it was retired; pto.castptr makes a pointer of an address",
-    "pto.materialize_tile": "it was retired; pto.tassign binds a tile to an address",
-    "pto.declare_tile_memref": "it was retired; pto.declare_tile declares a tile",
-    "pto.slot_marker": "it was retired; pto.multi_tile_get chooses a slot",
-    "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
-}
-"""Instructions that other or older manuals have and the dialect has not: what to write for them."""
 
 _COMMUNICATION = {
     "tput": "pto.comm.tput(%dst, %src, buf(%tile) : ...)",
@@ -167,8 +146,11 @@ class LocatedParser(Parser):
             raise Unsupported(span, f"'{name}' is a form of the manual that no assembler reads; write {current}")
         if name in _UNPUBLISHED:
             raise Unsupported(span, f"'{name}' is not simulated: what it computes is not published")
-        if name in _INSTEAD:
-            self.raise_error(f"unknown operation '{name}': {_INSTEAD[name]}", span)
+        full = name if "." in name else f"pto.{name}"
+        if full in INSTEAD:
+            self.raise_error(f"unknown operation '{name}': {INSTEAD[full]}", span)
+        if self.ctx.get_optional_op(full) is not None:
+            self.raise_error(f"unknown operation '{name}'; did you mean '{full}'?", span)
         near = _nearest(name, [op.name for op in self.ctx.loaded_ops])
         hint = f"; did you mean '{near}'?" if near else ""
         if _DIALECT.fullmatch(name):
@@ -328,8 +310,12 @@ class LocatedParser(Parser):
             self.report(f"%{operand.operand_name} has type {value.type}, but is used as {type}", operand.span)
         return value
 
-    def parse_value(self, role: str | None = None) -> SSAValue:
-        """An operand, with the type it was defined with; `role` names it for diagnostics."""
+    def parse_value(self, role: str | None = None, type_: str = "T") -> SSAValue:
+        """An operand, with the type it was defined with; `role` names it for diagnostics, `type_` what it may be of."""
+        if self.at(MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT):
+            number = self._current_token.text
+            define = f"write %c = arith.constant {number} : {type_} before it, and %c here"
+            self.raise_error(f"expected {role or 'operand'}: an SSA value such as %x, not a number; {define}")
         operand = self.parse_unresolved_operand(f"expected {role or 'operand'}: an SSA value such as %x")
         if role is not None:
             self.place(role, operand.span)

@@ -153,11 +153,15 @@ class PTOOperation(Readable):
     """The memory spaces that a pointer role may be in."""
     cores: ClassVar[tuple[CoreKind, ...]] = (CoreKind.AIC, CoreKind.AIV)
     """The kinds of core that have the instruction; one that belongs inside a vector scope needs no mention."""
+    loads_on_any_core: ClassVar[bool] = False
+    """Whether code of a core that has not got the instruction is only warned of."""
     core: ClassVar[CoreKind | None] = None
     """The kind of core that the region of the operation is for."""
     targets: ClassVar[tuple[str, ...]] = ("a5", "a2a3")
     is_pure: ClassVar[bool] = False
     """Whether a scalar operation does nothing but compute its results, wherever it stands."""
+    only_in_entries: ClassVar[bool] = False
+    """Whether helpers cannot have the instruction."""
     replaced_by: ClassVar[str | None] = None
     """The current name of an instruction that this is an older name of; roles and properties are the same."""
 

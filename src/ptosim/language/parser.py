@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections.abc import Generator, Iterator
@@ -14,16 +15,40 @@ from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 from ptosim.language.catalogue import dialects
+from ptosim.language.function import Call, link
 from ptosim.language.located import LocatedParser, Position, Unsupported
 from ptosim.language.operation import Problem, PTOOperation
 
 LONGEST_FILE = 2_000_000
 DEEPEST_NESTING = 200
+LONGEST_MESSAGE = 2_000
 _FRAMES_PER_LEVEL = 40
 """Python frames that xDSL's recursive descent needs at most for one level of nesting."""
+
+
+@dataclass(frozen=True)
+class NamedTile:
+    """A tile at a known address: its bytes, and those from one row to the next where rows lie one behind the other."""
+
+    name: str
+    space: str
+    address: int
+    size: int
+    pitch: int | None
+
+    def holds(self, space: str, low: int, high: int) -> bool:
+        return space == self.space and self.address <= low and high <= self.address + self.size
+
+    def rows(self, low: int, high: int) -> str:
+        """Some bytes of it as rows: `%sum rows 0:16`."""
+        if self.pitch is None:
+            return self.name
+        first, last = (low - self.address) // self.pitch, -(-(high - self.address) // self.pitch)
+        return f"{self.name} row {first}" if last == first + 1 else f"{self.name} rows {first}:{last}"
 
 
 @dataclass
@@ -39,6 +64,14 @@ class ParsedModule:
     """Closed types that type lists give to values whose own type is open."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     """In a module that passes rewrite: the operation of the text that each operation serves."""
+
+    tiles: dict[Operation, list[NamedTile]] = field(default_factory=dict[Operation, "list[NamedTile]"])
+    """Where the tiles of a written operation lie, as far as that is known before it runs."""
+
+    def tile_at(self, op: Operation, space: str, low: int, high: int) -> str:
+        """The tile that these bytes belong to in the eyes of the operation of the text; nothing where none is known."""
+        named = self.tiles.get(self.origin(op), ())
+        return next((tile.rows(low, high) for tile in named if tile.holds(space, low, high)), "")
 
     def origin(self, op: Operation) -> Operation:
         """The operation of the text that this one serves: itself, unless a pass made it."""
@@ -80,6 +113,8 @@ class ParsedModule:
             if old in self.positions:
                 self.positions[copy] = self.positions[old]
             self.origins[copy] = self.origin(old)
+            if isinstance(old, Call) and isinstance(copy, Call):
+                copy.function = old.function
         for old, copy in values.items():
             if old in self.definitions:
                 self.definitions[copy] = self.definitions[old]
@@ -89,6 +124,7 @@ class ParsedModule:
         """A copy for passes to rewrite. Its operations stand at the same places and serve those of this module."""
         values: dict[SSAValue, SSAValue] = {}
         module = self.module.clone(values)
+        link(module)
         operations = dict(zip(self.module.walk(), module.walk(), strict=True))
         return ParsedModule(
             self.source,
@@ -177,7 +213,10 @@ def parse(source: Source) -> ParsedModule:
     try:
         with deep_recursion():
             parser = LocatedParser(context(), source)
+            if parser.at(MLIRTokenKind.EOF):
+                raise error("syntax", f"{source.name} is empty: expected a module or a function", source.location(0))
             module = parser.parse_module()
+            link(module)
     except Unsupported as problem:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
     except ParseError as problem:
@@ -189,6 +228,8 @@ def parse(source: Source) -> ParsedModule:
 
 def _at(source: Source, kind: str, message: str, span: Span[str] | Span[bytes]) -> PTOError:
     start = min(span.start, len(source.text))
+    if len(message) > LONGEST_MESSAGE:  # it quotes a name that is as long as that
+        message = f"{message[: LONGEST_MESSAGE - 3]}..."
     return error(kind, message, source.location(start, max(1, span.end - span.start)))
 
 
@@ -222,3 +263,16 @@ def deep_recursion() -> Generator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+@contextmanager
+def without_collection() -> Generator[None]:
+    """While many objects are made that all stay, Python's garbage collector looks through them again and again and
+    finds nothing, which is a third of the time that a long module takes."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()

@@ -220,6 +220,7 @@ class LdDev(_Load):
     spaces = {"pointer": (Space.GM,)}
     targets = ("a5",)
     placement = "outside"
+    only_in_entries = True
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -238,6 +239,7 @@ class StDev(_Store):
     spaces = {"pointer": (Space.GM,)}
     targets = ("a5",)
     placement = "outside"
+    only_in_entries = True
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

@@ -32,18 +32,23 @@ class _Printer(Printer):
         self._shown: Operation | None = None
         self._spans = parsed.definitions
         self._names: dict[SSAValue, str] = {}
-        self._taken: set[str] = set()  # the names that are visible here
+        self._visible: dict[str, str | None] = {}
+        """The names that are visible here, in order, each with the plain name where it has got a number."""
+        self._numbers: dict[str, int] = {}
+        """The numbers that the next of several values of one name try."""
 
     def print_op(self, op: Operation) -> None:
         if self._origins:
             self._print_origin(op)
-        outside = set(self._taken) if op.regions else self._taken
+        visible = len(self._visible)
         if isinstance(op, ModuleOp):
             self.print_string("module")
             op.print(self)
         else:
             super().print_op(op)
-        self._taken = outside | {self._names[result] for result in op.results}
+        if op.regions:
+            self._forget(visible)
+            self._visible |= dict.fromkeys(self._names[result] for result in op.results)
 
     def _print_origin(self, op: Operation) -> None:
         """The line that this operation, and those behind it, were made for."""
@@ -63,24 +68,32 @@ class _Printer(Printer):
         print_empty_block: bool = True,
         print_block_terminators: bool = True,
     ) -> None:
-        outside = set(self._taken)
+        visible = len(self._visible)
         super().print_region(region, print_entry_block_args, print_empty_block, print_block_terminators)
-        self._taken = outside
+        self._forget(visible)
+
+    def _forget(self, visible: int) -> None:
+        """Leave a region: only so many names are still visible."""
+        while len(self._visible) > visible:
+            _, several = self._visible.popitem()
+            if several is not None:
+                self._numbers.pop(several, None)
 
     def print_ssa_value(self, value: SSAValue) -> str:
         name = self._names.get(value)
         if name is None:
             name = self._names[value] = self._new_name(value)
-            self._taken.add(name)
         self.print_string(f"%{name}")
         return name
 
     def _new_name(self, value: SSAValue) -> str:
         span = self._spans.get(value)
-        name = span.text[1:] if span is not None else value.name_hint or "_"
-        if name not in self._taken:
-            return name
-        number = 1
-        while f"{name}_{number}" in self._taken:
+        plain = name = span.text[1:] if span is not None else value.name_hint or "_"
+        number = self._numbers.get(plain, 1)
+        while name in self._visible:
+            name = f"{plain}_{number}"
             number += 1
-        return f"{name}_{number}"
+        if name != plain:
+            self._numbers[plain] = number
+        self._visible[name] = plain if name != plain else None
+        return name

@@ -7,6 +7,7 @@ Comparisons, selection and conversions are in scalar_cast.py.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Self, cast
 
@@ -138,12 +139,18 @@ def _is_list(type_: Attribute) -> bool:
     return isinstance(type_, VectorType) and element_name(cast("VectorType[Attribute]", type_).element_type) in SCALARS
 
 
+_WITHOUT_POINT = re.compile(r"([0-9]+)([eE][+-]?[0-9]+)")
+
+
 def _parse_number(parser: LocatedParser) -> tuple[str, int | float]:
     """A literal as written, and its number."""
     sign = "-" if parser.parse_optional_punctuation("-") is not None else ""
     if not parser.at(MLIRTokenKind.INTEGER_LIT, MLIRTokenKind.FLOAT_LIT):
         parser.raise_error("expected a number, true or false")
     is_integer = parser.at(MLIRTokenKind.INTEGER_LIT)
+    if is_integer and (found := _WITHOUT_POINT.match(parser.source.text, parser.pos)) is not None:
+        written = f"{sign}{found[1]}.0{found[2]}"
+        parser.raise_error(f"a float needs a point: write {written}", found.start(), found.end())
     text = sign + parser.skip_token()
     return text, int(text, 0) if is_integer and "x" in text.lower() else int(text) if is_integer else float(text)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from xdsl.ir import Block, Region
 
 from ptosim.effects.names import CoreKind
-from ptosim.language.function import callee_of
 from ptosim.language.kinds import calls_of_one_kind
 from ptosim.language.operation import core_of
 from ptosim.language.parser import ParsedModule
@@ -21,7 +20,7 @@ _SECTIONS = {CoreKind.AIC: SectionCube, CoreKind.AIV: SectionVector}
 def section_calls(parsed: ParsedModule) -> None:
     """Put every such call into a section of its kind. Nothing uses its results: a rule of kinds.py sees to that."""
     for call in list(calls_of_one_kind(parsed.module)):
-        callee, block = callee_of(call), call.parent_block()
+        callee, block = call.function, call.parent_block()
         core = core_of(callee) if callee is not None else None
         assert core is not None and block is not None
         section = _SECTIONS[core].make(regions=[Region(Block())])

@@ -38,15 +38,21 @@ class MemBar(PTOOperation):
 
     The hardware does not compare the addresses of accesses in flight. VST_VLD orders vector stores before vector
     loads, VLD_VST loads before stores, VST_VST stores before stores, VV_ALL everything; with S or without V a side is
-    scalar (VST_LD, ST_VLD, ST_LD). It has no effect on copies and never replaces a flag.
+    scalar (VST_LD, ST_VLD, ST_LD). Without a word it orders every access before it with every one after it. It has no
+    effect on copies and never replaces a flag.
 
         pto.mem_bar "VST_VLD"
     """
 
     name = "pto.mem_bar"
-    form = "@order"
+    form = "{@order}"
     words = {"order": MEMORY_BARRIERS}
-    order = Property()
+    order = OptionalProperty()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if self.order is None:
+            hint = 'name what it orders, such as pto.mem_bar "VST_VLD"'
+            yield Problem("pto.mem_bar without a word orders everything", kind="lint", severity="warning", hint=hint)
 
 
 class Dsb(PTOOperation):

@@ -160,18 +160,40 @@ class Parsed:
 
 
 def parse_form(parser: LocatedParser, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> Parsed:
+    """What an operation's form says, up to its attributes and types."""
     parsed = Parsed()
-    _parse_elements(parser, elements, words, parsed)
+    _parse_elements(parser, elements, words, parsed, [item.role for item in elements if isinstance(item, Operand)])
+    if parser.at(MLIRTokenKind.COMMA):
+        parser.raise_error(f"{takes(parser.place_of('').text, list(parsed.operands))}; this is one more")
     return parsed
 
 
+def takes(name: str, roles: Sequence[str]) -> str:
+    """How many operands an instruction or a clause takes, and which."""
+    listed = f" ({', '.join(roles)})" if roles else ""
+    return f"{name} takes {len(roles) or 'no'} operand{'s' if len(roles) != 1 else ''}{listed}"
+
+
+def parse_comma(parser: LocatedParser, name: str, roles: Sequence[str], found: int) -> None:
+    """The comma behind so many operands; where it is missing, the message says how many there should be."""
+    if not parser.at(MLIRTokenKind.COMMA):
+        parser.raise_error(f"Expected ',' before {roles[found]}: {takes(name, roles)}, not {found}")
+    parser.parse_punctuation(",")
+
+
 def _parse_elements(
-    parser: LocatedParser, elements: tuple[Element, ...], words: Mapping[str, Vocabulary], parsed: Parsed
+    parser: LocatedParser,
+    elements: tuple[Element, ...],
+    words: Mapping[str, Vocabulary],
+    parsed: Parsed,
+    required: Sequence[str] = (),
 ) -> None:
     for element, following in zip(elements, (*elements[1:], None), strict=False):
         match element:
+            case Literal(",") if isinstance(following, Operand) and following.role in required:
+                parse_comma(parser, parser.place_of("").text, required, len(parsed.operands))
             case Literal(text):
-                _parse_punctuation(parser, text, following)
+                parser.parse_punctuation(text, _before(following))  # pyright: ignore[reportArgumentType]
             case Operand(role, several):
                 parsed.operands[role] = parser.parse_values(role) if several else parser.parse_value(role)
             case Word(name):
@@ -199,11 +221,10 @@ def _parse_elements(
                     parser.rewind(start)
 
 
-def _parse_punctuation(parser: LocatedParser, text: str, following: Element | None) -> None:
-    """Where it is missing, the message names what it stands before."""
+def _before(following: Element | None) -> str:
+    """Where punctuation is missing, the message names what it stands before."""
     name = following.role if isinstance(following, Operand) else following.name if isinstance(following, Word) else None
-    context = f" before {name}" if name is not None else ""
-    parser.parse_punctuation(text, context)  # pyright: ignore[reportArgumentType]
+    return f" before {name}" if name is not None else ""
 
 
 def _begins(parser: LocatedParser, elements: tuple[Element, ...]) -> bool:

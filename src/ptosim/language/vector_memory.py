@@ -204,9 +204,10 @@ class VSts(_Distributed, _Store):
     Without a dist all lanes in place. 1PT_* stores only the first unit, whatever the mask says. PK_* and PK4_B32 store
     the low part of each unit side by side: unit u always goes to slot u, nothing is squeezed or saturated. MRG* bring
     channels together inside 32-byte blocks. The mask has the granularity of the elements, except that PK_B16 and
-    MRG2CHN_B8 take b16 and the other packing and merging modes b32. The offset counts elements of the pointer; the
-    address is a multiple of 32 bytes (1PT_*: of one unit). Without a mask every lane is active. With a result the
-    access is at the pointer itself, and the result is the pointer advanced by the offset.
+    MRG2CHN_B8 take b16 and the other packing and merging modes b32; MRG* also take the granularity of their units, and
+    a bit then decides a unit in memory. The offset counts elements of the pointer; the address is a multiple of 32
+    bytes (1PT_*: of one unit). Without a mask every lane is active. With a result the access is at the pointer itself,
+    and the result is the pointer advanced by the offset.
 
         pto.vsts %v, %ub[%offset], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
         pto.vsts %v, %ub[%offset], %mask {dist = "PK_B32"} : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
@@ -231,7 +232,8 @@ class VSts(_Distributed, _Store):
         yield from updated_base(self, "dest")
         if not isinstance(type_ := self.value.type, VregType):
             return
-        mode = store_mode(self.word("dist"), element_of(type_))
+        stride = self.mask.type.stride if self.mask is not None and isinstance(self.mask.type, MaskType) else None
+        mode = store_mode(self.word("dist"), element_of(type_), stride)
         yield from _supported(mode)
         if self.mask is not None:
             yield from _store_mask(self, mode, type_, self.mask.type)

@@ -67,6 +67,7 @@ FLAG_BASES = {
 
 
 _RETURN = Site("return")
+_CORES = {CoreKind.AIC: "cube cores", CoreKind.AIV: "vector cores"}
 
 
 class Schedule(Protocol):
@@ -223,7 +224,7 @@ class Core:
             self._illegal(site, "wrong-pipe", self._absent(src if not self._has(src) else dst))
         else:
             message = f"a flag from {src} to {dst}: no core has both, and flags do not reach another core"
-            self._illegal(site, "unsupported", message)
+            self._illegal(site, "wrong-pipe", message)
 
     # ---- buffers
 
@@ -360,6 +361,7 @@ class Core:
     def _set_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
         entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, SET, signal.key)
         entry.counters, entry.rendezvous = signal.counters, signal.rendezvous
+        entry.loops = tuple(self.loops)  # for the counter that overflows
         if pipe is Pipe.ALL:
             entry.joint = True
             self._need(entry, [queue.last for queue in self.queues.values()])
@@ -444,7 +446,9 @@ class Core:
         return pipe is Pipe.S or pipe in self.queues
 
     def _absent(self, pipe: Pipe) -> str:
-        return f"{self.role} has no pipe {pipe}: its pipes are {', '.join((Pipe.S, *self.queues))}"
+        own = ", ".join((Pipe.S, *self.queues))
+        others = " and ".join(_CORES[kind] for kind, pipes in PIPES_OF.items() if pipe in pipes)
+        return f"{self.role} has no pipe {pipe}: its pipes are {own}; {others} have it"
 
     def _illegal(self, site: Site, kind: str, message: str, hint: str | None = None) -> None:
         entry = Entry(site, site.pipe, self, FENCE)

@@ -8,6 +8,7 @@ import contextlib
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -45,8 +46,11 @@ class File:
 
 def default_directory(environment: Mapping[str, str] = os.environ) -> Path | None:
     """Where kernels are kept, or None where the user wants none kept."""
-    if environment.get("PTOSIM_CACHE") == "off":
+    chosen = environment.get("PTOSIM_CACHE", "")
+    if chosen == "off":
         return None
+    if os.path.isabs(chosen):
+        return Path(chosen)
     root = environment.get("XDG_CACHE_HOME", "")
     if os.path.isabs(root):  # the XDG specification says to ignore a relative one
         return Path(root) / "ptosim"
@@ -72,7 +76,7 @@ class Cache:
 
     def load(self, key: str) -> Compiled | None:
         """What was stored under the key, unless nothing was or the file is not what was written."""
-        if self.directory is None or not _is_private(self.directory):
+        if self.directory is None or why_unusable(self.directory):
             return None
         path = self._path(key)
         try:
@@ -91,7 +95,7 @@ class Cache:
             return
         with contextlib.suppress(OSError):
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if _is_private(self.directory):
+            if not why_unusable(self.directory):
                 _write_whole(self._path(key), _pack(key, compiled))
                 self._evict()
 
@@ -102,7 +106,7 @@ class Cache:
     def clear(self) -> int:
         """Remove everything that this program has put there; how many kernels that were."""
         removed = sum(_remove(file.path) for file in self._scan())
-        if self.directory is not None:
+        if self.directory is not None and not why_unusable(self.directory):
             _remove(self.directory / SOURCES)
             for left_over in self.directory.glob(f"*{UNFINISHED}"):
                 _remove(left_over)
@@ -113,8 +117,10 @@ class Cache:
         return self.directory / f"{key}{SUFFIX}"
 
     def _scan(self) -> Iterator[File]:
+        if self.directory is None or why_unusable(self.directory):
+            return
         try:
-            entries = list(os.scandir(self.directory)) if self.directory is not None else []
+            entries = list(os.scandir(self.directory))
         except OSError:
             return
         for entry in entries:
@@ -124,6 +130,10 @@ class Cache:
                     yield File(Path(entry.path), status.st_size, status.st_mtime)
 
     def _evict(self) -> None:
+        assert self.directory is not None
+        for part in self.directory.glob(f"*{UNFINISHED}"):
+            if not _is_being_written(part):
+                _remove(part)
         files = self.files()
         excess = sum(file.size for file in files) - self._limit
         for file in files[:-1]:  # the newest stays, however large
@@ -158,7 +168,7 @@ def _checksum(key: str, body: bytes) -> bytes:
 
 def _write_whole(path: Path, content: bytes) -> None:
     """Readers see the old file or the new one, never a part."""
-    part = path.with_name(f"{os.urandom(8).hex()}{UNFINISHED}")
+    part = path.with_name(f"{os.getpid()}-{os.urandom(8).hex()}{UNFINISHED}")
     try:
         with open(part, "xb") as file:
             file.write(content)
@@ -166,6 +176,23 @@ def _write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         _remove(part)
         raise
+
+
+def _is_being_written(part: Path) -> bool:
+    """Whether the process that an unfinished file names is alive.
+
+    On a disk that several computers share it may be that of another; a writer whose file goes does without it.
+    """
+    process = part.name.partition("-")[0]
+    if not process.isdecimal():
+        return False
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def _remove(path: Path) -> bool:
@@ -176,13 +203,19 @@ def _remove(path: Path) -> bool:
     return True
 
 
-def _is_private(directory: Path) -> bool:
-    """Object code is run without being looked at, so it must not be another user's."""
+def why_unusable(directory: Path) -> str | None:
+    """Object code is run without being looked at, so it must be in a directory of the user's own, and in no other."""
     try:
-        status = directory.stat()
-    except OSError:
-        return False
-    return not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o022)
+        status = directory.lstat()
+    except FileNotFoundError:
+        return "it does not exist"
+    except OSError as reason:
+        return reason.strerror
+    if not stat.S_ISDIR(status.st_mode):
+        return "it is a link" if stat.S_ISLNK(status.st_mode) else "it is not a directory"
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
+        return "it belongs to another user"
+    return "others may write to it" if hasattr(os, "getuid") and status.st_mode & 0o022 else None
 
 
 # ---- this program's own version -------------------------------------------------------------------------------------
@@ -196,7 +229,7 @@ def source_digest(directory: Path | None = None, package: Path = PACKAGE) -> str
     """
     paths = sorted(path for pattern in ("*.py", "*.toml") for path in package.rglob(pattern))
     stamp = _digest(_stamp(path) for path in paths)
-    kept = directory / SOURCES if directory is not None and _is_private(directory) else None
+    kept = directory / SOURCES if directory is not None and not why_unusable(directory) else None
     if kept is not None and (known := _read_kept(kept))[0] == stamp:
         return known[1]
     digest = _digest(f"{path.relative_to(package)} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in paths)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import CoreKind, Space
@@ -13,6 +11,7 @@ from ptosim.language.function import reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
+from ptosim.language.parser import without_collection
 from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
 from ptosim.language.sim import SimPrintTile
 from ptosim.language.sim_table import SimScatter
@@ -37,21 +36,21 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "kind": program.kind,
         "programs": symbols,
         "operations": [operation.to_json() for operation in unit.operations],
-        "entries": unit.entries,
         "sites": unit.module.sites,
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
-        "in_order": unit.may_store_atomically or any(map(_stores_in_order, _reached(program))),
-        "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in _reached(program)),
+        "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
+@without_collection()
 def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
-    atomic = any(map(_may_make_atomic, _reached(program)))
+    atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
     alone = len(program.entries) == 1
-    sets_ctrl = any(isinstance(op, SetCtrl) for op in _reached(program))
+    sets_ctrl = any(isinstance(op, SetCtrl) for op in reached(*program.entries.values()))
     unit = Unit(
         load_target(module.target),
         drop,
@@ -60,12 +59,9 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
         may_store_atomically=atomic,
         may_set_ctrl=sets_ctrl,
     )
-    return unit, build(module, program.entries, unit)
-
-
-def _reached(program: KernelProgram) -> Iterator[Operation]:
-    """Everything that the kernel may execute."""
-    return reached(*program.entries.values())
+    symbols = build(module, program.entries, unit)
+    unit.export_entries()
+    return unit, symbols
 
 
 def _stores_in_order(op: Operation) -> bool:

@@ -23,8 +23,8 @@ class Status(IntEnum):
 class Word(IntEnum):
     """Where each word of a context lies."""
 
-    STOP = 0  # address of a word that another thread sets when compiled code is to leave at its next loop iteration
-    STEPS = 1  # loop iterations that may still begin
+    STOP = 0  # address of a word that another thread sets when compiled code is to leave at its next iteration or call
+    STEPS = 1  # loop iterations and calls that may still begin
     BLOCK = 2
     BLOCK_NUM = 3
     SUBBLOCK = 4

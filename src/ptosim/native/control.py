@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Attribute, Operation, Region
 
 from ptosim.language.control import Condition, For, If, While, Yield
-from ptosim.language.function import Call, Return, callee_of
+from ptosim.language.function import Call, Return
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.scalar import Constant
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_of
@@ -21,7 +21,7 @@ from ptosim.native.state import ALIGN_BYTES, Align, Native, Shape, all_apart, al
 if TYPE_CHECKING:
     from ptosim.native.program import Body
 
-LIMIT = "more than {max_steps} loop iterations in one block (max_steps)"
+LIMIT = "more than {max_steps} loop iterations and calls in one block (max_steps)"
 
 
 def _for(body: Body, op: Operation) -> None:
@@ -106,7 +106,7 @@ def _ends(body: Body, region: Region) -> list[Native]:
 
 def _call(body: Body, op: Operation) -> None:
     assert isinstance(op, Call)
-    f, callee = body.f, callee_of(op)
+    f, callee = body.f, op.function
     likes = [_some(f, result.type) for result in op.results]
     if callee is None or callee.is_declaration:
         message = f"@{op.symbol} is only declared; there is no body to run"
@@ -114,6 +114,8 @@ def _call(body: Body, op: Operation) -> None:
         f.settle()
         body.values.update(zip(op.results, likes, strict=True))
         return
+    f.count_steps(f.constant(I64, 1), body.core(op).site("limit", LIMIT))
+    f.settle(poll=True)
     given = [body[value] for value in op.arguments]
     indices = [index.signed(I64) for index in f.loops]
     results = f.call(_helper(body, callee, given), *indices, *_passed(given, _shapes(given)))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ptosim.diagnostics import Location
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
@@ -21,7 +22,7 @@ from ptosim.native.global_memory import Place, leaves_buffer, locate
 from ptosim.native.ir import I1, I64, Type, Value
 from ptosim.native.issue import issue
 from ptosim.native.numbers import lane_type, lanes_as
-from ptosim.native.operations import Known, Operation
+from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.target.profile import Target
 
 _WORD_OF = {
@@ -68,7 +69,8 @@ class Unit:
     """Whether a core of the kernel has no other beside it."""
     module: Module = field(default_factory=Module)
     operations: list[Operation] = field(default_factory=list[Operation])
-    entries: list[int] = field(default_factory=list[int])
+    entries: set[int] = field(default_factory=set[int])
+    """The operations that have an entry."""
     may_store_atomically: bool = True
     """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
     may_set_ctrl: bool = True
@@ -87,6 +89,12 @@ class Unit:
             captured = sum(member.captured for member in members)
             self.operations.append(Operation("run", members[0].site, (), loops, captured, tuple(members)))
         return len(self.operations) - 1
+
+    def export_entries(self) -> None:
+        """Say where the entries are, when all of them are known."""
+        numbers = range(len(self.operations))
+        symbols = [entry_symbol(number) if number in self.entries else None for number in numbers]
+        self.module.addresses(ENTRIES, symbols)
 
     def routine(self, name: str, parameters: Sequence[Type], fill: Callable[[Function], None]) -> Function:
         """A function that several instructions call, made when the first one wants it."""
@@ -122,9 +130,8 @@ class Core:
 
     def site(self, kind: str, message: Any) -> int:
         """A number for a way in which this operation may fail."""
-        place = self.origin.location
-        where = [place.line, place.column, place.length] if place else None
-        return self.unit.module.site([kind, message, where, Pipe.V if self.origin.scope else self.origin.pipe])
+        pipe = Pipe.V if self.origin.scope else self.origin.pipe
+        return self.unit.module.site(at_place([kind, message, None, pipe], self.origin.location))
 
     def fail(self, wrong: Value, kind: str, message: str, value: Reported = 0, detail: Reported = 0) -> None:
         """End the run with this error where the condition holds; `{}` in the message stands for the values.
@@ -323,3 +330,9 @@ class Core:
         kind = lane_type(element)
         bits = scalar.signed(Type(f"i{element.bits}"))
         return registers.splat(self.f, lanes_as(bits, kind), element.lanes)
+
+
+def at_place(site: Sequence[Any], place: Location | None) -> list[Any]:
+    """A way to fail, as the table of sites keeps it (native/explain.py), at another place."""
+    kind, message, _, pipe = site
+    return [kind, message, [place.line, place.column, place.length] if place else None, pipe]

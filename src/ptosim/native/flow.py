@@ -9,9 +9,10 @@ and look at the stop word. Lowerings never see a phi.
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ptosim.native.context import LOOPS_RECORDED, WORD_BYTES, Status, Word
+from ptosim.native.instance import Instance
 from ptosim.native.ir import I1, I8, I32, I64, PTR, Operand, Type, Value, constant, poison
 from ptosim.native.ranges import combined, indices
 
@@ -65,8 +66,25 @@ class Module:
         self.avx512 = avx512
         """Whether the processor has these instructions."""
         self.functions: list[Function] = []
-        self.sites: list[object] = []
+        self.sites: list[Any] = []
         self._pure: dict[str, Pure] = {}
+        self._globals: list[str] = []
+
+    def alias(self, name: str, function: "Function") -> None:
+        """Another name of a function."""
+        parameters = ", ".join(["ptr", *(str(parameter.kind) for parameter in function.parameters)])
+        kind = f"{function.result_text()} ({parameters})"
+        self._globals.append(f"@{name} = internal alias {kind}, ptr @{function.name}\n")
+
+    def addresses(self, name: str, functions: Sequence[str | None]) -> None:
+        """An exported table of where functions lie."""
+        entries = ", ".join("ptr null" if function is None else f"ptr @{function}" for function in functions)
+        self._globals.append(f"@{name} = constant [{len(functions)} x ptr] [{entries}], align 8\n")
+
+    def table(self, name: str, words: Sequence[int]) -> None:
+        """Numbers that functions look up (`Function.table`)."""
+        numbers = ", ".join(f"i64 {word}" for word in words)
+        self._globals.append(f"@{name} = internal constant [{len(words)} x i64] [{numbers}], align 8\n")
 
     def site(self, description: object) -> int:
         """A number for a place that may fail; the description is plain data that outlives the compilation."""
@@ -101,7 +119,7 @@ class Module:
 
     def text(self) -> str:
         metadata = '!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 1000000}\n'
-        return "\n".join([*(function.definition() for function in self.functions), metadata])
+        return "\n".join([*self._globals, *(function.definition() for function in self.functions), metadata])
 
 
 class Function:
@@ -121,6 +139,7 @@ class Function:
         self.linkage: Linkage = linkage
         self.context = Value(self, PTR, "%context")
         self.parameters = [Value(self, kind, f"%p{number}") for number, kind in enumerate(parameters)]
+        self.instance: Instance | None = None  # where several entries share the function
         self.loops: list[Value] = []  # indices of the loops around the open block, outermost first
         self._slots: list[str] = []
         self._scratch: dict[tuple[int, int], Value] = {}
@@ -163,6 +182,10 @@ class Function:
 
     def do_intrinsic(self, name: str, *arguments: Value, overloads: Sequence[Type]) -> None:
         self.do(self._intrinsic(name, "void", arguments, overloads))
+
+    def table(self, name: str) -> Value:
+        """The address of a table of the module."""
+        return Value(self, PTR, f"@{name}")
 
     def slot(self, kind: Type, count: int = 1, align: int = 8) -> Value:
         """Room on the stack, made once when the function begins."""
@@ -252,6 +275,13 @@ class Function:
         """
         return address & ((1 << (size - 1).bit_length()) - 1)
 
+    def count_steps(self, steps: Value, site: int) -> None:
+        """Take so many, an unsigned number, from the steps that are left."""
+        word = self.word(Word.STEPS)
+        left = word.load(I64, 8)
+        self.check(steps.compare("ugt", left), site)
+        word.store(left - steps, 8)
+
     # ---- control flow -----------------------------------------------------------------------------------------------
 
     def for_loop(
@@ -273,7 +303,7 @@ class Function:
         entered = lower < upper
         if site is not None:
             # exact as unsigned numbers, however far apart the bounds are
-            self._count(entered * ((upper - lower - 1).udiv(step).zext(I64) + 1), site)
+            self.count_steps(entered * ((upper - lower - 1).udiv(step).zext(I64) + 1), site)
         self.settle(polls)
         before, inside, done = self._label, self._fresh("loop"), self._fresh("done")
         self.do(f"br {entered}, label %{inside}, label %{done}")
@@ -309,7 +339,7 @@ class Function:
         self._known.append({})
         going_on, handed = before(entering)
         if site is not None:
-            self._count(going_on * 1, site)
+            self.count_steps(going_on * 1, site)
         self.settle(poll=True)
         self.do(f"br {going_on}, label %{inside}, label %{done}")
         self._start(inside)
@@ -457,13 +487,6 @@ class Function:
     def _extract(self, kind: Type, aggregate: str, text: str, number: int) -> Value:
         return self.emit(kind, f"extractvalue {aggregate} {text}, {number}")
 
-    def _count(self, iterations: Value, site: int) -> None:
-        """Take so many, an unsigned number, from the steps that are left."""
-        steps = self.word(Word.STEPS)
-        left = steps.load(I64, 8)
-        self.check(iterations.compare("ugt", left), site)
-        steps.store(left - iterations, 8)
-
     def _reported(self, value: Reported) -> Value:
         if isinstance(value, int):
             return constant(self, I64, value)
@@ -490,6 +513,8 @@ class Function:
             site = check.wrong.select(check.site, site)
             value = check.wrong.select(self._reported(check.value), value)
             detail = check.wrong.select(self._reported(check.detail), detail)
+        if self.instance is not None:
+            site = site + self.instance.shift
         loops = self.loops[:LOOPS_RECORDED]
         words = {Word.FAULT: site, Word.FAULT_VALUE: value, Word.FAULT_DETAIL: detail}
         words[Word.FAULT_DEPTH] = constant(self, I64, len(loops))

@@ -18,7 +18,7 @@ def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[T
 
     It takes the loop indices and the captured values from words in memory.
     """
-    function = module.function(entry_symbol(operation), [PTR])
+    function = module.function(entry_symbol(operation), [PTR], linkage="internal")
     (words,) = function.parameters
     kinds = [I64] * loops + list(captured)
     values = [from_word(words.at(number * WORD_BYTES).load(I64, WORD_BYTES), kind) for number, kind in enumerate(kinds)]
@@ -31,6 +31,23 @@ def run_entry(function: Function, operation: int, captured: Sequence[Value]) -> 
     words = _words(function, captured)
     now = lambda: [function.status_of(f"@{entry_symbol(operation)}", function.context, words)]  # noqa: E731
     either(function, nothing_stalled(function), now, lambda: [_issued(function, operation, words)])
+
+
+def call_entry(function: Function, runner: Function, operation: int, captured: Sequence[Value]) -> None:
+    """The same through a function (`fill_runner`), where there are so many entries that the code would be long."""
+    entry = Value(function, PTR, f"@{entry_symbol(operation)}")
+    function.call(runner, entry, function.constant(I64, operation), _words(function, captured))
+
+
+RUNNER = (PTR, I64, PTR)
+"""What the function takes: an entry, its operation, and its words."""
+
+
+def fill_runner(function: Function) -> None:
+    entry, operation, words = function.parameters
+    now = lambda: [function.status_of(entry.text, function.context, words)]  # noqa: E731
+    later = lambda: [function.status_of(function.base(Word.ISSUE).text, operation, words)]  # noqa: E731
+    either(function, nothing_stalled(function), now, later)
 
 
 def issue(function: Function, operation: int, captured: Sequence[Value] = ()) -> None:

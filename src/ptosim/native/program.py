@@ -2,8 +2,8 @@
 
 A vector scope or an instruction of a pipe is a function of the values it captures, called at once when nothing is
 stalled and otherwise handed to the scheduler (issue.py). Constants are not captured but said again, so that they still
-fold. What an instruction does is in the rooms, control flow in `control`; this walks the operations and binds the
-parameters of their lowerings.
+fold, except where entries share code (sharing.py). What an instruction does is in the rooms, control flow in `control`;
+this walks the operations and binds the parameters of their lowerings.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ from ptosim.native.context import WORD_BYTES, Register, Word
 from ptosim.native.core import Core, FlagStep, Unit
 from ptosim.native.flow import Function
 from ptosim.native.ir import I64, PTR, Type, Value
-from ptosim.native.issue import begin_entry, from_word, issue, run_entry
+from ptosim.native.issue import RUNNER, call_entry, fill_runner, from_word, issue, run_entry
 from ptosim.native.lowering import Lowering
 from ptosim.native.numbers import lane_type
 from ptosim.native.registers import Mask, full_mask, splat, view, zeroed
+from ptosim.native.sharing import Entries, Entry
 from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
 
 _FLAGS = frozenset(
@@ -59,7 +60,9 @@ def build(module: VerifiedModule, entries: Mapping[CoreKind, PTOFunction], unit:
     """Fill the object with the programs of a kernel; gives the symbol of each."""
     builder = Builder(module, unit)
     with _deep_recursion():
-        return {kind: builder.program(entry, kind) for kind, entry in entries.items()}
+        programs = {kind: builder.program(entry, kind) for kind, entry in entries.items()}
+        builder.entries.build_waiting()
+        return programs
 
 
 @contextmanager
@@ -83,6 +86,7 @@ class Builder:
         """Functions that the kernel calls, compiled for one kind of caller each."""
         self.shapes: dict[Operation, list[Shape]] = {}
         """In which shape loops carry values, where that had to be found out."""
+        self.entries = Entries(unit)
 
     def program(self, entry: PTOFunction, kind: CoreKind) -> str:
         """The scalar program of one kind of core."""
@@ -95,6 +99,12 @@ class Builder:
         body.block(entry.body.block)
         function.finish()
         return function.name
+
+    def is_lowered(self, op: Operation) -> bool:
+        """Whether lowering made an operation: all inside it serves one operation of the text, and stands there."""
+        parsed = self.module.parsed
+        origin = parsed.origin(op)
+        return origin.name != op.name and all(parsed.origin(inner) is origin for inner in op.walk())
 
     def location(self, op: Operation) -> Location | None:
         return self.module.parsed.location(op)
@@ -188,29 +198,32 @@ class Body:
         self, op: Operation, captured: Sequence[SSAValue], registers: Sequence[Register], fill: Callable[[Body], None]
     ) -> None:
         """What a pipe executes: a function of captured values and registers, issued here."""
-        site, f = self.builder.site(op), self.f
+        site, f, entries = self.builder.site(op), self.f, self.builder.entries
         core = self.core(op)
-        carried = [value for value in captured if self.scalar(value).literal is None]
-        words = [*(self.scalar(value) for value in carried), *(core.register(register) for register in registers)]
+        outside = [self.scalar(value) for value in captured]
+        words = [value for value in outside if value.literal is None]
+        words += [core.register(register) for register in registers]
+        if shares := self.builder.is_lowered(op):
+            words.append(f.constant(I64, len(entries.waiting)))
         number = self.unit.operation("work", site, (), len(f.loops), len(words))
         if site.pipe not in PIPES_OF[self.kind]:
             issue(f, number, words)  # the scheduler knows what to say
             return
-        function, values = begin_entry(self.unit.module, number, len(f.loops), [word.kind for word in words])
-        body = Body(self.builder, function, self.kind, in_scope=is_scope(op))
-        received = iter(values)
-        for value in captured:
-            outside = self.scalar(value)
-            if outside.literal is not None:
-                body.values[value] = function.constant(outside.kind, outside.literal)
-                continue
-            body.values[value] = inside = next(received)
-            inside.known = outside.known
-        body.registers = dict(zip(registers, received, strict=True))
-        fill(body)
-        function.finish()
-        self.unit.entries.append(number)
-        run_entry(f, number, words)
+
+        def build(function: Function, values: Sequence[Value], registered: Sequence[Value]) -> None:
+            body = Body(self.builder, function, self.kind, in_scope=is_scope(op))
+            body.values.update(zip(captured, values, strict=True))
+            body.registers = dict(zip(registers, registered, strict=True))
+            fill(body)
+
+        entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, len(registers), build)
+        self.unit.entries.add(number)
+        if shares:
+            entries.wait(entry)
+            call_entry(f, self.unit.routine("run_entry", RUNNER, fill_runner), number, words)
+        else:
+            entries.build_alone(entry)
+            run_entry(f, number, words)
 
     # --- one instruction --------------------------------------------------------------------------------------------
 

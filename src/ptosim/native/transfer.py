@@ -36,7 +36,10 @@ def read(core: Core, dest: Value, source: Value, count: Value) -> None:
     if count.literal is not None and count.literal < _READ_AT_ONCE:
         dest.copy_from(source, count)
         return
-    number = core.f.constant(I64, core.unit.reads % READS_FOLLOWED)
+    number = core.f.constant(I64, core.unit.reads)
+    if core.f.instance is not None:
+        number = number + core.f.instance.number
+    number = number.urem(READS_FOLLOWED)
     core.unit.reads += 1
     core.f.settle()
     core.f.status_of(core.f.base(Word.READ).text, core.f.context, dest, source, count, number)

@@ -23,7 +23,7 @@ from ptosim.effects.vector_memory import (
     block_offsets,
     block_strides,
     load_mode,
-    store_mode,
+    store_mode_of,
 )
 from ptosim.language import vector_memory as op
 from ptosim.native.core import Core
@@ -148,7 +148,7 @@ def _gate_unit(mode: StoreMode) -> int:
     )
 
 
-@lowering(op.VSts, bind=lambda static: {**_unit("dest")(static), "mode": _store_mode(static)})
+@lowering(op.VSts, bind=lambda static: {**_unit("dest")(static), "mode": store_mode_of(static)})
 def vsts(
     f: Function,
     core: Core,
@@ -163,10 +163,6 @@ def vsts(
     address, following = _moved(dest, offset, unit, post)
     _stored(f, core, address, mode, mask, value)
     return following
-
-
-def _store_mode(static: Static) -> StoreMode:
-    return store_mode(static.words.get("dist"), static.elements["value"])
 
 
 @lowering(op.VStsX2, bind=_unit("dest"))

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.names import CoreKind
 from ptosim.language.control import Condition, For, If, While, Yield
-from ptosim.language.function import Call, callee_of
+from ptosim.language.function import Call
 from ptosim.language.scalar import Constant
 from ptosim.language.types import is_vector_state
 
@@ -106,10 +106,11 @@ def _ends(block: Block) -> Sequence[SSAValue]:
 
 def _call(t: Translator, op: Operation) -> None:
     assert isinstance(op, Call)
-    callee = callee_of(op)
+    callee = op.function
     if callee is None or callee.is_declaration:
         t.line(f"core.missing_function({op.symbol!r})")
         return
+    t.line("core.step()")
     results = ", ".join(t.expand(op.results))
     call = f"{t.function(callee)}({', '.join(['core', *t.expand(op.operands)])})"
     t.line(f"{results} = {call}" if results else call)

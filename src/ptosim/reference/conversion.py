@@ -90,7 +90,12 @@ def _doubt_mask(core: Core, site: Site, mask: Mask, gates: Lanes, result: Elemen
     """No text says whether the mask of a widening conversion selects source lanes or result lanes."""
     if not np.array_equal(mask.bits[gates], mask.lanes(result.bytes)):
         message = "the mask is read as selecting lanes of the source; as lanes of the result it would select others"
-        core.lint(message, site=site)
+        width = 8 * result.bytes
+        hint = (
+            "convert under a mask of all lanes and cut the tail where the result is used: "
+            f"pto.plt_b{min(width, 32)} for the mask of its store"
+        )
+        core.lint(message, site=site, hint=hint)
 
 
 def _saturation(ctrl: int, sat: str) -> str:

@@ -146,7 +146,7 @@ class Core:
         indices = range(lower, upper, step)
         self.steps_left -= max(0, -((lower - upper) // step))  # len() of a range stops at 2**63
         if self.steps_left < 0:
-            raise Fault("limit", f"more than {self.max_steps} loop iterations in one block (max_steps)")
+            raise self._too_many_steps()
         return self._polled(indices) if self.polls else indices
 
     def _polled(self, indices: range) -> Iterator[int]:
@@ -160,13 +160,20 @@ class Core:
 
     def iterate(self, rounds: Rounds | None = None, carried: tuple[Any, ...] = ()) -> None:
         """One round of an scf.while. `rounds` is given where the values carried are all that a round can change."""
-        self.steps_left -= 1
         if rounds is not None and rounds.recur(carried):
-            self.steps_left = -1  # however many were left: the loop would use them up
+            self.steps_left = 0  # however many were left: the loop would use them up
+        self.step()
+
+    def step(self) -> None:
+        """One call, or one round of a loop, counted against max_steps."""
+        self.steps_left -= 1
         if self.steps_left < 0:
-            raise Fault("limit", f"more than {self.max_steps} loop iterations in one block (max_steps)")
+            raise self._too_many_steps()
         if self.stop.requested:
             raise Stopped
+
+    def _too_many_steps(self) -> Fault:
+        return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")
 
     def missing_function(self, name: str) -> None:
         raise Fault("unsupported", f"@{name} is only declared; there is no body to run")
@@ -326,7 +333,7 @@ class Core:
     wants_lint = False
     """Whether it is worth while to look for what `lint` would say."""
 
-    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
         """The instruction does something that is legal and suspicious. One that touches no memory gives its site."""
 
     def relies_on(self, direction: str, config: Config, *others: str) -> None:

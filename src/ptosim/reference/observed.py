@@ -405,11 +405,13 @@ class ObservedCore(Core):
         pipe, loops = str(self.entry.pipe), tuple(machine.loops)
         return Details(core=machine.name, pipe=pipe, bytes=extent, block=machine.block, loops=loops)
 
-    def lint(self, message: str, kind: str = "lint", site: Site | None = None) -> None:
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
         if site is not None:
             self._stand_at(site)
-        found = Diagnostic(kind, "warning", message, self.site_now.location, **self._context())
-        self.observer.report(found, self.entry)
+        details = self._context()
+        if hint is not None:
+            details["hint"] = hint
+        self.observer.report(Diagnostic(kind, "warning", message, self.site_now.location, **details), self.entry)
 
     def complain(self, site: Site, kind: str, message: str, severity: Severity = "error", fatal: bool = True) -> None:
         self._stand_at(site)

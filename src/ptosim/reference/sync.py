@@ -101,8 +101,9 @@ def rls_buf(
 
 
 @semantics(fence.MemBar)
-def mem_bar(core: Core, site: Site, order: str) -> None:
-    core.fence(site, order)
+def mem_bar(core: Core, site: Site, order: str | None) -> None:
+    for kind in ("VV_ALL", "VS_ALL", "SV_ALL", "SS_ALL") if order is None else (order,):
+        core.fence(site, kind)
 
 
 # --- between cores --------------------------------------------------------------------------------------------------
@@ -131,6 +132,11 @@ def set_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_liter
 
 @semantics(semaphore.WaitIntraBlock, bind=_one_pipe)
 def wait_intra_block(core: Core, site: Site, pipe: Pipe, id: int | None, id_literal: int | None) -> None:
+    if pipe is Pipe.ALL and core.wants_lint:
+        message = (
+            "this wait names no pipe: the scalar unit stalls, and nothing after it is issued until the signal comes"
+        )
+        core.lint(message, site=site, hint="name the pipe that has to wait, such as <PIPE_V>; the others then go on")
     core.machine.semaphore_wait(site, pipe, _known(id, id_literal), Form.INTRA_BLOCK)
 
 

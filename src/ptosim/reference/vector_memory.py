@@ -28,7 +28,7 @@ from ptosim.effects.vector_memory import (
     block_offsets,
     block_strides,
     load_mode,
-    store_mode,
+    store_mode_of,
 )
 from ptosim.language import vector_memory as op
 from ptosim.reference.core import Bytes, Core
@@ -142,7 +142,7 @@ def _store_facts(static: Static, mode: StoreMode, value: str) -> dict[str, Any]:
 
 
 def _vsts_facts(static: Static) -> dict[str, Any]:
-    mode = store_mode(static.words.get("dist"), static.elements["value"])
+    mode = store_mode_of(static)
     facts = _store_facts(static, mode, "value")
     if mode.footprint < BLOCK_BYTES:  # 1PT: the unit in its place, and nothing else
         facts["gather"] = itemgetter(slice(mode.footprint))

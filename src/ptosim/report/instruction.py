@@ -13,13 +13,13 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
-from ptosim.language.pending import PENDING
 from ptosim.language.tile_family import VectorTile
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import named
 from ptosim.language.vector import VectorOperation, listing
 from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
+from ptosim.tiles.pending import pending
 
 TARGETS = ("a5", "a2a3")
 LONGEST_LIST = 40  # words
@@ -149,7 +149,7 @@ def _page(operation: type[PTOOperation]) -> Page:
         reads=list(record.reads) if record else [],
         writes=list(record.writes) if record else [],
         tiles=_touched(tile) if tile is not None else {},
-        pending=(operation.replaced_by or operation.name) in PENDING,
+        pending=(operation.replaced_by or operation.name) in pending(),
         cycles={name: _cycles(operation, load_target(name)) for name in priced},
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ptosim.diagnostics import Finding, Location
+from ptosim.diagnostics import Finding, Location, headline
 from ptosim.sanitize.explain import explanation
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -37,7 +37,9 @@ def _rule(kind: str) -> dict[str, Any]:
 
 
 def _result(finding: Finding, rule: int) -> dict[str, Any]:
-    text = "\n".join((finding.message, *finding.notes, *([f"hint: {finding.hint}"] if finding.hint else [])))
+    hint = [f"hint: {finding.hint}"] if finding.hint else []
+    follows = [f"follows: {headline(each)}" for each in finding.consequences]
+    text = "\n".join((finding.message, *finding.notes, *hint, *follows))
     result: dict[str, Any] = {
         "ruleId": finding.kind,
         "ruleIndex": rule,
@@ -47,14 +49,21 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
     }
     if finding.location:
         result["locations"] = [_location(finding.location, finding.label)]
-    if finding.related:
-        result["relatedLocations"] = [_location(other.location, other.role) for other in finding.related]
+    others = [_location(other.location, other.role) for other in finding.related]
+    others += [
+        _location(each.location, f"follows: {each.kind}: {each.message}")
+        for each in finding.consequences
+        if each.location
+    ]
+    if others:
+        result["relatedLocations"] = others
     properties = {
         "core": finding.core,
         "pipe": finding.pipe,
         "bytes": list(finding.bytes) if finding.bytes else None,
         "block": finding.block,
         "loops": list(finding.loops),
+        "consequences": [each.to_json() for each in finding.consequences] or None,
     }
     result["properties"] = {name: value for name, value in properties.items() if value is not None}
     return result

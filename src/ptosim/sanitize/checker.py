@@ -8,8 +8,8 @@ instructions are in lints.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -26,9 +26,9 @@ from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, loops_around, party, place_of
 from ptosim.sanitize.dependence import Dependence
 from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, Outcome, compatible
+from ptosim.sanitize.halves import Imbalance
 from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
-from ptosim.sanitize.priming import prime
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
 from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track, of_core
@@ -81,6 +81,9 @@ class Checker(Silent):
         self.used_semaphores: set[int] = set()
         self.unconsumed: dict[tuple[str, str], Site] = {}
         """Where one pipe or core signals another that does not wait for it."""
+        self.imbalances: dict[tuple[Site, Key], Imbalance] = {}
+        """What the run has found without its partner, in the order in which it has."""
+        self.issued = 0
         self._memories: dict[tuple[object, Space], Memory] = {}
         self._block: int | None = None
         self._watch: Watch | None = None
@@ -103,6 +106,7 @@ class Checker(Silent):
         return CLEAN if self.planted else UNDEFINED
 
     def issue(self, entry: Entry) -> None:
+        self.issued += 1
         key = entry.key
         if key is None:
             return
@@ -136,14 +140,24 @@ class Checker(Silent):
         if self.planted:
             return
         self.findings.diagnostic(diagnostic)
-        if diagnostic.kind == "undrained" and entry.key is not None:
-            self.unconsumed.setdefault((entry.key.source, entry.key.destination), entry.site)
+        key, is_left = entry.key, diagnostic.kind == "undrained"
+        if key is None:
+            return
+        if is_left:
+            self.unconsumed.setdefault((key.source, key.destination), entry.site)
+        if diagnostic.kind in ("undrained", "double-set", "buffer-misuse"):
+            known = self.imbalances.get((entry.site, key))
+            self.imbalances[entry.site, key] = Imbalance(entry.site, key, is_left or bool(known and known.is_left))
 
     def deadlock(self, deadlock: Deadlock) -> None:
         if self.planted:
             return
-        for root, diagnostic in zip(deadlock.roots, diagnostics(deadlock), strict=True):
-            self.findings.diagnostic(replace(diagnostic, hint=prime(self.subject.program, root)))
+        for diagnostic in diagnostics(deadlock):
+            self.findings.diagnostic(diagnostic)
+        for head in (head for root in deadlock.roots for head in root.heads):
+            if head.key is not None:
+                site = head.entry.site
+                self.imbalances.setdefault((site, head.key), Imbalance(site, head.key))
 
     def ended_early(self, reasons: Sequence[Diagnostic]) -> None:
         """A block came to an end before its program did."""
@@ -337,9 +351,10 @@ class Checker(Silent):
             watch = None
             assert owner is not None
             memory = self._memory(space, owner)
+        equal = cache(lambda: data == before())
         for part in inside(starts, width, memory.size):
             covered, kept = part.window(), None if taint is None else part.of(taint, width)
-            unchanged = partial(_unchanged, part, width, data, before)
+            unchanged = partial(_unchanged, part, width, equal)
             if watch:
                 self._vector_store(watch, site, covered, unchanged, kept)
             else:
@@ -442,9 +457,10 @@ class Checker(Silent):
             return
         if kind != READ:
             self.lints.stored_globally(entry, site)
+        equal = cache(lambda: data == before())
         for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
             for clash in outcome.clashes:
-                same = kind == WRITE == clash.track.kind and outcome.equal(clash, data, before())
+                same = kind == WRITE == clash.track.kind and outcome.is_equal(clash, equal())
                 self._global_race(entry, site, kind, outcome, clash, same)
 
     def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
@@ -504,6 +520,6 @@ class Checker(Silent):
 _VERBS: dict[str, Verb] = {READ: "reads", WRITE: "writes"}
 
 
-def _unchanged(part: Part, width: int, data: Any, before: Callable[[], Any]) -> Hit:
+def _unchanged(part: Part, width: int, equal: Callable[[], Hit]) -> Hit:
     """Which of the bytes of some pieces already are what the access stores."""
-    return part.of(data == before(), width)
+    return part.of(equal(), width)

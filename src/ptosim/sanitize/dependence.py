@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.language.control import Condition, For, If, While, Yield
-from ptosim.language.function import Call, Function, Return, callee_of
+from ptosim.language.function import Call, Function, Return, reached
 from ptosim.language.static import static_of
 from ptosim.machine.entry import Site
 from ptosim.sanitize.program import Program
@@ -119,7 +119,7 @@ class Dependence:
             case Yield() if isinstance(parent, If):
                 return [parent.results[index]]
             case Call():
-                callee = callee_of(op)
+                callee = op.function
                 return [] if callee is None or callee.is_declaration else [callee.body.block.args[index]]
             case Return() if isinstance(parent, Function):
                 return [call.results[index] for call in self._calls_of(parent)]
@@ -130,17 +130,15 @@ class Dependence:
         if self._calls is None:
             self._calls = {}
             for op in self.program.operations():
-                if isinstance(op, Call) and (callee := callee_of(op)) is not None:
+                if isinstance(op, Call) and (callee := op.function) is not None:
                     self._calls.setdefault(callee, []).append(op)
         return self._calls.get(function, [])
 
 
 def _executed(scope: Operation) -> Iterator[Operation]:
-    """The operations that a scope executes, calls included."""
-    for op in scope.walk():
-        if isinstance(op, Call) and (callee := callee_of(op)) is not None:
-            yield from _executed(callee)
-        yield op
+    """The operations that a scope executes, calls included; each once."""
+    yield from scope.walk()
+    yield from reached(*(op.function for op in scope.walk() if isinstance(op, Call) and op.function is not None))
 
 
 def _governed(op: Operation, index: int) -> Iterator[Operation]:

@@ -16,6 +16,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Key, Kind, Site
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place
+from ptosim.sanitize.edit import Edit, before
 from ptosim.sanitize.program import Program, ancestors
 from ptosim.sanitize.window import Places
 
@@ -38,6 +39,8 @@ class Lints:
         self.findings = findings
         self.program = program
         self._stores: dict[tuple[int, Pipe], _LastStore] = {}
+        self.endings: dict[Location | None, Edit] = {}
+        """For copies that nothing waits for, what would."""
         self._cube_ids: dict[int, Location | None] = {}
 
     # --- while it runs ------------------------------------------------------------------------------------------------
@@ -70,19 +73,18 @@ class Lints:
             entry = Entry(last.site, pipe, core, Kind.WORK)
             entry.loops = last.loops
             message = f"the kernel ends while {pipe} may still be copying: nothing waits for it"
-            hint = self._at_the_end(last.site)
-            self.findings.diagnostic(diagnostic_at(entry, "lint", message, severity="warning", hint=hint))
+            self.findings.diagnostic(diagnostic_at(entry, "lint", message, severity="warning"))
+            self._wait_at_the_end(last.site)
         if core.kind is CoreKind.AIC and core.target.sync.inter_core_signal == "direct":
             self._offset_by_fifteen(core)
 
-    def _at_the_end(self, site: Site) -> str | None:
+    def _wait_at_the_end(self, site: Site) -> None:
         """A barrier as the last instruction of the function."""
         op = self.program.operation(site.location)
         blocks = ancestors(op) if op is not None else []
         last = blocks[-1][0].last_op if blocks else None
-        if last is None:
-            return None
-        return f"before line {self.program.first_line(last)} add pto.barrier #pto.pipe<PIPE_ALL>"
+        if last is not None:
+            self.endings[site.location] = before(self.program, last, "pto.barrier #pto.pipe<PIPE_ALL>")
 
     def undecided(self, suspicion: Conflict) -> None:
         """There were too many suspected loads of a pair of lines to try all of them."""

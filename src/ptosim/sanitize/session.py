@@ -1,22 +1,43 @@
-"""One check: a run under observation, repeated where suspected loads have to be decided, and its findings in words."""
+"""One check: a run under observation, repeated where suspected loads have to be decided, and its findings in words.
+
+observe(...)    runs a kernel and says what is wrong with it
+repaired(...)   says what to do about it, as far as trials have shown that it helps
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Sequence
 
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.machine.observer import Observer
 from ptosim.sanitize.checker import Checker, Subject
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.hints import Repairs
+from ptosim.sanitize.consequences import mended, unmended
+from ptosim.sanitize.observation import Observation
+from ptosim.sanitize.program import Program
+from ptosim.sanitize.proposals import Proposals
+from ptosim.sanitize.rehearsal import Rehearsal, Trials
+from ptosim.sanitize.repair import repair
 from ptosim.sanitize.wording import diagnostic
+
+LONGEST = 1 << 18
+"""Characters of a text that is edited and read again, many times over; a longer one gets no such hints."""
 
 Execute = Callable[[Observer], Callable[[Sequence[int] | None], None]]
 """Prepares a run of the kernel on fresh copies of its arguments; the result runs the blocks it is given (None: all)."""
+Said = Collection[tuple[str, str, int | None]]
+"""Kind, message and line of what the verifier has said already."""
 
 
-def check(subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: bool = False) -> list[Diagnostic]:
+def _name_tiles(program: Program, conflict: Conflict) -> None:
+    """Speak of tiles and their rows where the bytes are those of one."""
+    for each in (conflict, *conflict.also):
+        each.place = program.named(each.place, each.second.site)
+
+
+def observe(
+    subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: bool = False, said: Said = ()
+) -> Observation:
     """Run these blocks of a kernel and say what is wrong with it. Nothing that a kernel does raises."""
     checker = Checker(subject)
     _run(checker, execute, blocks)
@@ -25,17 +46,35 @@ def check(subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: 
         _run(again, execute, blocks)
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
-
-    @cache
-    def repairs() -> Repairs:  # looks through the program, for which there is no reason while nothing is wrong
-        flags = {(key.source, key.destination, key.id) for key in checker.used_flags.values()}
-        return Repairs(subject.program, flags, checker.used_semaphores)
-
-    found = checker.findings.each_once()
-    return [
-        diagnostic(finding, repairs(), checker.unconsumed) if isinstance(finding, Conflict) else finding
-        for finding in found
+    for found in checker.findings.found.values():
+        if isinstance(found, Conflict):
+            _name_tiles(subject.program, found)
+    worded = [
+        (found, diagnostic(found, checker.unconsumed) if isinstance(found, Conflict) else found)
+        for found in checker.findings.each_once()
     ]
+    new = [(found, words) for found, words in worded if (words.kind, words.message, words.line) not in said]
+    return Observation(
+        subject.program,
+        [found for found, _ in new],
+        [words for _, words in new],
+        tuple(checker.imbalances.values()),
+        {(key.source, key.destination, key.id) for key in checker.used_flags.values()},
+        checker.used_semaphores,
+        checker.lints.endings,
+        checker.issued / len(blocks),
+    )
+
+
+def repaired(observation: Observation, trials: Trials) -> list[Diagnostic]:
+    """The findings with hints that were tried, what follows from a finding inside it."""
+    rehearsal = Rehearsal(trials)
+    proposals = Proposals(observation)
+    is_short = len(observation.program.source.text) <= LONGEST
+    steps = repair(observation, lambda seen: Proposals(seen).propose, rehearsal) if is_short else ()
+    if not steps:
+        return unmended(observation, proposals)
+    return mended(observation, steps, proposals, bool(trials.larger) and not rehearsal.is_larger)
 
 
 def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> None:

@@ -8,7 +8,7 @@ The vector cores of an a5 cluster cannot signal each other: the cube core passes
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -20,8 +20,9 @@ from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation, core_of
 from ptosim.language.scope import Section, SectionCube
 from ptosim.sanitize.conflict import Conflict, Party
-from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.edit import Edit, Proposal, after, before
 from ptosim.sanitize.program import Program, ancestors, launched
+from ptosim.sanitize.used import Taken
 
 SEMAPHORES = 16
 OFFSET = 16
@@ -32,7 +33,7 @@ HELPER = {"aic": Pipe.FIX, "aiv0": Pipe.MTE3, "aiv1": Pipe.MTE3}
 DEEPEST = 8
 """How far values of two programs are followed when they are compared."""
 
-FreeEvent = Callable[[Pipe, Pipe], int | None]
+FreeEvent = Callable[[Pipe, Pipe, Taken], int | None]
 
 
 @dataclass(frozen=True)
@@ -76,12 +77,23 @@ class Signals:
         self.free = [number for number in range(SEMAPHORES) if number not in used | written]
         self.free_event = free_event
 
-    def edit(self, conflict: Conflict) -> str:
-        """The edit, one line each, or in words what cannot be said more exactly."""
+    def proposals(self, conflict: Conflict, taken: Taken) -> Iterator[Proposal]:
+        """The edit with ids that are free."""
+        found = self._signal(conflict, taken)
+        if isinstance(found, Proposal):
+            yield found
+
+    def wish(self, conflict: Conflict) -> str | None:
+        """In words what cannot be said more exactly; None where there is an edit."""
+        found = self._signal(conflict, frozenset())
+        return found if isinstance(found, str) else None
+
+    def _signal(self, conflict: Conflict, taken: Taken) -> Proposal | str:
         first, second = conflict.first, conflict.second
         assert first is not None
         wish = f"signal from {first.role} {first.pipe} to {second.role} {second.pipe} with a semaphore"
-        if len(self.free) < 2:
+        free = [number for number in self.free if ("semaphore", number) not in taken][:2]
+        if len(free) < 2:
             return f"no semaphore is free: order {first.role} {first.pipe} before {second.role} {second.pipe}"
         sides = self._sides(first, second)
         if sides is None or any(side.party.pipe not in SIGNALLING | {Pipe.S} for side in sides):
@@ -92,15 +104,16 @@ class Signals:
             sides = self._sides(first, second, len(places) - 1) if places else None
             if sides is None:
                 return f"{wish}, which the cube core passes on as often as they run"
-        exchange = self._exchange(*sides)
+        exchange = self._exchange(*sides, free, taken)
         if exchange is None:
             return wish
-        return "\n".join(map(str, self._placed(conflict, sides, exchange, places)))
+        takes = frozenset(("semaphore", number) for number in free)
+        return Proposal(tuple(self._placed(conflict, sides, exchange, places)), takes=takes)
 
     # --- what to add --------------------------------------------------------------------------------------------------
 
-    def _exchange(self, first: _Side, second: _Side) -> _Exchange | None:
-        one, other = self.free[:2]
+    def _exchange(self, first: _Side, second: _Side, free: Sequence[int], taken: Taken) -> _Exchange | None:
+        one, other = free
         relay: tuple[str, ...] = ()
         if self.direct:
             to_cube, from_cube = _ids(first, one), _ids(second, other)
@@ -116,23 +129,23 @@ class Signals:
         else:
             pair = f"<PIPE_{{}}>, {one} {{{{ffts_mode = 1 : i32}}}}"
             put, take = (f"pto.sync.set {pair}",), (f"pto.sync.wait {pair}",)
-        begun, ended = self._from(first.party), self._to(second.party)
+        begun, ended = self._from(first.party, taken), self._to(second.party, taken)
         if begun is None or ended is None:
             return None
         put = (*begun, *(text.format(_signalling(first.party)) for text in put))
         take = (*(text.format(_signalling(second.party)) for text in take), *ended)
         return _Exchange(put, take, relay)
 
-    def _from(self, party: Party) -> tuple[str, ...] | None:
+    def _from(self, party: Party, taken: Taken) -> tuple[str, ...] | None:
         """What lets a pipe signal for S: it must know that the stores have ended."""
-        return () if party.pipe is not Pipe.S else self._flag(Pipe.S, HELPER[party.role])
+        return () if party.pipe is not Pipe.S else self._flag(Pipe.S, HELPER[party.role], taken)
 
-    def _to(self, party: Party) -> tuple[str, ...] | None:
+    def _to(self, party: Party, taken: Taken) -> tuple[str, ...] | None:
         """What lets S know of a signal that only holds a pipe."""
-        return () if party.pipe is not Pipe.S or not self.direct else self._flag(HELPER[party.role], Pipe.S)
+        return () if party.pipe is not Pipe.S or not self.direct else self._flag(HELPER[party.role], Pipe.S, taken)
 
-    def _flag(self, source: Pipe, destination: Pipe) -> tuple[str, ...] | None:
-        event = self.free_event(source, destination)
+    def _flag(self, source: Pipe, destination: Pipe, taken: Taken) -> tuple[str, ...] | None:
+        event = self.free_event(source, destination, taken)
         operands = f'["PIPE_{source}", "PIPE_{destination}", "EVENT_ID{event}"]'
         return None if event is None else (f"pto.set_flag{operands}", f"pto.wait_flag{operands}")
 

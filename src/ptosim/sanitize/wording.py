@@ -1,4 +1,4 @@
-"""Conflicts in words: what is wrong, where both sides are, which edge is missing, what to add."""
+"""Conflicts in words: what is wrong, where both sides are, which edge is missing."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Conflict, Party, Use
-from ptosim.sanitize.hints import Repairs
 
 
-def diagnostic(conflict: Conflict, repairs: Repairs, unconsumed: Mapping[tuple[str, str], Site]) -> Diagnostic:
+def diagnostic(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> Diagnostic:
     """The finding that users see. `unconsumed`: where one pipe or core signals another that does not wait for it."""
     second = conflict.second
-    hints = [repairs.hint(each) for each in (conflict, *conflict.also)]
     return Diagnostic(
         conflict.kind,
         conflict.severity,
@@ -26,7 +24,6 @@ def diagnostic(conflict: Conflict, repairs: Repairs, unconsumed: Mapping[tuple[s
             *_notes(conflict, unconsumed),
             *(f"also {each.relation}: {_message(each)}" for each in conflict.also),
         ),
-        hint="\n".join(hint for hint in hints if hint) or None,
         core=conflict.core.name,
         pipe=str(second.pipe),
         bytes=(conflict.place.low, conflict.place.high),
@@ -118,7 +115,7 @@ def _label(conflict: Conflict, side: Party) -> str:
 
 
 def _scope(site: Site) -> str:
-    return f" (vector scope at line {site.scope.line})" if site.scope else ""
+    return f" (vector scope at line {site.scope.line})" if site.scope and site.scope != site.location else ""
 
 
 def _related(conflict: Conflict) -> list[Related]:

@@ -1,22 +1,29 @@
-"""Moves between tiles of vec: whole tiles, windows taken out and put in, scale exponents."""
+"""Moves between tiles: whole tiles, windows taken out and put in, scale exponents. Between memories: transfer.py."""
 
 from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder
-from ptosim.language.tile_extract import Move, TExtract, TInsert, TMov
+from ptosim.language.tile_extract import TExtract, TInsert, TMov
 from ptosim.tiles.exponents import exponents
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.refusal import Refused
+from ptosim.tiles.scales import Meaning
+from ptosim.tiles.transfer import Parameters, transfer
 from ptosim.tiles.values import Tile
 from ptosim.tiles.window import inside, part
 from ptosim.tiles.within import move
 
+_WITHIN_VEC = ("vec", "vec")
+
 
 @lowering(TMov)
-def tmov(build: Builder, op: TMov, src: Tile, dst: Tile) -> None:
-    _within_vec(op)
+def tmov(
+    build: Builder, op: TMov, src: Tile, fp: Tile | None, pre_quant: SSAValue | None, dst: Tile, meaning: Meaning
+) -> None:
+    if op.path != _WITHIN_VEC:
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning))
+        return
     if op.has("tmp"):
         exponents(build, src, dst, along_rows=op.setting("grpAxis") == "axis0")
         return
@@ -25,26 +32,44 @@ def tmov(build: Builder, op: TMov, src: Tile, dst: Tile) -> None:
 
 
 @lowering(TExtract)
-def textract(build: Builder, op: TExtract, src: Tile, row: SSAValue, col: SSAValue, dst: Tile) -> None:
-    _within_vec(op)
+def textract(
+    build: Builder,
+    op: TExtract,
+    src: Tile,
+    row: SSAValue,
+    col: SSAValue,
+    pre_quant: SSAValue | None,
+    fp: Tile | None,
+    dst: Tile,
+    meaning: Meaning,
+) -> None:
+    if op.path != _WITHIN_VEC:
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning), (row, col))
+        return
     inside(build, src, (row, col), dst.valid)
     move(build, src, dst, dst.valid, source=(row, col))
 
 
 @lowering(TInsert)
-def tinsert(build: Builder, op: TInsert, src: Tile, row: SSAValue, col: SSAValue, dst: Tile) -> None:
-    _within_vec(op)
+def tinsert(
+    build: Builder,
+    op: TInsert,
+    src: Tile,
+    row: SSAValue,
+    col: SSAValue,
+    fp: Tile | None,
+    pre_quant: SSAValue | None,
+    dst: Tile,
+    meaning: Meaning,
+) -> None:
+    if op.path != _WITHIN_VEC:
+        transfer(build, op, src, dst, Parameters(fp, pre_quant, meaning), (row, col))
+        return
     inside(build, dst, (row, col), src.valid)
     if op.tile("src").valid == (1, 1):
         _one(build, src, part(build, dst, (row, col), (1, 1)))
     else:
         move(build, src, dst, src.valid, dest=(row, col))
-
-
-def _within_vec(op: Move) -> None:
-    if op.path != ("vec", "vec"):
-        source, dest = op.path
-        raise Refused(f"moves from {source} to {dest} are not lowered", "dst_type")
 
 
 def _one(build: Builder, src: Tile, dst: Tile) -> None:

@@ -11,7 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.language import control
-from ptosim.language.function import Call, callee_of
+from ptosim.language.function import Call
 from ptosim.language.logical import Logical
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.types import MaskType, VregType, element_of
@@ -33,6 +33,18 @@ def vector_program(scope: Operation, line_of: LineOf) -> Program:
     if isinstance(scope, StrictVecScope):
         frame.name(block.args, frame.values(scope.operands))
     return Program(frame.body(block), line_of(scope))
+
+
+def operations_written_out(op: Operation) -> int:
+    """How many operations there are inside of one, each call counting for what it calls."""
+    return _written_out(op, {})
+
+
+def _written_out(op: Operation, known: dict[Operation, int]) -> int:
+    if op not in known:
+        callees = [inner.function for inner in op.walk() if isinstance(inner, Call) and inner.function is not None]
+        known[op] = sum(1 for _ in op.walk()) + sum(_written_out(callee, known) for callee in callees)
+    return known[op]
 
 
 class _Frame:
@@ -118,7 +130,7 @@ class _Frame:
         )
 
     def call(self, op: Call) -> Iterator[Node]:
-        callee = callee_of(op)
+        callee = op.function
         if callee is None or callee.is_declaration:
             return
         block = callee.body.block

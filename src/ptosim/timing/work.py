@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from xdsl.ir import Operation
 
+from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
 from ptosim.effects.names import Space
@@ -20,12 +21,15 @@ from ptosim.target import Target
 from ptosim.timing.program import Path, Program
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.vector_function import vector_function
-from ptosim.timing.vector_program import vector_program
+from ptosim.timing.vector_program import operations_written_out, vector_program
 
 TILE = 16
 """Rows and columns of a matrix product that the cube does at a time."""
 TILE_BYTES = 32
 """And the bytes of k."""
+
+MOST_OPERATIONS = 200_000
+"""Of a vector scope whose calls are written out. No file has room for so many without calls that call again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +94,7 @@ class Prices:
     def _price(self, site: Site) -> Priced:
         op = self.parsed.operations[site.number]
         if is_scope(op):
+            self._check_size(op)
             return Priced("", vector_program(op, self._line_of))
         static = static_of(op, self.target.architecture)
         return Priced(
@@ -99,6 +104,11 @@ class Prices:
             operands=op.operand_roles if isinstance(op, PTOOperation) else (),
             pointers=frozenset(role for role, space in static.spaces.items() if space == Space.GM),
         )
+
+    def _check_size(self, scope: Operation) -> None:
+        if operations_written_out(scope) > MOST_OPERATIONS:
+            message = f"with its calls written out, this vector scope has more than {MOST_OPERATIONS} operations"
+            raise error("limit", message, self.parsed.location(scope))
 
     def _line_of(self, op: Operation) -> int:
         location = self.parsed.location(op)

@@ -86,7 +86,9 @@ const fillFindings = () => {
     element("b", {}, `${f.severity}: ${f.kind}`), f.location ? element("span", {}, " at line ", lineButton(f.location.line)) : "",
     element("div", {}, f.message),
     ...f.related.map((other) => element("div", { class: "quiet" }, lineButton(other.location.line), ` ${other.role}`)),
-    f.hint ? element("pre", {}, f.hint) : ""));
+    f.hint ? element("pre", {}, f.hint) : "",
+    ...f.consequences.map((other) => element("div", { class: "quiet" }, "follows: ",
+      other.location ? lineButton(other.location.line) : "", ` ${other.severity}: ${other.kind}: ${other.message}`))));
   panel("Check", ...(list.length ? list : [element("p", { class: "quiet" }, "no findings")]));
 };
 

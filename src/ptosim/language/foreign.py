@@ -1,0 +1,45 @@
+"""Words of other instruction sets and of other or older manuals that the dialect has not: what to write for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_BY_NUMBER = "pto.vselr takes lanes by their numbers"
+_COUNTED = f"{_BY_NUMBER}, which pto.vci counts"
+_SCALAR_FIRST = "with a pto.vbr of the scalar does the same"
+_A_VALUE = "a register is a value that any instruction may use again"
+
+INSTEAD: Mapping[str, str] = {
+    "pto.vsubs": "pto.vadds of the negated scalar does the same",
+    "pto.vdivs": f"pto.vdiv {_SCALAR_FIRST}",
+    "pto.vands": f"pto.vand {_SCALAR_FIRST}",
+    "pto.vors": f"pto.vor {_SCALAR_FIRST}",
+    "pto.vxors": f"pto.vxor {_SCALAR_FIRST}",
+    "pto.vrec": "pto.vdiv divides a pto.vbr of 1 by it",
+    "pto.vrsqrt": "pto.vsqrt and then pto.vdiv do the same",
+    "pto.vlog": "the natural logarithm is pto.vln",
+    "pto.vfma": "pto.vmula adds a product to its first operand, rounded once",
+    "pto.vmac": "pto.vmula adds a product to its first operand, rounded once",
+    "pto.vbcnt": "no instruction counts bits",
+    "pto.vcls": "no instruction counts leading bits",
+    "pto.vmov": _A_VALUE,
+    "pto.vcopy": _A_VALUE,
+    "pto.vector_dup": "pto.vbr fills a register with a scalar, pto.vdup with one of its lanes",
+    "pto.vconv": "pto.vcvt converts between element types",
+    "pto.vreduce": "pto.vcadd, pto.vcmax and pto.vcmin reduce a register; pto.vsqz moves the active lanes together",
+    "pto.vperm": _BY_NUMBER,
+    "pto.vshuffle": _BY_NUMBER,
+    "pto.vslide": _COUNTED,
+    "pto.vshift": _COUNTED,
+    "pto.vload": "pto.vlds loads a register from UB",
+    "pto.vstore": "pto.vsts stores a register to UB",
+    "pto.data_copy": "pto.mte_gm_ub and pto.mte_ub_gm copy between GM and UB",
+    "pto.sync_all": "pto.syncall makes all blocks meet, pto.barrier orders the pipes of one core",
+    "pto.bind_tile": "it was retired; pto.alloc_tile with addr places a tile",
+    "pto.pointer_cast": "it was retired; pto.castptr makes a pointer of an address",
+    "pto.materialize_tile": "it was retired; pto.tassign binds a tile to an address",
+    "pto.declare_tile_memref": "it was retired; pto.declare_tile declares a tile",
+    "pto.slot_marker": "it was retired; pto.multi_tile_get chooses a slot",
+    "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
+}
+"""By the name in the dialect that is written; without the dialect it is found as well."""

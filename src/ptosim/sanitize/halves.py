@@ -1,0 +1,196 @@
+"""Edits of one instruction: the half of a pair that is missing. A set without its wait, a wait without its set, a get
+without its release.
+
+The instruction is written as its partner is, so that a computed id stays the computed one. It goes next to the nearest
+work of its own pipe: a wait in front of what it holds, a set behind what it tells of; in the block of the partner, or
+at the other end of a loop around it, or outside of all loops, where it primes or drains. Which of these places is the
+right one a trial decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from xdsl.ir import Block, Operation
+
+from ptosim.effects.catalogue import effects
+from ptosim.effects.names import Pipe
+from ptosim.language.control import For, While
+from ptosim.language.operation import PTOOperation
+from ptosim.machine.entry import Key, Site
+from ptosim.sanitize.edit import Edit, Proposal, after, before
+from ptosim.sanitize.program import Program, ancestors, launched, outermost_loop
+
+FLAG_PAIRS = (("set_flag", "wait_flag"), ("set_flag_dyn", "wait_flag_dyn"), ("record_event", "wait_event"))
+BUFFER_PAIRS = (("get_buf", "rls_buf"), ("get_buf_dyn", "rls_buf_dyn"))
+_PAIRS = {f"pto.{one}": f"pto.{other}" for one, other in (*FLAG_PAIRS, *BUFFER_PAIRS)}
+PARTNER = _PAIRS | {other: one for one, other in _PAIRS.items()}
+SETS, WAITS = (frozenset(f"pto.{pair[half]}" for pair in FLAG_PAIRS) for half in (0, 1))
+GETS, RELEASES = (frozenset(f"pto.{pair[half]}" for pair in BUFFER_PAIRS) for half in (0, 1))
+
+
+@dataclass(frozen=True)
+class Imbalance:
+    """A set, wait, get or release that the run has found without its partner."""
+
+    site: Site
+    key: Key
+    is_left: bool = False
+    """A flag or semaphore that is still set at the end."""
+
+
+class Halves:
+    """Proposes what would balance a run."""
+
+    def __init__(self, program: Program, imbalances: Iterable[Imbalance]) -> None:
+        self.program = program
+        self.imbalances = tuple(imbalances)
+
+    def proposals(self, held: Iterable[tuple[Operation, Pipe]]) -> Iterator[Proposal]:
+        """Single instructions; `held`: what runs too early on which pipe, where a wait may be missing."""
+        yield from map(Proposal, dict.fromkeys(self._edits(tuple(held))))
+
+    def _edits(self, held: tuple[tuple[Operation, Pipe], ...]) -> Iterator[tuple[Edit, ...]]:
+        flags = [each for each in self.imbalances if each.key.mechanism == "flag"]
+        owners = [(each, op) for each in flags if (op := self.program.operation(each.site.location)) is not None]
+        for each, op in owners:
+            yield from ((place,) for place in self._places(op, each.key, held))
+            yield from self._prime(op, each.key)
+        yield from self._drains([(op, each.key) for each, op in owners if each.is_left])
+        for each, own in owners:
+            for op in self._alike(own):
+                yield from ((place,) for place in self._places(op, each.key, held))
+        for each, op in owners:
+            yield from self._prime(op, each.key, is_drained=True)
+        for each in self.imbalances:
+            op = self.program.operation(each.site.location)
+            if each.key.mechanism == "buffer" and op is not None:
+                yield from ((place,) for place in self._brackets(op))
+
+    def _alike(self, own: Operation) -> list[Operation]:
+        """The other instructions of the same side and pair of pipes: the partner may have been that of one of them."""
+        side, pair = (SETS if own.name in SETS else WAITS), _pipes(own)
+        return [op for op in self.program.operations() if op.name in side and op is not own and _pipes(op) == pair]
+
+    # --- flags --------------------------------------------------------------------------------------------------------
+
+    def _places(self, op: Operation, key: Key, held: tuple[tuple[Operation, Pipe], ...]) -> Iterator[Edit]:
+        return self._waits(op, key, held) if op.name in SETS else self._sets(op, key)
+
+    def _waits(self, op: Operation, key: Key, held: tuple[tuple[Operation, Pipe], ...]) -> Iterator[Edit]:
+        """Where the wait for a set may belong."""
+        text, pipe = self._partner(op), Pipe(key.destination)
+        if text is None:
+            return
+        for early, its_pipe in held:
+            if its_pipe is pipe:
+                yield before(self.program, early, text)
+        for block, here in ancestors(op):
+            following = _works(block, pipe)
+            behind = [work for work in following if _comes_before(here, work)]
+            yield from (before(self.program, work, text) for work in behind[:1])
+            if _is_in_loop(block):
+                yield from (before(self.program, work, text) for work in following[:1])
+        yield after(self.program, op, text)
+
+    def _sets(self, op: Operation, key: Key) -> Iterator[Edit]:
+        """Where the set for a wait may belong."""
+        text, pipe = self._partner(op), Pipe(key.source)
+        if text is None:
+            return
+        for block, here in ancestors(op):
+            works = _works(block, pipe)
+            ahead = [work for work in works if _comes_before(work, here)]
+            yield from (after(self.program, work, text) for work in ahead[-1:])
+            if _is_in_loop(block):
+                yield from (after(self.program, work, text) for work in works[-1:])
+        yield before(self.program, op, text)
+
+    def _drains(self, left: list[tuple[Operation, Key]]) -> Iterator[tuple[Edit, ...]]:
+        """Waits behind everything, for the flags of one set that are left."""
+        for place in dict.fromkeys(outermost_loop(op) or op for op, _ in left):
+            keys = [key for op, key in left if (outermost_loop(op) or op) is place]
+            for pair in dict.fromkeys((key.source, key.destination) for key in keys):
+                same = [key for key in keys if (key.source, key.destination) == pair]
+                yield tuple(after(self.program, place, f"pto.wait_flag{_operands(key)}  // drain") for key in same)
+
+    def _prime(self, op: Operation, key: Key, is_drained: bool = False) -> Iterator[tuple[Edit, ...]]:
+        """A set in front of all loops, for a wait at the head of one; alone, or with a drain behind them."""
+        loop = outermost_loop(op) if op.name in WAITS else None
+        if loop is not None:
+            prime = before(self.program, loop, f"pto.set_flag{_operands(key)}  // prime")
+            drain = after(self.program, loop, f"pto.wait_flag{_operands(key)}  // drain")
+            yield (prime, drain) if is_drained else (prime,)
+
+    # --- buffers ------------------------------------------------------------------------------------------------------
+
+    def _brackets(self, op: Operation) -> Iterator[Edit]:
+        """Where the other end of a bracket may belong: around the nearest work of its pipe, or the next but one."""
+        text, block = self._partner(op), op.parent_block()
+        if text is None or block is None or not isinstance(op, PTOOperation):
+            return
+        works = _works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_")))
+        if op.name in GETS:
+            inside = [work for work in works if _comes_before(op, work)]
+            yield from (after(self.program, work, text) for work in inside[:2])
+        else:
+            inside = [work for work in works if _comes_before(work, op)]
+            yield from (before(self.program, work, text) for work in inside[:-3:-1])
+
+    def _partner(self, op: Operation) -> str | None:
+        """An instruction in the words of its partner, which stands on a line of its own."""
+        first = self.program.first_line(op)
+        written = self.program.source.line(first).partition("//")[0].strip()
+        alone = written.startswith(op.name) and self.program.last_line(op) == first
+        return PARTNER[op.name] + written.removeprefix(op.name) if alone and op.name in PARTNER else None
+
+
+def held(program: Program, site: Site, pipe: Pipe) -> list[tuple[Operation, Pipe]]:
+    """What the scalar unit issues of an access that comes too early."""
+    op = program.operation(site.location)
+    return [(launched(op), pipe)] if op is not None else []
+
+
+def work_behind(op: Operation, pipe: Pipe) -> Operation | None:
+    """What a pipe does next in the block of an instruction."""
+    block = op.parent_block()
+    works = _works(block, pipe) if block is not None else []
+    return next((work for work in works if _comes_before(op, work)), None)
+
+
+def _is_in_loop(block: Block) -> bool:
+    parent = block.parent_op()
+    return parent is not None and (isinstance(parent, For | While) or outermost_loop(parent) is not None)
+
+
+def _pipes(op: Operation) -> tuple[str, str]:
+    assert isinstance(op, PTOOperation)
+    source, destination = ((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
+    return source, destination
+
+
+def _operands(key: Key) -> str:
+    return f'["PIPE_{key.source}", "PIPE_{key.destination}", "EVENT_ID{key.id}"]'
+
+
+def _works(block: Block, pipe: Pipe) -> list[Operation]:
+    """The operations of a block in which this pipe has something to do."""
+    return [op for op in block.ops if any(_is_work(inner.name, pipe) for inner in op.walk())]
+
+
+@cache
+def _is_work(name: str, pipe: Pipe) -> bool:
+    record = effects().get(name)
+    if record is None or record.timing == "sync":
+        return False
+    return record.pipe is pipe and (pipe is not Pipe.S or name in ("pto.load_scalar", "pto.store_scalar"))
+
+
+def _comes_before(first: Operation, second: Operation) -> bool:
+    """Whether one operation of a block stands before another."""
+    here = first.next_op
+    while here is not None and here is not second:
+        here = here.next_op
+    return here is not None

@@ -1,0 +1,85 @@
+"""Buffers that overlap by address: two accesses meet on bytes that neither was meant to share.
+
+The pointers of two accesses are followed to where their addresses were given. If these are two places with two known
+addresses, the one that begins later lies inside what the other covers: more likely an address is wrong than an order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+
+from ptosim.diagnostics import Location
+from ptosim.language.control import For
+from ptosim.language.types import PtrType
+from ptosim.sanitize.conflict import Conflict
+from ptosim.sanitize.program import Program
+from ptosim.sanitize.values import possible
+
+DEEPEST = 32
+"""How far a pointer is followed."""
+
+
+class Buffer(NamedTuple):
+    """What a pointer is derived from: the instruction that gave it its address, and the address."""
+
+    origin: Operation
+    address: int
+
+
+def overlap(program: Program, conflict: Conflict) -> str | None:
+    """That the two buffers of a conflict overlap, in words; None where they are one, or it is not known."""
+    first = conflict.first
+    if first is None or conflict.relation != "inside a core":
+        return None
+    one = _touched(program, conflict, first.site.location)
+    other = _touched(program, conflict, conflict.second.site.location)
+    if one is None or other is None or one.address == other.address:
+        return None
+    lower, upper = sorted((_name(program, one), _name(program, other)))
+    return f"{lower[1]} and {upper[1]} overlap in {conflict.place}: move one of them"
+
+
+def _name(program: Program, buffer: Buffer) -> tuple[int, str]:
+    line = program.first_line(buffer.origin)
+    name = program.source.line(line).partition("=")[0].strip()
+    return buffer.address, f"{name} (line {line}, from byte {buffer.address} on)"
+
+
+def _touched(program: Program, conflict: Conflict, location: Location | None) -> Buffer | None:
+    """The buffer of an access: of its pointers into that memory the one that begins nearest below the bytes."""
+    op = program.operation(location)
+    operands = op.operands if op is not None else ()
+    found = [
+        buffer
+        for operand in operands
+        if isinstance(operand.type, PtrType) and str(operand.type.space) == conflict.place.memory
+        if (buffer := _buffer(operand, DEEPEST)) is not None and buffer.address <= conflict.place.low
+    ]
+    return max(found, key=lambda buffer: buffer.address, default=None)
+
+
+def _buffer(value: SSAValue, depth: int) -> Buffer | None:
+    if not depth:
+        return None
+    if isinstance(value, BlockArgument):
+        return _carried(value, depth - 1)
+    if not isinstance(value, OpResult):
+        return None
+    if value.op.name == "pto.addptr":
+        return _buffer(value.op.operands[0], depth - 1)
+    addresses = possible(value.op.operands[0]) if value.op.name == "pto.castptr" else None
+    return Buffer(value.op, min(addresses)) if addresses is not None and len(addresses) == 1 else None
+
+
+def _carried(value: BlockArgument, depth: int) -> Buffer | None:
+    """A pointer that a loop moves on is still into the buffer it began in, unless the loop exchanges it."""
+    loop = value.block.parent_op()
+    end = value.block.last_op
+    if not isinstance(loop, For) or not value.index or end is None:
+        return None
+    moved: SSAValue = end.operands[value.index - 1]
+    while isinstance(moved, OpResult) and moved.op.name == "pto.addptr":
+        moved = moved.op.operands[0]
+    return _buffer(loop.iter_args[value.index - 1], depth) if moved is value else None

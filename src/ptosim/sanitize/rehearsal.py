@@ -1,0 +1,110 @@
+"""Trying edits out: the edited text is checked, at this size and at a larger one, before anybody is told to write it.
+
+Whoever proposes edits, and why, is of no concern here, nor how a text is run: the trials are handed in. Findings of two
+texts are compared by kind, severity and the lines they had before the edits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ptosim.diagnostics import Diagnostic, Location
+from ptosim.sanitize.edit import Edited
+from ptosim.sanitize.observation import Observation
+
+MOST = 16
+"""So many edited texts are checked at this size for one report; four times as many are read, for some do not load."""
+GROWTH = 3
+"""A launch is larger when a block issues so many times the instructions."""
+
+ORDER = frozenset(
+    "race scope-alias deadlock unmatched-wait undrained double-set semaphore-overflow buffer-misuse".split()
+)
+"""Kinds that synchronisation can cure or cause; all others do not depend on it. Warnings of other kinds are remarks,
+which a text may keep."""
+
+Identity = tuple[object, ...]
+Trial = Callable[[str], Observation | None]
+"""Checks a text; None where it does not load."""
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How texts are tried."""
+
+    part: Trial
+    """On the blocks that findings are about."""
+    whole: Trial | None = None
+    """On all blocks that were asked for, where these are more."""
+    larger: Sequence[Sequence[Trial]] = ()
+    """At larger ones: ways to enlarge the launch, the most promising first, each with growing sizes."""
+
+
+def identity(finding: Diagnostic, text: Edited | None = None) -> Identity:
+    """What stays of a finding when lines are added: its kind and severity, and where it was."""
+
+    def place(location: Location | None) -> tuple[int, int] | None:
+        if location is None:
+            return None
+        return (text.origin(location.line) if text else location.line), location.column
+
+    others = tuple(place(other.location) for other in finding.related[:1])
+    return finding.kind, finding.severity, place(finding.location) or finding.message, others
+
+
+class Rehearsal:
+    """The trials of one report. It remembers what it has tried, and stops after so many."""
+
+    def __init__(self, trials: Trials) -> None:
+        self.trials = trials
+        self.runs = 0
+        self.is_larger = False
+        """Whether a larger launch was found that the kernel admits."""
+        self._tried: dict[str, Observation | None] = {}
+        self._larger: Trial | None = None
+        self._searched = False
+
+    def here(self, text: str) -> Observation | None:
+        """What a check of a text shows in the blocks that findings are about; None where it does not load, and when
+        enough were tried."""
+        if text not in self._tried and self.runs < MOST and len(self._tried) < 4 * MOST:
+            self._tried[text] = self.trials.part(text)
+            self.runs += self._tried[text] is not None
+        return self._tried.get(text)
+
+    def holds(self, text: str) -> bool:
+        """Whether a text that is clean where there were findings, but for remarks, is so in all blocks, and at a larger
+        size as well."""
+        here = self.trials.whole(text) if self.trials.whole else self._tried[text]
+        if here is None or _is_disordered(here):
+            return False
+        if not self._searched:
+            self._searched = True
+            self._larger, seen = self._search(text, here)
+            self.is_larger = self._larger is not None
+        else:
+            seen = self._larger(text) if self._larger else here
+        return seen is not None and not _is_disordered(seen)
+
+    def _search(self, text: str, here: Observation) -> tuple[Trial | None, Observation]:
+        """A larger launch that the kernel admits, by growing sizes: one that shows what no synchronisation can cause is
+        too large, or enlarged what is not a size."""
+        kept: tuple[Trial | None, Observation] = None, here
+        known = ORDER | {finding.kind for finding in here.findings}
+        for way in self.trials.larger:
+            for trial in way:
+                seen = trial(text)
+                if seen is None or {finding.kind for finding in seen.findings} - known:
+                    break
+                if _is_disordered(seen) or seen.issued >= GROWTH * here.issued:
+                    return trial, seen
+                if seen.issued > kept[1].issued:
+                    kept = trial, seen
+            if kept[0] is not None:
+                break
+        return kept
+
+
+def _is_disordered(observation: Observation) -> bool:
+    return any(finding.kind in ORDER for finding in observation.findings)

@@ -1,0 +1,80 @@
+"""Which ids of flags and buffers a kernel uses, so that an edit takes another.
+
+A flag whose id is computed uses every id that the computation may give, which is all of them unless it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptosim.effects.names import Pipe
+from ptosim.language.operation import PTOOperation
+from ptosim.language.sync import EVENT_IDS, GetBuf, GetBufDyn, RlsBuf, RlsBufDyn, SetFlagDyn, WaitFlagDyn
+from ptosim.sanitize.program import Program
+from ptosim.sanitize.values import possible
+
+BUFFER_IDS = 28
+"""Of 32; the last ones are the system's."""
+BUFFERS = GetBuf | RlsBuf | GetBufDyn | RlsBufDyn
+FLAGS = frozenset(f"pto.{name}" for name in ("set_flag", "wait_flag", "record_event", "wait_event"))
+
+Taken = frozenset[tuple[object, ...]]
+Flag = tuple[str, str, int]
+
+
+class UsedIds:
+    """The ids that a text names or may reach, and those that its run has seen."""
+
+    def __init__(self, program: Program, seen: Iterable[Flag]) -> None:
+        self.flags = set(seen)
+        self.computed: set[tuple[str, str]] = set()
+        """The pairs of pipes with an id that may be any."""
+        self.buffers: set[int] | None = set()
+        """None: any may be in use, or the machine has none."""
+        self.has_buffers = False
+        for op in program.operations():
+            if isinstance(op, SetFlagDyn | WaitFlagDyn):
+                self._computed_flag(op)
+            elif isinstance(op, PTOOperation) and op.name in FLAGS:
+                self._written_flag(op)
+            elif isinstance(op, BUFFERS):
+                self._buffer(op)
+        if program.target != "a5":
+            self.buffers = None
+
+    def free_event(self, source: Pipe, destination: Pipe, taken: Taken = frozenset()) -> int | None:
+        """An event that nothing uses between these pipes, nor other edits have taken."""
+        if (source, destination) in self.computed:
+            return None
+        used = {id_ for one, other, id_ in self.flags if (one, other) == (source, destination)}
+        free = (id_ for id_ in range(EVENT_IDS) if id_ not in used)
+        return next((id_ for id_ in free if ("flag", source, destination, id_) not in taken), None)
+
+    def free_buffer(self, taken: Taken = frozenset()) -> int | None:
+        """A buffer that nothing uses, nor other edits have taken."""
+        used = self.buffers
+        free = (id_ for id_ in range(BUFFER_IDS) if used is not None and id_ not in used)
+        return next((id_ for id_ in free if ("buffer", id_) not in taken), None)
+
+    def _written_flag(self, op: PTOOperation) -> None:
+        number = (op.word("event") or "").removeprefix("EVENT_ID")
+        if number.isdecimal():
+            self.flags.add((*_pair(op), int(number)))
+
+    def _computed_flag(self, op: SetFlagDyn | WaitFlagDyn) -> None:
+        reached = possible(op.event)
+        if reached is None:
+            self.computed.add(_pair(op))
+        else:
+            self.flags |= {(*_pair(op), number) for number in reached}
+
+    def _buffer(self, op: BUFFERS) -> None:
+        self.has_buffers = True
+        literal = op.integer("id_literal")
+        reached = possible(op.id) if op.id is not None else None if literal is None else frozenset({literal})
+        self.buffers = None if self.buffers is None or reached is None else self.buffers | reached
+
+
+def _pair(op: PTOOperation) -> tuple[str, str]:
+    source, destination = ((op.word(role) or "").removeprefix("PIPE_") for role in ("source", "destination"))
+    return source, destination

@@ -1,0 +1,20 @@
+"""One kernel text with arguments to launch it on: what the fuzz tries, wherever it comes from."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Case:
+    """`name` says how it came about; `text` need not load."""
+
+    name: str
+    text: str
+    arguments: tuple[Any, ...]
+    grid: int = 1
+
+
+Source = Callable[[Random], Iterator[Case]]
+"""An endless supply of cases."""

@@ -1,0 +1,68 @@
+"""2,000 mutated examples and 1,000 settings of the copy registers: an answer in time, the same from both engines."""
+
+import json
+import os
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import ptosim
+from fuzz.mutated import CORPUS, MUTATIONS, mutants
+from fuzz.registers import settings
+from fuzz.trial import SOURCES
+
+TESTS = Path(__file__).parents[1]
+CASES = 50
+"""Cases of one process."""
+PROCESSES = {"mutants": 40, "registers": 20}
+SAMPLED = {"mutants": 1, "registers": 11}
+"""The processes of a sample, by their seed."""
+
+
+def survives(source: str, seed: int) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(TESTS), *sys.path))}
+    command = [sys.executable, "-m", "fuzz.trial", source, str(seed), str(CASES)]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=3600, check=False)
+    answers = [json.loads(line) for line in ended.stdout.splitlines()]
+    wrong = [answer for answer in answers if "case" in answer]
+    told = "\n\n".join("\n".join((answer["case"], *answer["wrong"], answer["text"])) for answer in wrong)
+    assert not wrong, told
+    assert answers == [{"done": CASES}], f"exit code {ended.returncode}\n{ended.stderr}"
+
+
+@pytest.mark.parametrize("source", SAMPLED)
+def test_a_sample(source: str):
+    survives(source, SAMPLED[source])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("source", "seed"), [(name, seed) for name, count in PROCESSES.items() for seed in range(count)]
+)
+def test_all(source: str, seed: int):
+    survives(source, seed)
+
+
+def test_most_cases_load():
+    """A fuzz of texts that nobody accepts would find nothing."""
+    for source, least in (("mutants", 0.75), ("registers", 0.75)):
+        loaded = 0
+        cases = list(islice(SOURCES[source](Random(5)), 60))
+        for case in cases:
+            try:
+                ptosim.load(case.text)
+                loaded += 1
+            except ptosim.PTOError:
+                pass
+        assert loaded >= least * len(cases), source
+
+
+def test_mutants_differ_and_every_example_has_some():
+    cases = list(islice(mutants(Random(1)), 2 * len(CORPUS)))
+    assert {case.name.partition(":")[0] for case in cases} == set(CORPUS)
+    assert len({case.text for case in cases}) >= 1.8 * len(CORPUS)
+    assert len(MUTATIONS) > 1 and next(settings(Random(1))).text != next(settings(Random(2))).text

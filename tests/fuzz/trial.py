@@ -1,0 +1,118 @@
+"""Tries cases in a process of its own, where a crash or a hang ends nothing else: run on both engines, check, profile.
+
+    python -m fuzz.trial mutants SEED COUNT      # a line of JSON for each case that went wrong
+
+Whatever a case does, the answer is a result or diagnostics; it comes within `SECONDS` of processor time and `BYTES` of
+memory, and both engines give the same.
+"""
+
+import json
+import resource
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from random import Random
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+import ptosim
+from fuzz.case import Case, Source
+from fuzz.mutated import mutants
+from fuzz.registers import settings
+
+SOURCES: Mapping[str, Source] = {"mutants": mutants, "registers": settings}
+
+SECONDS = 20
+HANGS = 90  # seconds on the clock; others may be using the processor
+BYTES = 1 << 30
+MOST_BYTES = 4 << 30  # a case that wants more fails by MemoryError
+MAX_STEPS = 20_000
+
+
+class _Hangs(Exception):
+    pass
+
+
+def complaints(case: Case) -> Iterator[str]:
+    """What is wrong with the answers to a case."""
+    try:
+        kernel = ptosim.load(case.text).kernel()
+    except ptosim.PTOError as error:
+        str(error)
+        return
+    reference, native = (_outcome(kernel, case, engine) for engine in ("reference", "native"))
+    if reference != native:
+        yield f"the engines differ: reference {_shown(reference)}, native {_shown(native)}"
+    report = ptosim.check(kernel, *case.arguments, grid=case.grid, max_steps=MAX_STEPS)
+    str(report), report.to_json(), report.to_sarif()
+    try:
+        str(ptosim.profile(kernel, *case.arguments, grid=case.grid, max_steps=MAX_STEPS))
+    except ptosim.PTOError as error:
+        str(error)
+
+
+def _outcome(kernel: ptosim.Kernel, case: Case, engine: str) -> Any:
+    """The bytes after a run, or what the error says."""
+    given = [item.copy() if isinstance(item, np.ndarray) else item for item in case.arguments]
+    try:
+        kernel(*given, grid=case.grid, engine=engine, threads=1, max_steps=MAX_STEPS)
+    except ptosim.PTOError as error:
+        return [(found.kind, found.message, found.line, found.loops, found.core) for found in error.diagnostics]
+    return [item.tobytes() for item in given if isinstance(item, np.ndarray)]
+
+
+def _shown(outcome: Any) -> str:
+    return str(outcome) if isinstance(outcome[0], tuple) else "bytes"
+
+
+def tried(case: Case) -> list[str]:
+    """All that is wrong with a case: answers, time and memory."""
+    began = time.process_time()
+    try:
+        found = _in_time(lambda: list(complaints(case)))
+    except _Hangs:
+        found = [f"no answer after {HANGS} s:\n{traceback.format_exc()}"]
+    except Exception:
+        found = [traceback.format_exc()]
+    took = time.process_time() - began
+    if took > SECONDS:
+        found.append(f"took {took:.0f} s")
+    if (peak := resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10) > BYTES:
+        found.append(f"took {peak >> 20} MB")
+    return found
+
+
+def _in_time(work: Callable[[], list[str]]) -> list[str]:
+    def late(number: int, frame: FrameType | None) -> None:
+        raise _Hangs
+
+    signal.signal(signal.SIGALRM, late)
+    signal.alarm(HANGS)
+    try:
+        return work()
+    finally:
+        signal.alarm(0)
+
+
+def main(source: str, seed: str, count: str) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    for number, case in enumerate(islice(SOURCES[source](Random(seed)), int(count))):
+        if found := tried(case):
+            _tell({"case": f"{source} {seed} {number}: {case.name}", "wrong": found, "text": case.text})
+            if "MB" in found[-1]:
+                return  # the peak stays: of the rest nothing could be told
+    _tell({"done": int(count)})
+
+
+def _tell(answer: Mapping[str, object]) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
