@@ -53,18 +53,29 @@ def _operands(build: Builder, target: str, mem: View, idx: Tile, tile: Tile, coa
         numbers: dict[str, Number] = {
             "capacity": mem.sizes[3] if target == "a5" else _product(build, mem.sizes[:4]),
             "pitch": mem.strides[3],
-            "index_row": each, "index_column": 0,
-            "row_stride": down, "column_stride": 0, "element_stride": across,
-            "rows": tile.rows, "columns": 1, "length": columns,
+            "index_row": each,
+            "index_column": 0,
+            "row_stride": down,
+            "column_stride": 0,
+            "element_stride": across,
+            "rows": tile.rows,
+            "columns": 1,
+            "length": columns,
         }
     else:
         if all(known(number) is not None for number in (*mem.sizes, *mem.strides)) and not is_contiguous(mem):
             raise Refused("a table whose elements are taken one by one has no gaps", "mem", kind="invalid")
         numbers = {
-            "capacity": _product(build, mem.sizes), "pitch": 1,
-            "index_row": below, "index_column": beside,
-            "row_stride": down, "column_stride": across, "element_stride": 0,
-            "rows": tile.rows, "columns": tile.cols, "length": 1,
+            "capacity": _product(build, mem.sizes),
+            "pitch": 1,
+            "index_row": below,
+            "index_column": beside,
+            "row_stride": down,
+            "column_stride": across,
+            "element_stride": 0,
+            "rows": tile.rows,
+            "columns": tile.cols,
+            "length": 1,
         }
     pointers = {"table": mem.pointer, "indices": idx.pointer(build, i32), "base": tile.pointer(build)}
     return pointers | {role: build.index(number) for role, number in numbers.items()}
