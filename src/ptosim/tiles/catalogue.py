@@ -20,12 +20,17 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
+    "matrix",
+    "scales",
     "fill",
     "philox",
     "scalar_access",
     "quantise",
     "histogram",
+    "mx",
     "matrix",
+    "gather",
+    "scatter",
     "scales",
 )
 
