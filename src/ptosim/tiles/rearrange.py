@@ -10,11 +10,7 @@ from ptosim.language.tile_rearrange import TConcat, TConcatIdx, TFillPad, TTrans
 from ptosim.language.types import VregType
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
-<<<<<<< HEAD
 from ptosim.tiles.mat_fill import pad_l1
-from ptosim.tiles.move import copy_row, copy_rows, move
-=======
->>>>>>> main
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
