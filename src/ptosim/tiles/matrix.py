@@ -80,10 +80,12 @@ def _multiply(build: Builder, op: Product, operands: _Operands, target: str, sta
     if op.scaled:
         has_its_scales(build, op, lhs, rhs, operands.meaning)
     lhs, rhs = _brought(build, lhs, rhs, target)
+    _is_dense(build, lhs, 0, m)
+    _is_dense(build, rhs, 1, n)
     given: dict[str, object] = {"a": lhs.pointer(build), "b": rhs.pointer(build), "c": dst.pointer(build)}
     if operands.bias is not None:
         given["bias"] = operands.bias.pointer(build)
-    given["unit_flag"] = _PHASES.get(op.setting("accPhase"))
+    given["unit_flag"] = _PHASES.get(str(op.setting("accPhase")))
     if not (op.gemv and lhs.buf.rows == 1):  # a row that lies one value after the other is what a gemv reads
         given["disable_gemv"] = UnitAttr()
     if element_word(lhs.buf) == "f32" and target == "a5" and rounds_to_tf32(op):
@@ -98,6 +100,14 @@ def _meets(build: Builder, op: Product, dst: Tile, m: Number, n: Number) -> None
         return
     message = "the product has another number of rows than its accumulator: groups of 16 columns lie elsewhere"
     remark(build, agrees(build, up(build, m, ROWS), group_rows(build, op.dst, dst)), message, "invalid")
+
+
+def _is_dense(build: Builder, operand: Tile, axis: int, extent: Number) -> None:
+    """The cube unit steps by the rows, or columns, of the product, so that a part of a tile has to have all of them."""
+    if operand.storage != operand.buf.shape:
+        role, side = (("lhs", "rows"), ("rhs", "columns"))[axis]
+        message = f"{role} is a part of a tile with {operand.storage[axis]} {side}, which a product cannot step over"
+        must(build, "eq", up(build, extent, ROWS), operand.storage[axis], "invalid", message, role)
 
 
 # --- operands in L1 -----------------------------------------------------------------------------------------------
