@@ -159,3 +159,16 @@ def test_written_flags_around_an_entry(sync: str, races: bool) -> None:
     """They stand behind the wait and before the free; each is missed."""
     arguments, _, _ = given()
     assert ("race" in kinds(stored(sync), *arguments)) == races
+
+
+# --- any order ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schedule", ["random:1", "random:2", "delay:FIX", "delay:V", "delay:MTE3"])
+def test_every_schedule_gives_the_same(schedule: str) -> None:
+    for fifo in (Fifo(2), Fifo(4, 1), Fifo(4, 2, "a2a3", through_gm=True, local=2)):
+        arguments, out, product = given()
+        ptosim.load(to_vector(fifo, COUNT)).kernel()(
+            *arguments, *fifo.arguments(), engine="reference", schedule=schedule
+        )
+        assert np.array_equal(out, product + 1)
