@@ -302,6 +302,19 @@ def test_tiles_of_other_widths() -> None:
     same(got["d"].valid, a[:3, :40] - b[:3, :40])
 
 
+def test_a_source_that_is_smaller_than_the_run_says() -> None:
+    """Rows that a source does not have are left alone."""
+    a, b = samples("f32", (4, 64), 1, tame=True), samples("f32", (1, 64), 2, tame=True)
+    got = run(
+        "pto.tadd ins(%a, %b : A, B) outs(%d : D)",
+        a=Given("4x64xf32", a, (4, 64)),
+        b=Given("1x64xf32", b, (1, 64)),
+        d=Given("4x64xf32", None, (4, 64)),
+    )
+    same(got["d"].all[:1], a[:1] + b)
+    same(got["d"].all[1:], got["d"].given.read(got["d"].given.image())[1:])
+
+
 @pytest.mark.parametrize(
     ("element", "type_", "number", "expected"),
     [

@@ -29,11 +29,11 @@ ROOMS = (
     "scalar_access",
     "quantise",
     "histogram",
+    "sync",
     "mx",
-    "matrix",
     "gather",
     "scatter",
-    "scales",
+    "table",
 )
 
 
