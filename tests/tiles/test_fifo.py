@@ -66,7 +66,8 @@ class Fifo:
             if self.mask & bit:
                 before += self._buffer(way, memory, side == owner, owner)
                 operands.append(f"{way}_consumer_buf = %{way} : i32")
-        return f"{before}pto.{side}_initialize_pipe {{{', '.join(words)}}} ({', '.join(operands)})"
+        name = {"aic": "pto.aic_initialize_pipe", "aiv": "pto.aiv_initialize_pipe"}[side]
+        return f"{before}{name} {{{', '.join(words)}}} ({', '.join(operands)})"
 
     def _buffer(self, way: str, memory: str, is_owner: bool, owner: str) -> str:
         if not is_owner:
@@ -387,6 +388,30 @@ def test_entries_that_the_kernel_stores_and_loads(slots: int) -> None:
     out = np.zeros_like(product)
     run(tensors(slots), a, b, out, 2 * slots + 1, *Fifo(slots, through_gm=True).arguments())
     assert np.array_equal(out, product + 1)
+
+
+@pytest.mark.parametrize("split", [0, 1])
+def test_entries_that_vector_cores_store(split: int) -> None:
+    """Each vector core stores its rows of the left operand; the cube loads all of them."""
+    fifo, down = Fifo(2, split, mask=2, through_gm=True), HALVES[split][0]
+    text, rows, half = to_cube(fifo, 5), ROWS // down, vec(ROWS // down, DEPTH, "f16")
+
+    def taken(operation: str, rows: int) -> str:
+        entry, shape = (f"!pto.{word}<{rows}x{DEPTH}xf16>" for word in ("tensor_view", "partition_tensor_view"))
+        cut = f"%pv = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c{rows}, %c16] : {entry} -> {shape}"
+        return f"%v = pto.{operation} {{split = {split}}} -> {entry}\n{cut}"
+
+    pushed = f"""{taken("talloc_to_aic", rows)}
+{store("d", half, "pv", rows, DEPTH, "f16")}
+pto.tpush_to_aic(%v : !pto.tensor_view<{rows}x{DEPTH}xf16>) {{split = {split}}}"""
+    popped = f"{taken('tpop_from_aiv', ROWS)}\n{load('pv', ROWS, DEPTH, 'f16', 'ma', mat(ROWS, DEPTH))}"
+    text = text.replace(f"pto.tpush_to_aic(%d : {half}) {{split = {split}}}", pushed)
+    text = text.replace(f"%m = pto.tpop_from_aiv {{split = {split}}} -> {mat(ROWS, DEPTH)}", popped)
+    text = text.replace("pto.tmov ins(%m :", "pto.tmov ins(%ma :")
+    a, b, product = inputs(5)
+    out = np.zeros_like(product)
+    run(text, a, b, out, 5, *fifo.arguments())
+    assert np.array_equal(out, 2 * product)
 
 
 def test_a_producer_that_does_not_ask_for_a_slot_overtakes() -> None:
