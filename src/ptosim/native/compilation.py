@@ -34,7 +34,6 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "kind": program.kind,
         "programs": symbols,
         "operations": [operation.to_json() for operation in unit.operations],
-        "entries": unit.entries,
         "sites": unit.module.sites,
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
@@ -57,7 +56,9 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
         may_store_atomically=atomic,
         may_set_ctrl=sets_ctrl,
     )
-    return unit, build(module, program.entries, unit)
+    symbols = build(module, program.entries, unit)
+    unit.export_entries()
+    return unit, symbols
 
 
 def _stores_in_order(op: Operation) -> bool:
