@@ -22,7 +22,10 @@ from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
 from ptosim.order.ordering import order_entries
+from ptosim.tiles.fifo import lower_fifos
+from ptosim.tiles.inline import inline_tiles
 from ptosim.tiles.lower import lower_tiles
+from ptosim.tiles.parts import split_parts
 from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
@@ -36,6 +39,8 @@ def preparing() -> Sequence[Pass]:
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
         _rewriting(section_calls),  # a core reaches only functions for its kind
+        _rewriting(inline_tiles),  # no tile or view is passed to a function
+        split_parts,  # what is for one kind of core stands in its code
         _scopes,  # every vector operation stands in a scope
         plan_memory,  # every tile has an address
     )
@@ -44,6 +49,7 @@ def preparing() -> Sequence[Pass]:
 def lowering(sync: str) -> Sequence[Pass]:
     """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
     return (
+        lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
         partial(order_entries, sync=sync),  # entries that depend on each other are ordered
     )

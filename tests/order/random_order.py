@@ -14,6 +14,7 @@ from typing import Any
 
 from ptosim.effects.names import SERIAL_PIPES, Pipe, Space
 from ptosim.order.model import Block, Branch, Entry, Loop, Node, Program, Range, Touch
+from ptosim.order.number import between
 from ptosim.order.pairs import Barrier, Inserted, Pair
 
 SIZE = 4
@@ -72,7 +73,10 @@ def random_program(seed: int) -> Written:
                 made.append(work())
         return made
 
-    text = block(0)
+    return program_of(block(0))
+
+
+def program_of(text: list[Any]) -> Written:
     return Written(text, _program(text))
 
 
@@ -93,7 +97,7 @@ def _program(text: list[Any]) -> Program:
                 program.loops[name] = inner
                 return inner
             case ("if", then, otherwise):
-                return Branch(nothing, (block(then, path), block(otherwise, path)))
+                return Branch(nothing, (block(then, path), block(otherwise, path)), between(0, 1))
             case ("work", pipe, touches):
                 found = tuple(Touch(writes, _range(b, shift, path)) for b, shift, writes in touches)
                 entry = Entry(nothing, pipe, found, path, len(program.entries))

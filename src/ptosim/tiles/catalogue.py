@@ -20,11 +20,18 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
+    "matrix",
+    "scales",
     "fill",
     "philox",
     "scalar_access",
     "quantise",
     "histogram",
+    "mx",
+    "matrix",
+    "gather",
+    "scatter",
+    "scales",
 )
 
 

@@ -10,12 +10,12 @@ from ptosim.language.tile_rearrange import TConcat, TConcatIdx, TFillPad, TTrans
 from ptosim.language.types import VregType
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.move import copy_row, copy_rows, move
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, load, offset, tail
 from ptosim.tiles.window import as_bits, bits, is_aligned, part
+from ptosim.tiles.within import copy_row, copy_rows, move
 
 
 @lowering(TTrans)
@@ -122,7 +122,10 @@ def tconcatidx(build: Builder, op: TConcatIdx, src0: Tile, src1: Tile, idx0: Til
             shifted = part(build, there, (0, build.times(start, pair)), there.valid)
             copy_row(build, lanes, src, shifted, number, not is_aligned(src), not is_aligned(there, start))
 
-    build.scope(lambda: build.loop(dst.rows, 1, row))
+    def scope() -> None:
+        build.loop(dst.rows, 1, row)
+
+    build.scope(scope)
 
 
 def _columns(build: Builder, idx: Tile, row: SSAValue) -> Number:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
@@ -22,11 +22,13 @@ from ptosim.language.tensor_view import (
     TensorViewAddr,
 )
 from ptosim.language.tile_buf import TileBuf
+from ptosim.language.tile_reserve import ReserveBuffer
 from ptosim.language.tile_types import TileBufType
 from ptosim.language.tile_view import (
     AllocMultiTile,
     AllocTile,
     BitCast,
+    DeclareTile,
     GetValidShape,
     MultiTileGet,
     SubView,
@@ -109,9 +111,21 @@ def multi_tile_get(build: Builder, source: Slots, slot: SSAValue) -> Tile:
     return Tile(source.buf, address, source.valid, source.buf.shape, source.name)
 
 
+@lowering(DeclareTile)
+def declare_tile(build: Builder, op: DeclareTile, name: str) -> Tile:
+    """A tile whose address is said later; until then it lies at the start of its memory."""
+    buf = _tile_type(op)
+    return Tile(buf, build.i64(0), region(build, buf, None, None), buf.shape, name)
+
+
 @lowering(TAssign)
 def tassign(source: Tile, addr: SSAValue) -> Tile:
     return replace(source, address=addr)
+
+
+@lowering(ReserveBuffer)
+def reserve_buffer(build: Builder, op: ReserveBuffer) -> SSAValue:
+    return build.constant(op.integer("base") or 0, i32)
 
 
 @lowering(SubView)
