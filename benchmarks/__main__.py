@@ -13,7 +13,7 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks import growth, observing, starting, throughput
+from benchmarks import growth, observing, starting, throughput, tiles
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -24,6 +24,7 @@ def main() -> None:
     quick: bool = parser.parse_args().quick
     tables = {
         "throughput": throughput.table(quick),
+        "tiles": tiles.table(),
         "starting": starting.table(),
         "observing": observing.table(quick),
         "growth": growth.table(quick),

@@ -201,21 +201,30 @@ def run(
     scalars: str = "",
     before: str = "",
     check: bool = True,
+    again: bool = False,
     **tiles: Given,
 ) -> dict[str, Outcome]:
     """Run one operation on both engines, which must agree to the byte; gives what every tile holds afterwards.
 
     A capital letter in the operation stands for the type of the tile with that small letter as its name. `values` are
-    the arguments of the parameters that `scalars` declares.
+    the arguments of the parameters that `scalars` declares. With `again` the text of what runs is loaded as well: it
+    has no warnings and gives the same bytes.
     """
     source = text(operation, tiles, target, scalars, before)
-    kernel = ptosim.load(source, sync="written").kernel()
+    module = ptosim.load(source, sync="written")
+    kernel = module.kernel()
     values = (*values, *(extent for tile in tiles.values() for extent in tile.valid or ()))
     images = {engine: [tile.image() for tile in tiles.values()] for engine in ("native", "reference")}
     for engine, arrays in images.items():
         kernel(*arrays, *values, engine=engine)
     for name, one, other in zip(tiles, images["native"], images["reference"], strict=True):
         assert np.array_equal(one, other), f"engines differ in {name}"
+    if again:
+        lowered = module.lowered()
+        assert not lowered.warnings, lowered.warnings
+        arrays = [tile.image() for tile in tiles.values()]
+        lowered.kernel()(*arrays, *values)
+        assert all(np.array_equal(one, other) for one, other in zip(images["native"], arrays, strict=True))
     if check:
         report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), *values)
         assert report.ok, report

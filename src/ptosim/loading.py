@@ -17,12 +17,15 @@ from ptosim.language.inline_regions import inline_regions
 from ptosim.language.kernels import kernels
 from ptosim.language.launch_parameters import feed_launch_parameters
 from ptosim.language.load import VerifiedModule, load
-from ptosim.language.parser import ParsedModule, deep_recursion
+from ptosim.language.parser import ParsedModule, deep_recursion, without_collection
 from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
 from ptosim.order.ordering import order_entries
+from ptosim.tiles.fifo import lower_fifos
+from ptosim.tiles.inline import inline_tiles
 from ptosim.tiles.lower import lower_tiles
+from ptosim.tiles.parts import split_parts
 from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
@@ -36,6 +39,8 @@ def preparing() -> Sequence[Pass]:
         _rewriting(inline_regions),  # a region belongs to a loop, a branch, a section or a scope
         _rewriting(feed_launch_parameters),  # every parameter of an entry is one of its signature
         _rewriting(section_calls),  # a core reaches only functions for its kind
+        _rewriting(inline_tiles),  # no tile or view is passed to a function
+        split_parts,  # what is for one kind of core stands in its code
         _scopes,  # every vector operation stands in a scope
         plan_memory,  # every tile has an address
     )
@@ -44,6 +49,7 @@ def preparing() -> Sequence[Pass]:
 def lowering(sync: str) -> Sequence[Pass]:
     """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
     return (
+        lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
         partial(order_entries, sync=sync),  # entries that depend on each other are ordered
     )
@@ -79,6 +85,7 @@ class LoadedModule:
         return replace(_passed(self._prepared, lowering(self._sync)), kernels=self.kernels)
 
 
+@without_collection()
 def load_module(source: Source, target: str | None = None, sync: str = "auto") -> LoadedModule:
     """Read, verify and prepare a module; raises PTOError with the first syntax error, or with all other errors."""
     written = load(source, target)
@@ -92,6 +99,7 @@ def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:
     return memory_plans(_passed(replace(written, parsed=written.parsed.cloned()), preparing()))
 
 
+@without_collection()
 def _passed(module: VerifiedModule, passes: Sequence[Pass]) -> VerifiedModule:
     with deep_recursion():
         for rewrite in passes:

@@ -74,12 +74,21 @@ def test_the_packed_word(m: int, n: int, k: int) -> None:
 
 @given(m=sizes, k=st.integers(1, 200), base=st.integers(0, 100))
 def test_scales(m: int, k: int, base: int) -> None:
-    found = extents("pto.mad_mx", facts("f8E4M3FN", "f8E4M3FN"), m=m, n=16, k=k, a=base * 512, b=0)
+    given = facts("f8E4M3FN", "f8E4M3FN", "disable_gemv")
+    found = extents("pto.mad_mx", given, m=m, n=16, k=k, a=base * 512, b=0)
     groups = -(-k // 32)
     pairs = -(-groups // 2)
     last = max(((row // 16) * pairs + g // 2) * 32 + (row % 16) * 2 + g % 2 for row in range(m) for g in range(groups))
     start = base * 32 - base * 512  # relative to the pointer of the data
     assert found["read", Space.SCALE_A] == (start, start + last + 1)
+
+
+@given(k=st.integers(1, 2048))
+def test_the_scales_of_one_row_lie_one_after_the_other(k: int) -> None:
+    found = extents("pto.mad_mx", facts("f8E4M3FN", "f8E4M3FN"), m=1, n=16, k=k, a=0, b=0)
+    assert found["read", Space.SCALE_A] == (0, -(-k // 32))
+    raw = extents("pto.mad_mx_raw", facts("f8E4M3FN", "f8E4M3FN"), packed=1 | k << 12 | 16 << 24, a=0, b=0)
+    assert raw["read", Space.SCALE_A] == (0, -(-k // 32))
 
 
 def test_bias_row() -> None:

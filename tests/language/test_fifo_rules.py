@@ -135,11 +135,11 @@ def test_rules_of_the_cube(text: str, message: str) -> None:
         ),
         (
             """%a = pto.reserve_buffer
-    {name = "s", size = «16384|32768», location = #pto.address_space<vec>, auto = true} -> i32
+    {name = "s", size = «2048|32768», location = #pto.address_space<vec>, auto = true} -> i32
 pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 4096} (c2v_consumer_buf = ~%a : i32)
 """
             + BOTH,
-            "c2v_consumer_buf has 16384 bytes; 8 slots of 4096 bytes need 32768",
+            "c2v_consumer_buf has 2048 bytes; 8 slots of 4096 bytes need 32768",
         ),
     ],
 )
@@ -213,3 +213,18 @@ def test_an_epilogue_is_for_tiles() -> None:
     twins(text, "acc_push_epilogue is for entries that are tiles", kind="cube")
     popped = "%v = pto.tpop_from_aic {split = 0} -> TV<16x64xf32>\npto.tfree_from_aic {split = 0}"
     accepts(vector(popped, attributes, slots), kind="vector")
+
+
+def test_a_buffer_with_room_for_fewer_slots_is_only_remarked() -> None:
+    """Used kernels reserve 65536 bytes for slots of 16384 and leave the number of slots open."""
+    text = """%a = pto.reserve_buffer {name = "s", size = 65536, location = #pto.address_space<vec>, auto = true} -> i32
+pto.aiv_initialize_pipe {dir_mask = 1, slot_size = 16384} (c2v_consumer_buf = %a : i32)
+"""
+    remark = "c2v_consumer_buf has 65536 bytes; 8 slots of 16384 bytes need 131072; a run uses 4"
+    accepts(text + BOTH, kind="vector", warned=(remark,))
+
+
+def test_slots_that_have_no_halves_are_remarked() -> None:
+    text = cube("", "dir_mask = 1, slot_size = 4096, slot_num = 5", ONE)
+    accepts(text, kind="cube", warned=("5 slots cannot be given back in two halves, so each is given back alone",))
+    accepts(cube("", "dir_mask = 1, slot_size = 4096, slot_num = 3", ONE), kind="cube")

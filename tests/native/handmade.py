@@ -16,7 +16,7 @@ from ptosim.native.flow import Function, Module
 from ptosim.native.global_memory import host_address
 from ptosim.native.ir import I64, PTR, Value
 from ptosim.native.issue import begin_entry, issue, run_entry
-from ptosim.native.operations import Known, Operation, entry_symbol
+from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.native.runtime import Runner
 from ptosim.native.toolchain import Program, compile_object
 from ptosim.target.profile import load_target
@@ -54,8 +54,10 @@ class Kernel:
             self.core_kind = kind
             self.build(self, function)
             function.finish()
+        entries = [entry_symbol(n) if n in self.entries else None for n in range(len(self.operations))]
+        self.module.addresses(ENTRIES, entries)
         image = compile_object(self.module.text())
-        self.program = Program(image, [*kinds, *map(entry_symbol, self.entries)])
+        self.program = Program(image, [*kinds, ENTRIES])
         self.image = image
         target = load_target("a5")
         executable = Executable(
@@ -64,8 +66,7 @@ class Kernel:
             {kind: str(kind) for kind in kinds},
             explain,
             {space: target.memory[space] for space in self.spaces},
-            self.operations,
-            self.entries,
+            self.operations.__getitem__,
             self.steady,
         )
         self.runner = Runner(executable, target)

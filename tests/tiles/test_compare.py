@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import ptosim
+from tile_cases import sampled
 from tile_numbers import Array, is_float, same, samples, wide
 from tile_programs import Given, Outcome, dtype_of, run
 
@@ -66,91 +68,97 @@ def written(outcome: Outcome, rows: list[Array], pitch: int) -> None:
     assert np.array_equal(outcome.image, expected)
 
 
-def turns(*keys: str) -> tuple[int, bool]:
-    turn = sum(ord(letter) for key in keys for letter in key)
-    return turn, bool(turn % 2)
+EXTENTS = ("static", "dynamic")
 
 
-@pytest.mark.parametrize("region", REGIONS)
-@pytest.mark.parametrize("mode", COMPARISONS)
-def test_tiles_compared(mode: str, region: str, full: bool) -> None:
-    turn, dynamic = turns(mode, region)
-    for element in ELEMENTS if full else ELEMENTS[turn % 9 :: 9]:
-        rows, cols, _ = REGIONS[region]
-        a, b = operands(element, (rows, cols))
-        given = tile(element, region, dynamic, a)
-        d = Given(f"{rows}x{max(cols, 64)}xui8")
-        got = run(
-            f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp {mode}>}} : A, B) outs(%d : D)",
-            a=given,
-            b=tile(element, region, dynamic, b),
-            d=d,
-        )
-        vr, vc = given.region
-        found = COMPARISONS[mode](wide(a), wide(b))[:vr, :vc]
-        written(got["d"], [packed(row, element) for row in found] if vc else [], d.cols)
+@pytest.mark.parametrize("case", sampled([*product(COMPARISONS, ELEMENTS, REGIONS, EXTENTS)], 30))
+def test_tiles_compared(case: tuple[str, str, str, str]) -> None:
+    mode, element, region, extents = case
+    dynamic = extents == "dynamic"
+    rows, cols, _ = REGIONS[region]
+    a, b = operands(element, (rows, cols))
+    given = tile(element, region, dynamic, a)
+    d = Given(f"{rows}x{max(cols, 64)}xui8")
+    got = run(
+        f"pto.tcmp ins(%a, %b {{cmpMode = #pto<cmp {mode}>}} : A, B) outs(%d : D)",
+        a=given,
+        b=tile(element, region, dynamic, b),
+        d=d,
+        again=True,
+    )
+    vr, vc = given.region
+    found = COMPARISONS[mode](wide(a), wide(b))[:vr, :vc]
+    written(got["d"], [packed(row, element) for row in found] if vc else [], d.cols)
 
 
-@pytest.mark.parametrize("region", REGIONS)
-@pytest.mark.parametrize("mode", COMPARISONS)
-@pytest.mark.parametrize("narrow", [False, True], ids=["a byte for each element", "a bit for each element"])
-def test_a_tile_compared_with_a_scalar(mode: str, region: str, narrow: bool, full: bool) -> None:
-    turn, dynamic = turns(mode, region, str(narrow))
-    for element in ELEMENTS if full else ELEMENTS[turn % 9 :: 9]:
-        rows, cols, valid = REGIONS[region]
-        a = samples(element, (rows, cols), 1)
-        given = tile(element, region, dynamic, a)
-        scalar = element.removeprefix("u")
-        d = Given(f"{rows}x{64 if narrow else cols}xui8", None, (given.region[0], 32) if dynamic else None)
-        if valid and not dynamic:
-            d = Given(f"{d.rows}x{d.cols}xui8, valid={given.region[0]}x32")
-        got = run(
-            f"%s = arith.constant {'3.0' if is_float(element) else '7'} : {scalar}\n"
-            f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {mode}>}} : A, {scalar}) outs(%d : D)",
-            a=given,
-            d=d,
-        )
-        vr, vc = given.region
-        found = COMPARISONS[mode](wide(a)[:vr, :vc], 3.0 if is_float(element) else 7)
-        elements, size = block(element)
-        if vr * vc == 0:
-            written(got["d"], [], 0)
-        elif vc == cols and d.cols >= cols:
-            written(got["d"], [packed(found.ravel(), element)], 0)
-        else:
-            written(got["d"], [packed(row, element) for row in found], -(-vc // elements) * size)
+WIDTHS = ("a byte for each element", "a bit for each element")
+
+
+@pytest.mark.parametrize("case", sampled([*product(COMPARISONS, ELEMENTS, REGIONS, EXTENTS, WIDTHS)], 40))
+def test_a_tile_compared_with_a_scalar(case: tuple[str, str, str, str, str]) -> None:
+    mode, element, region, extents, width = case
+    dynamic, narrow = extents == "dynamic", width == WIDTHS[1]
+    rows, cols, valid = REGIONS[region]
+    a = samples(element, (rows, cols), 1)
+    given = tile(element, region, dynamic, a)
+    scalar = element.removeprefix("u")
+    d = Given(f"{rows}x{64 if narrow else cols}xui8", None, (given.region[0], 32) if dynamic else None)
+    if valid and not dynamic:
+        d = Given(f"{d.rows}x{d.cols}xui8, valid={given.region[0]}x32")
+    got = run(
+        f"%s = arith.constant {'3.0' if is_float(element) else '7'} : {scalar}\n"
+        f"pto.tcmps ins(%a, %s {{cmpMode = #pto<cmp {mode}>}} : A, {scalar}) outs(%d : D)",
+        a=given,
+        d=d,
+        again=True,
+    )
+    vr, vc = given.region
+    found = COMPARISONS[mode](wide(a)[:vr, :vc], 3.0 if is_float(element) else 7)
+    elements, size = block(element)
+    if vr * vc == 0:
+        written(got["d"], [], 0)
+    elif vc == cols and d.cols >= cols:
+        written(got["d"], [packed(found.ravel(), element)], 0)
+    else:
+        written(got["d"], [packed(row, element) for row in found], -(-vc // elements) * size)
 
 
 # --- selections ---------------------------------------------------------------------------------------------------
 
 
+SELECTIONS = [case for case in product(("tsel", "tsels"), ELEMENTS, REGIONS, EXTENTS) if case[:2] != ("tsels", "bf16")]
+
+
 @pytest.mark.parametrize("mask", ["ui8", "i16", "i32"])
-@pytest.mark.parametrize("region", REGIONS)
-@pytest.mark.parametrize("name", ["tsel", "tsels"])
-def test_selected(name: str, region: str, mask: str, full: bool) -> None:
-    turn, dynamic = turns(name, region, mask)
-    for element in ELEMENTS if full else ELEMENTS[turn % 9 :: 9]:
-        if name == "tsels" and element == "bf16":
-            continue
-        rows, cols, _ = REGIONS[region]
-        a, b = operands(element, (rows, cols))
-        bits = np.random.default_rng(5).integers(0, 256, (rows, 64), dtype=np.uint8)
-        m = Given(f"{rows}x{64 // dtype_of(mask).itemsize}x{mask}", bits.view(dtype_of(mask)))
-        given = {"m": m, "a": tile(element, region, dynamic, a), "d": tile(element, region, dynamic)}
-        scalar = element.removeprefix("u")
-        if name == "tsel":
-            got = run("pto.tsel ins(%m, %a, %b : M, A, B) outs(%d : D)", **given, b=tile(element, region, dynamic, b))
-        else:
-            b[:] = 3
-            got = run(
-                f"%s = arith.constant {'3.0' if is_float(element) else '3'} : {scalar}\n"
-                f"pto.tsels ins(%m, %a, %s : M, A, {scalar}) outs(%d : D)",
-                **given,
-            )
-        chosen = np.unpackbits(bits, axis=1, bitorder="little")[:, :cols].astype(bool)
-        vr, vc = got["d"].given.region
-        same(got["d"].valid, np.where(chosen, a, b)[:vr, :vc])
-        assert got["d"].unchanged_outside()
+@pytest.mark.parametrize("case", sampled(SELECTIONS, 15))
+def test_selected(case: tuple[str, str, str, str], mask: str) -> None:
+    name, element, region, extents = case
+    dynamic = extents == "dynamic"
+    rows, cols, _ = REGIONS[region]
+    a, b = operands(element, (rows, cols))
+    bits = np.random.default_rng(5).integers(0, 256, (rows, 64), dtype=np.uint8)
+    m = Given(f"{rows}x{64 // dtype_of(mask).itemsize}x{mask}", bits.view(dtype_of(mask)))
+    given = {"m": m, "a": tile(element, region, dynamic, a), "d": tile(element, region, dynamic)}
+    scalar = element.removeprefix("u")
+    if name == "tsel":
+        got = run(
+            "pto.tsel ins(%m, %a, %b : M, A, B) outs(%d : D)",
+            **given,
+            b=tile(element, region, dynamic, b),
+            again=True,
+        )
+    else:
+        b[:] = 3
+        got = run(
+            f"%s = arith.constant {'3.0' if is_float(element) else '3'} : {scalar}\n"
+            f"pto.tsels ins(%m, %a, %s : M, A, {scalar}) outs(%d : D)",
+            **given,
+            again=True,
+        )
+    chosen = np.unpackbits(bits, axis=1, bitorder="little")[:, :cols].astype(bool)
+    vr, vc = got["d"].given.region
+    same(got["d"].valid, np.where(chosen, a, b)[:vr, :vc])
+    assert got["d"].unchanged_outside()
 
 
 def test_bits_behind_the_last_column_need_not_be_there() -> None:

@@ -266,3 +266,16 @@ def test_padding_of_eight_bytes_is_zero() -> None:
         kernel(x, image, engine=engine)
         assert np.array_equal(tile.read(image)[:, :5], x.reshape(2, 5))
         assert not tile.read(image)[:, 5:].any()
+
+
+def test_a_prefetch_reads_its_view() -> None:
+    """What it leaves in its tile is open; GM stays, and a view beyond the buffer is an error."""
+    tile = Given("4x64xf32")
+    source = text(tile, (4, 64), (64, 1), False, "a5").replace("pto.tload ins(%part", "pto.tprefetch ins(%part")
+    kernel = ptosim.load(source, sync="written").kernel("load")
+    for engine in ("native", "reference"):
+        x = np.arange(256, dtype="f4")
+        kernel(x, np.zeros(tile.room, np.uint8), engine=engine)
+        assert np.array_equal(x, np.arange(256))
+        with pytest.raises(PTOError, match="out-of-bounds"):
+            kernel(x[:200].copy(), np.zeros(tile.room, np.uint8), engine=engine)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
 
+from tile_cases import sampled
 from tile_numbers import Array, is_float, rounded, same, samples, wide
 from tile_programs import Given, Outcome, dtype_of, run
 
@@ -38,6 +40,9 @@ COMBINED: dict[str, Callable[[Array, Array], Array]] = {
 }
 
 
+CHOSEN = ("tpartargmax", "tpartargmin")
+
+
 def extreme(element: str, name: str) -> float:
     """What stands where no source is valid: the lowest or the largest finite number."""
     if not is_float(element):
@@ -65,20 +70,19 @@ def unchanged(outcome: Outcome, written: Array) -> None:
     same(np.where(written, before, outcome.all), before)
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
-@pytest.mark.parametrize("region", [*REGIONS, *NEITHER])
-@pytest.mark.parametrize("name", COMBINED)
-def test_combined(name: str, region: str, dynamic: bool, full: bool) -> None:
-    everything = [*COMBINED, *REGIONS, *NEITHER]
-    turn = everything.index(name) + everything.index(region) + dynamic
-    for element in ELEMENTS if full else ELEMENTS[turn % 9 :: 9]:
-        check_combined(name, element, (REGIONS | NEITHER)[region], dynamic)
+ALL = [*REGIONS, *NEITHER]
+
+
+@pytest.mark.parametrize("case", sampled([*product(COMBINED, ELEMENTS, ALL, ["static", "dynamic"])], 24))
+def test_combined(case: tuple[str, str, str, str]) -> None:
+    name, element, region, extents = case
+    check_combined(name, element, (REGIONS | NEITHER)[region], extents == "dynamic")
 
 
 def check_combined(name: str, element: str, regions: tuple[Region, Region, Region], dynamic: bool) -> None:
     a, b = (samples(element, (4, 160), seed, tame=True) for seed in (1, 2))
     tiles = [tile(element, region, dynamic, holds) for region, holds in zip(regions, (None, a, b), strict=True)]
-    got = run(f"pto.{name} ins(%a, %b : A, B) outs(%d : D)", a=tiles[1], b=tiles[2], d=tiles[0])["d"]
+    got = run(f"pto.{name} ins(%a, %b : A, B) outs(%d : D)", again=True, a=tiles[1], b=tiles[2], d=tiles[0])["d"]
     dst, src0, src1 = masks(regions)
     both, written = src0 & src1, src0 | src1
     combined = rounded(COMBINED[name](a, b), element)
@@ -90,12 +94,10 @@ def check_combined(name: str, element: str, regions: tuple[Region, Region, Regio
     unchanged(got, written)
 
 
-@pytest.mark.parametrize("region", [*REGIONS, *NEITHER])
-@pytest.mark.parametrize("name", ["tpartargmax", "tpartargmin"])
-def test_chosen_with_index(name: str, region: str, full: bool) -> None:
-    turn = [*REGIONS, *NEITHER].index(region) + (name == "tpartargmin") * 4
-    for element in ELEMENTS if full else ELEMENTS[turn % 9 :: 9]:
-        check_chosen(name, element, (REGIONS | NEITHER)[region], dynamic=bool(turn % 2))
+@pytest.mark.parametrize("case", sampled([*product(CHOSEN, ELEMENTS, ALL, ["static", "dynamic"])], 16))
+def test_chosen_with_index(case: tuple[str, str, str, str]) -> None:
+    name, element, region, extents = case
+    check_chosen(name, element, (REGIONS | NEITHER)[region], extents == "dynamic")
 
 
 def check_chosen(name: str, element: str, regions: tuple[Region, Region, Region], dynamic: bool) -> None:
@@ -104,7 +106,9 @@ def check_chosen(name: str, element: str, regions: tuple[Region, Region, Region]
     i, j = (samples("i32", (4, 160), seed) for seed in (3, 4))
     d, x, y = (tile(element, region, dynamic, holds) for region, holds in zip(regions, (None, a, b), strict=True))
     e, p, q = (tile("i32", region, dynamic, holds) for region, holds in zip(regions, (None, i, j), strict=True))
-    got = run(f"pto.{name} ins(%x, %y, %p, %q : X, Y, P, Q) outs(%d, %e : D, E)", x=x, y=y, p=p, q=q, d=d, e=e)
+    got = run(
+        f"pto.{name} ins(%x, %y, %p, %q : X, Y, P, Q) outs(%d, %e : D, E)", again=True, x=x, y=y, p=p, q=q, d=d, e=e
+    )
     _, src0, src1 = masks(regions)
     better = b > a if name == "tpartargmax" else b < a
     second = src1 & (better | ~src0)

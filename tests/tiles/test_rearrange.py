@@ -86,15 +86,24 @@ def test_pads(element: str, pad: int, number: int, shapes: tuple[str, str], dyna
     assert holds(got["d"], expected)
 
 
+@pytest.mark.parametrize("name", ["pto.tfillpad", "pto.tfillpad_inplace"])
 @pytest.mark.parametrize("element", ["i8", "f16", "f32"])
-def test_a_tile_is_padded_in_place(element: str) -> None:
+def test_a_tile_is_padded_in_place(element: str, name: str) -> None:
     a = Given(f"8x96x{element}, valid=5x37", numbers(element, 8, 96), address=0)
     d = Given(f"8x96x{element}, valid=7x90, pad=2", a.holds, address=0)
-    got = run("pto.tfillpad ins(%a : A) outs(%d : D)", a=a, d=d, check=False)
+    got = run(f"{name} ins(%a : A) outs(%d : D)", a=a, d=d)
     assert a.holds is not None
     expected = np.full((7, 90), PADS[element][1], f"u{a.dtype.itemsize}").view(a.dtype)
     expected[:5, :37] = a.holds[:5, :37]
     assert holds(got["d"], expected)
+
+
+def test_the_older_name_of_a_larger_result() -> None:
+    a, d = Given("4x32xi16", numbers("i16", 4, 32)), Given("6x48xi16, pad=2")
+    expected = np.full((6, 48), 0x7FFF, "i2")
+    assert a.holds is not None
+    expected[:4, :32] = a.holds
+    assert holds(run("pto.tfillpad_expand ins(%a : A) outs(%d : D)", a=a, d=d)["d"], expected)
 
 
 def test_pads_load_again() -> None:

@@ -113,24 +113,27 @@ def _of_a(static: Static) -> Callable[[Any], Extent]:
         operands = _unpacked(operands)
         depth = depth_bytes(static.elements["a"], operands.k)
         _, fractals = operand_extent(operands.m, depth)
-        if "disable_gemv" in static.present:
-            return 0, fractals
-        plain = operands.m == 1
-        if hasattr(operands, "packed"):
-            plain = plain & (operands.packed >> NO_GEMV_BIT & 1 == 0)
-        return 0, select(plain, depth, fractals)
+        return 0, fractals if "disable_gemv" in static.present else select(_is_row(operands), depth, fractals)
 
     return extent
 
 
-def _scales(role: str, side: str) -> Callable[[Any], Extent]:
-    """MX scales, relative to the pointer of the data."""
+def _is_row(operands: Any) -> Any:
+    """Whether the left operand is a plain row, where the form does not exclude it."""
+    plain = operands.m == 1
+    return plain & (operands.packed >> NO_GEMV_BIT & 1 == 0) if hasattr(operands, "packed") else plain
+
+
+def _scales(static: Static, role: str, side: str) -> Callable[[Any], Extent]:
+    """MX scales, relative to the pointer of the data. Those of a plain row lie one after the other."""
 
     def extent(operands: Any) -> Extent:
         operands = _unpacked(operands)
         address = getattr(operands, role)
         start = (address >> SCALE_SHIFT) - address
         _, size = scale_extent(getattr(operands, side), operands.k)
+        if role == "a" and "disable_gemv" not in static.present:
+            size = select(_is_row(operands), ceil_div(operands.k, SCALE_GROUP), size)
         return start, start + size
 
     return extent
@@ -152,8 +155,8 @@ def _accesses(scaled: bool, start: str) -> Callable[[Static], tuple[Access, ...]
             Access("read", Space.L0B, "b", of_b, FRACTAL),
         ]
         if scaled:
-            found.append(Access("read", Space.SCALE_A, "a", _scales("a", "m")))
-            found.append(Access("read", Space.SCALE_B, "b", _scales("b", "n")))
+            found.append(Access("read", Space.SCALE_A, "a", _scales(static, "a", "m")))
+            found.append(Access("read", Space.SCALE_B, "b", _scales(static, "b", "n")))
         if "bias" in static.present:
             found.append(Access("read", Space.BT, "bias", lambda o: (0, _unpacked(o).n * ACCUMULATOR), BIAS_ALIGNMENT))
         if start != "zero":

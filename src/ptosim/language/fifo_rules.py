@@ -177,8 +177,18 @@ def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
         for value in pipe.segment(role):
             reserved = _reserved(value.owner)
             if reserved is not None and 0 < reserved < slots * slot:
-                message = f"{role} has {reserved} bytes; {slots} slots of {slot} bytes need {slots * slot}"
-                yield pipe, Problem(message, at=role)
+                yield pipe, _too_small(role, reserved, slots, slot)
+    if pipe.slots > 3 and pipe.slots % 2:
+        message = f"{pipe.slots} slots cannot be given back in two halves, so each is given back alone"
+        yield pipe, Problem(message, at="slot_num", kind="lint", severity="warning")
+
+
+def _too_small(role: str, reserved: int, slots: int, slot: int) -> Problem:
+    """Kernels are written that way: a run has as many slots as there is room for."""
+    message = f"{role} has {reserved} bytes; {slots} slots of {slot} bytes need {slots * slot}"
+    if reserved < slot:
+        return Problem(message, at=role)
+    return Problem(f"{message}; a run uses {reserved // slot}", at=role, kind="lint", severity="warning")
 
 
 def _reserved(owner: Operation | Block) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from collections.abc import Generator, Iterator
@@ -29,6 +30,27 @@ _FRAMES_PER_LEVEL = 40
 """Python frames that xDSL's recursive descent needs at most for one level of nesting."""
 
 
+@dataclass(frozen=True)
+class NamedTile:
+    """A tile at a known address: its bytes, and those from one row to the next where rows lie one behind the other."""
+
+    name: str
+    space: str
+    address: int
+    size: int
+    pitch: int | None
+
+    def holds(self, space: str, low: int, high: int) -> bool:
+        return space == self.space and self.address <= low and high <= self.address + self.size
+
+    def rows(self, low: int, high: int) -> str:
+        """Some bytes of it as rows: `%sum rows 0:16`."""
+        if self.pitch is None:
+            return self.name
+        first, last = (low - self.address) // self.pitch, -(-(high - self.address) // self.pitch)
+        return f"{self.name} row {first}" if last == first + 1 else f"{self.name} rows {first}:{last}"
+
+
 @dataclass
 class ParsedModule:
     """The operations of a file, where each was written, and the type-list mismatches met on the way."""
@@ -42,6 +64,14 @@ class ParsedModule:
     """Closed types that type lists give to values whose own type is open."""
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     """In a module that passes rewrite: the operation of the text that each operation serves."""
+
+    tiles: dict[Operation, list[NamedTile]] = field(default_factory=dict[Operation, "list[NamedTile]"])
+    """Where the tiles of a written operation lie, as far as that is known before it runs."""
+
+    def tile_at(self, op: Operation, space: str, low: int, high: int) -> str:
+        """The tile that these bytes belong to in the eyes of the operation of the text; nothing where none is known."""
+        named = self.tiles.get(self.origin(op), ())
+        return next((tile.rows(low, high) for tile in named if tile.holds(space, low, high)), "")
 
     def origin(self, op: Operation) -> Operation:
         """The operation of the text that this one serves: itself, unless a pass made it."""
@@ -233,3 +263,16 @@ def deep_recursion() -> Generator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+@contextmanager
+def without_collection() -> Generator[None]:
+    """While many objects are made that all stay, Python's garbage collector looks through them again and again and
+    finds nothing, which is a third of the time that a long module takes."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()

@@ -30,7 +30,8 @@ def exponent_rules(op: TileOperation, target: str) -> Iterator[Problem]:
     yield from _alone(op)
     yield from holds(op, "src", EXPONENTS)
     yield from same_element("src", "dst")(op, target)
-    yield from is_laid_out(op, "src", "ND", "DN")
+    if op.tile("src").rows != 1:  # one row is linear, whatever its type says of boxes
+        yield from is_laid_out(op, "src", "ND", "DN")
     yield from _boxes(op)
     yield from _room(op)
 

@@ -33,7 +33,7 @@ _DIRECTIONS = (1, 2, 3)
 _SPLITS = range(5)
 
 
-class _Initialize(CallOperation):
+class Initialize(CallOperation):
     """`X {dir_mask = 1, slot_size = N, ...} (%a : A, %b : B) -> !pto.pipe`."""
 
     pipes = (Pipe.S,)
@@ -105,7 +105,7 @@ class _Initialize(CallOperation):
             yield Problem(f"{self.name} gives !pto.pipe, not {self.result.type}", at="result")
 
 
-class InitializeL2LPipe(_Initialize):
+class InitializeL2LPipe(Initialize):
     """Set up a FIFO between local memories.
 
     The operand is the buffer where entries arrive; one for each direction.
@@ -116,7 +116,7 @@ class InitializeL2LPipe(_Initialize):
     name = "pto.initialize_l2l_pipe"
 
 
-class InitializeL2G2LPipe(_Initialize):
+class InitializeL2G2LPipe(Initialize):
     """Set up a FIFO through global memory.
 
     The operands are the slots in global memory and the buffers where entries arrive.
@@ -128,7 +128,7 @@ class InitializeL2G2LPipe(_Initialize):
     name = "pto.initialize_l2g2l_pipe"
 
 
-class _Handled(CallOperation):
+class Handled(CallOperation):
     """`X(%entry, %handle : E, !pto.pipe) {split = 0}`."""
 
     untyped = ("entry", "handle")
@@ -149,7 +149,7 @@ class _Handled(CallOperation):
             yield Problem(f"split is {split}; it must be 0..{_SPLITS[-1]}", at="split")
 
 
-class TPush(_Handled):
+class TPush(Handled):
     """Push an entry into the FIFO of a handle.
 
     As pto.tpush_to_aiv and pto.tpush_to_aic.
@@ -165,7 +165,7 @@ class TPush(_Handled):
         return Pipe.FIX if tile is not None and tile.loc == "acc" else Pipe.MTE3
 
 
-class TPop(_Handled):
+class TPop(Handled):
     """Pop an entry from the FIFO of a handle.
 
     The tile, of pto.declare_tile, becomes the slot.
@@ -184,7 +184,7 @@ class TPop(_Handled):
         return Pipe.V if tile.loc == "vec" else Pipe.MTE1
 
 
-class TAlloc(_Handled):
+class TAlloc(Handled):
     """Take a free slot of the FIFO of a handle.
 
     The view, of pto.declare_global, becomes the slot.
@@ -197,7 +197,7 @@ class TAlloc(_Handled):
     outs = ("entry",)
 
 
-class TFree(_Handled):
+class TFree(Handled):
     """Give a slot of the FIFO of a handle back.
 
     The entry may be named.

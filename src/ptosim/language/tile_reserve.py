@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, SymbolRefAttr, i32
 from xdsl.ir import Attribute, Operation
 
+from ptosim.effects.names import Space
 from ptosim.language.function import Function, function_of
 from ptosim.language.operation import OptionalProperty, Problem, Property, Result
 from ptosim.language.syntax import Vocabulary, word_in
@@ -84,6 +86,22 @@ class ReserveBuffer(ViewOperation):
         known: dict[Attribute, bool] = {IntegerAttr(-1, 1): True, IntegerAttr(0, 1): False}
         return known.get(self.auto)
 
+    @property
+    def label(self) -> str:
+        return _text(self, "name") or ""
+
+    @property
+    def space(self) -> Space:
+        return SPACE_SPELLINGS[_text(self, "location") or ""]
+
+    @property
+    def bytes(self) -> int:
+        return self.integer("size") or 0
+
+    def place(self, base: int) -> None:
+        """Give a buffer whose place is planned its base."""
+        self.properties |= {"auto": IntegerAttr(0, 1), "base": IntegerAttr(base, i32)}
+
     def _place_problems(self, target: str) -> Iterator[Problem]:
         space = SPACE_SPELLINGS[_text(self, "location") or ""]
         size, base, capacity = self.integer("size") or 0, self.integer("base") or 0, load_target(target).memory[space]
@@ -127,6 +145,13 @@ class ImportReservedBuffer(ViewOperation):
             yield Problem(f"there is no function @{symbol}", at="peer_func")
         elif name is not None and all(_reserved(function, name) is None for function in found):
             yield Problem(f"@{symbol} reserves no buffer '{name}'", at="name")
+
+    def reserved(self) -> ReserveBuffer | None:
+        """The buffer that it is the address of."""
+        symbol = cast(SymbolRefAttr, self.peer_func).root_reference.data
+        found = [op for op in _outermost(self).walk() if isinstance(op, Function) and op.symbol == symbol]
+        buffers = (_reserved(function, _text(self, "name")) for function in found)
+        return next((buffer for buffer in buffers if buffer is not None), None)
 
 
 def _reserved(function: Function, name: str | None) -> ReserveBuffer | None:

@@ -22,7 +22,7 @@ from ptosim.native.global_memory import Place, leaves_buffer, locate
 from ptosim.native.ir import I1, I64, Type, Value
 from ptosim.native.issue import issue
 from ptosim.native.numbers import lane_type, lanes_as
-from ptosim.native.operations import Known, Operation
+from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.target.profile import Target
 
 _WORD_OF = {
@@ -69,7 +69,8 @@ class Unit:
     """Whether a core of the kernel has no other beside it."""
     module: Module = field(default_factory=Module)
     operations: list[Operation] = field(default_factory=list[Operation])
-    entries: list[int] = field(default_factory=list[int])
+    entries: set[int] = field(default_factory=set[int])
+    """The operations that have an entry."""
     may_store_atomically: bool = True
     """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
     may_set_ctrl: bool = True
@@ -88,6 +89,12 @@ class Unit:
             captured = sum(member.captured for member in members)
             self.operations.append(Operation("run", members[0].site, (), loops, captured, tuple(members)))
         return len(self.operations) - 1
+
+    def export_entries(self) -> None:
+        """Say where the entries are, when all of them are known."""
+        numbers = range(len(self.operations))
+        symbols = [entry_symbol(number) if number in self.entries else None for number in numbers]
+        self.module.addresses(ENTRIES, symbols)
 
     def routine(self, name: str, parameters: Sequence[Type], fill: Callable[[Function], None]) -> Function:
         """A function that several instructions call, made when the first one wants it."""

@@ -6,7 +6,7 @@ compiled the kernel (`Executable.explain`).
 
 import ctypes
 from array import array
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,7 +27,7 @@ from ptosim.native.context import (
     Word,
 )
 from ptosim.native.memory import Memory
-from ptosim.native.operations import Operation, entry_symbol
+from ptosim.native.operations import ENTRIES, Operation
 from ptosim.native.resident import BLOCKS, EXP, READ, STREAM, resident
 from ptosim.target.profile import Target
 
@@ -90,6 +90,10 @@ class Code(Protocol):
     def address(self, symbol: str) -> int: ...
 
 
+def _no_operation(number: int) -> Operation:
+    raise KeyError(number)
+
+
 @dataclass(frozen=True)
 class Executable:
     """A linked kernel: its code, the operations that may be queued, and what its failures mean."""
@@ -99,9 +103,13 @@ class Executable:
     programs: Mapping[CoreKind, str]  # symbols of the scalar programs, which take a context
     explain: Callable[[Fault], PTOError]
     spaces: Mapping[Space, int]  # the on-chip memories that it uses, and how many bytes from the first it may write
-    operations: Sequence[Operation] = ()
-    entries: Collection[int] = ()  # numbers of the operations whose entries can be queued
+    operation: Callable[[int], Operation] = _no_operation
     steady: bool = False  # what is in the memories does not decide how many steps it takes
+
+    def entry(self, number: int) -> int:
+        """Where the entry of an operation lies."""
+        table = self.code.address(ENTRIES)
+        return ctypes.c_int64.from_address(table + number * WORD_BYTES).value
 
 
 class Tables:
@@ -170,7 +178,8 @@ class Core:
         self._programs = {kind: _Program(code.address(symbol)) for kind, symbol in executable.programs.items()}
         shared = resident()
         self._blocks = _Program(shared.address(BLOCKS))
-        self._entries = {number: _Entry(code.address(entry_symbol(number))) for number in executable.entries}
+        self._operations: dict[int, Operation] = {}
+        self._entries: dict[int, Callable[[int, int], int]] = {}
         self._issue = _Issue(self._issued)
         self._problem: BaseException | None = None
         self._words = array("q", bytes(WORD_BYTES * WORDS))
@@ -261,7 +270,9 @@ class Core:
         return Status.DONE
 
     def _hand_over(self, number: int, captured: int) -> None:
-        operation = self._executable.operations[number]
+        if number not in self._operations:
+            self._operations[number] = self._executable.operation(number)
+        operation = self._operations[number]
         words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
         if self.machine is None:
             self.machine = self._attend(self.block)
@@ -270,6 +281,8 @@ class Core:
 
     def _start(self, number: int, words: "array[int]") -> None:
         """The entry of an operation, which may run on the thread of another core that set it free."""
+        if number not in self._entries:
+            self._entries[number] = _Entry(self._executable.entry(number))
         self._conclude(self._entries[number](self.address, words.buffer_info()[0]))
 
 

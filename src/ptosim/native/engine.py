@@ -16,7 +16,7 @@ from ptosim.machine.launch import KernelKind
 from ptosim.native.cache import Compiled
 from ptosim.native.cores import Executable, Invocation
 from ptosim.native.explain import explainer
-from ptosim.native.operations import entry_symbol, operation_from_json
+from ptosim.native.operations import ENTRIES, operation_from_json
 from ptosim.native.runtime import Runner
 from ptosim.native.toolchain import Program
 from ptosim.target.profile import Target
@@ -41,16 +41,14 @@ class LinkedKernel:
 
     def __init__(self, compiled: Compiled, source: Source, target: Target, reachable: Reachable | None = None) -> None:
         data = compiled.data
-        entries: list[int] = data["entries"]
-        code = Program(compiled.image, [*data["programs"].values(), *map(entry_symbol, entries)])
+        code = Program(compiled.image, [*data["programs"].values(), ENTRIES])
         executable = Executable(
             KernelKind(data["kind"]),
             code,
             {CoreKind(kind): symbol for kind, symbol in data["programs"].items()},
             explainer(data["sites"], source),
             {Space(space): written for space, written in data["spaces"].items()},
-            [operation_from_json(record, source) for record in data["operations"]],
-            entries,
+            lambda number: operation_from_json(data["operations"][number], source),
             data["steady"],
         )
         self._runner = Runner(executable, target, reachable)

@@ -71,9 +71,15 @@ class Module:
         self._globals: list[str] = []
 
     def alias(self, name: str, function: "Function") -> None:
-        """Another exported name of a function."""
+        """Another name of a function."""
         parameters = ", ".join(["ptr", *(str(parameter.kind) for parameter in function.parameters)])
-        self._globals.append(f"@{name} = alias {function.result_text()} ({parameters}), ptr @{function.name}\n")
+        kind = f"{function.result_text()} ({parameters})"
+        self._globals.append(f"@{name} = internal alias {kind}, ptr @{function.name}\n")
+
+    def addresses(self, name: str, functions: Sequence[str | None]) -> None:
+        """An exported table of where functions lie."""
+        entries = ", ".join("ptr null" if function is None else f"ptr @{function}" for function in functions)
+        self._globals.append(f"@{name} = constant [{len(functions)} x ptr] [{entries}], align 8\n")
 
     def table(self, name: str, words: Sequence[int]) -> None:
         """Numbers that functions look up (`Function.table`)."""

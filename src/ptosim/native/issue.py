@@ -18,7 +18,7 @@ def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[T
 
     It takes the loop indices and the captured values from words in memory.
     """
-    function = module.function(entry_symbol(operation), [PTR])
+    function = module.function(entry_symbol(operation), [PTR], linkage="internal")
     (words,) = function.parameters
     kinds = [I64] * loops + list(captured)
     values = [from_word(words.at(number * WORD_BYTES).load(I64, WORD_BYTES), kind) for number, kind in enumerate(kinds)]

@@ -14,6 +14,7 @@ from ptosim.effects.fractal import (
     FRACTAL,
     FRACTAL_ROW,
     FRACTAL_ROWS,
+    SCALE_GROUP,
     SCALE_SHIFT,
     depth_bytes,
 )
@@ -81,9 +82,10 @@ def _multiply(
     right = core.stretch("reads", Space.L0B, b, columns, FRACTAL)
     scales = [f.constant(PTR, 0)] * 2
     if kind.scaled:
+        of_a = how.is_row.select(ceil_div(k, SCALE_GROUP), scale_extent(m, k)[1])
         scales = [
-            core.stretch("reads", space, address >> SCALE_SHIFT, scale_extent(count, k)[1])
-            for space, address, count in ((Space.SCALE_A, a, m), (Space.SCALE_B, b, n))
+            core.stretch("reads", space, address >> SCALE_SHIFT, size)
+            for space, address, size in ((Space.SCALE_A, a, of_a), (Space.SCALE_B, b, scale_extent(n, k)[1]))
         ]
     start = _start(core, c, bias, m, n, how)
     target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)

@@ -119,8 +119,12 @@ _PRINTING: dict[str, Callable[[Operation, Core, Sequence[int]], str]] = {"print"
 
 
 def entry_symbol(operation: int) -> str:
-    """The exported name of the entry that an operation issues."""
+    """The name of the entry that an operation issues."""
     return f"entry{operation}"
+
+
+ENTRIES = "entries"
+"""The name of the table that says, by the number of an operation, where its entry lies."""
 
 
 def operation_from_json(record: Sequence[Any], source: Source) -> Operation:

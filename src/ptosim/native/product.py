@@ -85,8 +85,10 @@ class _Product:
         tiles_m, tiles_n = ceil_div(self.m, FRACTAL_ROWS), ceil_div(self.n, FRACTAL_ROWS)
         one_row = self.k.like(FRACTAL_ROW)
         stride_a = self.is_row.select(one_row, tiles_m * FRACTAL)
-        self._pack(kind.a, self.a, self.scale_a, self.m, stride_a, left, ROWS, depth)
-        self._pack(kind.b, self.b, self.scale_b, self.n, tiles_n * FRACTAL, right, COLUMNS, depth)
+        in_fragments = self.is_row ^ 1  # the scales of a plain row lie one after the other, too
+        self._pack(kind.a, self.a, (self.scale_a, in_fragments), self.m, stride_a, left, ROWS, depth)
+        always = self.is_row.like(1)
+        self._pack(kind.b, self.b, (self.scale_b, always), self.n, tiles_n * FRACTAL, right, COLUMNS, depth)
         panels = ceil_div(self.n, COLUMNS)
 
         def panel(number: Value, _: list[Value]) -> Sequence[Value]:
@@ -108,7 +110,7 @@ class _Product:
         self,
         kind: Element,
         source: Value,
-        scales: Value,
+        scales: tuple[Value, Value],
         rows: Value,
         stride: Value,
         target: Value,
@@ -174,14 +176,16 @@ class _Product:
         limited = (values != values).select(0.0, limited)
         return splat(self.f, self.saturate, values.kind.lanes).select(limited, values)
 
-    def _scaled(self, values: Value, scales: Value, row: Value, index: Value, columns: int) -> Value:
-        """Times the MX scale of 32 values: 64 of them, two to a byte, have two scales."""
+    def _scaled(self, values: Value, scales: tuple[Value, Value], row: Value, index: Value, columns: int) -> Value:
+        """Times the MX scale of 32 values: 64 of them, two to a byte, have two scales. They lie in fragments or not."""
+        start, in_fragments = scales
         line = ceil_div(ceil_div(self.k, SCALE_GROUP), 2) * SCALE_FRAGMENT
-        place = scales.at(row.udiv(FRACTAL_ROWS) * line + (row & (FRACTAL_ROWS - 1)) * 2)
+        place = start.at(row.udiv(FRACTAL_ROWS) * line + (row & (FRACTAL_ROWS - 1)) * 2)
         factors: list[Value] = []
         for part in range(columns // SCALE_GROUP):
             group = index * (columns // SCALE_GROUP) + part
-            code = place.at(group.lshr(1) * SCALE_FRAGMENT + (group & 1)).load(I8)
+            there = in_fragments.select(group.lshr(1) * SCALE_FRAGMENT + (group & 1), group)
+            code = place.at(there).load(I8)
             factors.append(_power(code))
         vector = splat(self.f, factors[0], columns)
         if len(factors) > 1:

@@ -217,7 +217,7 @@ class Body:
             fill(body)
 
         entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, len(registers), build)
-        self.unit.entries.append(number)
+        self.unit.entries.add(number)
         if shares:
             entries.wait(entry)
             call_entry(f, self.unit.routine("run_entry", RUNNER, fill_runner), number, words)

@@ -80,7 +80,8 @@ class Entry:
             self.kind,
             self.loops,
             self.registers,
-            tuple((value.kind, value.literal is None, value.known) for value in self.outside),
+            tuple(value.literal is None for value in self.outside),
+            tuple((value.kind, _known(value)) for value in self.outside),
             _text(self.op, {value: number for number, value in enumerate(self.captured)}),
         )
 
@@ -88,6 +89,11 @@ class Entry:
         """The constants that code depends on."""
         pairs = zip(self.captured, self.outside, strict=True)
         return tuple(None if _is_free(value) else outside.literal for value, outside in pairs)
+
+
+def _known(value: Value) -> Range | None:
+    """What is known of a value that is no constant."""
+    return value.range if value.literal is None and value.kind.is_number else None
 
 
 def _is_free(value: SSAValue) -> bool:
@@ -168,32 +174,32 @@ class Entries:
     def build_waiting(self) -> None:
         rows: dict[Entry, list[int]] = {}
         found = list(groups(self.waiting))
-        width = max((len(_differing(group)) for group in found), default=0) + Instance.CONSTANTS
+        width = Instance.CONSTANTS + max((len(_differing(group)) for group in found), default=0)
         for group in found:
-            self._build(group, width, rows)
+            rows |= self._build(group, width)
         if rows:
-            table = [(rows.get(entry, []) + [0] * width)[:width] for entry in self.waiting]
-            self.unit.module.table("constants", [number for row in table for number in row])
+            table = [rows.get(entry, []) for entry in self.waiting]
+            self.unit.module.table("constants", [word for row in table for word in (row + [0] * width)[:width]])
 
-    def _build(self, group: Sequence[Entry], width: int, rows: dict[Entry, list[int]]) -> None:
-        """One function for entries that differ in constants; `rows` get what each looks up."""
-        first = group[0]
+    def _build(self, group: Sequence[Entry], width: int) -> dict[Entry, list[int]]:
+        """One function for entries that differ in constants; what each finds in its row of the table."""
+        first, *others = group
         function, words = first.begin(self.unit, more=1)
-        constants, taken = first.constants(function), _differing(group)
-        if len(group) > 1:
-            function.instance = Instance(function.table("constants"), words[-1] * width)
-        for number, place in enumerate(taken):
-            assert function.instance is not None
-            word = function.instance.constant(number)
-            constants[place] = constant = from_word(word, first.outside[place].kind)
-            constant.known = _range(group, place)
+        constants = first.constants(function)
+        taken = _differing(group)
+        if others:
+            function.instance = row = Instance(function.table("constants"), words[-1] * width)
+            for number, place in enumerate(taken):
+                constants[place] = found = from_word(row.constant(number), first.outside[place].kind)
+                found.known = _range(group, place)
         sites = self.unit.module.sites
         start = len(sites)
         first.end(function, words, constants)
         made = sites[start:]
-        for entry in group[1:]:
+        for entry in others:
             self.unit.module.alias(entry_symbol(entry.number), function)
             sites += [at_place(site, entry.place) for site in made]
-        for number, entry in enumerate(group):
-            literals = [entry.outside[place].literal or 0 for place in taken]
-            rows[entry] = [number, number * len(made), *literals]
+        return {
+            entry: [number, number * len(made), *(entry.outside[place].literal or 0 for place in taken)]
+            for number, entry in enumerate(group if others else ())
+        }

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ptosim.effects.burst import BLOCK, FB_BLOCK
+from ptosim.effects.element import Element
+from ptosim.effects.fixpipe import QUANT_WORD
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
+from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing
 from ptosim.native.core import Core
@@ -14,6 +18,8 @@ from ptosim.native.flow import Function
 from ptosim.native.global_memory import locate
 from ptosim.native.ir import I64, Value
 from ptosim.native.lowering import lowering
+from ptosim.native.numbers import bits_of, canonical, lane_type, widen
+from ptosim.native.registers import extract
 from ptosim.native.transfer import address_of
 
 
@@ -62,3 +68,17 @@ def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, 
     if not core.has(space):
         return zero, zero, base
     return address_of(core.base(space)), f.constant(I64, core.target.memory[space.value]), base
+
+
+@lowering(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
+def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element) -> None:
+    origin = core.stretch("reads", Space.L1, source, count * element.bytes, BLOCK)
+    target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_BLOCK)
+
+    def word(index: Value, _: list[Value]) -> Sequence[Value]:
+        scale = origin.at(index * element.bytes).load(lane_type(element).vector(1))
+        bits = bits_of(canonical(widen(element, scale)))
+        target.at(index * QUANT_WORD).store(extract(bits, 0).convert("zext", I64) | SIGNED_RESULT)
+        return ()
+
+    f.for_loop(count.like(0), count, 1, (), word, polls=False)

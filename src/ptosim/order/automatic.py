@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptosim.language.function import Function, functions
+from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.tile_operation import TileOperation
 
@@ -22,7 +22,7 @@ def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
     operations and no order of their own."""
     if sync == "written":
         return
-    for function in functions(module.parsed.module).values():
+    for function in every_function(module.parsed.module):
         if (
             not function.is_declaration
             and function not in module.refused
@@ -32,6 +32,7 @@ def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
 
 
 def _is_left_open(module: VerifiedModule, function: Function) -> bool:
-    """Asked of the text: the copy has its tiles lowered."""
-    written = list(module.parsed.origin(function).walk())
+    """Asked of the text, since the copy has its tiles lowered: of the function, and of what was taken into it."""
+    taken_in = {module.parsed.origin(op) for op in function.walk()}
+    written = [*module.parsed.origin(function).walk(), *taken_in]
     return any(isinstance(op, TileOperation) for op in written) and not any(op.name in _WRITTEN for op in written)

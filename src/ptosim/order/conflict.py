@@ -12,12 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Pipe
 from ptosim.order.model import Entry, Plain, Program, Range, Span
 from ptosim.order.number import LONGEST_PERIOD, Symbol, least, most
 from ptosim.order.touches import range_key
 from ptosim.order.values import ANYWHERE
 
+_LONG = 16
+"""Registers of a long vector operation."""
 FARTHEST = 64
 """Beyond so many iterations a conflict counts as one of the next iteration."""
 
@@ -58,9 +61,18 @@ class Conflicts:
         for place, writes in self._touched[entry.number]:
             for other in self._near[place]:
                 members = self._writers[other] | (self._readers[other] if writes else 0)
+                same = other == place and not writes and loop is None
+                if same and entry.pipe is Pipe.V and self._is_long(place):
+                    members &= ~self._of_pipe[Pipe.V]
                 if members and (distance := self._distance(other, place, loop)) is not None:
                     found[distance] = found.get(distance, 0) | members
         return found
+
+    def _is_long(self, place: int) -> bool:
+        """Whether the vector unit writes a place for so long that whoever reads it next comes late enough, even on a
+        machine where vector operations overlap."""
+        known = self._places[place]
+        return known.high - known.low > (_LONG - 1) * VECTOR_BYTES and known.range.spans != (None,)
 
     # --- places -----------------------------------------------------------------------------------------------------
 
@@ -117,13 +129,10 @@ def _same_origin(a: Range, b: Range) -> bool:
 
 
 def _hull(range_: Range) -> tuple[float, float]:
-    lows, highs = [], []
-    for span in range_.spans:
-        if span is None:
-            return float("-inf"), float("inf")
-        lows.append(_bound(span[0], -1))
-        highs.append(_bound(span[1], 1))
-    return min(lows), max(highs)
+    spans = [span for span in range_.spans if span is not None]
+    if len(spans) < len(range_.spans):
+        return float("-inf"), float("inf")
+    return min(_bound(low, -1) for low, _ in spans), max(_bound(high, 1) for _, high in spans)
 
 
 def _bound(end: Plain, sign: int) -> float:
@@ -160,7 +169,7 @@ def distance(earlier: Range, later: Range, loop: int | None) -> int | None:
 def _turns(earlier: Range, later: Range, loop: int | None) -> Iterator[tuple[Span, Span]]:
     """The spans that may exist together: in one turn of a loop around both, else any."""
     same = earlier.loop == later.loop is not None and earlier.start == later.start
-    if same and _is_outside(earlier.loop, loop, earlier, later):
+    if same and _is_outside(earlier.loop, loop):
         for turn in range(lcm(len(earlier.spans), len(later.spans))):
             yield earlier.spans[turn % len(earlier.spans)], later.spans[turn % len(later.spans)]
     else:
@@ -169,7 +178,7 @@ def _turns(earlier: Range, later: Range, loop: int | None) -> Iterator[tuple[Spa
                 yield a, b
 
 
-def _is_outside(turning: int | None, loop: int | None, earlier: Range, later: Range) -> bool:
+def _is_outside(turning: int | None, loop: int | None) -> bool:
     """Whether the loop of the turns is at one iteration: loops are numbered outermost first."""
     return loop is None or (turning is not None and turning < loop)
 
@@ -180,8 +189,8 @@ def _meeting(a: Span, b: Span, loop: int | None, apart: int, every: int) -> int 
         return 0 if loop is None else apart
     if loop is None:
         return 0 if _reaches(a[1], b[0], None, 0) and _reaches(b[1], a[0], None, 0, swapped=True) else None
-    fixed = _factor(a, loop) == 0 == _factor(b, loop)
-    steps = [apart] if fixed else list(range(apart, FARTHEST + 1, every))
+    moves = _factor(a, loop) or _factor(b, loop)
+    steps = range(apart, FARTHEST + 1, every) if moves else [apart]
     met = (n for n in steps if _reaches(a[1], b[0], loop, n) and _reaches(b[1], a[0], loop, n, swapped=True))
     first = next(met, None)
     if first is None and len(steps) > 1 and not _is_beyond(a, b, loop):

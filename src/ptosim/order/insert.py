@@ -19,7 +19,7 @@ from ptosim.order.walk import MOST_LANES, Again, Meeting, Walker
 
 IDS = 8
 """For each ordered pair of pipes."""
-_TRIALS, _LEAST_TRIALS = 8_000, 16
+_TRIALS, _LEAST_TRIALS = 600_000, 16
 """How many walks may be spent on what is superfluous: fewer in a long program, so that loading stays quick."""
 _CREDIT = 2
 """How many iterations a pair without a way back may run ahead."""
@@ -41,6 +41,7 @@ class _Inserter:
         self.walker = Walker(program, conflicts, self.inserted, self._missing)
         self.numbers = count(len(program.entries))
         self.added = False
+        self.trials = max(_LEAST_TRIALS, _TRIALS // max(len(program.entries), 1) ** 2)
         self.has_credit = False
         self.trying = False
         """Whether a walk only has to say if something is missing."""
@@ -65,13 +66,11 @@ class _Inserter:
     # --- what is missing ----------------------------------------------------------------------------------------------
 
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
-        """Add a pair for the latest entry on another pipe, else a barrier."""
+        """Add a pair with another pipe, else a barrier."""
         if self.trying:
             raise _Needed
         self.added = True
-        own = walker.own[meeting.later.pipe]
-        latest = (open_ & ~own or open_).bit_length() - 1
-        earlier = self.program.entries[latest]
+        earlier = self._most_needed(state, meeting, open_)
         block, after, before = self._place(earlier, meeting)
         around = walker.places.loops[block]
         if earlier.pipe is meeting.later.pipe:
@@ -81,6 +80,20 @@ class _Inserter:
         pair = self._pair(earlier.pipe, meeting.later.pipe, block, after, before, meeting.distance, serves)
         walker.own[pair.destination] |= pair.member
         raise Again(before, {pair: self._tokens(pair, meeting, state)})
+
+    def _most_needed(self, state: State, meeting: Meeting, open_: int) -> Entry:
+        """Of the latest open entries of other pipes one that no pair with another pipe would cover as well."""
+        walker, latest = self.walker, dict[Entry, int]()
+        for pipe, own in walker.own.items():
+            if pipe is not meeting.later.pipe and open_ & own:
+                entry = self.program.entries[(open_ & own).bit_length() - 1]
+                latest[entry] = walker.token(pipe, self._place(entry, meeting)[1], state.issued)
+        if not latest:
+            return self.program.entries[open_.bit_length() - 1]
+        for entry in latest:
+            if all(token >> entry.number & 1 for other, token in latest.items() if other is not entry):
+                return entry
+        return min(latest, key=lambda entry: (latest[entry] & open_).bit_count())
 
     def _place(self, earlier: Entry, meeting: Meeting) -> tuple[Block, Node, Node]:
         """The block for a pair, and the nodes of it that hold the two entries."""
@@ -116,11 +129,10 @@ class _Inserter:
 
     def _reduce(self) -> None:
         """Take away again what later additions made superfluous, the outer and the carried first."""
-        budget = max(_LEAST_TRIALS, _TRIALS // max(len(self.program.entries), 1))
         found = True
         while found:
             doubtful = sorted(self._doubtful(), key=lambda item: (len(item.around), -item.distance))
-            removed = [item for item in doubtful[:budget] if self._is_superfluous(item)]
+            removed = [item for item in doubtful if self.trials > 0 and self._is_superfluous(item)]
             found = bool(removed) and self.has_credit  # a credit goes with the pair it was given to
         self._complete()
 
@@ -137,6 +149,7 @@ class _Inserter:
 
     def _is_superfluous(self, item: Pair | Barrier) -> bool:
         """Try without it; what is needed comes back."""
+        self.trials -= 1
         self.inserted.remove(item)
         self.trying = True
         try:

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from xdsl.ir import Operation
 
 from ptosim.effects.names import Pipe, Space
-from ptosim.order.number import Linear
+from ptosim.order.number import Linear, Number, Periodic
 
 Plain = int | Linear
+Id = int | str | Periodic | None
+"""Of a flag or a buffer: a number, that of a private token, one in turn; None where only the run knows it."""
 Span = tuple[Plain, Plain] | None
 """The lowest byte and one past the highest; None for every byte of the memory."""
 
@@ -64,20 +66,22 @@ class Entry(Node):
 
 
 @dataclass(eq=False)
-class SetFlag(Node):
-    """A written set. Keys are pipes and a number; tokens of lowerings have keys of their own."""
+class Flag(Node):
+    """A written set or wait. Tokens of lowerings have keys of their own."""
 
     source: Pipe
-    key: tuple[object, ...] | None
-    """None where the id is not known."""
+    destination: Pipe
+    id: Id
 
 
 @dataclass(eq=False)
-class WaitFlag(Node):
-    """A written wait."""
+class SetFlag(Flag):
+    """A set: an entry of the source pipe."""
 
-    destination: Pipe
-    key: tuple[object, ...] | None
+
+@dataclass(eq=False)
+class WaitFlag(Flag):
+    """A wait: an entry of the destination pipe."""
 
 
 @dataclass(eq=False)
@@ -99,10 +103,10 @@ class Fence(Node):
 
 @dataclass(eq=False)
 class GetBuffer(Node):
-    """A pipe waits for the releases of a buffer id on other pipes; None where the id is not known."""
+    """A pipe waits for the releases of a buffer id on other pipes."""
 
     pipe: Pipe
-    id: int | None
+    id: Id
 
 
 @dataclass(eq=False)
@@ -110,7 +114,7 @@ class ReleaseBuffer(Node):
     """A pipe releases a buffer id."""
 
     pipe: Pipe
-    id: int | None
+    id: Id
 
 
 @dataclass(eq=False)
@@ -131,6 +135,8 @@ class Branch(Node):
     """One of some blocks."""
 
     arms: tuple[Block, ...]
+    condition: Number
+    """1 where the first is taken, 0 where the second is."""
 
     def blocks(self) -> Sequence[Block]:
         return self.arms

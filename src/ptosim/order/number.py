@@ -43,22 +43,27 @@ class Symbol:
 
 
 class Maybe:
-    """A condition that is not known."""
+    """A condition that is not known; of a comparison, what was compared: whether the first is less than the second."""
+
+    def __init__(self, *compared: Number) -> None:
+        self.compared = compared
 
     def __and__(self, other: Any) -> Any:
-        return other if other is False else self
+        return other if other is False else self if other is True else MAYBE
 
     def __or__(self, other: Any) -> Any:
-        return other if other is True else self
+        return other if other is True else self if other is False else MAYBE
 
     def __xor__(self, other: Any) -> Maybe:
-        return self
+        return MAYBE
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
-    def __mul__(self, other: Any) -> Number:
-        low, high = bounds(other)
-        return between(None if low is None else min(low, 0), None if high is None else max(high, 0))
+    def __bool__(self) -> bool:
+        raise TypeError("nobody knows")
+
+    def __mul__(self, other: Any) -> Difference:
+        return Difference(self, other)
 
     __rmul__ = __mul__
 
@@ -72,7 +77,7 @@ class Quantity:
     __hash__ = None  # pyright: ignore[reportAssignmentType] - equality is a condition, not a truth
 
     def __add__(self, other: Any) -> Any:
-        return _both(_add, self, other)
+        return other + self if isinstance(other, Difference) else _both(_add, self, other)
 
     __radd__ = __add__
 
@@ -98,17 +103,25 @@ class Quantity:
     __rand__ = __and__
 
     def __xor__(self, other: Any) -> Any:
-        return _both(lambda a, b: a ^ b if isinstance(a, int) and isinstance(b, int) else between(0, None), self, other)
+        return _both(
+            lambda a, b: a ^ b if isinstance(a, int) and isinstance(b, int) else between(None, None), self, other
+        )
 
     __rxor__ = __xor__
+
+    def __or__(self, other: Any) -> Any:
+        return _both(
+            lambda a, b: a | b if isinstance(a, int) and isinstance(b, int) else between(None, None), self, other
+        )
+
+    __ror__ = __or__
 
     def __rshift__(self, other: Any) -> Any:
         return _both(_shift, self, other)
 
     def __lt__(self, other: Any) -> Any:
-        return _condition(
-            self, other, lambda low, high: _decided(high is not None and high < 0, low is not None and low >= 0)
-        )
+        found = _condition(self, other, _is_negative)
+        return Maybe(self, other) if found is MAYBE else found  # pyright: ignore[reportArgumentType]
 
     def __le__(self, other: Any) -> Any:
         return self < other + 1
@@ -146,6 +159,28 @@ class Periodic(Quantity):
     start: tuple[object, ...]
     """What the iteration counts from: empty for 0, else the key of the number that nobody knows."""
     values: tuple[int | Linear, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Difference(Quantity):
+    """A number that is added or not: what a choice between two numbers is made of."""
+
+    condition: Maybe
+    number: Number
+
+    def __add__(self, other: Any) -> Any:
+        chosen, compared = other + self.number, [key_of(each) for each in self.condition.compared]
+        if [key_of(other), key_of(chosen)] == compared:
+            return larger(other, chosen)
+        if [key_of(chosen), key_of(other)] == compared:
+            return smaller(other, chosen)
+        return either(other, chosen)
+
+    __radd__ = __add__
+
+    @property
+    def spread(self) -> Number:
+        return either(0, self.number)
 
 
 Number = int | Linear | Periodic
@@ -222,11 +257,15 @@ def _decided(yes: bool, no: bool) -> Any:
     return True if yes else False if no else MAYBE
 
 
+def _is_negative(low: Bound, high: Bound) -> Any:
+    return _decided(high is not None and high < 0, low is not None and low >= 0)
+
+
 def _is_zero(low: Bound, high: Bound) -> Any:
     return _decided(low == 0 and high == 0, (low is not None and low > 0) or (high is not None and high < 0))
 
 
-def _condition(a: Number, b: Number, decide: Callable[[Bound, Bound], Any]) -> Any:
+def _condition(a: Any, b: Any, decide: Callable[[Bound, Bound], Any]) -> Any:
     """A condition on a difference; one that differs from iteration to iteration is a number, 0 or 1."""
     difference = a - b
     if isinstance(difference, Periodic):
@@ -242,8 +281,9 @@ def _condition(a: Number, b: Number, decide: Callable[[Bound, Bound], Any]) -> A
 Plain = int | Linear
 
 
-def _both(function: Callable[[Plain, Plain], Number], a: Number, b: Number) -> Number:
+def _both(function: Callable[[Plain, Plain], Number], a: Any, b: Any) -> Any:
     """A function of two numbers, value by value where one is periodic."""
+    a, b = (each.spread if isinstance(each, Difference) else each for each in (a, b))
     if not isinstance(a, Periodic) and not isinstance(b, Periodic):
         return function(a, b)
     if isinstance(a, Periodic) and isinstance(b, Periodic) and (a.loop, a.start) != (b.loop, b.start):
@@ -252,9 +292,17 @@ def _both(function: Callable[[Plain, Plain], Number], a: Number, b: Number) -> N
     assert isinstance(table, Periodic)
     length = lcm(*(len(each.values) for each in (a, b) if isinstance(each, Periodic)))
     results = [function(_at(a, turn), _at(b, turn)) for turn in range(length)] if length <= LONGEST_PERIOD else []
-    if not results or any(isinstance(result, Periodic) for result in results):
-        return function(*(between(*bounds(each)) if isinstance(each, Periodic) else each for each in (a, b)))
-    return periodic(table.loop, table.start, tuple(results))  # pyright: ignore[reportArgumentType]
+    plain = [result for result in results if not isinstance(result, Periodic)]
+    if not plain or len(plain) < length:
+        return function(_spread(a), _spread(b))
+    return periodic(table.loop, table.start, tuple(plain))
+
+
+def _spread(number: Number) -> Plain:
+    """A number of any turn."""
+    spread = between(*bounds(number)) if isinstance(number, Periodic) else number
+    assert not isinstance(spread, Periodic)
+    return spread
 
 
 def _at(number: Number, turn: int) -> Plain:
@@ -357,6 +405,14 @@ def smaller(a: Number, b: Number) -> Number:
     lows = [each for each in (low, other_low) if each is not None]
     highs = [each for each in (high, other_high) if each is not None]
     return between(min(lows) if len(lows) == 2 else None, min(highs, default=None))
+
+
+def either(a: Number, b: Number) -> Number:
+    """One of two numbers."""
+    (low, high), (other_low, other_high) = bounds(a), bounds(b)
+    lows = [each for each in (low, other_low) if each is not None]
+    highs = [each for each in (high, other_high) if each is not None]
+    return between(min(lows) if len(lows) == 2 else None, max(highs) if len(highs) == 2 else None)
 
 
 def larger(a: Number, b: Number) -> Number:

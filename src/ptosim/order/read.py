@@ -20,7 +20,6 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
 from ptosim.language.scope import Section
 from ptosim.language.sync import Buffer, pipe_of
-from ptosim.language.sync_token import SimSetToken
 from ptosim.order.model import (
     BarrierNode,
     Block,
@@ -28,6 +27,7 @@ from ptosim.order.model import (
     Entry,
     Fence,
     GetBuffer,
+    Id,
     Loop,
     Node,
     Opaque,
@@ -38,11 +38,12 @@ from ptosim.order.model import (
     Touch,
     WaitFlag,
 )
+from ptosim.order.number import Linear, Number
 from ptosim.order.touches import touches_of, touches_of_scope
 from ptosim.order.values import ANYWHERE, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
-"""By machine, the pipes whose entries end one after the other: on a2a3 vector and matrix operations may overlap."""
+"""By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
 
 SIGNALS = frozenset(
     {
@@ -118,7 +119,7 @@ class _Reader:
         elif isinstance(op, If):
             arms = tuple(self._block(region.block, path) for region in (op.true_region, op.false_region))
             if any(arm.nodes for arm in arms):
-                yield Branch(op, arms)
+                yield Branch(op, arms, self.values.number(op.cond))
         elif (sync := _SYNC.get(op.name)) is not None:
             yield sync(op, self.values)
         elif op.name in SIGNALS:
@@ -169,25 +170,24 @@ class _Reader:
 # --- synchronisation that is written ----------------------------------------------------------------------------------
 
 
-def _key(op: PTOOperation, values: Values) -> tuple[object, ...] | None:
-    """What a set and a wait have in common."""
-    pair = (pipe_of(op, "source"), pipe_of(op, "destination"))
+def _id(op: PTOOperation, values: Values) -> Id:
     if (event := op.word("event")) is not None:
-        return (*pair, int(event.removeprefix("EVENT_ID")))
+        return int(event.removeprefix("EVENT_ID"))
     if "number" in op.property_roles:
-        return (*pair, SimSetToken.name, op.facts()["number"])
-    number = values.number(op.segment("event")[0])
-    return (*pair, number) if isinstance(number, int) else None
+        return f"token {op.facts()['number']}"
+    return _known(values.number(op.segment("event")[0]))
 
 
-def _set(op: Operation, values: Values) -> Node:
-    assert isinstance(op, PTOOperation)
-    return SetFlag(op, _pipe(op, "source"), _key(op, values))
+def _known(number: Number) -> Id:
+    return None if isinstance(number, Linear) else number
 
 
-def _wait(op: Operation, values: Values) -> Node:
-    assert isinstance(op, PTOOperation)
-    return WaitFlag(op, _pipe(op, "destination"), _key(op, values))
+def _flag(kind: type[SetFlag] | type[WaitFlag]) -> Callable[[Operation, Values], Node]:
+    def node(op: Operation, values: Values) -> Node:
+        assert isinstance(op, PTOOperation)
+        return kind(op, _pipe(op, "source"), _pipe(op, "destination"), _id(op, values))
+
+    return node
 
 
 def _pipe(op: PTOOperation, role: str) -> Pipe:
@@ -209,14 +209,14 @@ def _buffer(op: Operation, values: Values) -> Node:
     assert isinstance(op, Buffer)
     number = op.integer("id_literal") if op.id is None else values.number(op.id)
     mode = (op.integer("mode_literal") or 0) if op.mode is None else values.number(op.mode)
-    known = number if isinstance(number, int) and isinstance(mode, int) and mode == 0 else None
+    known = _known(number) if number is not None and isinstance(mode, int) and mode == 0 else None
     kind = GetBuffer if op.name == "pto.get_buf" else ReleaseBuffer
     return kind(op, _pipe(op, "pipe"), known)
 
 
 _SYNC: dict[str, Callable[[Operation, Values], Node]] = {
-    **dict.fromkeys(("pto.set_flag", "pto.set_flag_dyn", "pto.sim.set_token"), _set),
-    **dict.fromkeys(("pto.wait_flag", "pto.wait_flag_dyn", "pto.sim.wait_token"), _wait),
+    **dict.fromkeys(("pto.set_flag", "pto.set_flag_dyn", "pto.sim.set_token"), _flag(SetFlag)),
+    **dict.fromkeys(("pto.wait_flag", "pto.wait_flag_dyn", "pto.sim.wait_token"), _flag(WaitFlag)),
     "pto.barrier": _barrier,
     "pto.fence.barrier_all": _everything,
     "pto.get_buf": _buffer,

@@ -52,6 +52,10 @@ class State:
             self.issued & members,
         )
 
+    def counts(self) -> dict[Key, int]:
+        """How many tokens of each key are under way."""
+        return {key: len(tokens) for key, tokens in self.tokens.items() if tokens}
+
     def joined(self, other: State) -> State:
         """What is known whichever way was taken. Tokens of unequal number are not known any more."""
         tokens: dict[Key, tuple[int, ...]] = {}

@@ -20,11 +20,17 @@ from ptosim.language.operation import PTOOperation
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType
 from ptosim.order.model import Plain, Range, Span, Touch
-from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear
+from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
 
 _REGISTERS = ("loop_counts", "loop_source_strides", "loop_dest_strides", "groups", "loop2_stride", "loop3_stride")
 """What older spellings take from registers."""
+ENDLESS = symbol(Symbol(is_single=False))
+"""An end that nobody knows."""
+_STREAM = "align"
+"""The role of an unaligned stream: when its bytes reach memory depends on what it held before."""
+_FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loop3_dest_stride")
+"""What the raw spelling of the fixpipe takes from registers, and needs for some layouts only."""
 
 
 class Operands:
@@ -40,7 +46,7 @@ class Operands:
 
     def __getattr__(self, name: str) -> Any:
         """Special registers hold something that nobody knows."""
-        if name.isupper():
+        if name.isupper() or name in _FIXPIPE_REGISTERS:
             return between(None, None)
         raise AttributeError(name)
 
@@ -113,7 +119,9 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset: Number = base.offset if isinstance(base, Pointer) else base
     whole = Range(access.space, origin, None, (), (None,))
-    if any(not hasattr(op, role) for role in _REGISTERS if role in _asked(op)):
+    if any(not hasattr(op, role) for role in _asked(op)) or (
+        access.direction == "write" and _STREAM in op.operand_roles
+    ):
         return whole
     low, high = access.extent(Operands(op, values))
     ends: list[Number] = [offset + high]
@@ -142,10 +150,10 @@ def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...
 def _span(low: Number, ends: list[Number], inner: tuple[int, ...], turns: Periodic | None, turn: int) -> Span:
     first = _extreme(low, inner, turns, turn, -1)
     lasts = [last for end in ends if (last := _extreme(end, inner, turns, turn, 1)) is not None]
-    if first is None or not lasts:
+    if first is None:
         return None
     known = [last for last in lasts if isinstance(last, int)]
-    return first, min(known) if known else lasts[-1]
+    return first, min(known) if known else lasts[-1] if lasts else ENDLESS
 
 
 def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, turn: int, sign: int) -> Plain | None:
@@ -174,7 +182,7 @@ def _extreme(number: Number, inner: tuple[int, ...], turns: Periodic | None, tur
 
 
 def _active_bytes(op: PTOOperation, access: Access, values: Values) -> Number | None:
-    """How far behind its first byte an access reaches at most, by the lanes of its mask; None: it says nothing."""
+    """How far behind its first byte an access reaches at most, by the lanes of its mask; None where nobody knows."""
     if access.mask is None or not isinstance(access.map, LoadMode | StoreMode):
         return None
     mask = op.segment(access.mask)[0]

@@ -30,6 +30,7 @@ from ptosim.order.number import (
     between,
     bounds,
     divided,
+    either,
     key_of,
     larger,
     periodic,
@@ -140,7 +141,19 @@ class Values:
         if (rule := _RULES.get(owner.name)) is None:
             return self._open(value)
         found = rule(self, owner)
-        return self._open(value) if found is None else found
+        return self._open(value) if found is None else self._settled(value, found)
+
+    def _settled(self, value: SSAValue, found: Known) -> Known:
+        """What has no closed form is one number in each iteration, and every use of the value means the same."""
+        match found:
+            case Pointer():
+                offset = self._settled(value, found.offset)
+                assert not isinstance(offset, Pointer)
+                return Pointer(found.space, found.origin, offset)
+            case Linear() if not all(each.is_single for each in found.terms):
+                return symbol(Symbol(self.loops_around(value), *bounds(found)))
+            case _:
+                return found
 
     def _passed(self, value: SSAValue) -> Known:
         """The argument of a strict scope is what is passed to it."""
@@ -332,12 +345,7 @@ def _select(values: Values, op: PTOOperation) -> Known | None:
 def _chosen(condition: Number, a: Number, b: Number) -> Number:
     if isinstance(condition, Periodic):
         return b + condition * (a - b)
-    (low, high), (other_low, other_high) = bounds(a), bounds(b)
-    lows, highs = (
-        [each for each in (low, other_low) if each is not None],
-        [e for e in (high, other_high) if e is not None],
-    )
-    return between(min(lows) if len(lows) == 2 else None, max(highs) if len(highs) == 2 else None)
+    return either(a, b)
 
 
 def _cast_pointer(values: Values, op: PTOOperation) -> Known | None:

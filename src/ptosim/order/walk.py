@@ -26,7 +26,9 @@ from ptosim.order.model import (
     Branch,
     Entry,
     Fence,
+    Flag,
     GetBuffer,
+    Id,
     Loop,
     Node,
     Opaque,
@@ -35,8 +37,9 @@ from ptosim.order.model import (
     SetFlag,
     WaitFlag,
 )
+from ptosim.order.number import Periodic
 from ptosim.order.pairs import Inserted, Pair
-from ptosim.order.state import PIPES, State
+from ptosim.order.state import PIPES, Key, State
 
 MOST_LANES = 8
 """As many ids as there are for a pair of pipes."""
@@ -75,7 +78,7 @@ class Again(Exception):
     """Something was added before a node: from there on everything is to be walked once more."""
 
     def __init__(self, before: Node, tokens: Mapping[Pair, tuple[int, ...]]) -> None:
-        super().__init__(before)
+        super().__init__()
         self.before = before
         self.tokens = tokens
         """What the tokens of a new pair do not cover that are under way there."""
@@ -105,6 +108,12 @@ class Walker:
         self._pairs: tuple[Pair, ...] = ()
         self._pending = 0
         """Pairs with a token under way, as their waits."""
+        self.end = State()
+        """What is known behind everything."""
+        self.turns: dict[int, int] = {}
+        """Of the loops that are walked turn by turn, the present one."""
+        self.unmatched: list[WaitFlag] = []
+        """Written waits that no set is there for."""
         self.unbalanced: list[Node] = []
         """Loops and branches that leave another number of tokens than they found."""
 
@@ -118,7 +127,7 @@ class Walker:
         for pair in self._pairs:
             pair.lanes = None if pair.outermost is not None else 1
             self.own[pair.destination] |= pair.member
-        self._nodes(self.program.body, State(), Round(None))
+        self.end = self._nodes(self.program.body, State(), Round(None))
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
@@ -149,7 +158,7 @@ class Walker:
                 if again.before is not node:
                     raise
                 start = start.copy()
-                start.tokens |= again.tokens
+                start.tokens = {**start.tokens, **again.tokens}
                 state, self._pending = start.copy(), pending
 
     def _node(self, node: Node, state: State, here: Round) -> State:
@@ -163,7 +172,7 @@ class Walker:
             case SetFlag():
                 self._written_set(node, state)
             case WaitFlag():
-                self._written_wait(node, state)
+                self._written_wait(node, state, here)
             case BarrierNode():
                 self._barrier(node.pipe, state)
             case Opaque():
@@ -172,8 +181,7 @@ class Walker:
                 for pipe in PIPES:
                     state.open[pipe] &= ~self.own[Pipe.S]
             case ReleaseBuffer():
-                if node.id is not None:
-                    state.released[node.id, node.pipe] = state.open[node.pipe] & ~self.own[node.pipe]
+                self._release(node, state)
             case GetBuffer():
                 self._get(node, state)
             case _:
@@ -185,12 +193,7 @@ class Walker:
     def _entry(self, entry: Entry, state: State, here: Round) -> None:
         pipe = entry.pipe
         state.open[pipe] &= state.open[Pipe.S]
-        if here.distance == 0:
-            mask = self.together[entry.number] & ~(1 << entry.number)
-        else:
-            assert here.loop is not None
-            met = self.apart.get((entry.number, here.loop.name), {})
-            mask = met.get(here.distance, 0) & self.places.inside[here.loop.name]
+        mask = self._met(entry, here)
         if pipe is Pipe.S or pipe in self.program.serial:
             mask &= ~self.own[pipe]
         if open_ := state.open[pipe] & mask:
@@ -198,6 +201,13 @@ class Walker:
             self.missing(self, state, Meeting(entry, tuple(rounds)), open_)
         if here.distance == 0:
             self._issue(entry, state)
+
+    def _met(self, entry: Entry, here: Round) -> int:
+        """What an entry depends on, of what is followed."""
+        if here.loop is None or here.distance == 0:
+            return self.together[entry.number] & ~(1 << entry.number)
+        met = self.apart.get((entry.number, here.loop.name), {})
+        return met.get(here.distance, 0) & self.places.inside[here.loop.name]
 
     def _issue(self, entry: Entry, state: State) -> None:
         """A load of the scalar unit has ended when anything behind it is issued; its stores nobody else knows of."""
@@ -247,19 +257,40 @@ class Walker:
     # --- written synchronisation --------------------------------------------------------------------------------------
 
     def _written_set(self, node: SetFlag, state: State) -> None:
-        if node.key is not None:
+        if (key := self._key(node)) is not None:
             content = state.open[node.source] & state.open[Pipe.S] & ~self.own[node.source]
-            state.tokens[node.key] = (*state.tokens.get(node.key, ()), content)
+            state.tokens[key] = (*state.tokens.get(key, ()), content)
 
-    def _written_wait(self, node: WaitFlag, state: State) -> None:
-        tokens = state.tokens.get(node.key, ()) if node.key is not None else ()
+    def _written_wait(self, node: WaitFlag, state: State, here: Round) -> None:
+        key = self._key(node)
+        tokens = state.tokens.get(key, ()) if key is not None else ()
         if tokens:
             state.open[node.destination] &= tokens[0]
-            state.tokens[node.key] = tokens[1:]
+            state.tokens[key] = tokens[1:]
+        elif here.distance == 0:
+            self.unmatched.append(node)
+
+    def _key(self, node: Flag) -> Key | None:
+        """What a set and a wait have in common; None where it is not known."""
+        id_ = self._number(node.id)
+        return None if id_ is None else (node.source, node.destination, id_)
+
+    def _number(self, id_: Id) -> int | str | None:
+        """An id in the turn at hand."""
+        if not isinstance(id_, Periodic):
+            return id_
+        turn = self.turns.get(id_.loop) if not id_.start else None
+        value = None if turn is None else id_.values[turn % len(id_.values)]
+        return value if isinstance(value, int) else None
+
+    def _release(self, node: ReleaseBuffer, state: State) -> None:
+        if isinstance(id_ := self._number(node.id), int):
+            state.released[id_, node.pipe] = state.open[node.pipe] & state.open[Pipe.S] & ~self.own[node.pipe]
 
     def _get(self, node: GetBuffer, state: State) -> None:
-        for (id_, pipe), open_ in state.released.items():
-            if id_ == node.id and pipe is not node.pipe:
+        id_ = self._number(node.id)
+        for (released, pipe), open_ in state.released.items():
+            if released == id_ and pipe is not node.pipe:
                 state.open[node.pipe] &= open_
 
     # --- branches and loops -------------------------------------------------------------------------------------------
@@ -269,9 +300,14 @@ class Walker:
         for arm in node.arms:
             self._pending = pending
             behind = self._nodes(arm, state.copy(), here)
-            joined = behind if joined is None else joined.joined(behind)
+            joined = behind if joined is None else self._joined(node, joined, behind)
         self._pending = pending
         return joined or state
+
+    def _joined(self, node: Node, a: State, b: State) -> State:
+        if a.counts() != b.counts():
+            self.unbalanced.append(node)
+        return a.joined(b)
 
     def _loop(self, loop: Loop, state: State, here: Round) -> State:
         if here.distance:  # entries from before pass through the first iteration and come out as they went in
@@ -311,7 +347,7 @@ class Walker:
         for distance in range(1, MOST_LANES + 1 + self.farthest[loop.name]):
             if distance > self.farthest[loop.name] and not self._has_open_lanes(loop):
                 break
-            rounds.append(Round(loop, distance))
+            rounds.append(self._round(loop, distance))
             state = self._nodes(loop.body, state.copy(), rounds[-1])
         for pair in self.inserted.pairs:  # those that were added on the way have left tokens as well
             if pair.loop is loop and pair not in behind.tokens:
@@ -319,6 +355,10 @@ class Walker:
         if version == self.inserted.versions.get(loop, 0):
             self._iterations[loop] = version, behind
         return behind
+
+    def _round(self, loop: Loop, distance: int) -> Round:
+        """A later iteration begins."""
+        return Round(loop, distance)
 
     def _has_open_lanes(self, loop: Loop) -> bool:
         return any(pair.lanes is None and self.places.innermost[pair.block] is loop for pair in self._pairs)

@@ -124,6 +124,12 @@ def _scales(core: Core, space: Space, base: int, rows: int, k: int) -> Matrix:
     return np.repeat(DECODING["f8E8M0"][codes].astype(np.float64), SCALE_GROUP, axis=1)[:, :k]
 
 
+def _plain_scales(core: Core, space: Space, base: int, rows: int, k: int) -> Matrix:
+    """The MX scales of a plain row, one after the other."""
+    codes = core.read(space, base, -(-k // SCALE_GROUP)).reshape(rows, -1)
+    return np.repeat(DECODING["f8E8M0"][codes].astype(np.float64), SCALE_GROUP, axis=1)[:, :k]
+
+
 def _operand(product: Product, kind: Element, data: Bytes) -> Matrix:
     values = _decoded(data, kind, product.k)
     if product.tf32 is not None:
@@ -144,7 +150,8 @@ def _operands(core: Core, product: Product, a: int, b: int) -> tuple[Matrix, Mat
     columns = _read_rows(core, Space.L0B, b, product.n, depth_bytes(product.b, product.k))
     right = _operand(product, product.b, columns)
     if product.scaled:
-        left = left * _scales(core, Space.SCALE_A, a >> SCALE_SHIFT, product.m, product.k)
+        scales = _plain_scales if product.gemv else _scales
+        left = left * scales(core, Space.SCALE_A, a >> SCALE_SHIFT, product.m, product.k)
         right = right * _scales(core, Space.SCALE_B, b >> SCALE_SHIFT, product.n, product.k)
     return left, right
 
@@ -208,7 +215,8 @@ def _accesses(product: Product, a: int, b: int, c: int, bias: int | None) -> Ite
         yield "reads", Space.L0A, a, operand_extent(m, depth)[1], FRACTAL
     yield "reads", Space.L0B, b, operand_extent(n, depth_bytes(product.b, k))[1], FRACTAL
     if product.scaled:
-        yield "reads", Space.SCALE_A, a >> SCALE_SHIFT, scale_extent(m, k)[1], 1
+        of_a = -(-k // SCALE_GROUP) if product.gemv else scale_extent(m, k)[1]
+        yield "reads", Space.SCALE_A, a >> SCALE_SHIFT, of_a, 1
         yield "reads", Space.SCALE_B, b >> SCALE_SHIFT, scale_extent(n, k)[1], 1
     accumulators = accumulator_extent(m, n)[1]
     if product.start == "accumulators":

@@ -51,9 +51,12 @@ class Place:
     memory: str
     low: int
     high: int
+    tile: str = ""
+    """The tile and its rows, where the access is one of a tile operation."""
 
     def __str__(self) -> str:
-        return f"{self.memory}[{self.low}:{self.high}]"
+        bytes = f"{self.memory}[{self.low}:{self.high}]"
+        return f"tile {self.tile} ({bytes})" if self.tile else bytes
 
 
 def place_of(memory: Memory, window: Window, where: NDArray[np.bool_]) -> Place:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 
 from xdsl.ir import Block, Operation
@@ -14,6 +15,7 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import is_scope
 from ptosim.language.scope import VecScope
 from ptosim.machine.entry import Site
+from ptosim.sanitize.conflict import Place
 
 
 class Program:
@@ -54,6 +56,12 @@ class Program:
     def executed(self, site: Site) -> Operation | None:
         """The operation that runs: several may stand at one place."""
         return self.module.parsed.operations[site.number] if site.number >= 0 else None
+
+    def named(self, place: Place, site: Site) -> Place:
+        """Bytes with the tile that they belong to, in the eyes of the operation that touches them."""
+        op = self.executed(site)
+        tile = "" if op is None else self.module.parsed.tile_at(op, place.memory, place.low, place.high)
+        return replace(place, tile=tile)
 
     def operations(self) -> Iterator[Operation]:
         yield from self.module.parsed.module.walk()

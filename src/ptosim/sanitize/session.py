@@ -14,6 +14,7 @@ from ptosim.sanitize.checker import Checker, Subject
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.consequences import mended, unmended
 from ptosim.sanitize.observation import Observation
+from ptosim.sanitize.program import Program
 from ptosim.sanitize.proposals import Proposals
 from ptosim.sanitize.rehearsal import Rehearsal, Trials
 from ptosim.sanitize.repair import repair
@@ -28,6 +29,12 @@ Said = Collection[tuple[str, str, int | None]]
 """Kind, message and line of what the verifier has said already."""
 
 
+def _name_tiles(program: Program, conflict: Conflict) -> None:
+    """Speak of tiles and their rows where the bytes are those of one."""
+    for each in (conflict, *conflict.also):
+        each.place = program.named(each.place, each.second.site)
+
+
 def observe(
     subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: bool = False, said: Said = ()
 ) -> Observation:
@@ -39,6 +46,9 @@ def observe(
         _run(again, execute, blocks)
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
+    for found in checker.findings.found.values():
+        if isinstance(found, Conflict):
+            _name_tiles(subject.program, found)
     worded = [
         (found, diagnostic(found, checker.unconsumed) if isinstance(found, Conflict) else found)
         for found in checker.findings.each_once()

@@ -115,7 +115,7 @@ def _label(conflict: Conflict, side: Party) -> str:
 
 
 def _scope(site: Site) -> str:
-    return f" (vector scope at line {site.scope.line})" if site.scope else ""
+    return f" (vector scope at line {site.scope.line})" if site.scope and site.scope != site.location else ""
 
 
 def _related(conflict: Conflict) -> list[Related]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
-from ptosim.language.build import Builder, Number, known
+from ptosim.language.build import Builder
 from ptosim.language.tile_move import TLoad, TPrefetch, TStore
 from ptosim.language.types import PtrType, element_of
+from ptosim.tiles.accumulator import store_accumulator
+from ptosim.tiles.bursts import each_copy
 from ptosim.tiles.folding import Axis, Piece, pieces
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.mat_load import load_matrix
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile, View
@@ -22,20 +24,33 @@ _ATOMIC_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16"
 
 
 @lowering(TLoad, TPrefetch)
-def tload(build: Builder, src: View, dst: Tile) -> None:
+def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
     """A prefetch is a load, too: what it leaves in its tile is open."""
-    _in_vec(dst, "dst")
+    if dst.buf.loc != "vec":
+        load_matrix(build, src, dst, target)
+        return
     element = _pad_type(dst)
     gm, ub = src.pointer, dst.pointer(build)
     if element != dst.element:
         gm, ub = (build.castptr(input=pointer, result=_pointing(pointer, element)) for pointer in (gm, ub))
     pad = build.pattern(pad_bits(dst.kind, dst.buf.pad), element) if dst.buf.pad and dst.buf.layout != "NZ" else None
     for piece in pieces(build, dst, src):
-        _each_copy(build, piece, gm, ub, partial(_load, build, pad))
+        each_copy(build, piece, gm, ub, partial(_load, build, pad))
 
 
 @lowering(TStore)
-def tstore(build: Builder, src: Tile, dst: View, atomicType: str) -> None:
+def tstore(
+    build: Builder,
+    op: TStore,
+    src: Tile,
+    fp: Tile | None,
+    pre_quant: SSAValue | None,
+    dst: View,
+    atomicType: str,
+) -> None:
+    if src.buf.loc == "acc":
+        store_accumulator(build, op, src, dst, fp, pre_quant)
+        return
     _in_vec(src, "src")
     moved = pieces(build, src, dst, stores=True)
     adds = atomicType == "atomic_add" and bool(moved)
@@ -43,7 +58,7 @@ def tstore(build: Builder, src: Tile, dst: View, atomicType: str) -> None:
         build.op(f"set_atomic_{_ATOMIC_TYPES[element_of(dst.element).name]}")
         build.set_atomic_add()
     for piece in moved:
-        _each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build))
+        each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build))
     if adds:
         build.set_atomic_none()
 
@@ -66,9 +81,6 @@ def _pointing(pointer: SSAValue, element: Attribute) -> PtrType:
 
 
 # --- pieces as copies ---------------------------------------------------------------------------------------------
-
-Copy = Callable[[SSAValue, SSAValue, Piece, Axis, tuple[Axis, ...]], None]
-"""Of GM and UB: the rows of a piece, and the loops around them."""
 
 
 def _load(
@@ -103,41 +115,3 @@ def _store(build: Builder, gm: SSAValue, ub: SSAValue, piece: Piece, rows: Axis,
         loop_source_strides=[build.i64(loop.tile) for loop in loops],
         loop_dest_strides=[build.i64(loop.gm) for loop in loops],
     )
-
-
-def _each_copy(build: Builder, piece: Piece, gm: SSAValue, ub: SSAValue, copy: Copy) -> None:
-    """A piece that may be nothing is tried first."""
-    counts = [piece.length, *(axis.count for axis in piece.axes)]
-    open_ = [count for count in counts if known(count) is None]
-    if not piece.is_rest or not open_:
-        _copy_piece(build, piece, gm, ub, copy)
-        return
-    total = open_[0]
-    for count in open_[1:]:
-        total = build.times(total, count)
-    build.choose(build.compare("ne", total, 0), lambda: _copy_piece(build, piece, gm, ub, copy))
-
-
-def _copy_piece(build: Builder, piece: Piece, gm: SSAValue, ub: SSAValue, copy: Copy) -> None:
-    """The rows and two loops around them are one copy; what is beyond is repeated by the scalar unit."""
-    there, here = _moved(build, gm, piece.gm), _moved(build, ub, piece.tile)
-    rows, *outer = piece.axes
-    inner, beyond = tuple(outer[:2]), outer[2:]
-    if not beyond:
-        copy(there, here, piece, rows, inner)
-        return
-    (axis,) = beyond
-
-    def step(number: SSAValue) -> None:
-        gm_now = _moved(build, there, build.times(number, axis.gm))
-        copy(gm_now, _moved(build, here, build.times(number, axis.tile)), piece, rows, inner)
-
-    build.loop(axis.count, 1, step)
-
-
-def _moved(build: Builder, pointer: SSAValue, distance: Number) -> SSAValue:
-    """A pointer so many bytes further on."""
-    if known(distance) == 0:
-        return pointer
-    elements = build.quotient(distance, element_of(pointer.type).bytes)
-    return build.addptr(pointer=pointer, offset=build.index(elements), result=pointer.type)

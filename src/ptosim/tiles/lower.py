@@ -14,13 +14,16 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
-from ptosim.language.build import Builder, Head, Place, head_of
+from ptosim.language.build import Builder, Head, Place, head_of, known
 from ptosim.language.control import For, If, Yield
-from ptosim.language.function import Function, functions
+from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
-from ptosim.language.parser import ParsedModule
+from ptosim.language.parser import NamedTile, ParsedModule
+from ptosim.language.pointer import AddPtr, CastPtr
+from ptosim.language.scalar import Constant
 from ptosim.language.scalar_cast import Select
+from ptosim.language.scalar_form import ScalarOperation
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_types import (
     LocalArrayType,
@@ -46,15 +49,18 @@ Known = Tile | Slots | View
 _LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 """Types that no value has afterwards."""
 
+_WITHOUT_EFFECT = (ScalarOperation, AddPtr, CastPtr, Constant)
+"""Operations that nobody misses where nobody takes what they give."""
+
 _REGION = LocalArrayType(ViewType((2,), i64))
 """A valid region that changes inside loops and branches."""
 
 
 def lower_tiles(module: VerifiedModule) -> VerifiedModule:
     """Replace every operation on tiles and views. A function that cannot be lowered is refused, and says why."""
-    refused: dict[Function, Sequence[Diagnostic]] = {}
-    for function in functions(module.parsed.module).values():
-        if function.is_declaration:
+    refused: dict[Function, Sequence[Diagnostic]] = dict(module.refused)
+    for function in every_function(module.parsed.module):
+        if function.is_declaration or function in refused:
             continue
         missing = list(_missing(module.parsed, function))
         try:
@@ -101,6 +107,19 @@ class _Function:
         for op in reversed(self.replaced):
             op.detach()
             op.erase(safe_erase=False)
+        self._drop_unused()
+
+    def _drop_unused(self) -> None:
+        """Sums and pointers that were made for operations and that none of them took."""
+        for op in reversed(list(self.function.walk())):
+            made = self.parsed.origin(op).name != op.name
+            if (
+                made
+                and isinstance(op, ScalarOperation | AddPtr | CastPtr | Constant)
+                and not any(r.uses for r in op.results)
+            ):
+                op.detach()
+                op.erase()
 
     def _block(self, block: Block) -> None:
         for op in list(block.ops):
@@ -147,7 +166,15 @@ class _Function:
         results = cast("tuple[Known | SSAValue, ...]", given if isinstance(given, tuple) else (given,))
         for result, value in zip(op.results, results, strict=False):
             self._learn(build, result, value)
+        self._note_tiles(op)
         self.replaced.append(op)
+
+    def _note_tiles(self, op: PTOOperation) -> None:
+        """Where the tiles of an operation lie, for whoever speaks of their bytes."""
+        found = [tile for value in op.operands if isinstance(tile := self.known.get(value), Tile)]
+        named = [tile for tile in map(_named, found) if tile is not None]
+        if named:
+            self.parsed.tiles[self.parsed.origin(op)] = named
 
     def _argument(self, op: PTOOperation, name: str, build: Builder) -> Any:
         match name:
@@ -161,6 +188,8 @@ class _Function:
                 return self._name(op.results[0])
             case "scratch":
                 return self.scratch.of(op, build)
+            case "meaning":
+                return lambda value: self._meaning(build, value) if value in self.known else None
             case _ if name in op.operand_roles:
                 values = tuple(self._meaning(build, value) for value in op.segment(name))
                 if name in op.variadic_roles:
@@ -171,7 +200,7 @@ class _Function:
 
     def _name(self, value: SSAValue) -> str:
         span = self.parsed.definitions.get(value)
-        return span.text if span is not None else "%?"
+        return span.text if span is not None else f"%{value.name_hint or 'tile'}"
 
     # --- what values are ----------------------------------------------------------------------------------------------
 
@@ -212,6 +241,14 @@ class _Function:
     def _keep_region(self, build: Builder, value: SSAValue, valid: tuple[Any, Any]) -> None:
         for side, extent in enumerate(valid):
             build.local_array_set(array=self.regions[value], indices=[build.index(side)], value=build.i64(extent))
+
+
+def _named(tile: Tile) -> NamedTile | None:
+    address = known(tile.address)
+    if address is None:
+        return None
+    rows = tile.pitch * tile.buf.element_bytes if tile.buf.layout == "ND" else None
+    return NamedTile(tile.name, str(tile.buf.space), address, tile.buf.size, rows)
 
 
 def _changes_elsewhere(op: SetValidShape) -> bool:

@@ -13,6 +13,7 @@ for a variadic one), the name of an attribute (its word, number or truth, None w
     op       the operation itself
     name     the name of its result in the text
     scratch  a Tile of bytes that `scratch(op)` asked for, None where it asked for none
+    meaning  what another tile of the function is: a function of its value, which gives None before it is made
 
 A function whose operation has results returns what they are: tiles, views or values.
 """
@@ -26,7 +27,7 @@ from typing import Any, TypeVar
 
 from ptosim.language.operation import PTOOperation
 
-SPECIAL = ("build", "target", "op", "name", "scratch")
+SPECIAL = ("build", "target", "op", "name", "scratch", "meaning")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Scratch = Callable[[Any, str], int]

@@ -16,10 +16,11 @@ from xdsl.rewriter import Rewriter
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.names import Space
 from ptosim.language.build import Builder, Head, Place, head_of, known
-from ptosim.language.function import Function, functions
+from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.tile_buf import TileBuf
+from ptosim.language.tile_reserve import ReserveBuffer
 from ptosim.language.tile_view import Allocation
 from ptosim.target import load_target
 from ptosim.tiles.catalogue import lowering_of
@@ -35,7 +36,7 @@ _KEPT_FREE = {("a5", Space.UB): 8192}
 
 def plan_memory(module: VerifiedModule) -> VerifiedModule:
     """Give every allocation an address; raises PTOError where a memory does not hold its tiles."""
-    for function in functions(module.parsed.module).values():
+    for function in every_function(module.parsed.module):
         if not function.is_declaration:
             _place_tiles(module, function)
     return module
@@ -43,15 +44,10 @@ def plan_memory(module: VerifiedModule) -> VerifiedModule:
 
 @dataclass(frozen=True)
 class Planned:
-    """An allocation, when it is in use, and where it lies."""
+    """An allocation or a reserved buffer, and where it lies."""
 
-    op: Allocation
-    interval: Interval
+    op: Allocation | ReserveBuffer
     address: int
-
-    @property
-    def size(self) -> int:
-        return 0 if self.interval.start is None else room_of(self.op)
 
 
 def room_of(op: Allocation) -> int:
@@ -59,31 +55,39 @@ def room_of(op: Allocation) -> int:
     return (op.slots - 1) * op.pitch + op.tile.size
 
 
-def plan(module: VerifiedModule, function: Function) -> dict[Space, list[Planned]]:
-    """Where the tiles of a function lie that have no address of their own, by memory."""
-    open_ = [op for op in function.walk() if isinstance(op, Allocation) and op.addr is None]
+def plan(module: VerifiedModule, function: Function) -> list[Planned]:
+    """Where the tiles and reserved buffers of a function lie that have no address of their own."""
+    allocations = [op for op in function.walk() if isinstance(op, Allocation)]
     liveness = Liveness(function)
-    by_space: dict[Space, list[tuple[Allocation, Interval]]] = {}
-    for op, interval in zip(open_, liveness.intervals(open_), strict=True):
-        by_space.setdefault(op.tile.space, []).append((op, interval))
-    planned: dict[Space, list[Planned]] = {}
-    for space, tiles in by_space.items():
-        rooms = [_room(module, op, interval) for op, interval in tiles]
+    by_space: dict[Space, list[tuple[Allocation | ReserveBuffer, Room]]] = {}
+    for op, interval in zip(allocations, liveness.intervals(allocations), strict=True):
+        by_space.setdefault(op.tile.space, []).append((op, _room(module, op, interval)))
+    for op in function.walk():
+        if isinstance(op, ReserveBuffer):  # in use from the first statement to the last
+            room = Room(op.label, op.bytes, 0, len(liveness.statements), None if op.automatic else op.integer("base"))
+            by_space.setdefault(op.space, []).append((op, room))
+    planned: list[Planned] = []
+    for space, placed in by_space.items():
+        rooms = [room for _, room in placed]
+        if all(op.addr is not None if isinstance(op, Allocation) else not op.automatic for op, _ in placed):
+            continue
         capacity = load_target(module.target).memory[space] - _KEPT_FREE.get((module.target, space), 0)
         found = place(rooms, _ALIGNMENT.get(space, _USUAL_ALIGNMENT), capacity)
         if found.peak > capacity:
             raise PTOError(_overflow(module, liveness, rooms, space, found.peak, capacity))
-        planned[space] = [
-            Planned(op, interval, address) for (op, interval), address in zip(tiles, found.addresses, strict=True)
+        planned += [
+            Planned(op, address)
+            for (op, room), address in zip(placed, found.addresses, strict=True)
+            if room.pinned is None
         ]
     return planned
 
 
 def _room(module: VerifiedModule, op: Allocation, interval: Interval) -> Room:
-    name = _name(module, op)
+    name, written = _name(module, op), None if op.addr is None else known(op.addr) or 0
     if interval.start is None or interval.end is None:
-        return Room(name, 0, 0, 0)
-    return Room(name, room_of(op), interval.start, interval.end, arms=interval.arms or frozenset())
+        return Room(name, 0, 0, 0, written)
+    return Room(name, room_of(op), interval.start, interval.end, written, interval.arms or frozenset())
 
 
 def _overflow(
@@ -99,16 +103,17 @@ def _overflow(
 
 def _place_tiles(module: VerifiedModule, function: Function) -> None:
     head: Head | None = None
-    for tiles in plan(module, function).values():
-        for tile in tiles:
+    for found in plan(module, function):
+        if isinstance(found.op, ReserveBuffer):
+            found.op.place(found.address)
+        else:
             head = head or head_of(function.body.block)
-            _put(module, tile, head)
+            _put(module, found.op, found.address, head)
 
 
-def _put(module: VerifiedModule, tile: Planned, head: Head) -> None:
+def _put(module: VerifiedModule, op: Allocation, place: int, head: Head) -> None:
     """The allocation with an address."""
-    op = tile.op
-    address = Builder(module.parsed, Place.at(op), head, serves=op).i64(tile.address)
+    address = Builder(module.parsed, Place.at(op), head, serves=op).i64(place)
     operands = {role: op.segment(role) for role in op.operand_roles} | {"addr": address}
     new = type(op).make(operands, [result.type for result in op.results], {}, op.attributes)
     new.properties.update({name: value for name, value in op.properties.items() if name not in new.properties})
@@ -154,7 +159,7 @@ def memory_plans(module: VerifiedModule) -> list[MemoryPlan]:
     """Where the tiles of each function lie, planned or written; asked of a module whose memory is planned."""
     return [
         MemoryPlan(function.symbol, tuple(_placed(module, function)), load_target(module.target).memory)
-        for function in functions(module.parsed.module).values()
+        for function in every_function(module.parsed.module)
         if not function.is_declaration
     ]
 
@@ -176,6 +181,13 @@ def _placed(module: VerifiedModule, function: Function) -> Iterator[PlacedTile]:
             max(lines),
             _line(module, op),
         )
+    lines = [_line(module, op) for op in liveness.statements]
+    for op in function.walk():
+        if isinstance(op, ReserveBuffer):
+            base, kind = op.integer("base"), f"reserved '{op.label}'"
+            yield PlacedTile(
+                _name(module, op), kind, op.space, base, op.bytes, min(lines), max(lines), _line(module, op)
+            )
 
 
 def _line(module: VerifiedModule, op: Operation) -> int:
@@ -212,10 +224,12 @@ class Scratchpads:
 
 
 def _free(module: VerifiedModule, function: Function) -> tuple[int, int]:
-    """The bytes of UB behind every tile; none where a tile has an address that only the run knows."""
+    """The bytes of UB behind every tile and buffer; none where only the run knows an address."""
     end, capacity = 0, load_target(module.target).memory[Space.UB]
     for op in function.walk():
         if isinstance(op, Allocation) and op.tile.space is Space.UB and op.addr is not None:
             address = known(op.addr)
             end = capacity if address is None else max(end, address + room_of(op))
+        elif isinstance(op, ReserveBuffer) and op.space is Space.UB:
+            end = max(end, (op.integer("base") or 0) + op.bytes)
     return -(-end // 32) * 32, capacity

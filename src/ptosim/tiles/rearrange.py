@@ -10,12 +10,13 @@ from ptosim.language.tile_rearrange import TConcat, TConcatIdx, TFillPad, TTrans
 from ptosim.language.types import VregType
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.move import copy_row, copy_rows, move
+from ptosim.tiles.mat_fill import pad_l1
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, load, offset, tail
 from ptosim.tiles.window import as_bits, bits, is_aligned, part
+from ptosim.tiles.within import copy_row, copy_rows, move
 
 
 @lowering(TTrans)
@@ -49,8 +50,9 @@ def by_rows(op: TileOperation, *tiles: Tile) -> tuple[Tile, ...]:
 def tfillpad(build: Builder, op: TFillPad, src: Tile, dst: Tile) -> None:
     """Rows of src, each filled up with the pad, and rows of pads below; every register is loaded before it is stored,
     so that src and dst may be one tile."""
-    if dst.buf.loc != "vec":
-        raise Refused(f"pads of tiles in {dst.buf.loc} are not lowered", "dst_type")
+    if dst.buf.loc == "mat":
+        pad_l1(build, src, dst, op.setting("padValue"))
+        return
     pad_pattern = pad_bits(dst.kind, dst.buf.pad)
     src, dst = (as_bits(build, tile) for tile in by_rows(op, src, dst))
     rows, cols = build.least(src.rows, dst.rows), build.least(src.cols, dst.cols)
@@ -122,7 +124,10 @@ def tconcatidx(build: Builder, op: TConcatIdx, src0: Tile, src1: Tile, idx0: Til
             shifted = part(build, there, (0, build.times(start, pair)), there.valid)
             copy_row(build, lanes, src, shifted, number, not is_aligned(src), not is_aligned(there, start))
 
-    build.scope(lambda: build.loop(dst.rows, 1, row))
+    def scope() -> None:
+        build.loop(dst.rows, 1, row)
+
+    build.scope(scope)
 
 
 def _columns(build: Builder, idx: Tile, row: SSAValue) -> Number:

@@ -13,6 +13,7 @@ from ptosim.language.build import Builder, Number
 from ptosim.language.types import REGISTER_BYTES, VregType
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.refusal import Refused
+from ptosim.tiles.registers import Registers
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Lanes, everything, load, offset
 from ptosim.tiles.window import bits
@@ -29,26 +30,52 @@ def lane_width(tile: Tile) -> int:
 def fits(tile: Tile) -> bool:
     """Whether the elements of a register lie within the reach of an offset."""
     lanes = min(REGISTER_BYTES // lane_width(tile), tile.buf.cols)
-    (_, per_box), box, inner = _distances(tile)
+    per_box, box, inner = _distances(tile)
     reach = (lanes - 1) // per_box * box + (per_box - 1) * inner
     return lane_width(tile) == 4 or reach < OFFSET_LIMIT
+
+
+# --- lanes --------------------------------------------------------------------------------------------------------
+
+
+def store_lanes(build: Builder, dst: Tile, at: SSAValue, value: SSAValue, mask: SSAValue) -> None:
+    """Gathered lanes as elements of a tile of bits."""
+    dist = "PK_B16" if dst.kind.bytes == 1 else None
+    elements = value if dist is None else build.vbitcast(input=value, result=VregType.of(dst.element))
+    build.vsts(value=elements, dest=dst.pointer(build), offset=at, mask=mask, dist=dist)
+
+
+def load_lanes(build: Builder, src: Tile, at: SSAValue, mask: SSAValue | None) -> SSAValue:
+    """Elements of a tile of bits as lanes to scatter."""
+    return load(build, src, at, mask, "UNPK_B8" if src.kind.bytes == 1 else None)
+
+
+def steps(build: Builder, distance: int, width: int) -> SSAValue:
+    """For each lane its number times a distance."""
+    element = bits(width)
+    lane = build.vci(base=build.constant(0, element), result=VregType.of(element))
+    return build.vmuls(input=lane, scalar=build.constant(distance, element), mask=everything(build, width))
+
+
+def element_pointer(build: Builder, tile: Tile, place: Number) -> SSAValue:
+    """A pointer to an element of a tile by its number."""
+    pointer = tile.pointer(build)
+    return build.addptr(pointer=pointer, offset=build.index(place), result=pointer.type)
+
+
+# --- rows ---------------------------------------------------------------------------------------------------------
 
 
 def gather_rows(build: Builder, src: Tile, dst: Tile) -> None:
     """dst, which is row-major, from the same rows and columns of src; inside a scope."""
     offsets, lanes = _offsets(build, src), _lanes(build, dst, src)
-    element = bits(lane_width(src))
+    register_type = VregType.of(bits(lane_width(src)))
 
     def row(number: SSAValue) -> None:
         def register(at: SSAValue, mask: SSAValue) -> None:
-            source = _pointer(build, src, number, at)
-            value = build.vgather2(source=source, offsets=offsets, mask=mask, result=VregType.of(element))
-            dist = "PK_B16" if src.kind.bytes == 1 else None
-            if dist is not None:
-                value = build.vbitcast(input=value, result=VregType.of(dst.element))
-            build.vsts(
-                value=value, dest=dst.pointer(build), offset=offset(build, dst, number, at), mask=mask, dist=dist
-            )
+            source = element_pointer(build, src, element_offset(build, src, number, at))
+            value = build.vgather2(source=source, offsets=offsets, mask=mask, result=register_type)
+            store_lanes(build, dst, offset(build, dst, number, at), value, mask)
 
         lanes.each(register)
 
@@ -61,9 +88,9 @@ def scatter_rows(build: Builder, src: Tile, dst: Tile) -> None:
 
     def row(number: SSAValue) -> None:
         def register(at: SSAValue, mask: SSAValue) -> None:
-            dist = "UNPK_B8" if src.kind.bytes == 1 else None
-            value = load(build, src, offset(build, src, number, at), None if lanes.full else mask, dist)
-            build.vscatter(value=value, dest=_pointer(build, dst, number, at), offsets=offsets, mask=mask)
+            value = load_lanes(build, src, offset(build, src, number, at), None if lanes.full else mask)
+            dest = element_pointer(build, dst, element_offset(build, dst, number, at))
+            build.vscatter(value=value, dest=dest, offsets=offsets, mask=mask)
 
         lanes.each(register)
 
@@ -76,35 +103,25 @@ def _lanes(build: Builder, plain: Tile, spread: Tile) -> Lanes:
     return Lanes(build, plain.cols, min(plain.buf.cols, spread.buf.cols), lane_width(plain))
 
 
-def _pointer(build: Builder, tile: Tile, row: Number, col: Number) -> SSAValue:
-    pointer = tile.pointer(build)
-    place = build.index(element_offset(build, tile, row, col))
-    return build.addptr(pointer=pointer, offset=place, result=pointer.type)
-
-
-def _distances(tile: Tile) -> tuple[tuple[int, int], int, int]:
-    """The box of a tile, and the elements from one column to the next: of boxes, and inside of one."""
+def _distances(tile: Tile) -> tuple[int, int, int]:
+    """The columns of a box, and the elements from one box to the next and from one column to the next inside of it."""
     rows, cols = tile.buf.box
     if not tile.buf.boxed:
         step = tile.pitch if tile.buf.blayout == "col_major" else 1
-        return (rows, cols), step, step
+        return cols, step, step
     outer = tile.pitch * cols if tile.buf.blayout == "col_major" else rows * cols
-    return (rows, cols), outer, 1 if tile.buf.slayout == "row_major" else rows
+    return cols, outer, 1 if tile.buf.slayout == "row_major" else rows
 
 
 def _offsets(build: Builder, tile: Tile) -> SSAValue:
     """For each lane the elements from the first column of a register to its own."""
     width = lane_width(tile)
-    element = bits(width)
-    mask = everything(build, width)
-    lane = build.vci(base=build.constant(0, element), result=VregType.of(element))
-    (_, per_box), outer, inner = _distances(tile)
+    per_box, outer, inner = _distances(tile)
     if per_box == 1:
-        return build.vmuls(input=lane, scalar=build.constant(outer, element), mask=mask)
-    shift = build.constant(per_box.bit_length() - 1, i16)
-    box = build.vshrs(input=lane, scalar=shift, mask=mask)
-    low = build.vdup(input=build.constant(per_box - 1, element), mask=mask, result=VregType.of(element))
-    rest = build.vand(lhs=lane, rhs=low, mask=mask)
-    far = build.vmuls(input=box, scalar=build.constant(outer, element), mask=mask)
-    near = build.vmuls(input=rest, scalar=build.constant(inner, element), mask=mask)
-    return build.vadd(lhs=far, rhs=near, mask=mask)
+        return steps(build, outer, width)
+    v, mask = Registers(build, bits(width)), everything(build, width)
+    lane = v.op("vci", v.scalar(0), result=v.type)
+    box = v.op("vshrs", lane, build.constant(per_box.bit_length() - 1, i16), mask)
+    inside = v.op("vand", lane, v.every(per_box - 1), mask)
+    far, near = v.op("vmuls", box, v.scalar(outer), mask), v.op("vmuls", inside, v.scalar(inner), mask)
+    return v.op("vadd", far, near, mask)

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, SSAValue
 from ptosim.effects.element import Element
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_buf import ROW_PLUS_ONE, TileBuf
-from ptosim.language.types import REGISTER_BYTES, PtrType
+from ptosim.language.types import REGISTER_BYTES, PtrType, element_of
 
 ViewLayout = Literal["nd", "dn", "nz", "mx_a_zz", "mx_b_nn"]
 
@@ -126,3 +126,8 @@ class View:
     def element(self) -> Attribute:
         assert isinstance(self.pointer.type, PtrType)
         return self.pointer.type.element
+
+    @property
+    def width(self) -> int:
+        """Bytes of an element."""
+        return element_of(self.element).bytes

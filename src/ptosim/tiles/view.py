@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tensor_view import (
+    DeclareGlobal,
     GetTensorViewDim,
     GetTensorViewStride,
     MakeTensorView,
@@ -22,11 +23,13 @@ from ptosim.language.tensor_view import (
     TensorViewAddr,
 )
 from ptosim.language.tile_buf import TileBuf
+from ptosim.language.tile_reserve import ReserveBuffer
 from ptosim.language.tile_types import TileBufType
 from ptosim.language.tile_view import (
     AllocMultiTile,
     AllocTile,
     BitCast,
+    DeclareTile,
     GetValidShape,
     MultiTileGet,
     SubView,
@@ -38,6 +41,7 @@ from ptosim.language.tile_view import (
 )
 from ptosim.tiles.layout import byte_offset
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
 from ptosim.tiles.values import Slots, Tile, View, ViewLayout
 
@@ -109,9 +113,21 @@ def multi_tile_get(build: Builder, source: Slots, slot: SSAValue) -> Tile:
     return Tile(source.buf, address, source.valid, source.buf.shape, source.name)
 
 
+@lowering(DeclareTile)
+def declare_tile(build: Builder, op: DeclareTile, name: str) -> Tile:
+    """A tile whose address is said later; until then it lies at the start of its memory."""
+    buf = _tile_type(op)
+    return Tile(buf, build.i64(0), region(build, buf, None, None), buf.shape, name)
+
+
 @lowering(TAssign)
 def tassign(source: Tile, addr: SSAValue) -> Tile:
     return replace(source, address=addr)
+
+
+@lowering(ReserveBuffer)
+def reserve_buffer(build: Builder, op: ReserveBuffer) -> SSAValue:
+    return build.constant(op.integer("base") or 0, i32)
 
 
 @lowering(SubView)
@@ -184,6 +200,12 @@ def make_tensor_view(
     sizes = tuple(_number(value) for value in shape)
     steps = tuple(_number(value) for value in strides)
     return View(pointer, *_five(build, sizes, steps), len(sizes), cast("ViewLayout | None", op.word("layout")), sizes)
+
+
+@lowering(DeclareGlobal)
+def declare_global() -> View:
+    """An entry of a FIFO gives a declared view its place, before tiles are lowered."""
+    raise Refused("nothing gives this view its place: no entry of a FIFO is bound to it", "result", kind="invalid")
 
 
 @lowering(PartitionView)

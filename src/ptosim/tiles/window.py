@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import IntegerType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_buf import BLOCK_BYTES
@@ -50,3 +50,18 @@ def as_bits(build: Builder, tile: Tile) -> Tile:
     (rows, cols), storage = tile.valid, tile.storage
     moved = replace(buf, element=bits(tile.kind.bytes), cols=buf.cols * pair)
     return replace(tile, buf=moved, valid=(rows, build.times(cols, pair)), storage=(storage[0], storage[1] * pair))
+
+
+@dataclass(frozen=True)
+class Window:
+    """So many rows and columns from a place in one tile to a place in another."""
+
+    src: Tile
+    dst: Tile
+    value: SSAValue
+    """Which value the source is."""
+    start: tuple[Number, Number]
+    """The first row and column in the source."""
+    to: tuple[Number, Number]
+    """The first row and column in the destination."""
+    extent: tuple[Number, Number]

@@ -1,0 +1,106 @@
+"""How fast kernels of tiles are, beside the same kernel in micro-instructions, and how long they take to start."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import partial
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+
+import ptosim
+from benchmarks import kernels, tile_kernels
+from benchmarks.measure import best, in_turns
+from benchmarks.tile_kernels import COLUMNS, ROWS, each_register, many, micro, softmax_scopes, tiles
+from ptosim.diagnostics import Source
+from ptosim.loading import LoadedModule, load_module
+from ptosim.native.compilation import compile_kernel
+
+BLOCKS = 16
+ELEMENTS = 1 << 22
+
+PAIRS = {
+    "abs": (tiles(1, tile_kernels.ABS), micro(1, each_register(kernels.ABS, ["x"], "z"))),
+    "add": (tiles(2, tile_kernels.ADD), micro(2, each_register(kernels.ADD, ["x", "y"], "z"))),
+    "exp": (tiles(1, tile_kernels.EXP), micro(1, each_register(kernels.EXP, ["x"], "z"))),
+    "softmax": (tiles(1, *tile_kernels.SOFTMAX), micro(1, *softmax_scopes(kernels.EXP))),
+}
+"""A kernel of tiles, and the same one of micro-instructions."""
+
+FLOOR = 0.9
+
+
+def table() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+
+    def add(name: str, ratio: float, milliseconds: float, floor: float) -> None:
+        rows.append({"name": name, "milliseconds": milliseconds, "ratio": ratio, "floor": floor})
+        verdict = "ok" if ratio >= floor else "MISSED"
+        print(f"{name:54} {milliseconds:9.2f} ms {ratio:6.2f}  floor {floor:.2f} {verdict}")
+
+    print()
+    for name, (tile_text, micro_text) in PAIRS.items():
+        arrays = _arrays(2 if name == "add" else 1)
+        tile, other = (_run(text, arrays) for text in (tile_text, micro_text))
+        seconds, compared = in_turns(tile, other)
+        add(f"{name} 4 M in tiles, to the same scopes by hand", compared / seconds, 1e3 * seconds, FLOOR)
+    _softmax(add)
+    _starting(rows)
+    return rows
+
+
+def _arrays(inputs: int) -> list[np.ndarray]:
+    arrays = [np.random.default_rng(seed).normal(size=ELEMENTS).astype(np.float32) for seed in range(inputs)]
+    return [*arrays, np.zeros(ELEMENTS, np.float32)]
+
+
+def _run(text: str, arrays: list[np.ndarray], threads: int = 1) -> Any:
+    kernel = ptosim.load(text, sync="written").kernel()
+    count = ELEMENTS // (ROWS * COLUMNS * BLOCKS)
+    return partial(kernel, *arrays, count, grid=BLOCKS, engine="native", threads=threads)
+
+
+def _softmax(add: Any) -> None:
+    """Beside the kernel that does all in one scope, and beside NumPy."""
+    x, z = _arrays(1)
+    rows = x.reshape(-1, COLUMNS)
+    fused = ptosim.load(kernels.softmax()).kernel()
+    tile = _run(PAIRS["softmax"][0], [x, z])
+    one = partial(fused, x, z, len(rows), grid=BLOCKS, engine="native", threads=1)
+    seconds, by_one, by_numpy = in_turns(tile, one, partial(softmax, rows))
+    add("softmax 4 M in tiles, to one scope by hand", by_one / seconds, 1e3 * seconds, 0.7)
+    add("softmax 4 M in tiles, to NumPy", by_numpy / seconds, 1e3 * seconds, 1.5)
+
+
+def _starting(rows: list[dict[str, Any]]) -> None:
+    """Loading and compiling many tile operations, without inserting synchronisation, and starting them again."""
+
+    def add(name: str, seconds: float, limit: float) -> None:
+        rows.append({"name": name, "milliseconds": 1e3 * seconds, "limit": 1e3 * limit})
+        print(f"{name:54} {1e3 * seconds:9.1f} ms  limit {1e3 * limit:.0f} {'ok' if seconds <= limit else 'MISSED'}")
+
+    text, long = many(300), many(1400)
+    add(f"load {len(long) / 1e6:.1f} MB of tile operations", best(lambda: _loaded(long), 2), 1.0)
+
+    def compiled() -> None:
+        module = _loaded(text).executable
+        compile_kernel(module, module.kernels[0], drop=False)
+
+    add("load and compile 300 tile operations", best(compiled, 3), 1.2)
+    with tempfile.TemporaryDirectory() as directory, patch.dict(os.environ, XDG_CACHE_HOME=directory):
+        x, y = np.zeros(1 << 12, np.float32), np.zeros(1 << 12, np.float32)
+        kernel = ptosim.load(text, sync="written").kernel()
+        run = lambda kernel: kernel(x, y, 0, 32, engine="native", threads=1)  # noqa: E731
+        first, second = in_turns(lambda: run(ptosim.load(text, sync="written").kernel()), lambda: run(kernel))
+        add("from cache: 300 tile operations", first - second, 0.005)
+
+
+def _loaded(text: str) -> LoadedModule:
+    return load_module(Source("many.pto", text), sync="written")
+
+
+def softmax(x: np.ndarray) -> np.ndarray:
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)

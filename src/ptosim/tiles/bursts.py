@@ -1,0 +1,53 @@
+"""Pieces of a copy between GM and a local memory as instructions: bursts, loops around them, and loops of the scalar
+unit around those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.ir import SSAValue
+
+from ptosim.language.build import Builder, Number, known
+from ptosim.language.types import element_of
+from ptosim.tiles.folding import Axis, Piece
+
+Copy = Callable[[SSAValue, SSAValue, Piece, Axis, tuple[Axis, ...]], None]
+"""Of GM and the local memory: the rows of a piece, and the loops around them."""
+
+
+def each_copy(build: Builder, piece: Piece, gm: SSAValue, local: SSAValue, copy: Copy) -> None:
+    """A piece that may be nothing is tried first."""
+    counts = [piece.length, *(axis.count for axis in piece.axes)]
+    open_ = [count for count in counts if known(count) is None]
+    if not piece.is_rest or not open_:
+        _copy_piece(build, piece, gm, local, copy)
+        return
+    total = open_[0]
+    for count in open_[1:]:
+        total = build.times(total, count)
+    build.choose(build.compare("ne", total, 0), lambda: _copy_piece(build, piece, gm, local, copy))
+
+
+def _copy_piece(build: Builder, piece: Piece, gm: SSAValue, local: SSAValue, copy: Copy) -> None:
+    """The rows and two loops around them are one copy; what is beyond is repeated by the scalar unit."""
+    there, here = moved(build, gm, piece.gm), moved(build, local, piece.tile)
+    rows, *outer = piece.axes
+    inner, beyond = tuple(outer[:2]), outer[2:]
+    if not beyond:
+        copy(there, here, piece, rows, inner)
+        return
+    (axis,) = beyond
+
+    def step(number: SSAValue) -> None:
+        gm_now = moved(build, there, build.times(number, axis.gm))
+        copy(gm_now, moved(build, here, build.times(number, axis.tile)), piece, rows, inner)
+
+    build.loop(axis.count, 1, step)
+
+
+def moved(build: Builder, pointer: SSAValue, distance: Number) -> SSAValue:
+    """A pointer so many bytes further on."""
+    if known(distance) == 0:
+        return pointer
+    elements = build.quotient(distance, element_of(pointer.type).bytes)
+    return build.addptr(pointer=pointer, offset=build.index(elements), result=pointer.type)

@@ -1,0 +1,64 @@
+"""Calls of functions on tiles become what they do: a tile is an address that is known, not a value at run time.
+
+A function that takes or gives tiles or views has no other form. One that allocates tiles of its own is taken in where
+its caller does, too, since both share the memories. Others stay functions.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from ptosim.language.function import Call, Function, Return, function_of
+from ptosim.language.parser import ParsedModule
+from ptosim.language.tile_reserve import ReserveBuffer
+from ptosim.language.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
+from ptosim.language.tile_view import Allocation
+
+_TILES = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
+
+
+def inline_tiles(parsed: ParsedModule) -> None:
+    """Replace such calls; functions that were called that way are gone. (There is no recursion.)"""
+    taken: set[Function] = set()
+    while calls := [op for op in parsed.module.walk() if isinstance(op, Call) and _is_taken_in(op)]:
+        for call in calls:
+            callee = call.function
+            assert callee is not None
+            _inline(parsed, call, callee)
+            taken.add(callee)
+    still = {op.function for op in parsed.module.walk() if isinstance(op, Call)}
+    for function in taken - still:
+        if not function.is_marked:
+            function.detach()
+            function.erase()
+
+
+def _is_taken_in(call: Call) -> bool:
+    callee = call.function
+    if callee is None or callee.is_declaration:
+        return False
+    if any(isinstance(type_, _TILES) for type_ in (*callee.argument_types, *callee.return_types)):
+        return True
+    caller, reserves = function_of(call), any(isinstance(op, ReserveBuffer) for op in callee.walk())
+    return _allocates(callee) and caller is not None and _allocates(caller) and not reserves
+
+
+def _allocates(function: Function) -> bool:
+    return any(isinstance(op, Allocation) for op in function.walk())
+
+
+def _inline(parsed: ParsedModule, call: Call, callee: Function) -> None:
+    """A copy of the body in place of the call; what it returns is what the call gave."""
+    block = call.parent_block()
+    assert block is not None
+    values: dict[SSAValue, SSAValue] = dict(zip(callee.args, call.arguments, strict=True))
+    given: list[SSAValue] = []
+    for op in callee.body.block.ops:
+        if isinstance(op, Return):
+            given = [values.get(value, value) for value in op.operands]
+        else:
+            block.insert_op_before(parsed.copied(op, values), call)
+    for result, value in zip(call.results, given, strict=True):
+        result.replace_all_uses_with(value)
+    call.detach()
+    call.erase()

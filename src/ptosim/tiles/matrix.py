@@ -1,0 +1,161 @@
+"""Products: one instruction of the cube unit, whose extents are the valid regions of its operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Operation
+
+from ptosim.language.build import Builder, Number, known
+from ptosim.language.control import For
+from ptosim.language.function import Function
+from ptosim.language.tile_matrix import (
+    Product,
+    TGemv,
+    TGemvAcc,
+    TGemvBias,
+    TGemvMx,
+    TGemvMxAcc,
+    TGemvMxBias,
+    TMatmul,
+    TMatmulAcc,
+    TMatmulBias,
+    TMatmulMx,
+    TMatmulMxAcc,
+    TMatmulMxBias,
+)
+from ptosim.language.tile_places import element_word
+from ptosim.language.tile_scalar import SetTf32Mode
+from ptosim.tiles.accumulator import group_rows
+from ptosim.tiles.lowering import lowering
+from ptosim.tiles.operand import move_operand
+from ptosim.tiles.private import hand_over, private
+from ptosim.tiles.refusal import Refused
+from ptosim.tiles.scales import Meaning, has_its_scales
+from ptosim.tiles.shape import ROWS, agrees, must, remark, up, where_some
+from ptosim.tiles.values import Tile
+from ptosim.tiles.window import Window
+
+_PHASES = {"partial": "check_only", "final": "check_and_set"}
+
+
+@lowering(TMatmul, TGemv, TMatmulMx, TGemvMx)
+def product(build: Builder, op: Product, lhs: Tile, rhs: Tile, dst: Tile, target: str, meaning: Meaning) -> None:
+    _multiply(build, op, _Operands(lhs, rhs, dst, meaning), target, "")
+
+
+@lowering(TMatmulAcc, TGemvAcc, TMatmulMxAcc, TGemvMxAcc)
+def product_acc(
+    build: Builder, op: Product, acc: Tile, lhs: Tile, rhs: Tile, dst: Tile, target: str, meaning: Meaning
+) -> None:
+    """The hardware accumulates in place."""
+    message = "a product is added to its own accumulator: acc and dst must be the same tile"
+    if acc.address is not dst.address:
+        must(build, "eq", acc.address, dst.address, "invalid", message, "acc")
+    _multiply(build, op, _Operands(lhs, rhs, dst, meaning), target, "_acc")
+
+
+@lowering(TMatmulBias, TGemvBias, TMatmulMxBias, TGemvMxBias)
+def product_bias(
+    build: Builder, op: Product, lhs: Tile, rhs: Tile, bias: Tile, dst: Tile, target: str, meaning: Meaning
+) -> None:
+    _multiply(build, op, _Operands(lhs, rhs, dst, meaning, bias), target, "_bias")
+
+
+@dataclass(frozen=True)
+class _Operands:
+    lhs: Tile
+    rhs: Tile
+    dst: Tile
+    meaning: Meaning
+    bias: Tile | None = None
+
+
+def _multiply(build: Builder, op: Product, operands: _Operands, target: str, start: str) -> None:
+    lhs, rhs, dst = operands.lhs, operands.rhs, operands.dst
+    m, n = (1 if op.gemv else lhs.rows), rhs.cols
+    k = rhs.rows if op.gemv else lhs.cols
+    _meets(build, op, dst, m, n)
+    if op.scaled:
+        has_its_scales(build, op, lhs, rhs, operands.meaning)
+    lhs, rhs = _brought(build, lhs, rhs, target)
+    given: dict[str, object] = {"a": lhs.pointer(build), "b": rhs.pointer(build), "c": dst.pointer(build)}
+    if operands.bias is not None:
+        given["bias"] = operands.bias.pointer(build)
+    given["unit_flag"] = _PHASES.get(op.setting("accPhase"))
+    if not (op.gemv and lhs.buf.rows == 1):  # a row that lies one value after the other is what a gemv reads
+        given["disable_gemv"] = UnitAttr()
+    if element_word(lhs.buf) == "f32" and target == "a5" and rounds_to_tf32(op):
+        given["tf32_mode"] = "round_even"
+    name = f"mad{'_mx' if op.scaled else ''}{start}"
+    where_some(build, (m, n, k), lambda: build.op(name, **given, m=build.i64(m), n=build.i64(n), k=build.i64(k)))
+
+
+def _meets(build: Builder, op: Product, dst: Tile, m: Number, n: Number) -> None:
+    """The groups of columns lie as far apart as whoever reads the accumulator will take it."""
+    if (columns := known(n)) is not None and columns <= ROWS:
+        return
+    message = "the product has another number of rows than its accumulator: groups of 16 columns lie elsewhere"
+    remark(build, agrees(build, up(build, m, ROWS), group_rows(build, op.dst, dst)), message, "invalid")
+
+
+# --- operands in L1 -----------------------------------------------------------------------------------------------
+
+
+def _brought(build: Builder, lhs: Tile, rhs: Tile, target: str) -> tuple[Tile, Tile]:
+    """Operands that are still in L1 are moved to room of their own first."""
+    away = [tile for tile in (lhs, rhs) if tile.buf.loc == "mat"]
+    if not away:
+        return lhs, rhs
+    hand_over(build, "M", "MTE1")  # whatever orders the product orders the moves
+    found = [
+        _moved(build, tile, location, target) if tile.buf.loc == "mat" else tile
+        for tile, location in ((lhs, "left"), (rhs, "right"))
+    ]
+    hand_over(build, "MTE1", "M")
+    return found[0], found[1]
+
+
+def _moved(build: Builder, tile: Tile, location: str, target: str) -> Tile:
+    layout = ("col_major", "row_major") if location == "left" else ("row_major", "col_major")
+    rows, cols = (extent if tile.buf.rows == 1 else -(-extent // 32) * 32 for extent in tile.buf.shape)
+    buf = replace(tile.buf, loc=location, rows=rows, cols=cols, blayout=layout[0], slayout=layout[1])
+    address = private(build, target, buf.space, buf.size)
+    there = Tile(buf, address, tile.valid, buf.shape, tile.name)
+    move_operand(build, Window(tile, there, tile.address, (0, 0), (0, 0), tile.valid))
+    return there
+
+
+# --- TF32 ---------------------------------------------------------------------------------------------------------
+
+
+@lowering(SetTf32Mode)
+def settf32mode() -> None:
+    """What it says becomes a clause of the products behind it."""
+
+
+def rounds_to_tf32(op: Operation) -> bool:
+    """Whether the last mode that is set before a product, in the text, rounds its operands."""
+    here: Operation | None = op
+    while here is not None and not isinstance(here, Function):
+        before = here.prev_op
+        while before is not None:
+            if isinstance(before, SetTf32Mode):
+                return _agreeing(op, bool(before.setting("enable")))
+            if any(isinstance(inner, SetTf32Mode) for inner in before.walk()):
+                raise Refused("the mode of TF32 is set in a loop or branch before this product", kind="unsupported")
+            before = before.prev_op
+        here = here.parent_op()
+    return _agreeing(op, False)
+
+
+def _agreeing(op: Operation, enabled: bool) -> bool:
+    """A mode that is set further on in a loop around the product holds for its next turn."""
+    around = op.parent_op()
+    while around is not None and not isinstance(around, Function):
+        set_ = {bool(one.setting("enable")) for one in around.walk() if isinstance(one, SetTf32Mode)}
+        if isinstance(around, For) and set_ - {enabled}:
+            raise Refused("the mode of TF32 changes in a loop around this product", kind="unsupported")
+        around = around.parent_op()
+    return enabled

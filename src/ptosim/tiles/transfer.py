@@ -1,0 +1,79 @@
+"""Moves between local memories: where a window begins and how large it is, and who moves it.
+
+The memories of the two tiles decide; how a path becomes instructions is in the rooms that PATHS names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import f32
+from xdsl.ir import SSAValue
+
+from ptosim.language.build import Builder, Number
+from ptosim.language.tile_extract import Move, TExtract, TInsert
+from ptosim.language.tile_places import element_word
+from ptosim.tiles.accumulator import QUANT_WORD, advanced, move_accumulator
+from ptosim.tiles.fixpipe import Epilogue
+from ptosim.tiles.operand import move_operand, move_to_l1
+from ptosim.tiles.parameters import move_bias, move_parameters
+from ptosim.tiles.refusal import Refused
+from ptosim.tiles.scales import Meaning, move_scales
+from ptosim.tiles.values import Tile
+from ptosim.tiles.window import Window, inside
+
+Place = tuple[Number, Number]
+
+PATHS: dict[tuple[str, str], Callable[[Builder, Window], None]] = {
+    ("mat", "left"): move_operand,
+    ("mat", "right"): move_operand,
+    ("mat", "bias"): move_bias,
+    ("mat", "scaling"): move_parameters,
+    ("vec", "mat"): move_to_l1,
+}
+"""Moves that know nothing but the window."""
+
+_ORIGIN: Place = (0, 0)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What quantises an accumulator: a tile of parameters, or a word; and where the operand of scales is found."""
+
+    fp: Tile | None
+    word: SSAValue | None
+    meaning: Meaning
+    """What other tiles of the function are."""
+
+
+def transfer(build: Builder, op: Move, src: Tile, dst: Tile, parameters: Parameters, at: Place = _ORIGIN) -> None:
+    """A move between different memories. All of a tile is as much as its destination takes in L0, and as it has to
+    give elsewhere; a window is taken out at a place, or put there."""
+    match op:
+        case TExtract():
+            inside(build, src, at, dst.valid)
+            window = Window(src, dst, op.src, at, _ORIGIN, dst.valid)
+        case TInsert():
+            inside(build, dst, at, src.valid)
+            window = Window(src, dst, op.src, _ORIGIN, at, src.valid)
+        case _:
+            extent = dst.valid if src.buf.loc == "mat" else src.valid
+            window = Window(src, dst, op.src, _ORIGIN, _ORIGIN, extent)
+    if src.buf.loc == "acc":
+        move_accumulator(build, window, _epilogue(build, op, window, parameters))
+    elif op.path == ("mat", "scaling") and "f8E8M0" in (element_word(src.buf), element_word(dst.buf)):
+        move_scales(build, window, op.dst, parameters.meaning)
+    elif (move := PATHS.get(op.path)) is not None:
+        move(build, window)
+    else:
+        raise Refused(f"moves from {op.path[0]} to {op.path[1]} are not lowered", "dst_type")
+
+
+def _epilogue(build: Builder, op: Move, window: Window, parameters: Parameters) -> Epilogue:
+    words = None
+    if parameters.fp is not None:
+        skipped = build.times(window.start[1], QUANT_WORD // 4)  # a pointer to f32 names words of 8 bytes
+        words = advanced(build, parameters.fp.pointer(build, f32), skipped)
+    relu = op.setting("reluPreMode") == "normal_relu"
+    return Epilogue(words, parameters.word, relu, cores=op.setting("accToVecMode"))

@@ -1,0 +1,333 @@
+"""Products of tiles from global memory to global memory, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from matrix_programs import ACC, DTYPES, NZ, ZN, Program, block, product, random, up
+
+ELEMENTS = ("f16", "bf16", "f32", "i8")
+SHAPES = ((16, 32, 32), (50, 40, 70), (1, 17, 33), (33, 100, 64), (64, 16, 96), (16, 48, 64))
+"""m, n, k."""
+
+
+def accumulator(element: str) -> str:
+    return "i32" if element == "i8" else "f32"
+
+
+def multiplied(
+    element: str, m: int, n: int, k: int, target: str = "a5", layouts: tuple[str, str] = (NZ, NZ), name: str = "tmatmul"
+) -> Program:
+    """Load, move, multiply and store. An operand laid out as ZN comes from a view by columns."""
+    unit = max(16, block(element))
+    rows, cols, depth, acc = up(m, unit), up(n, unit), up(k, unit), accumulator(element)
+    program = Program(target)
+    for view, size, layout in (("a", (m, k), layouts[0]), ("b", (k, n), layouts[1])):
+        program.view(view, element, size, (1, size[0]) if layout == ZN else None)
+    program.view("c", acc, (m, n))
+    program.tile("ma", f"mat, {rows}x{depth}x{element}, valid={m}x{k}", layouts[0])
+    program.tile("mb", f"mat, {depth}x{cols}x{element}, valid={k}x{n}", layouts[1])
+    program.tile("la", f"left, {rows}x{depth}x{element}, valid={m}x{k}", NZ)
+    program.tile("rb", f"right, {depth}x{cols}x{element}, valid={k}x{n}", ZN)
+    program.tile("ac", f"acc, {rows}x{cols}x{acc}, valid={m}x{n}", ACC)
+    program.op("tload", ["a"], ["ma"])
+    program.op("tload", ["b"], ["mb"])
+    program.op("tmov", ["ma"], ["la"])
+    program.op("tmov", ["mb"], ["rb"])
+    program.op(name, ["la", "rb"], ["ac"])
+    return program
+
+
+def operands(element: str, m: int, n: int, k: int, layouts: tuple[str, str] = (NZ, NZ)) -> tuple[Any, Any, Any, Any]:
+    """The matrices, and the arrays that hold them in GM."""
+    a, b = random(element, (m, k), 1), random(element, (k, n), 2)
+    held = [x.T.copy() if layout == ZN else x for x, layout in ((a, layouts[0]), (b, layouts[1]))]
+    return a, b, *held
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize(("m", "n", "k"), SHAPES)
+def test_a_product_from_gm_to_gm(element: str, m: int, n: int, k: int):
+    a, b, held_a, held_b = operands(element, m, n, k)
+    c = np.zeros((m, n), DTYPES[accumulator(element)])
+    program = multiplied(element, m, n, k)
+    program.op("tstore", ["ac"], ["c"])
+    program.run(held_a, held_b, c)
+    assert np.array_equal(c, product(a, b))
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("layouts", [(NZ, ZN), (ZN, NZ), (ZN, ZN)])
+def test_operands_of_either_layout(element: str, layouts: tuple[str, str]):
+    m, n, k = 40, 17, 70
+    a, b, held_a, held_b = operands(element, m, n, k, layouts)
+    c = np.zeros((m, n), DTYPES[accumulator(element)])
+    program = multiplied(element, m, n, k, layouts=layouts)
+    program.op("tstore", ["ac"], ["c"])
+    program.run(held_a, held_b, c)
+    assert np.array_equal(c, product(a, b))
+
+
+def test_a2a3_has_the_same_products():
+    m, n, k = 40, 20, 50
+    a, b, held_a, held_b = operands("f16", m, n, k)
+    c = np.zeros((m, n), np.float32)
+    program = multiplied("f16", m, n, k, "a2a3")
+    program.op("tstore", ["ac"], ["c"])
+    program.run(held_a, held_b, c)
+    assert np.array_equal(c, product(a, b))
+
+
+# --- forms ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+def test_a_product_is_added_to_its_accumulator(element: str):
+    m, n, k = 20, 33, 40
+    a, b, *held = operands(element, m, n, k)
+    c = np.zeros((m, n), DTYPES[accumulator(element)])
+    program = multiplied(element, m, n, k)
+    program.op("tmatmul.acc", ["ac", "la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(*held, c)
+    once = product(a, b)
+    exact = a.astype(np.float64) @ b.astype(np.float64) + once
+    assert np.array_equal(c, once * 2 if element == "i8" else exact.astype(np.float32))
+
+
+def test_an_accumulator_elsewhere_is_refused():
+    program = multiplied("f16", 16, 32, 32)
+    program.tile("other", "acc, 16x32xf32", ACC)
+    program.op("tmatmul.acc", ["other", "la", "rb"], ["ac"])
+    with pytest.raises(ptosim.PTOError, match="acc and dst must be the same tile"):
+        program.run(*operands("f16", 16, 32, 32)[2:], np.zeros((16, 32), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("element", "bias"), [("f16", "f32"), ("f16", "f16"), ("bf16", "bf16"), ("f32", "f32"), ("i8", "i32")]
+)
+def test_a_bias_is_added_to_every_row(element: str, bias: str):
+    m, n, k = 20, 48, 40
+    a, b, *held = operands(element, m, n, k)
+    row = random(bias, (1, n), 3)
+    acc = accumulator(element)
+    c = np.zeros((m, n), DTYPES[acc])
+    program = multiplied(element, m, n, k)
+    cols = up(n, max(16, block(element)))
+    program.view("row", bias, (1, n))
+    program.tile("mr", f"mat, 1x{cols}x{bias}, valid=1x{n}")
+    program.tile("br", f"bias, 1x{cols}x{acc}, valid=1x{n}")
+    program.op("tload", ["row"], ["mr"])
+    program.op("tmov", ["mr"], ["br"])
+    program.op("tmatmul.bias", ["la", "rb", "br"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(*held, c, row)
+    exact = a.astype(np.float64) @ b.astype(np.float64) + row.astype(np.float64)
+    assert np.array_equal(c, exact.astype(DTYPES[acc]))
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize(("k", "n"), [(64, 32), (200, 17), (300, 30)])
+@pytest.mark.parametrize("layout", [NZ, ""])
+def test_a_row_times_a_matrix(element: str, k: int, n: int, layout: str):
+    a, b, *_ = operands(element, 1, n, k)
+    unit = max(16, block(element))
+    depth, cols, acc = up(k, 16 * block(element)), up(n, unit), accumulator(element)
+    c = np.zeros((1, n), DTYPES[acc])
+    program = Program()
+    program.view("a", element, (1, k))
+    program.view("b", element, (k, n))
+    program.view("c", acc, (1, n))
+    program.tile("ma", f"mat, 1x{depth}x{element}, valid=1x{k}", layout)
+    program.tile("mb", f"mat, {depth}x{cols}x{element}, valid={k}x{n}", NZ)
+    program.tile("la", f"left, 1x{depth}x{element}, valid=1x{k}", NZ)
+    program.tile("rb", f"right, {depth}x{cols}x{element}, valid={k}x{n}", ZN)
+    program.tile("ac", f"acc, 16x{cols}x{acc}, valid=1x{n}", ACC)
+    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
+        program.op(name, [source], [dest])
+    program.op("tgemv", ["la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, c)
+    assert np.array_equal(c, product(a, b))
+
+
+@pytest.mark.parametrize("elements", [("f8E4M3FN", "f8E4M3FN"), ("f8E4M3FN", "f8E5M2"), ("f8E5M2", "f8E4M3FN")])
+def test_eight_bit_floats(elements: tuple[str, str]):
+    m, n, k = 20, 40, 70
+    a, b = random(elements[0], (m, k), 1), random(elements[1], (k, n), 2)
+    c = np.zeros((m, n), np.float32)
+    program = Program()
+    program.view("a", elements[0], (m, k))
+    program.view("b", elements[1], (k, n))
+    program.view("c", "f32", (m, n))
+    program.tile("ma", f"mat, 32x96x{elements[0]}, valid={m}x{k}", NZ)
+    program.tile("mb", f"mat, 96x64x{elements[1]}, valid={k}x{n}", NZ)
+    program.tile("la", f"left, 32x96x{elements[0]}, valid={m}x{k}", NZ)
+    program.tile("rb", f"right, 96x64x{elements[1]}, valid={k}x{n}", ZN)
+    program.tile("ac", f"acc, 32x64xf32, valid={m}x{n}", ACC)
+    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
+        program.op(name, [source], [dest])
+    program.op("tmatmul", ["la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, c)
+    assert np.array_equal(c, product(a, b))
+
+
+# --- windows and sizes that only the run knows ----------------------------------------------------
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("layouts", [(NZ, NZ), (ZN, NZ), (NZ, ZN), (ZN, ZN)])
+@pytest.mark.parametrize("known", [True, False])
+def test_products_of_windows(element: str, layouts: tuple[str, str], known: bool):
+    """Rows 32 on and values of k from 64 on of a, these values of k and columns 32 on of b."""
+    m, n, k = 40, 48, 64
+    a, b = random(element, (96, 128), 1), random(element, (128, 96), 2)
+    held = [x.T.copy() if layout == ZN else x for x, layout in ((a, layouts[0]), (b, layouts[1]))]
+    acc = accumulator(element)
+    c = np.zeros((m, n), DTYPES[acc])
+    program = Program(scalars={} if known else {"row": "index", "mid": "index", "col": "index"})
+    row, mid, col = (32, 64, 32) if known else ("%row", "%mid", "%col")
+    program.view("a", element, (96, 128), (1, 96) if layouts[0] == ZN else None)
+    program.view("b", element, (128, 96), (1, 128) if layouts[1] == ZN else None)
+    program.view("c", acc, (m, n))
+    program.tile("ma", f"mat, 96x128x{element}", layouts[0])
+    program.tile("mb", f"mat, 128x96x{element}", layouts[1])
+    program.tile("la", f"left, 64x64x{element}, valid={m}x{k}", NZ)
+    program.tile("rb", f"right, 64x64x{element}, valid={k}x{n}", ZN)
+    program.tile("ac", f"acc, 64x64x{acc}, valid={m}x{n}", ACC)
+    program.op("tload", ["a"], ["ma"])
+    program.op("tload", ["b"], ["mb"])
+    program.op("textract", ["ma", row, mid], ["la"])
+    program.op("textract", ["mb", mid, col], ["rb"])
+    program.op("tmatmul", ["la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(*held, c, *(() if known else (32, 64, 32)))
+    assert np.array_equal(c, product(a[32 : 32 + m, 64 : 64 + k], b[64 : 64 + k, 32 : 32 + n]))
+
+
+def test_a_window_that_begins_inside_of_a_fractal_is_an_error():
+    program = multiplied("f16", 16, 32, 32)
+    program.tile("ml", "mat, 64x64xf16", NZ)
+    program.op("textract", ["ml", 8, 0], ["la"])
+    with pytest.raises(ptosim.PTOError, match="multiple of 16, not 8"):
+        program.run(*operands("f16", 16, 32, 32)[2:], np.zeros((16, 32), np.float32))
+
+
+def dynamic(element: str = "f16") -> Program:
+    """A product of up to 64 x 64 x 64 whose sizes are arguments."""
+    acc = accumulator(element)
+    program = Program(scalars={"m": "index", "n": "index", "k": "index"})
+    program.view("a", element, ("%m", "%k"), ("%k", 1))
+    program.view("b", element, ("%k", "%n"), ("%n", 1))
+    program.view("c", acc, ("%m", "%n"), ("%n", 1))
+    for name, loc, layout, valid in (
+        *(("ma", "mat", NZ, "mk"), ("mb", "mat", NZ, "kn")),
+        *(("la", "left", NZ, "mk"), ("rb", "right", ZN, "kn")),
+    ):
+        sizes = tuple(f"%{letter}" for letter in valid)
+        program.tile(name, f"{loc}, 64x64x{element}, valid=?x?", layout, valid=sizes)
+    program.tile("ac", f"acc, 64x64x{acc}, valid=?x?", ACC, valid=("%m", "%n"))
+    program.op("tload", ["a"], ["ma"])
+    program.op("tload", ["b"], ["mb"])
+    program.op("tmov", ["ma"], ["la"])
+    program.op("tmov", ["mb"], ["rb"])
+    program.op("tmatmul", ["la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    return program
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(64, 64, 64), (17, 40, 33), (1, 1, 1), (0, 5, 3), (5, 0, 3)])
+@pytest.mark.parametrize("element", ["f16", "i8"])
+def test_sizes_that_only_the_run_knows(element: str, m: int, n: int, k: int):
+    a, b, *_ = operands(element, m, n, k)
+    c = np.full((64, 64), 7, DTYPES[accumulator(element)])
+    program = dynamic(element)
+    padded = [np.resize(x, max(x.size, 1)) if x.size else np.zeros(1, x.dtype) for x in (a, b)]
+    program.run(*padded, c, m, n, k)
+    assert np.array_equal(c.ravel()[: m * n].reshape(m, n), product(a, b))
+    assert (c.ravel()[m * n :] == 7).all()
+
+
+# --- the distance between groups of columns -------------------------------------------------------
+
+
+def test_an_accumulator_is_read_as_it_was_written():
+    """Groups of 16 columns of a product of 20 rows lie 32 rows apart, also in an accumulator of 64."""
+    m, n, k = 20, 40, 32
+    a, b, *held = operands("f16", m, n, k)
+    c = np.zeros((m, n), np.float32)
+    program = Program()
+    program.view("a", "f16", (m, k))
+    program.view("b", "f16", (k, n))
+    program.view("c", "f32", (m, n))
+    program.tile("ma", f"mat, 64x32xf16, valid={m}x{k}", NZ)
+    program.tile("mb", f"mat, 32x48xf16, valid={k}x{n}", NZ)
+    program.tile("la", f"left, 64x32xf16, valid={m}x{k}", NZ)
+    program.tile("rb", f"right, 32x48xf16, valid={k}x{n}", ZN)
+    program.tile("ac", f"acc, 64x48xf32, valid={m}x{n}", ACC)
+    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
+        program.op(name, [source], [dest])
+    program.op("tmatmul", ["la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(*held, c)
+    assert np.array_equal(c, product(a, b))
+
+
+def test_a_product_of_other_rows_than_its_accumulator_is_reported():
+    """The accumulator says 64 valid rows; the run multiplies 20."""
+    program = Program(scalars={"m": "index"})
+    program.view("a", "f16", ("%m", 32), (32, 1))
+    program.view("b", "f16", (32, 48))
+    program.tile("ma", "mat, 64x32xf16, valid=?x?", NZ, valid=("%m", 32))
+    program.tile("mb", "mat, 32x48xf16", NZ)
+    program.tile("la", "left, 64x32xf16, valid=?x?", NZ, valid=("%m", 32))
+    program.tile("rb", "right, 32x48xf16", ZN)
+    program.tile("ac", "acc, 64x48xf32", ACC)
+    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
+        program.op(name, [source], [dest])
+    program.op("tmatmul", ["la", "rb"], ["ac"])
+    arguments = np.zeros((64, 32), np.float16), np.zeros((32, 48), np.float16)
+    report = program.run(*arguments, 20, ok=False)
+    assert [finding.kind for finding in report.findings if finding.severity == "error"] == ["invalid"]
+    program.run(*arguments, 60)
+
+
+# --- operands in L1, TF32 -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("layouts", [(NZ, NZ), (NZ, ZN)])
+def test_operands_in_l1_are_read_as_if_they_were_moved(element: str, layouts: tuple[str, str]):
+    m, n, k = 40, 17, 70
+    a, b, *held = operands(element, m, n, k, layouts)
+    c = np.zeros((m, n), DTYPES[accumulator(element)])
+    program = multiplied(element, m, n, k, layouts=layouts)
+    del program.lines[-6:]  # the moves and the product
+    program.op("tmatmul", ["ma", "mb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(*held, c)
+    assert np.array_equal(c, product(a, b))
+
+
+def tf32(x: Any) -> Any:
+    """f32 rounded to 10 fraction bits, ties to even."""
+    bits = x.view(np.uint32)
+    return ((bits + 0xFFF + (bits >> 13 & 1)) & 0xFFFFE000).astype(np.uint32).view(np.float32)
+
+
+@pytest.mark.parametrize("enable", [True, False])
+def test_products_round_to_tf32_behind_the_mode(enable: bool):
+    m, n, k = 16, 32, 40
+    a, b, *held = operands("f32", m, n, k)
+    c = np.zeros((m, n), np.float32)
+    program = multiplied("f32", m, n, k)
+    at = next(index for index, line in enumerate(program.lines) if "tmatmul" in line)
+    program.lines.insert(at, f"pto.settf32mode {{enable = {str(enable).lower()}}}")
+    program.op("tstore", ["ac"], ["c"])
+    program.run(*held, c)
+    assert np.array_equal(c, product(tf32(a), tf32(b)) if enable else product(a, b))

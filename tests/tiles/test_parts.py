@@ -1,0 +1,98 @@
+"""Functions that mix tiles of cube and vector without sections run part by part, in the order of the text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import ptosim
+from fifo_programs import (
+    ACC,
+    COLS,
+    CUBE_TILES,
+    DEPTH,
+    NUMBERS,
+    ROWS,
+    inputs,
+    load,
+    mat,
+    multiply,
+    part,
+    run,
+    store,
+    vec,
+    view,
+)
+from ptosim.diagnostics import PTOError
+
+TILE = vec(ROWS, COLS)
+PARAMETERS = "%a_gm: !pto.ptr<f16>, %b_gm: !pto.ptr<f16>, %t_gm: !pto.ptr<f32>, %out_gm: !pto.ptr<f32>"
+ADDED = f"""{load("pt", ROWS, COLS, "f32", "x", TILE)}
+pto.tadds ins(%x, %one : {TILE}, f32) outs(%d : {TILE})
+"""
+
+
+def kernel(body: str, target: str = "a5") -> str:
+    return f"""module attributes {{pto.target_arch = "{target}"}} {{
+func.func @k({PARAMETERS}) attributes {{pto.kernel}} {{
+{NUMBERS}
+%one = arith.constant 1.0 : f32
+{view("t", "t_gm", "%c32", COLS, "f32")}
+{part("pt", "t", "%c0", ROWS, COLS, "f32")}
+{view("o", "out_gm", "%c32", COLS, "f32")}
+{part("po", "o", "%c0", ROWS, COLS, "f32")}
+%x = pto.alloc_tile : {TILE}
+%d = pto.alloc_tile : {TILE}
+{body}
+return
+}}
+}}
+"""
+
+
+PRODUCT = f"{CUBE_TILES}\n{multiply(store('acc', ACC, 'pt', ROWS, COLS, 'f32'))}\n".replace("@", "").replace(
+    "%i ", "%c0 "
+)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_parts_follow_each_other(target: str) -> None:
+    """A product goes to GM, the vector core adds one in place, a second product comes from what it left."""
+    in_place = f"{ADDED}{store('d', TILE, 'pt', ROWS, COLS, 'f32')}\n"
+    final = f"{load('pt', ROWS, COLS, 'f32', 'x', TILE)}\n{store('x', TILE, 'po', ROWS, COLS, 'f32')}\n"
+    operands = f"{mat(ROWS, DEPTH, loc='left')}, {mat(DEPTH, COLS, loc='right')}"
+    again = f"pto.tmatmul ins(%la, %rb : {operands}) outs(%acc : {ACC})\n"
+    text = kernel(PRODUCT + in_place + again + final, target)
+    a, b, product = inputs(1)
+    between, out = np.zeros_like(product), np.zeros_like(product)
+    run(text, a, b, between, out, clean=False)
+    assert np.array_equal(between, product + 1)
+    assert np.array_equal(out, product + 1)
+
+
+def test_check_remarks_parts_that_exchange_data() -> None:
+    text = kernel(PRODUCT + ADDED + store("d", TILE, "po", ROWS, COLS, "f32"))
+    a, b, product = inputs(1)
+    report = ptosim.check(ptosim.load(text).kernel(), a, b, np.zeros_like(product), np.zeros_like(product))
+    assert [finding.kind for finding in report.findings] == ["lint"]
+    assert "cube and vector parts exchange GM data without sync" in report.findings[0].message
+    assert report.findings[0].line == 1 + text[: text.index("pto.tload ins(%pt")].count("\n")
+
+
+def test_parts_that_share_nothing_are_not_remarked() -> None:
+    text = kernel(PRODUCT + ADDED.replace("%pt", "%po") + store("d", TILE, "po", ROWS, COLS, "f32"))
+    a, b, product = inputs(1)
+    temporary, out = np.zeros_like(product), np.full_like(product, 3)
+    run(text, a, b, temporary, out)
+    assert np.array_equal(temporary, product) and (out == 4).all()
+
+
+def test_a_value_of_one_part_is_not_for_another() -> None:
+    value = f"%v = pto.tgetval ins(%d, %c0 : {TILE}, index) outs : f32\n"
+    later = f"scf.if %is {{\n{multiply(store('acc', ACC, 'pt', ROWS, COLS, 'f32'))}\n}}".replace("@", "").replace(
+        "%i ", "%c0 "
+    )
+    text = kernel(CUBE_TILES + "\n" + ADDED + value + "%is = arith.cmpf ogt, %v, %one : f32\n" + later)
+    with pytest.raises(PTOError) as raised:
+        ptosim.load(text)
+    assert "exists on one kind of core only" in raised.value.diagnostics[0].message

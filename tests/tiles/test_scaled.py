@@ -1,0 +1,119 @@
+"""Products with MX scales against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from matrix_programs import ACC, NZ, ZN, Program, random, up
+
+ZZ32 = "slayout=row_major, fractal=32"
+NN32 = "blayout=col_major, slayout=col_major, fractal=32"
+
+
+def fragments(scales: Any) -> Any:
+    """Scales of rows by groups as GM holds them: 16 rows by 2 groups, row by row."""
+    rows, groups = up(scales.shape[0], 16), up(scales.shape[1], 2)
+    padded = np.zeros((rows, groups), np.uint8)
+    padded[: scales.shape[0], : scales.shape[1]] = scales
+    return padded.reshape(rows // 16, 16, groups // 2, 2).transpose(0, 2, 1, 3).copy()
+
+
+def scaled(a: Any, sa: Any, b: Any, sb: Any) -> Any:
+    """Sums in doubles, rounded once."""
+    left = a.astype(np.float64) * np.repeat(2.0 ** (sa.astype(float) - 127), 32, 1)[:, : a.shape[1]]
+    right = b.astype(np.float64) * np.repeat(2.0 ** (sb.astype(float) - 127), 32, 0)[: b.shape[0]]
+    return left @ right
+
+
+def program_of(
+    elements: tuple[str, str], m: int, n: int, k: int, name: str, gemv: bool = False, early: bool = False
+) -> Program:
+    rows, cols, groups = (1 if gemv else up(m, 32)), up(n, 32), k // 32
+    program = Program()
+    program.view("a", elements[0], (m, k))
+    program.view("b", elements[1], (k, n))
+    program.view("sa", "!pto.f8E8M0", (m, groups))
+    program.view("sb", "!pto.f8E8M0", (groups, n))
+    program.view("c", "f32", (m, n))
+    depth = up(k, 512) if gemv else k
+    program.tile("ma", f"mat, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ)
+    program.tile("mb", f"mat, {depth}x{cols}x{elements[1]}, valid={k}x{n}", NZ)
+    program.tile("la", f"left, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ)
+    program.tile("rb", f"right, {depth}x{cols}x{elements[1]}, valid={k}x{n}", ZN)
+    for letter, size, valid, layout in (
+        ("a", (rows, depth // 32), (m, groups), ZZ32),
+        ("b", (depth // 32, cols), (groups, n), NN32),
+    ):
+        for prefix, loc in (("ms", "mat"), ("ss", "scaling")):
+            shape = f"{size[0]}x{size[1]}x!pto.f8E8M0, valid={valid[0]}x{valid[1]}"
+            program.tile(f"{prefix}{letter}", f"{loc}, {shape}", layout)
+    program.tile("ac", f"acc, {16 if gemv else rows}x{cols}xf32, valid={m}x{n}", ACC)
+    for source, dest in (("a", "ma"), ("b", "mb"), ("sa", "msa"), ("sb", "msb")):
+        program.op("tload", [source], [dest])
+    bind = [("tget_scale_addr", "la", "ssa"), ("tget_scale_addr", "rb", "ssb")]
+    moves = [("tmov", "ma", "la"), ("tmov", "mb", "rb"), ("tmov", "msa", "ssa"), ("tmov", "msb", "ssb")]
+    for op, source, dest in (*moves, *bind) if early else (*bind, *moves):
+        program.op(op, [source], [dest])
+    program.op(name, ["la", "ssa", "rb", "ssb"], ["ac"])
+    return program
+
+
+def matrices(elements: tuple[str, str], m: int, n: int, k: int) -> tuple[Any, Any, Any, Any]:
+    rng = np.random.default_rng(5)
+    sa, sb = rng.integers(120, 134, (m, k // 32)), rng.integers(120, 134, (k // 32, n))
+    return random(elements[0], (m, k), 1), sa.astype(np.uint8), random(elements[1], (k, n), 2), sb.astype(np.uint8)
+
+
+@pytest.mark.parametrize("elements", [("f8E4M3FN", "f8E4M3FN"), ("f8E4M3FN", "f8E5M2")])
+@pytest.mark.parametrize(("m", "n", "k"), [(32, 32, 64), (20, 40, 128)])
+@pytest.mark.parametrize("early", [True, False])
+def test_a_scaled_product(elements: tuple[str, str], m: int, n: int, k: int, early: bool):
+    a, sa, b, sb = matrices(elements, m, n, k)
+    c = np.zeros((m, n), np.float32)
+    program = program_of(elements, m, n, k, "tmatmul.mx", early=early)
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, fragments(sa), fragments(sb.T), c)
+    assert np.array_equal(c, scaled(a, sa, b, sb).astype(np.float32))
+
+
+def test_scaled_products_accumulate_and_take_a_bias():
+    m, n, k = 20, 32, 64
+    a, sa, b, sb = matrices(("f8E4M3FN", "f8E4M3FN"), m, n, k)
+    c, row = np.zeros((m, n), np.float32), random("f32", (1, n), 3)
+    program = program_of(("f8E4M3FN", "f8E4M3FN"), m, n, k, "tmatmul.mx")
+    program.view("row", "f32", (1, n))
+    program.tile("mr", f"mat, 1x{n}xf32")
+    program.tile("br", f"bias, 1x{n}xf32")
+    program.op("tload", ["row"], ["mr"])
+    program.op("tmov", ["mr"], ["br"])
+    program.op("tmatmul.mx.bias", ["la", "ssa", "rb", "ssb", "br"], ["ac"])
+    program.op("tmatmul.mx.acc", ["ac", "la", "ssa", "rb", "ssb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, fragments(sa), fragments(sb.T), c, row)
+    exact = scaled(a, sa, b, sb)
+    once = (exact + row.astype(np.float64)).astype(np.float32)
+    assert np.array_equal(c, (exact + once).astype(np.float32))
+
+
+@pytest.mark.parametrize("k", [64, 256])
+def test_a_scaled_row_times_a_matrix(k: int):
+    """The scales of the row lie one after the other."""
+    n = 32
+    a, sa, b, sb = matrices(("f8E4M3FN", "f8E4M3FN"), 1, n, k)
+    c = np.zeros((1, n), np.float32)
+    program = program_of(("f8E4M3FN", "f8E4M3FN"), 1, n, k, "tgemv.mx", gemv=True)
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, sa, fragments(sb.T), c)
+    assert np.array_equal(c, scaled(a, sa, b, sb).astype(np.float32))
+
+
+def test_scales_that_are_bound_to_nothing_are_refused():
+    program = program_of(("f8E4M3FN", "f8E4M3FN"), 32, 32, 64, "tmatmul.mx")
+    program.lines = [line for line in program.lines if "tget_scale_addr ins(%rb" not in line]
+    a, sa, b, sb = matrices(("f8E4M3FN", "f8E4M3FN"), 32, 32, 64)
+    with pytest.raises(ptosim.PTOError, match="bound to no operand"):
+        program.run(a, b, fragments(sa), fragments(sb.T), np.zeros((32, 32), np.float32))
