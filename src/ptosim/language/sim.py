@@ -182,6 +182,8 @@ class SimStartAcc(PTOOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "m", "n")
+        if self.bias is None:
+            return
         bias, accumulator = pointed(self, "bias"), pointed(self, "c")
-        if self.bias is not None and bias != accumulator:
+        if bias != accumulator:
             yield Problem(f"the bias is {bias}, but the accumulator is {accumulator}", at="bias")

@@ -11,6 +11,7 @@ from ptosim.language.function import reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
+from ptosim.language.parser import without_collection
 from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
 from ptosim.language.sim import SimPrintTile
 from ptosim.language.sim_table import SimScatter
@@ -44,6 +45,7 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
+@without_collection()
 def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
