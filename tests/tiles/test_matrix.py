@@ -297,6 +297,32 @@ def test_sizes_that_only_the_run_knows(element: str, m: int, n: int, k: int):
     assert (c.ravel()[m * n :] == 7).all()
 
 
+@pytest.mark.parametrize("element", ["f16", "i8"])
+def test_a_product_of_no_values(element: str):
+    """Zero, or the bias, or what was there before."""
+    m, n, acc = 20, 40, accumulator(element)
+    row = random(acc, (1, n), 3)
+    zero, once, twice = (np.full((m, n), 7, DTYPES[acc]) for _ in range(3))
+    program = dynamic(element)
+    program.view("row", acc, (1, n))
+    program.view("d", acc, (m, n))
+    program.view("e", acc, (m, n))
+    program.tile("mr", f"mat, 1x64x{acc}, valid=1x{n}")
+    program.tile("br", f"bias, 1x64x{acc}, valid=1x{n}")
+    program.op("tload", ["row"], ["mr"])
+    program.op("tmov", ["mr"], ["br"])
+    program.op("tmatmul.bias", ["la", "rb", "br"], ["ac"])
+    program.op("tstore", ["ac"], ["d"])
+    program.op("tmatmul.acc", ["ac", "la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["e"])
+    operand = np.zeros(1, DTYPES[element])
+    report = program.run(operand, operand, zero, row, once, twice, m, n, 0)
+    assert (zero == 0).all()
+    assert np.array_equal(once, np.broadcast_to(row, (m, n)))
+    assert np.array_equal(twice, once)
+    assert any("k is 0" in finding.message for finding in report.findings)
+
+
 # --- the distance between groups of columns -------------------------------------------------------
 
 
