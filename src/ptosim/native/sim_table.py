@@ -88,15 +88,19 @@ class Walk:
 
 
 def _nested(f: Function, rows: Value, columns: Value, act: Callable[[Value, Value], None]) -> None:
-    def row(number: Value, _: list[Value]) -> Sequence[Value]:
-        def column(other: Value, _: list[Value]) -> Sequence[Value]:
-            act(number, other)
-            return ()
+    """Every row and column; it is no loop of the kernel, so that what fails in it stands at no iteration."""
+    count = rows * columns
 
-        f.for_loop(columns.like(0), columns, 1, (), column, polls=False)
-        return ()
+    def more(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
+        return carried[0] < count, carried
 
-    f.for_loop(rows.like(0), rows, 1, (), row, polls=False)
+    def step(carried: list[Value]) -> Sequence[Value]:
+        (number,) = carried
+        row = number.udiv(columns)
+        act(row, number - row * columns)
+        return [number + 1]
+
+    f.while_loop([count.like(0)], more, step)
 
 
 @lowering(op.SimGather, op.SimGatherMte2, bind=_facts)

@@ -52,6 +52,12 @@ def _elements(starts: Places, length: int, stride: int) -> Places:
     return (starts[:, np.newaxis] + np.arange(length) * stride).ravel()
 
 
+def _runs(places: Places) -> Iterator[tuple[int, int]]:
+    """Where elements that follow each other begin and end, in places that ascend."""
+    breaks = np.flatnonzero(np.diff(places) != 1) + 1
+    yield from zip([0, *breaks.tolist()], [*breaks.tolist(), len(places)], strict=True)
+
+
 @semantics(op.SimGather, op.SimGatherMte2, bind=_facts)
 def gather(
     core: Core,
@@ -82,8 +88,11 @@ def gather(
     yield
     written = there if beyond == "undefined" else np.ones(len(found), bool)
     starts = _grid(rows, columns, row_stride, column_stride)[written]
-    elements = data[written].reshape(-1, width)
-    core.write_pieces(UB, base + _elements(starts, length, element_stride) * width, elements, width)
+    places, elements = _elements(starts, length, element_stride), data[written].reshape(-1, width)
+    order = np.argsort(places, kind="stable")
+    for first, last in _runs(places[order]):
+        run = elements[order[first:last]].reshape(1, -1)
+        core.write_pieces(UB, np.array([base + places[order[first]] * width]), run, width)
 
 
 @semantics(op.SimScatter, op.SimScatterMte3, bind=_facts)

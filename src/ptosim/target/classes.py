@@ -61,13 +61,13 @@ TIMING_CLASSES: dict[str, str] = {
 OPERATION_CLASSES: dict[str, str] = {
     "sort": "vbitsort",
     "merge_sort": "vmrgsort4",
-    "mad": "mad and its kin",
+    "mad": "mad and its kin, sim.start_acc",
 }
 
 # Copies, by source and destination: [dma] of a target file.
 COPY_CLASSES: dict[str, str] = {
-    "gm_ub": "mte_gm_ub, copy_gm_to_ubuf",
-    "ub_gm": "mte_ub_gm, copy_ubuf_to_gm",
+    "gm_ub": "mte_gm_ub, copy_gm_to_ubuf, sim.gather, sim.gather_mte2",
+    "ub_gm": "mte_ub_gm, copy_ubuf_to_gm, sim.scatter, sim.scatter_mte3",
     "gm_l1": "mte_gm_l1, mte_gm_l1_frac, copy_gm_to_cbuf and its kin",
     "ub_ub": "mte_ub_ub, copy_ubuf_to_ubuf",
     "ub_l1": "mte_ub_l1, copy_ubuf_to_cbuf",

@@ -12,15 +12,29 @@ from ptosim.language.tile_gather import MGather, MScatter
 from ptosim.tiles.folding import is_contiguous
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.mat_gather import gather_elements, gather_rows
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
 from ptosim.tiles.values import Tile, View
 
 
 @lowering(MGather)
-def mgather(build: Builder, target: str, mem: View, idx: Tile | View, dst: Tile, coalesce: str, gatherOob: str) -> None:
+def mgather(
+    build: Builder,
+    target: str,
+    mem: View,
+    idx: Tile | View,
+    workspace: View | None,
+    dst: Tile,
+    coalesce: str,
+    gatherOob: str,
+) -> None:
     if isinstance(idx, View):
-        raise Refused(f"gathers to {dst.buf.loc} are not lowered", "dst_type")
+        if coalesce == "row":
+            gather_rows(build, mem, idx, dst, gatherOob, target)
+        elif workspace is not None:
+            gather_elements(build, mem, idx, workspace, dst, gatherOob)
+        return
     name = "pto.sim.gather" if target == "a5" else "pto.sim.gather_mte2"
     build.op(name, **_operands(build, target, mem, idx, dst, coalesce), beyond=gatherOob)
 
@@ -53,18 +67,29 @@ def _operands(build: Builder, target: str, mem: View, idx: Tile, tile: Tile, coa
         numbers: dict[str, Number] = {
             "capacity": mem.sizes[3] if target == "a5" else _product(build, mem.sizes[:4]),
             "pitch": mem.strides[3],
-            "index_row": each, "index_column": 0,
-            "row_stride": down, "column_stride": 0, "element_stride": across,
-            "rows": tile.rows, "columns": 1, "length": columns,
+            "index_row": each,
+            "index_column": 0,
+            "row_stride": down,
+            "column_stride": 0,
+            "element_stride": across,
+            "rows": tile.rows,
+            "columns": 1,
+            "length": columns,
         }
     else:
         if all(known(number) is not None for number in (*mem.sizes, *mem.strides)) and not is_contiguous(mem):
             raise Refused("a table whose elements are taken one by one has no gaps", "mem", kind="invalid")
         numbers = {
-            "capacity": _product(build, mem.sizes), "pitch": 1,
-            "index_row": below, "index_column": beside,
-            "row_stride": down, "column_stride": across, "element_stride": 0,
-            "rows": tile.rows, "columns": tile.cols, "length": 1,
+            "capacity": _product(build, mem.sizes),
+            "pitch": 1,
+            "index_row": below,
+            "index_column": beside,
+            "row_stride": down,
+            "column_stride": across,
+            "element_stride": 0,
+            "rows": tile.rows,
+            "columns": tile.cols,
+            "length": 1,
         }
     pointers = {"table": mem.pointer, "indices": idx.pointer(build, i32), "base": tile.pointer(build)}
     return pointers | {role: build.index(number) for role, number in numbers.items()}
