@@ -291,8 +291,8 @@ def there_and_back(fifo: Fifo, count: int, at_once: bool = False) -> str:
 
     At once: it pushes all of them before it takes the first.
     """
-    down = HALVES[fifo.split][0]
-    rows = ROWS // down
+    down, across = HALVES[fifo.split]
+    rows, cols = ROWS // down, COLS // across
     left, right, second = mat(ROWS, COLS, loc="left"), mat(COLS, COLS, loc="right"), mat(COLS, COLS)
     push = f"pto.tpush_to_aiv(%acc : {ACC}) {{split = {fifo.split}}}"
     back = f"""%top@ = arith.muli %i , %c32 : index
@@ -315,8 +315,8 @@ pto.tmatmul ins(%lc, %rc : {left}, {right}) outs(%acc2 : {ACC})
 {load("pc", COLS, COLS, "f16", "mc", second)}
 pto.tmov ins(%mc : {second}) outs(%rc : {right})
 """ + "\n".join(looped(body, count, fifo.unrolled) for body in bodies)
-    tile, half = vec(rows, COLS), vec(rows, COLS, "f16")
-    boxed = vec(rows, COLS, "f16", f", {NZ}")
+    tile, half = vec(rows, cols), vec(rows, cols, "f16")
+    boxed = vec(rows, cols, "f16", f", {NZ}")
     entry, type_ = ("h", half) if fifo.through_gm else ("z", boxed)
     body = f"""%t@ = pto.tpop_from_aic {{split = {fifo.split}}} -> {tile}
 pto.tcvt ins(%t@ : {tile}) outs(%h : {half})
@@ -344,9 +344,14 @@ def test_both_ways_through_global_memory(target: str, slots: int) -> None:
     goes_there_and_back(Fifo(slots, 1, target, mask=3, through_gm=True), 2 * slots + 1)
 
 
-@pytest.mark.parametrize(("slots", "split"), sampled((2, 1), every=every_pair((2, 4), (0, 1))))
+@pytest.mark.parametrize(("slots", "split"), sampled((2, 1), (2, 2), every=every_pair((2, 4), (0, 1, 2))))
 def test_both_ways(slots: int, split: int) -> None:
     goes_there_and_back(Fifo(slots, split, mask=3), 2 * slots + 1)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_left_and_right_halves_both_ways_through_global_memory(target: str) -> None:
+    goes_there_and_back(Fifo(2, 2, target, mask=3, through_gm=True), 5)
 
 
 def test_both_ways_in_straight_code() -> None:
