@@ -30,9 +30,10 @@ HEIGHT = {
     "words": 11,
     "expectation": 12,
     "command": 13,
-    "cli": 14,
-    "__init__": 15,
-    "__main__": 15,
+    "order_cli": 14,
+    "cli": 15,
+    "__init__": 16,
+    "__main__": 16,
 }
 ENGINES = {"reference", "native"}
 ROOMS = set(

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptosim.api import Kernel, Module, check, load, profile
+    from ptosim.api import Kernel, Module, check, load, profile, prove
     from ptosim.arguments import Parameter
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
 
@@ -21,9 +21,22 @@ _HOMES = {
     "check": "api",
     "load": "api",
     "profile": "api",
+    "prove": "api",
 }
 
-__all__ = ["Diagnostic", "Finding", "Kernel", "Location", "Module", "PTOError", "Parameter", "check", "load", "profile"]
+__all__ = [
+    "Diagnostic",
+    "Finding",
+    "Kernel",
+    "Location",
+    "Module",
+    "PTOError",
+    "Parameter",
+    "check",
+    "load",
+    "profile",
+    "prove",
+]
 
 
 def __getattr__(name: str) -> Any:

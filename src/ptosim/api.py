@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ptosim.report.check_report import CheckReport
     from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
+    from ptosim.report.proof import Proof
     from ptosim.sanitize.checker import MemBar
     from ptosim.sanitize.last_writer import Written
     from ptosim.sanitize.observation import Observation
@@ -490,6 +491,23 @@ def _choice(name: str, value: str, choices: Sequence[str]) -> Any:
     return value
 
 
+def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
+    """Prove that a kernel is race-free and balanced for every number of iterations, every branch and every grid.
+
+    The proof has `.proven`, `.counterexample`, `.undecided`, `.assumptions` and `str()`. Arguments are not needed; with
+    them a counterexample is tried by a check, and `.confirmed` says whether it shows.
+    """
+    from ptosim.order.prove import prove as judge
+    from ptosim.report.proof import Proof
+
+    verdict = judge(kernel.module.executable, dict(kernel.program.entries))
+    confirmed = None
+    if args and verdict.broken:
+        shown = {place for found in check(kernel, *args, grid=grid).findings for place in found.places}
+        confirmed = any(shown & found.places for found in verdict.broken)
+    return Proof(kernel.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed)
+
+
 def profile(
     kernel: Kernel,
     *args: Any,
@@ -557,4 +575,4 @@ def _count(name: str, value: Any) -> int:
     return value.__index__()
 
 
-__all__: Sequence[str] = ("Kernel", "Launch", "Module", "check", "load", "profile")
+__all__: Sequence[str] = ("Kernel", "Launch", "Module", "check", "load", "profile", "prove")

@@ -22,17 +22,22 @@ from ptosim.command import (
     Differs,
     Launching,
     Tolerance,
+    arguments_of,
     launches,
     reports,
     show,
 )
 from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.order_cli import prove
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
 @click.version_option(package_name="ptosim", prog_name="ptosim", message="%(prog)s %(version)s")
 def main() -> None:
     """Run, check, time and see Ascend PTO micro-instruction kernels on any computer."""
+
+
+main.add_command(prove)
 
 
 @main.command()
@@ -185,7 +190,7 @@ def run(
 
     module = load(file, target)
     chosen = module.kernel(kernel)
-    values = _values(chosen, words)
+    values = arguments_of(chosen, words)
     outputs = [_numbered(text, values) for text in saves]
     wanted = [expectation(chosen, values, *_numbered(text, values)) for text in expects]
     launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps, poison=poison)
@@ -205,17 +210,6 @@ def run(
     if not as_json:
         _summary(chosen, values)
     return module.warnings
-
-
-def _values(kernel: Any, words: Sequence[str]) -> list[Any]:
-    from ptosim.words import value_of
-
-    signature = kernel.signature
-    if len(words) != len(signature):
-        names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
-        message = f"{kernel.name} takes {len(signature)} arguments ({names}), but {len(words)} were given"
-        raise error("argument", message, hint="ptosim run --help says how arguments are written")
-    return [value_of(word, parameter) for word, parameter in zip(words, signature, strict=True)]
 
 
 def _copies(values: list[Any]) -> list[Any]:
@@ -323,7 +317,7 @@ def check(
             _write_sarif(sarif, problem.diagnostics)
         raise
     chosen = module.kernel(kernel)
-    launch = Launch(bind(chosen.signature, _values(chosen, words)), grid, max_steps=max_steps)
+    launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, max_steps=max_steps)
     selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
     with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
         report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
@@ -434,7 +428,7 @@ def profile(
     architecture = load_target(target).architecture if target else None
     chosen = api.load(file, architecture).kernel(kernel)
     machine = load_target(target or chosen.module.target)
-    values = _values(chosen, words)
+    values = arguments_of(chosen, words)
     other = api.load(compare, architecture).kernel() if compare else None
     changed = _changed(machine, what_ifs) if what_ifs else None
     runs = 1 + sum(map(bool, (other, changed, checked)))

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from ptosim.diagnostics import PTOError
+from ptosim.diagnostics import PTOError, error
 
 _JSON_STREAM = "ptosim.json"
 INTERRUPTED = 130  # what a shell reports for a program that SIGINT has ended
@@ -83,6 +83,18 @@ def launches(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def arguments_of(kernel: Any, words: Sequence[str]) -> list[Any]:
+    """The arguments of a launch, from the words of the command line."""
+    from ptosim.words import value_of
+
+    signature = kernel.signature
+    if len(words) != len(signature):
+        names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
+        message = f"{kernel.name} takes {len(signature)} arguments ({names}), but {len(words)} were given"
+        raise error("argument", message, hint="ptosim run --help says how arguments are written")
+    return [value_of(word, parameter) for word, parameter in zip(words, signature, strict=True)]
+
+
 class Differs(PTOError):
     """A result is not what --expect says: the kernel is wrong, not the command line."""
 
@@ -127,7 +139,10 @@ def show(diagnostics: Sequence[Any], as_json: bool) -> None:
 
 
 class Commands(click.Group):
-    ORDER = ("run", "check", "profile", "verify", "print", "isa", "explain", "cache")
+    ORDER = (
+        *("run", "check", "prove", "profile", "verify", "print", "lower", "plan"),
+        *("isa", "explain", "cache"),
+    )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self.commands, key=self.ORDER.index)

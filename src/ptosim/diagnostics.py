@@ -127,6 +127,12 @@ class Diagnostic:
     def line(self) -> int | None:
         return self.location.line if self.location else None
 
+    @property
+    def places(self) -> set[tuple[str, int]]:
+        """Its kind at every line that takes part."""
+        others = [other.location for other in self.related]
+        return {(self.kind, place.line) for place in (self.location, *others) if place is not None}
+
     def __str__(self) -> str:
         return render(self)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptosim.effects.names import SERIAL_PIPES, Pipe, Space
-from ptosim.order.model import Block, Branch, Entry, Loop, Node, Program, Range, Touch
+from ptosim.order.model import BarrierNode, Block, Branch, Entry, Loop, Node, Program, Range, SetFlag, Touch, WaitFlag
 from ptosim.order.number import between
 from ptosim.order.pairs import Barrier, Inserted, Pair
 
@@ -98,6 +98,12 @@ def _program(text: list[Any]) -> Program:
                 return inner
             case ("if", then, otherwise):
                 return Branch(nothing, (block(then, path), block(otherwise, path)), between(0, 1))
+            case ("set", source, destination, id_):
+                return SetFlag(nothing, source, destination, id_)
+            case ("wait", source, destination, id_):
+                return WaitFlag(nothing, source, destination, id_)
+            case ("barrier", pipe):
+                return BarrierNode(nothing, pipe)
             case ("work", pipe, touches):
                 found = tuple(Touch(writes, _range(b, shift, path)) for b, shift, writes in touches)
                 entry = Entry(nothing, pipe, found, path, len(program.entries))
@@ -114,6 +120,47 @@ def _range(buffer: Buffer, shift: int, path: tuple[int, ...]) -> Range:
         return Range(Space.UB, "", None, (), (span_of(buffer, shift if not path else 0),))
     spans = tuple(span_of(buffer, (turn + shift) % buffer.slots) for turn in range(buffer.slots))
     return Range(Space.UB, "", path[-1], (), spans)
+
+
+# --- written synchronisation ------------------------------------------------------------------------------------------
+
+
+def with_flags(written: Written, inserted: Inserted, seed: int) -> Written:
+    """The program with inserted pairs as flags in its text, an id for each; some of them forgotten or moved."""
+    dice = random.Random(seed)
+    quality = dice.choice([0.0, 0.0, 0.03, 0.1])
+    ids = {pair: number for number, pair in enumerate(inserted.pairs)}
+
+    def spoiled(items: list[Any]) -> list[Any]:
+        kept = [item for item in items if dice.random() >= quality]
+        return kept + [item for item in items if dice.random() < quality / 2]
+
+    def flag(word: str, pair: Pair) -> Any:
+        return (word, *pair.key, ids[pair])
+
+    def block(model: Block, text: list[Any]) -> list[Any]:
+        made: list[Any] = []
+        for node, item in zip(model.nodes, text, strict=True):
+            before = [
+                ("barrier", each.pipe) if isinstance(each, Barrier) else flag("wait", each)
+                for each in inserted.before.get(node, ())
+            ]
+            primed = [pair for pair in inserted.primed.get(node, ()) for _ in range(pair.distance)]  # type: ignore[call-overload]
+            made += spoiled(before) + spoiled([flag("set", pair) for pair in primed])
+            match item:
+                case ("loop", body):
+                    made.append(("loop", block(node.blocks()[0], body)))
+                case ("if", then, otherwise):
+                    made.append(
+                        ("if", *(block(arm, t) for arm, t in zip(node.blocks(), (then, otherwise), strict=True)))
+                    )
+                case _:
+                    made.append(item)
+            made += spoiled([flag("wait", pair) for pair in primed])
+            made += spoiled([flag("set", pair) for pair in inserted.after.get(node, ())])
+        return made
+
+    return program_of(block(written.program.body, written.text))
 
 
 # --- the replay -------------------------------------------------------------------------------------------------------
@@ -158,6 +205,12 @@ class Replay:
         match item:
             case ("work", pipe, touches):
                 self._work(pipe, touches, indices)
+            case ("set", source, destination, id_):
+                self._flag_set(source, (source, destination, id_))
+            case ("wait", source, destination, id_):
+                self._flag_wait(destination, (source, destination, id_))
+            case ("barrier", pipe):
+                self._barrier(pipe)
             case ("if", then, otherwise):
                 assert isinstance(node, Branch)
                 chosen = self.dice.randrange(2)
@@ -207,7 +260,6 @@ class Replay:
 
     def _set(self, pair: Pair, turn: int) -> None:
         key = (*pair.key, pair.base + turn % (pair.lanes or 1))
-        number = self._begin(pair.source)
         if self.flags[key]:
             self.problems.append(f"double set: {key}")
         if key in self.last_wait:
@@ -216,27 +268,33 @@ class Replay:
                 self.problems.append(f"set before the wait is known: {key}")
         if key[2] > 7:
             self.problems.append(f"id {key}")
-        token = dict(self.known[pair.source])
-        token[pair.source] = number
-        if pair.source is Pipe.S:
+        self._flag_set(pair.source, key)
+
+    def _flag_set(self, source: Pipe, key: Any) -> None:
+        number = self._begin(source)
+        token = dict(self.known[source])
+        token[source] = number
+        if source is Pipe.S:
             token[STORES] = self.count[STORES]
-        if pair.source in SERIAL_PIPES:
-            self.known[pair.source][pair.source] = number
+        if source in SERIAL_PIPES:
+            self.known[source][source] = number
         self.flags[key].append(token)
 
     def _wait(self, pair: Pair, turn: int) -> None:
         key = (*pair.key, pair.base + turn % (pair.lanes or 1))
-        number = self._begin(pair.destination)
+        self.last_wait[key] = (pair.destination, self._flag_wait(pair.destination, key))
+
+    def _flag_wait(self, destination: Pipe, key: Any) -> int:
+        number = self._begin(destination)
         if not self.flags[key]:
             self.problems.append(f"hang: {key}")
-            return
-        known = self.known[pair.destination]
+            return number
+        known = self.known[destination]
         for pipe, ended in self.flags[key].pop(0).items():
             known[pipe] = max(known[pipe], ended)
-        known[pair.destination] = (
-            max(known[pair.destination], number) if pair.destination in SERIAL_PIPES else known[pair.destination]
-        )
-        self.last_wait[key] = (pair.destination, number)
+        if destination in SERIAL_PIPES:
+            known[destination] = max(known[destination], number)
+        return number
 
     def _barrier(self, pipe: Pipe) -> None:
         if pipe is Pipe.ALL:

@@ -14,6 +14,7 @@ from ptosim.language.operands import constant_of
 from ptosim.language.parser import without_collection
 from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
 from ptosim.language.sim import SimPrintTile
+from ptosim.language.sim_table import SimScatter
 from ptosim.language.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
@@ -65,11 +66,13 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
 
 def _stores_in_order(op: Operation) -> bool:
     """Whether an operation stores to GM what blocks may store to one place in a certain order, atomically by a clause
-    of its own or a scalar, or whether it prints."""
+    of its own, a scalar or by index, or whether it prints."""
     if isinstance(op, Print | SimPrintTile):
         return True
     if isinstance(op, MteL0cGm):
         return op.atomic_type is not None
+    if isinstance(op, SimScatter):
+        return True
     if not isinstance(op, StoreScalar | StDev):
         return False
     pointer = op.pointer.type

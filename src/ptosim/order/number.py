@@ -59,6 +59,9 @@ class Maybe:
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
+    def __bool__(self) -> bool:
+        raise TypeError("nobody knows")
+
     def __mul__(self, other: Any) -> Difference:
         return Difference(self, other)
 

@@ -1,0 +1,238 @@
+"""The proof of written order: for every number of iterations and every branch, or what stands in its way.
+
+Sound, not complete: what the analysis cannot tell apart it calls undecided and names. What a kernel takes for granted
+it has to take for granted too, and says so: that different arguments do not overlap, and that a copy whose length only
+the run knows ends before the next buffer begins.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from xdsl.ir import Operation
+
+from ptosim.diagnostics import Diagnostic, Location, Related
+from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe, Space
+from ptosim.language.function import Function
+from ptosim.language.load import VerifiedModule
+from ptosim.order.conflict import Conflicts, distance
+from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Span, Touch
+from ptosim.order.number import Linear, Periodic, bounds
+from ptosim.order.read import read
+from ptosim.order.state import State
+from ptosim.order.turns import TurnWalker
+from ptosim.order.values import ANYWHERE
+from ptosim.order.walk import Meeting, Walker
+
+DIFFERENT_ARGUMENTS = "different arguments do not overlap"
+DIFFERENT_BLOCKS = "different blocks do not write the same bytes of GM"
+STAY_INSIDE = "a copy whose length only the run knows ends before the next buffer begins"
+
+_LONGEST = 1 << 19
+"""Bytes of the largest on-chip memory: a bound beyond it says nothing."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found: nothing at all is a proof."""
+
+    broken: tuple[Diagnostic, ...]
+    """What goes wrong, each with the least number of iterations that shows it."""
+    undecided: tuple[Diagnostic, ...]
+    assumptions: tuple[str, ...]
+
+
+def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
+    """Judge the programs of a kernel."""
+    broken: list[Diagnostic] = []
+    undecided: list[Diagnostic] = []
+    assumptions = {DIFFERENT_ARGUMENTS: None, DIFFERENT_BLOCKS: None}
+    for core, function in entries.items():
+        program = read(module, function, core, SERIAL_PIPES)
+        confined = _confine(program)
+        if confined:
+            assumptions[STAY_INSIDE] = None
+        judged = _Judge(module, program, confined)
+        judged.walk()
+        broken += judged.broken.values()
+        undecided += judged.undecided.values()
+    return Verdict(tuple(broken), tuple(undecided), tuple(assumptions))
+
+
+# --- accesses of unknown length ---------------------------------------------------------------------------------------
+
+
+def _confine(program: Program) -> set[Range]:
+    """Let accesses of unknown length end where the next buffer begins; gives what they touch then."""
+    touches = [touch for entry in program.entries for touch in entry.touches]
+    starts = {space: sorted(_starts(touches, space)) for space in {touch.range.space for touch in touches}}
+    found: set[Range] = set()
+    for entry in program.entries:
+        confined = tuple(
+            replace(touch, range=_confined(touch.range, starts[touch.range.space])) for touch in entry.touches
+        )
+        found |= {new.range for old, new in zip(entry.touches, confined, strict=True) if old.range is not new.range}
+        entry.touches = confined
+    return found
+
+
+def _starts(touches: list[Touch], space: Space) -> set[int]:
+    return {
+        span[0]
+        for touch in touches
+        if touch.range.space is space
+        for span in touch.range.spans
+        if span is not None and isinstance(span[0], int)
+    }
+
+
+def _confined(range_: Range, starts: list[int]) -> Range:
+    spans = tuple(_ended(span, range_.space, starts) for span in range_.spans)
+    changed = any(new is not old for new, old in zip(spans, range_.spans, strict=True))
+    return replace(range_, spans=spans) if changed else range_
+
+
+def _ended(span: Span, space: Space, starts: list[int]) -> Span:
+    length = 0 if span is None else bounds(span[1] - span[0])[1]
+    if span is None or (length is not None and length < _LONGEST):
+        return span
+    low = span[0]
+    if space is not Space.GM and isinstance(low, int):
+        following = bisect_right(starts, low)
+        return (low, starts[following]) if following < len(starts) else span
+    if isinstance(low, Linear):
+        steps = [factor for each, factor in low.terms.items() if each.is_iteration and factor > 0]
+        return (low, low + min(steps)) if steps else span
+    return span
+
+
+# --- judgement --------------------------------------------------------------------------------------------------------
+
+
+class _Judge:
+    def __init__(self, module: VerifiedModule, program: Program, confined: set[Range]) -> None:
+        self.parsed = module.parsed
+        self.confined = confined
+        self.program = program
+        self.broken: dict[tuple[object, ...], Diagnostic] = {}
+        self.undecided: dict[tuple[object, ...], Diagnostic] = {}
+
+    def walk(self) -> None:
+        walker = TurnWalker(self.program, Conflicts(self.program), self._missing)
+        unknown = list(self._unknown())
+        walker.walk()
+        for node in walker.unmatched:
+            message = f"{node.op.name} may wait for a set that never comes"
+            self._add(bool(unknown), Diagnostic("unmatched-wait", "error", message, self._place(node.op)))
+        for node in walker.unbalanced:
+            message = "not every way through here takes as many flags as it sets"
+            self._add(bool(unknown), Diagnostic("undrained", "warning", message, self._place(node.op)))
+        for key in walker.end.counts():
+            node = next((n for n in self.program.body.walk() if isinstance(n, Flag) and key[:2] == _pair(n)), None)  # type: ignore[index]
+            message = f"a flag from {key[0]} to {key[1]} is left over at the end"  # type: ignore[index]
+            found = Diagnostic("undrained", "warning", message, self._place(node.op) if node else None)
+            self._add(bool(unknown), found)
+
+    def _unknown(self) -> Iterator[Node]:
+        """What the analysis cannot follow."""
+        for node in self.program.body.walk():
+            reason = _reason(node)
+            if reason is not None:
+                self._add(True, Diagnostic("lint", "warning", reason, self._place(node.op)))
+                yield node
+
+    def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+        for entry in self.program.entries:
+            if open_ >> entry.number & 1:
+                self._race(entry, meeting)
+        state.open[meeting.later.pipe] &= ~open_
+
+    def _race(self, earlier: Entry, meeting: Meeting) -> None:
+        later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
+        touches = next(_meeting(earlier, later, loop), None)
+        certain = touches is not None and self._is_certain(touches[0].range, touches[1].range, meeting.distance)
+        space = touches[1].range.space if touches is not None else Space.GM
+        message = f"{later.pipe} may access {space} before {earlier.pipe} has ended its own access"
+        if not certain:
+            message = f"{later.pipe} and {earlier.pipe} may touch the same bytes of {space}, and nothing orders them"
+        roles = {True: "writes", False: "reads"}
+        writes = [touch.writes for touch in touches] if touches is not None else [True, True]
+        related = self._place(earlier.op)
+        found = Diagnostic(
+            "race",
+            "error" if certain else "warning",
+            message,
+            self._place(later.op),
+            label=f"{later.pipe} {roles[writes[1]]} here",
+            related=(Related(related, f"{earlier.pipe} {roles[writes[0]]} here"),) if related is not None else (),
+            notes=tuple(self._notes(meeting, later, certain)),
+            pipe=later.pipe,
+        )
+        self._add(not certain, found)
+
+    def _is_certain(self, earlier: Range, later: Range, apart: int) -> bool:
+        """Whether two ranges meet for sure: their bytes are known, or they begin at the same one."""
+        if self._is_exact(earlier) and self._is_exact(later):
+            return True
+        turns = range(max(len(earlier.spans), len(later.spans)))
+        pairs = [
+            (earlier.spans[(turn - apart) % len(earlier.spans)], later.spans[turn % len(later.spans)]) for turn in turns
+        ]
+        return any(a is not None and b is not None and _is_same_start(a[0], b[0]) for a, b in pairs)
+
+    def _is_exact(self, range_: Range) -> bool:
+        """Whether the bytes are known to the last."""
+        ends = [end for span in range_.spans if span is not None for end in span]
+        known = len(ends) == 2 * len(range_.spans) and all(isinstance(end, int) for end in ends)
+        return known and range_.origin != ANYWHERE and range_ not in self.confined
+
+    def _notes(self, meeting: Meeting, later: Entry, certain: bool) -> Iterator[str]:
+        for name in later.loops:
+            loop = self.program.loops[name]
+            times = meeting.distance + 1 if loop is meeting.rounds[-1].loop else 1
+            place = self._place(loop.op)
+            yield f"it shows when the loop at line {place.line if place else '?'} runs {times} time{'s' * (times > 1)}"
+        if not certain:
+            yield "the bytes depend on values that only the run knows"
+
+    def _add(self, undecided: bool, found: Diagnostic) -> None:
+        places = (found.kind, found.location, *(other.location for other in found.related))
+        (self.undecided if undecided else self.broken).setdefault(places, found)
+
+    def _place(self, op: Operation) -> Location | None:
+        return self.parsed.location(op)
+
+
+def _is_same_start(a: object, b: object) -> bool:
+    return isinstance(a, int) and isinstance(b, int) and a == b
+
+
+def _pair(node: Flag) -> tuple[Pipe, Pipe]:
+    return node.source, node.destination
+
+
+def _reason(node: Node) -> str | None:
+    """Why a node cannot be followed, or None."""
+    match node:
+        case Opaque():
+            return f"{node.op.name} cannot be looked into"
+        case Entry(is_signal=True):
+            return f"{node.op.name} waits for or signals another core, whose program decides the order"
+        case Flag() | GetBuffer() | ReleaseBuffer() if node.id is None or (
+            isinstance(node.id, Periodic) and node.id.start
+        ):
+            return f"the id of {node.op.name} is only known when it runs"
+        case _:
+            return None
+
+
+def _meeting(earlier: Entry, later: Entry, loop: Loop | None) -> Iterator[tuple[Touch, Touch]]:
+    """The accesses of two entries that meet."""
+    name = None if loop is None else loop.name
+    for a in earlier.touches:
+        for b in later.touches:
+            near = (a.writes or b.writes) and a.range.space is b.range.space
+            if near and distance(a.range, b.range, name) is not None:
+                yield a, b

@@ -1,0 +1,51 @@
+"""What `ptosim.prove` returns: a proof of order, or what stands in its way, and its forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ptosim.diagnostics import Finding
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Whether a kernel is in order for every number of iterations, every branch and every grid."""
+
+    kernel: str
+    findings: tuple[Finding, ...]
+    """What goes wrong for some number of iterations."""
+    undecided: tuple[Finding, ...]
+    """What the analysis could not tell."""
+    assumptions: tuple[str, ...]
+    confirmed: bool | None = None
+    """Whether a check with the given arguments shows the counterexample; None where it was not run."""
+
+    @property
+    def proven(self) -> bool:
+        return not self.findings and not self.undecided
+
+    @property
+    def counterexample(self) -> Finding | None:
+        """Two lines out of order, with the least number of iterations that shows it."""
+        return self.findings[0] if self.findings else None
+
+    @property
+    def summary(self) -> str:
+        """The last lines of the text."""
+        assuming = "".join(f"\n  assuming that {assumption}" for assumption in self.assumptions)
+        if self.proven:
+            return f"{self.kernel}: race-free and balanced for every number of iterations, branch and grid{assuming}"
+        if self.findings:
+            words = {None: "not run", True: "confirmed by check", False: "not shown by these arguments"}
+            return f"{self.kernel}: not in order ({words[self.confirmed]})"
+        return f"{self.kernel}: undecided{assuming}"
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, (*self.findings, *self.undecided)), self.summary])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def to_json(self) -> list[dict[str, object]]:
+        """Plain data: one object per finding, those that are undecided as warnings."""
+        return [finding.to_json() for finding in (*self.findings, *self.undecided)]

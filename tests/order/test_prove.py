@@ -1,0 +1,213 @@
+"""Proofs: every example is decided, and a proof never contradicts a check at any number of iterations."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from order.random_order import Replay, Written, random_program, with_flags
+from ptosim.order.conflict import Conflicts
+from ptosim.order.insert import insert
+from ptosim.order.pairs import Inserted
+from ptosim.order.state import State
+from ptosim.order.turns import TurnWalker
+from ptosim.order.walk import Meeting, Walker
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SINGLE = sorted(
+    path
+    for path in EXAMPLES.glob("*.pto")
+    if not re.search(r"pto\.(sync|set_intra|wait_intra|set_cross|wait_flag_dev)", path.read_text())
+)
+BLAMED = {"race", "deadlock", "unmatched-wait"}
+"""What a proof excludes; leftover flags are looked at besides."""
+
+
+@pytest.mark.parametrize("path", SINGLE, ids=lambda path: path.stem)
+def test_every_example_of_one_core_is_proven(path: Path):
+    for kernel in ptosim.load(path).kernels.values():
+        proof = ptosim.prove(kernel)
+        assert proof.proven, proof
+        assert proof.assumptions and "assuming that different arguments do not overlap" in str(proof)
+
+
+def test_a_kernel_of_several_cores_is_undecided():
+    proof = ptosim.prove(ptosim.load(EXAMPLES / "producer_consumer_a5.pto").kernel())
+    assert not proof.proven and any("another core" in found.message for found in proof.undecided)
+
+
+def mutants(text: str) -> list[tuple[str, str]]:
+    """The text without one of its synchronising lines each, or with that line twice."""
+    lines = text.splitlines()
+    found: list[tuple[str, str]] = []
+    for number, line in enumerate(lines):
+        if re.search(r"pto\.(set_flag|wait_flag|get_buf|rls_buf|barrier)", line):
+            for what, instead in (("without", ""), ("twice", f"{line}\n{line}")):
+                found.append(
+                    (f"{what} line {number + 1}", "\n".join([*lines[:number], instead, *lines[number + 1 :], ""]))
+                )
+    return found
+
+
+def kernels() -> dict[str, Any]:
+    """Examples whose number of iterations an argument says, and the arguments for n iterations."""
+    x = np.ones(16 * 1024, "f4")
+
+    def tiles(n: int) -> list[Any]:
+        return [x, np.zeros_like(x), n, 1024 if n else 0]
+
+    return {"pingpong": tiles, "singlebuffer": tiles}
+
+
+def _no_contradiction(name: str, every: int, iterations: range) -> int:
+    """Whatever a check finds is not proven; gives how often it found something."""
+    text, reported = (EXAMPLES / f"{name}.pto").read_text(), 0
+    for what, changed in mutants(text)[::every]:
+        kernel = ptosim.load(changed).kernel()
+        proof = ptosim.prove(kernel)
+        for n in iterations:
+            kinds = {found.kind for found in ptosim.check(kernel, *kernels()[name](n)).findings}
+            if kinds & {*BLAMED, "undrained"}:
+                reported += 1
+                assert not proof.proven, f"{name} {what}: {kinds} at {n} iterations"
+    return reported
+
+
+@pytest.mark.parametrize("name", ["pingpong", "singlebuffer"])
+def test_no_proof_where_a_check_finds_something(name: str):
+    assert _no_contradiction(name, 4, range(1, 4, 2)) >= 4
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["pingpong", "singlebuffer"])
+def test_no_proof_where_a_check_finds_something_at_any_number_of_iterations(name: str):
+    assert _no_contradiction(name, 1, range(10)) > 20
+
+
+def test_a_counterexample_is_tried_on_the_arguments():
+    text = (EXAMPLES / "pingpong.pto").read_text()
+    line = '      pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %parity]\n'
+    assert line in text
+    kernel = ptosim.load(text.replace(line, "")).kernel()
+    x = np.ones(16 * 1024, "f4")
+    proof = ptosim.prove(kernel, x, np.zeros_like(x), 2, 1024)
+    assert not proof.proven and proof.confirmed is True
+    assert proof.counterexample is not None and proof.counterexample.kind == "race"
+    assert "runs 1 time" in str(proof) and "confirmed by check" in str(proof)
+    assert ptosim.prove(kernel).confirmed is None
+
+
+PARITY = """
+module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>, %n: index) attributes {{pto.kernel}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %z = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %k = arith.constant 1024 : i64
+    %far = arith.constant 4096 : i64
+    %elements = arith.constant 256 : index
+    %p = pto.castptr %z : i64 -> !pto.ptr<f32, ub>
+    %q = pto.castptr %far : i64 -> !pto.ptr<f32, ub>
+    pto.set_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]
+    pto.set_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID1"]
+    scf.for %i = %c0 to %n step %c1 {{
+      %odd = arith.remui %i, %c2 : index
+      %even = arith.cmpi eq, %odd, %c0 : index
+      %at = arith.muli %i, %elements : index
+      %from = pto.addptr %x, %at : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+      %to = pto.addptr %y, %at : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+      scf.if %even {{
+        {even}
+      }} else {{
+        {odd}
+      }}
+    }}
+    pto.wait_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]
+    pto.wait_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID1"]
+    return
+  }}
+}}
+"""
+
+
+def arm(buffer: str, back: int, forward: int) -> str:
+    return f"""
+        pto.wait_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID{back}"]
+        pto.mte_gm_ub %from, {buffer}, %z, %k nburst(%one, %k, %k)
+          : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+        pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID{forward}"]
+        pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID{forward}"]
+        pto.mte_ub_gm {buffer}, %to, %k nburst(%one, %k, %k) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+        pto.set_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID{back}"]"""
+
+
+def test_two_buffers_by_branches_on_the_parity_of_the_index():
+    kernel = ptosim.load(PARITY.format(even=arm("%p", 0, 0), odd=arm("%q", 1, 1))).kernel()
+    assert ptosim.prove(kernel).proven, ptosim.prove(kernel)
+
+
+def test_the_same_buffer_in_both_arms_is_a_race():
+    """Ids 0 and 1 hold back every second load each, but both load into the same bytes."""
+    kernel = ptosim.load(PARITY.format(even=arm("%p", 0, 0), odd=arm("%p", 1, 1))).kernel()
+    proof = ptosim.prove(kernel)
+    x = np.ones(4096, "f4")
+    assert not proof.proven and proof.counterexample is not None
+    assert not ptosim.check(kernel, x, np.zeros_like(x), 4).ok
+
+
+def test_the_command(tmp_path: Path):
+    from click.testing import CliRunner
+
+    from ptosim.cli import main
+
+    good = CliRunner().invoke(main, ["prove", str(EXAMPLES / "softmax.pto")])
+    assert good.exit_code == 0 and "race-free and balanced" in good.output
+    path = tmp_path / "bad.pto"
+    path.write_text(PARITY.format(even=arm("%p", 0, 0), odd=arm("%p", 1, 1)))
+    bad = CliRunner().invoke(main, ["prove", str(path), "ones:4096", "zeros:4096", "4"])
+    assert bad.exit_code == 1 and "confirmed by check" in bad.output
+    assert '"kind": "race"' in CliRunner().invoke(main, ["prove", str(path), "--json"]).output
+
+
+# --- random programs --------------------------------------------------------------------------------------------------
+
+
+def _is_proven(written: Written) -> bool:
+    missing: list[int] = []
+
+    def note(walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+        missing.append(open_)
+        state.open[meeting.later.pipe] &= ~open_
+
+    walker = TurnWalker(written.program, Conflicts(written.program), note)
+    walker.walk()
+    return not (missing or walker.unmatched or walker.unbalanced or walker.end.counts())
+
+
+def _agreement(seeds: range) -> None:
+    """Flags of random quality: what is proven stands every replay, and what stands them is mostly proven."""
+    proven = clean = 0
+    for seed in seeds:
+        program = random_program(seed)
+        written = with_flags(program, insert(program.program), seed)
+        problems = next((found for found in (Replay(Inserted(), n).run(written) for n in range(25)) if found), [])
+        is_proven = _is_proven(written)
+        assert not (is_proven and problems), f"program {seed}: {problems[0]}"
+        proven, clean = proven + is_proven, clean + (not problems)
+    assert 0.9 * clean <= proven < len(seeds)
+
+
+def test_no_proven_program_has_a_race_a_hang_or_a_flag_left_over():
+    _agreement(range(300))
+
+
+@pytest.mark.full
+def test_ten_thousand_programs_with_flags_of_random_quality():
+    _agreement(range(300, 10_300))
