@@ -4,6 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/installed
 SOFTMAX := examples/softmax.pto rand:24x128 zeros:24x128 24 --grid 3
+TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
 .PHONY: demo test test-all lint bench clean
 
@@ -12,7 +13,11 @@ demo: $(STAMP)
 	$(BIN)/ptosim run $(SOFTMAX)
 	$(BIN)/ptosim check $(SOFTMAX)
 	$(BIN)/ptosim profile $(SOFTMAX) --html build/softmax.html
-	@echo "wrote build/softmax.html"
+	$(BIN)/ptosim run $(TILES)
+	$(BIN)/ptosim check $(TILES)
+	$(BIN)/ptosim profile $(TILES) --html build/tiles.html
+	$(BIN)/ptosim plan examples/tiles/softmax.pto --html build/plan.html
+	@echo "wrote build/softmax.html, build/tiles.html and build/plan.html"
 
 test: lint
 	$(BIN)/pytest -n 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -44,6 +45,7 @@ def table() -> list[dict[str, Any]]:
     for name, (tile_text, micro_text) in PAIRS.items():
         arrays = _arrays(2 if name == "add" else 1)
         tile, other = (_run(text, arrays) for text in (tile_text, micro_text))
+        _agree(arrays[-1], tile, other)
         seconds, compared = in_turns(tile, other)
         add(f"{name} 4 M in tiles, to the same scopes by hand", compared / seconds, 1e3 * seconds, FLOOR)
     _softmax(add)
@@ -56,10 +58,20 @@ def _arrays(inputs: int) -> list[np.ndarray]:
     return [*arrays, np.zeros(ELEMENTS, np.float32)]
 
 
-def _run(text: str, arrays: list[np.ndarray], threads: int = 1) -> Any:
+def _run(text: str, arrays: list[np.ndarray]) -> Callable[[], None]:
     kernel = ptosim.load(text, sync="written").kernel()
     count = ELEMENTS // (ROWS * COLUMNS * BLOCKS)
-    return partial(kernel, *arrays, count, grid=BLOCKS, engine="native", threads=threads)
+    return partial(kernel, *arrays, count, grid=BLOCKS, engine="native", threads=1)
+
+
+def _agree(result: np.ndarray, *runs: Callable[[], None]) -> None:
+    """What is compared computes the same."""
+    results: list[bytes] = []
+    for run in runs:
+        result[:] = 0
+        run()
+        results.append(result.tobytes())
+    assert len(set(results)) == 1
 
 
 def _softmax(add: Any) -> None:
@@ -92,7 +104,10 @@ def _starting(rows: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as directory, patch.dict(os.environ, XDG_CACHE_HOME=directory):
         x, y = np.zeros(1 << 12, np.float32), np.zeros(1 << 12, np.float32)
         kernel = ptosim.load(text, sync="written").kernel()
-        run = lambda kernel: kernel(x, y, 0, 32, engine="native", threads=1)  # noqa: E731
+
+        def run(kernel: ptosim.Kernel) -> None:
+            kernel(x, y, 0, 32, engine="native", threads=1)
+
         first, second = in_turns(lambda: run(ptosim.load(text, sync="written").kernel()), lambda: run(kernel))
         add("from cache: 300 tile operations", first - second, 0.005)
 

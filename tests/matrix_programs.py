@@ -59,6 +59,10 @@ class Program:
         self.types: dict[str, str] = {}
         self.heads: dict[str, str] = {}
         self.lines: list[str] = []
+        self.vector: list[str] | None = None
+        """What the vector cores do, in a kernel for all cores."""
+        self.ends: dict[str, int] = {}
+        """Where the last tile of each memory ends."""
 
     def number(self, value: int | str, type_: str = "index") -> str:
         if isinstance(value, str):
@@ -102,7 +106,12 @@ class Program:
         self, name: str, text: str, layout: str = "", addr: int | None = None, valid: tuple[Any, Any] | None = None
     ) -> None:
         self.types[name] = f"!pto.tile_buf<{', '.join(filter(None, [text, layout]))}>"
-        at = "" if addr is None else f" addr = {self.number(addr, 'i64')}"
+        loc, shape, *_ = text.split(", ")
+        rows, cols, element = shape.split("x", 2)
+        size = up(int(rows), 32) * up(int(cols), 32) * np.dtype(DTYPES[element]).itemsize if rows != "1" else 512
+        start = self.ends.get(loc, 0) if addr is None else addr
+        self.ends[loc] = max(self.ends.get(loc, 0), up(start + size, 512))
+        at = f" addr = {self.number(start, 'i64')}"
         sizes = "" if valid is None else f" valid_row = {self.number(valid[0])} valid_col = {self.number(valid[1])}"
         self.lines.append(f"%{name} = pto.alloc_tile{at}{sizes} : {self.types[name]}")
 
@@ -124,9 +133,13 @@ class Program:
     def __str__(self) -> str:
         parameters = [f"%{name}_gm: !pto.ptr<{element}, gm>" for name, element in self.views.items()]
         parameters += [f"%{name}: {type_}" for name, type_ in self.scalars.items()]
-        body = "\n    ".join([*self.heads.values(), *self.lines, "return"])
+        lines, kind = self.lines, ", pto.kernel_kind = #pto.kernel_kind<cube>"
+        if self.vector is not None:
+            lines = ["pto.section.cube {", *lines, "}", "pto.section.vector {", *self.vector, "}"]
+            kind = ""
+        body = "\n    ".join([*self.heads.values(), *lines, "return"])
         return (
-            f'module attributes {{pto.target_arch = "{self.target}", pto.kernel_kind = #pto.kernel_kind<cube>}} {{\n'
+            f'module attributes {{pto.target_arch = "{self.target}"{kind}}} {{\n'
             f"  func.func @k({', '.join(parameters)}) attributes {{pto.kernel}} {{\n    {body}\n  }}\n}}\n"
         )
 

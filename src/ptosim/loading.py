@@ -17,7 +17,7 @@ from ptosim.language.inline_regions import inline_regions
 from ptosim.language.kernels import kernels
 from ptosim.language.launch_parameters import feed_launch_parameters
 from ptosim.language.load import VerifiedModule, load
-from ptosim.language.parser import ParsedModule, deep_recursion
+from ptosim.language.parser import ParsedModule, deep_recursion, without_collection
 from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
@@ -90,6 +90,7 @@ class LoadedModule:
         return replace(_passed(self._prepared, lowering(self._sync)), kernels=self.kernels)
 
 
+@without_collection()
 def load_module(source: Source, target: str | None = None, sync: str = "auto") -> LoadedModule:
     """Read, verify and prepare a module; raises PTOError with the first syntax error, or with all other errors."""
     written = load(source, target)
@@ -103,6 +104,7 @@ def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:
     return memory_plans(_passed(replace(written, parsed=written.parsed.cloned()), preparing()))
 
 
+@without_collection()
 def _passed(module: VerifiedModule, passes: Sequence[Pass]) -> VerifiedModule:
     with deep_recursion():
         for rewrite in passes:

@@ -148,6 +148,23 @@ def test_rows_that_are_read_outside_and_written_inside_are_zeros() -> None:
     assert [found.bytes for found in report.findings] == [(0, 256_000)]
 
 
+REPEATED = """
+    %length = arith.constant 4032 : i64
+    %stride = arith.constant 96 : i64
+    %shift = arith.constant 32 : i64
+    %many = arith.constant 64 : i64
+    pto.mte_gm_ub %x, %in, %zero, %length nburst(%many, %stride, %stride) loop(%many, %shift, %shift)
+        : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i64, i64, i64
+"""
+
+
+def test_rows_that_are_copied_over_each_other_cost_what_they_move() -> None:
+    """4096 rows, 16 MB, into 12 KB of UB: a copy holds what it moves, and what is known of each byte is kept once."""
+    kernel = ptosim.load(text(REPEATED + ALL)).kernel()
+    assert set(examine(kernel)) == {"overlap"}
+    assert peak(kernel) < 8 * 64 * 64 * 4032
+
+
 def test_a_race_behind_a_fault_is_still_found() -> None:
     """Row 200 of both copies lies in UB and in GM; only the rows beyond are left out."""
     kernel = str(rows(4000, 1024, 1024).module).replace("pto.wait_flag", "// pto.wait_flag")

@@ -1,6 +1,7 @@
 """Windows and granules against the plainest thing that does the same: a number per byte."""
 
 from collections.abc import Iterable
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -62,6 +63,22 @@ def test_bytes_outside_are_left_out(start: int, width: int, count: int, stride: 
             assert part.of(places, width).tolist() == part.window().addresses().tolist()
             part.put(image, width, part.window().addresses())
         assert image.tolist() == [place if 0 <= place < SIZE else -1 for place in places]
+
+
+@given(st.integers(-300, SIZE + 300), st.integers(1, 100), st.integers(1, 6), st.integers(-90, 200).filter(bool))
+def test_many_pieces_come_in_portions(start: int, width: int, count: int, stride: int) -> None:
+    for form in spellings(start, count, stride):
+        whole = list(inside(form, width, SIZE))
+        with patch("ptosim.sanitize.window.PORTION", 2 * (width + 64)):
+            portions = list(inside(form, width, SIZE))
+        places = np.array(bytes_of(starts_of(start, count, stride), width))
+        images = [np.full(len(places), -1), np.full(len(places), -1)]
+        for image, parts in zip(images, (whole, portions), strict=True):
+            for part in parts:
+                part.put(image, width, part.window().addresses())
+        assert images[0].tolist() == images[1].tolist()
+        assert all(part.of(places, width).tolist() == part.window().addresses().tolist() for part in portions)
+        assert all(part.window().size <= 2 * width for part in portions)
 
 
 @given(st.lists(st.tuples(any_rows, st.integers(1, 99), st.integers(0, 5)), max_size=12), any_rows)

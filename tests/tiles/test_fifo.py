@@ -66,7 +66,8 @@ class Fifo:
             if self.mask & bit:
                 before += self._buffer(way, memory, side == owner, owner)
                 operands.append(f"{way}_consumer_buf = %{way} : i32")
-        return f"{before}pto.{side}_initialize_pipe {{{', '.join(words)}}} ({', '.join(operands)})"
+        name = {"aic": "pto.aic_initialize_pipe", "aiv": "pto.aiv_initialize_pipe"}[side]
+        return f"{before}{name} {{{', '.join(words)}}} ({', '.join(operands)})"
 
     def _buffer(self, way: str, memory: str, is_owner: bool, owner: str) -> str:
         if not is_owner:
@@ -389,6 +390,30 @@ def test_entries_that_the_kernel_stores_and_loads(slots: int) -> None:
     assert np.array_equal(out, product + 1)
 
 
+@pytest.mark.parametrize("split", [0, 1])
+def test_entries_that_vector_cores_store(split: int) -> None:
+    """Each vector core stores its rows of the left operand; the cube loads all of them."""
+    fifo, down = Fifo(2, split, mask=2, through_gm=True), HALVES[split][0]
+    text, rows, half = to_cube(fifo, 5), ROWS // down, vec(ROWS // down, DEPTH, "f16")
+
+    def taken(operation: str, rows: int) -> str:
+        entry, shape = (f"!pto.{word}<{rows}x{DEPTH}xf16>" for word in ("tensor_view", "partition_tensor_view"))
+        cut = f"%pv = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c{rows}, %c16] : {entry} -> {shape}"
+        return f"%v = pto.{operation} {{split = {split}}} -> {entry}\n{cut}"
+
+    pushed = f"""{taken("talloc_to_aic", rows)}
+{store("d", half, "pv", rows, DEPTH, "f16")}
+pto.tpush_to_aic(%v : !pto.tensor_view<{rows}x{DEPTH}xf16>) {{split = {split}}}"""
+    popped = f"{taken('tpop_from_aiv', ROWS)}\n{load('pv', ROWS, DEPTH, 'f16', 'ma', mat(ROWS, DEPTH))}"
+    text = text.replace(f"pto.tpush_to_aic(%d : {half}) {{split = {split}}}", pushed)
+    text = text.replace(f"%m = pto.tpop_from_aiv {{split = {split}}} -> {mat(ROWS, DEPTH)}", popped)
+    text = text.replace("pto.tmov ins(%m :", "pto.tmov ins(%ma :")
+    a, b, product = inputs(5)
+    out = np.zeros_like(product)
+    run(text, a, b, out, 5, *fifo.arguments())
+    assert np.array_equal(out, 2 * product)
+
+
 def test_a_producer_that_does_not_ask_for_a_slot_overtakes() -> None:
     a, b, product = inputs(5)
     found = kinds(tensors(2, alloc=False), a, b, np.zeros_like(product), 5, *Fifo(2, through_gm=True).arguments())
@@ -478,3 +503,21 @@ def test_the_fixpipe_quantises_with_the_scale_that_is_set() -> None:
     out = np.zeros_like(product)
     run(text, a, b, out, 5)
     assert np.array_equal(out, product * 0.5)
+
+
+def test_views_that_handles_bind() -> None:
+    """The form with handles through GM: the cube stores into declared views, the vector core loads from them."""
+    entry = f"!pto.tensor_view<{ROWS}x{COLS}xf32>"
+    words = "dir_mask = 1, slot_size = 8192, slot_num = 2"
+    setup = f"pto.initialize_l2g2l_pipe {{{words}}} (%slots_gm : !pto.ptr<f32>, %c2v : i32) -> !pto.pipe"
+    text = re.sub(r"pto\.a.._initialize_pipe.*", f"%p = {setup}", tensors(2))
+    declared = f"%v = pto.declare_global -> {entry}\n"
+    for old, new in (("talloc_to_aiv", "talloc"), ("tpop_from_aic", "tpop")):
+        bound = f"{declared}pto.{new}(%v, %p : {entry}, !pto.pipe) {{split = 0}}"
+        text = text.replace(f"%v = pto.{old} {{split = 0}} -> {entry}", bound)
+    text = text.replace(f"pto.tpush_to_aiv(%v : {entry})", f"pto.tpush(%v, %p : {entry}, !pto.pipe)")
+    text = text.replace(f"pto.tfree_from_aic(%v : {entry})", f"pto.tfree(%v, %p : {entry}, !pto.pipe)")
+    a, b, product = inputs(5)
+    out = np.zeros_like(product)
+    run(text, a, b, out, 5, *Fifo(2, through_gm=True).arguments())
+    assert np.array_equal(out, product + 1)

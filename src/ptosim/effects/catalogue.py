@@ -30,6 +30,7 @@ ROOMS = (
     "system",
     "tile_local",
     "sim",
+    "sim_table",
     "cube_load",
     "cube_load_raw",
     "mad",

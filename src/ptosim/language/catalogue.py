@@ -38,6 +38,7 @@ ROOMS = (
     "sfu",
     "system",
     "sim",
+    "sim_table",
     "cube_load",
     "cube_load_raw",
     "mad",

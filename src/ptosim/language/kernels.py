@@ -100,6 +100,8 @@ def _programs(parsed: ParsedModule) -> dict[str, list[Function]]:
 
 def _pairs(parsed: ParsedModule, functions: Sequence[Function]) -> Iterator[tuple[Function, Function]]:
     """A cube and a vector function that are one kernel: by the ends of their names, or because one names the other."""
+    if len(functions) < 2:
+        return
     kinds = {function: cores(function) for function in functions}
     peers = {function: _peers(function) for function in functions}
     for cube in (function for function in functions if kinds[function] == (CoreKind.AIC,)):

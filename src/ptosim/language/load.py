@@ -14,7 +14,7 @@ from ptosim.language.infer import infer
 from ptosim.language.kernels import KernelProgram, kernels
 from ptosim.language.legacy import modernise
 from ptosim.language.operation import PTOOperation
-from ptosim.language.parser import ParsedModule, deep_recursion, parse
+from ptosim.language.parser import ParsedModule, deep_recursion, parse, without_collection
 from ptosim.language.syntax import word_in
 from ptosim.language.tile_target import settle_left
 from ptosim.language.tile_types import MultiTileBufType, PartitionViewType, TensorViewType, TileBufType
@@ -48,6 +48,7 @@ class VerifiedModule:
         return [diagnostic for function in functions for diagnostic in self.refused.get(function, ())]
 
 
+@without_collection()
 def load(source: Source, target: str | None = None) -> VerifiedModule:
     """Read a module; raises PTOError with the first syntax error, or with all errors of the verifier."""
     parsed = parse(source)

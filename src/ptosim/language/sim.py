@@ -12,7 +12,8 @@ from typing import Any
 from xdsl.dialects.builtin import IndexType, i1
 
 from ptosim.diagnostics import SEVERITY
-from ptosim.language.operands import are_type, nth
+from ptosim.effects.names import CoreKind, Space
+from ptosim.language.operands import are_i64, are_type, nth, pointed
 from ptosim.language.operation import (
     Operand,
     OptionalOperand,
@@ -134,3 +135,55 @@ class SimPrintTile(PTOOperation):
             yield Problem("a box is two positive integers: its rows and columns", at="box")
         if (self.box is None) != (self.block_row_stride is None):
             yield Problem("a box needs two strides from box to box, and they a box", at="box")
+
+
+class SimScaleWords(PTOOperation):
+    """Make parameter words of the fixpipe from scales (pipe FIX).
+
+    `count` scales in L1 become as many words of 8 bytes in the fixpipe buffer: the scale, and the sign of 8-bit
+    results. This is what a tile of scales in scaling means; mte_l1_fb copies words that are already made.
+
+        pto.sim.scale_words %l1, %fb, %count : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64
+    """
+
+    name = "pto.sim.scale_words"
+    form = "$source, $dest, $count"
+    placement = "outside"
+    cores = (CoreKind.AIC,)
+    spaces = {"source": (Space.L1,), "dest": (Space.FB,)}
+    source = Operand()
+    dest = Operand()
+    count = Operand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "count")
+        if (name := pointed(self, "source")) not in ("f16", "bf16", "f32"):
+            yield Problem(f"scales are f16, bf16 or f32, not {name}", at="source")
+
+
+class SimStartAcc(PTOOperation):
+    """Start m x n accumulators from zero, or from a row of the bias table (pipe M).
+
+    What a product of no values is: the hardware multiplies at least one.
+
+        pto.sim.start_acc %c, %m, %n : !pto.ptr<f32, l0c>, i64, i64
+        pto.sim.start_acc %c, %m, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>
+    """
+
+    name = "pto.sim.start_acc"
+    form = "$c, $m, $n{, $bias}"
+    placement = "outside"
+    cores = (CoreKind.AIC,)
+    spaces = {"c": (Space.L0C,), "bias": (Space.BT,)}
+    c = Operand()
+    m = Operand()
+    n = Operand()
+    bias = OptionalOperand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "m", "n")
+        if self.bias is None:
+            return
+        bias, accumulator = pointed(self, "bias"), pointed(self, "c")
+        if bias != accumulator:
+            yield Problem(f"the bias is {bias}, but the accumulator is {accumulator}", at="bias")

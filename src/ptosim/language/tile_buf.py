@@ -24,6 +24,9 @@ PADS = ("null", "zero", "max", "min")
 COMPACTS = ("null", "normal", "row_plus_one")
 ROW_PLUS_ONE = COMPACTS.index("row_plus_one")
 
+PARAMETER_BYTES = 8
+"""Of the word that a column has in the fixpipe buffer."""
+
 BLOCK_BYTES = 32
 """The unit that local memories are addressed in: rows of boxes and of plain tiles are multiples of it."""
 
@@ -112,8 +115,11 @@ class TileBuf:
 
     @property
     def size(self) -> int:
-        """Bytes that the tile occupies, whatever its valid region. The short side of a box is whole."""
+        """Bytes that the tile occupies, whatever its valid region. The short side of a box is whole; scales for the
+        fixpipe lie there as words of 8 bytes."""
         rows, cols = self.rows, self.cols
+        if self.space is Space.FB and self.kind.is_float:
+            return rows * cols * PARAMETER_BYTES
         if self.slayout == "row_major":
             cols = _up(cols, self.box[1])
         elif self.slayout == "col_major":

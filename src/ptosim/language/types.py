@@ -7,6 +7,7 @@ works out from the uses. Everything after inference sees closed types only.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -121,6 +122,7 @@ def element_name(type_: Attribute) -> str | None:
     return _NAMED_ELEMENTS.get(type(type_))
 
 
+@cache
 def element_of(type_: Attribute) -> Element:
     """The element description of a scalar type, or of the elements of a pointer or register type."""
     if isinstance(type_, PtrType | VregType):
@@ -157,6 +159,7 @@ class PtrType(ParametrizedAttribute, TypeAttribute):
     space_name: Attribute = param_def()
 
     @staticmethod
+    @cache
     def of(element_type: Attribute, space: Space) -> PtrType:
         return PtrType(element_type, StringAttr(space.value))
 
@@ -236,6 +239,7 @@ class VregType(ParametrizedAttribute, TypeAttribute):
     element: Attribute = param_def()
 
     @staticmethod
+    @cache
     def of(element_type: Attribute) -> VregType:
         return VregType(IntAttr(REGISTER_BYTES // element_of(element_type).bytes), element_type)
 
@@ -325,9 +329,12 @@ def same_type(listed: Attribute, actual: Attribute) -> bool:
     return listed == actual or (type(listed) is type(actual) and (is_open(listed) or is_open(actual)))
 
 
+_VECTOR_STATE = frozenset({VregType, MaskType, AlignType})
+
+
 def is_vector_state(type_: Attribute) -> bool:
     """Whether values of this type live only inside a vector scope."""
-    return isinstance(type_, VregType | MaskType | AlignType)
+    return type(type_) in _VECTOR_STATE  # isinstance of these classes takes six times as long
 
 
 def pointer_of_memref(type_: MemRefType[Attribute]) -> PtrType | None:

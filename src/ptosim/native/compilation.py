@@ -11,8 +11,10 @@ from ptosim.language.function import reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
+from ptosim.language.parser import without_collection
 from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
 from ptosim.language.sim import SimPrintTile
+from ptosim.language.sim_table import SimScatter
 from ptosim.language.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
@@ -43,6 +45,7 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
+@without_collection()
 def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
@@ -63,11 +66,13 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
 
 def _stores_in_order(op: Operation) -> bool:
     """Whether an operation stores to GM what blocks may store to one place in a certain order, atomically by a clause
-    of its own or a scalar, or whether it prints."""
+    of its own, a scalar or by index, or whether it prints."""
     if isinstance(op, Print | SimPrintTile):
         return True
     if isinstance(op, MteL0cGm):
         return op.atomic_type is not None
+    if isinstance(op, SimScatter):
+        return True
     if not isinstance(op, StoreScalar | StDev):
         return False
     pointer = op.pointer.type

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from ptosim.diagnostics import Severity
+from ptosim.effects.burst import BLOCK, FB_BLOCK
+from ptosim.effects.element import Element
+from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT
+from ptosim.effects.mad import EXTENT_LIMIT
 from ptosim.effects.names import GM, Space
 from ptosim.effects.record import Static
+from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing, Extents, tile_text
 from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
-from ptosim.reference.core import Core
+from ptosim.reference import numbers
+from ptosim.reference.accumulator import write_accumulators
+from ptosim.reference.burst import fits
+from ptosim.reference.core import Bytes, Core
 from ptosim.reference.integers import signed64
 from ptosim.reference.semantics import semantics
 
@@ -70,3 +78,29 @@ def _memory(core: Core, space: Space, base: int) -> tuple[memoryview, int]:
     argument, offset = decode(signed64(base))
     buffers = core.global_memory.buffers
     return (buffers[argument] if 0 <= argument < len(buffers) else _NOTHING).data, offset
+
+
+@semantics(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
+def scale_words(core: Core, source: int, dest: int, count: int, element: Element) -> Iterator[None]:
+    if not count:
+        yield
+        return
+    data = core.read_pieces(Space.L1, np.array([source]), count * element.bytes, BLOCK)
+    yield
+    words = core.converted(data.reshape(-1), element.bytes, lambda scales: _words(scales, element))
+    core.write_pieces(Space.FB, np.array([dest]), words.reshape(1, -1), FB_BLOCK)
+
+
+def _words(scales: Bytes, element: Element) -> Bytes:
+    """The bits of each scale as f32, and the sign of results."""
+    values = numbers.canonical(numbers.widen(element, scales.view(numbers.dtype_of(element))))
+    return (values.view(np.uint32).astype(np.uint64) | np.uint64(SIGNED_RESULT)).view(np.uint8)
+
+
+@semantics(op.SimStartAcc)
+def start_acc(core: Core, c: int, m: int, n: int, bias: int | None) -> None:
+    fits(EXTENT_LIMIT, low=1, m=m, n=n)
+    row = np.zeros(n, np.uint32)
+    if bias is not None:
+        row = core.read(Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT).copy().view(np.uint32)
+    write_accumulators(core, c, np.broadcast_to(row, (m, n)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -351,9 +351,10 @@ class Checker(Silent):
             watch = None
             assert owner is not None
             memory = self._memory(space, owner)
+        equal = cache(lambda: data == before())
         for part in inside(starts, width, memory.size):
             covered, kept = part.window(), None if taint is None else part.of(taint, width)
-            unchanged = partial(_unchanged, part, width, data, before)
+            unchanged = partial(_unchanged, part, width, equal)
             if watch:
                 self._vector_store(watch, site, covered, unchanged, kept)
             else:
@@ -456,9 +457,10 @@ class Checker(Silent):
             return
         if kind != READ:
             self.lints.stored_globally(entry, site)
+        equal = cache(lambda: data == before())
         for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
             for clash in outcome.clashes:
-                same = kind == WRITE == clash.track.kind and outcome.equal(clash, data, before())
+                same = kind == WRITE == clash.track.kind and outcome.is_equal(clash, equal())
                 self._global_race(entry, site, kind, outcome, clash, same)
 
     def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
@@ -518,6 +520,6 @@ class Checker(Silent):
 _VERBS: dict[str, Verb] = {READ: "reads", WRITE: "writes"}
 
 
-def _unchanged(part: Part, width: int, data: Any, before: Callable[[], Any]) -> Hit:
+def _unchanged(part: Part, width: int, equal: Callable[[], Hit]) -> Hit:
     """Which of the bytes of some pieces already are what the access stores."""
-    return part.of(data == before(), width)
+    return part.of(equal(), width)

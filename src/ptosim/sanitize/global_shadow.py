@@ -24,8 +24,6 @@ from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 from ptosim.sanitize.window import Part, Places, Starts, as_places, inside, shifted
 
-Bytes = NDArray[np.uint8]
-
 READ, WRITE = "read", "write"
 """Kinds of access; an atomic update has its operation and type as its kind ("add f32")."""
 
@@ -116,11 +114,11 @@ class Outcome:
     width: int
     """Of the pieces of the access."""
 
-    def equal(self, clash: Clash, data: Bytes, before: Bytes) -> bool:
-        """Whether the bytes of a clash already were what the access stores."""
+    def is_equal(self, clash: Clash, equal: NDArray[np.bool_]) -> bool:
+        """Whether the bytes of a clash already were what the access stores, by those of the access that were."""
         offsets = as_places(self.part.starts)
         addresses = (offsets[:, np.newaxis] + np.arange(self.part.width, dtype=np.int64)).reshape(-1)
-        same = self.part.of(data == before, self.width)
+        same = self.part.of(equal, self.width)
         return bool(same[np.isin(addresses, clash.places)].all())
 
 

@@ -50,11 +50,12 @@ class SignalHalves:
     def _edits(self, imbalance: Imbalance, held: Held) -> Iterator[Edit]:
         own = self.program.operation(imbalance.site.location)
         name = None if own is None else {**WAIT_FOR, **SIGNAL_FOR}.get(own.name)
-        if own is None or name is None:
+        if own is None or name is None or not self._is_written(own):
             return
         other = imbalance.key.destination if name in SIGNAL_FOR else imbalance.key.source
         core = CoreKind.AIC if other == "aic" else CoreKind.AIV
-        neighbours = [op for op in self.program.operations() if op.name in SEMAPHORES and core_of(op) is core]
+        signals = (op for op in self.program.operations() if op.name in SEMAPHORES and core_of(op) is core)
+        neighbours = [op for op in signals if self._is_written(op)]
         words = list(self._words(own, imbalance.key, core, neighbours))
         is_wait = name in SIGNAL_FOR
         early = [(op, pipe) for op, pipe in held if is_wait and core_of(op) is core]
@@ -80,6 +81,10 @@ class SignalHalves:
         if not op.name.startswith("arith.") or len(op.results) != 1 or op.results[0].uses:
             return None
         return self.program.source.line(self.program.first_line(op)).partition("=")[0].strip()
+
+    def _is_written(self, op: Operation) -> bool:
+        """Whether the text has the signal itself, rather than something that was lowered to it, such as a FIFO."""
+        return self._written(op)[0] != ""
 
     def _written(self, op: Operation) -> tuple[str, str, str]:
         found = _WRITTEN.search(self.program.source.line(self.program.first_line(op)).partition("//")[0])

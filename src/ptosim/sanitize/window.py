@@ -17,6 +17,11 @@ BLOCK_BITS = 5
 BLOCK = 1 << BLOCK_BITS
 """Bytes of a block, the coarse unit of the shadow."""
 
+PORTION = 1 << 21
+"""Bytes of pieces that are looked at together: each takes a few words. More than any memory on the chip has."""
+_PIECE = 64
+"""What a piece costs besides its bytes, in bytes."""
+
 
 class Window:
     """Which elements of a shadow array an access covers, in the order in which its bytes come."""
@@ -128,9 +133,24 @@ class Part(NamedTuple):
 
 
 def inside(starts: Starts, width: int, size: int) -> Iterator[Part]:
-    """The pieces that lie in a memory of `size` bytes; of those that leave it each by itself, as far as it does not."""
+    """The pieces that lie in a memory of `size` bytes; of those that leave it each by itself, as far as it does not.
+
+    A copy that reads or writes the same bytes over and over may have so many pieces that they come in portions.
+    """
     if not width or not (isinstance(starts, int) or len(starts)):
         return
+    rows = PORTION // (width + _PIECE) or 1
+    if isinstance(starts, int) or len(starts) <= rows:
+        yield from _inside(starts, width, size)
+        return
+    for first in range(0, len(starts), rows):
+        pieces = starts[first : first + rows]
+        for part in _inside(pieces, width, size):
+            numbers = np.arange(len(pieces)) if part.numbers is None else part.numbers
+            yield part._replace(numbers=first + numbers)
+
+
+def _inside(starts: Starts, width: int, size: int) -> Iterator[Part]:
     if _lies_in(starts, width, size):
         yield Part(starts, width)
         return

@@ -61,13 +61,13 @@ TIMING_CLASSES: dict[str, str] = {
 OPERATION_CLASSES: dict[str, str] = {
     "sort": "vbitsort",
     "merge_sort": "vmrgsort4",
-    "mad": "mad and its kin",
+    "mad": "mad and its kin, sim.start_acc",
 }
 
 # Copies, by source and destination: [dma] of a target file.
 COPY_CLASSES: dict[str, str] = {
-    "gm_ub": "mte_gm_ub, copy_gm_to_ubuf",
-    "ub_gm": "mte_ub_gm, copy_ubuf_to_gm",
+    "gm_ub": "mte_gm_ub, copy_gm_to_ubuf, sim.gather, sim.gather_mte2",
+    "ub_gm": "mte_ub_gm, copy_ubuf_to_gm, sim.scatter, sim.scatter_mte3",
     "gm_l1": "mte_gm_l1, mte_gm_l1_frac, copy_gm_to_cbuf and its kin",
     "ub_ub": "mte_ub_ub, copy_ubuf_to_ubuf",
     "ub_l1": "mte_ub_l1, copy_ubuf_to_cbuf",
@@ -75,7 +75,7 @@ COPY_CLASSES: dict[str, str] = {
     "l1_l0a": "mte_l1_l0a and its variants",
     "l1_l0b": "mte_l1_l0b and its variants",
     "l1_bt": "mte_l1_bt, copy_cbuf_to_bt",
-    "l1_fb": "mte_l1_fb, copy_cbuf_to_fbuf",
+    "l1_fb": "mte_l1_fb, copy_cbuf_to_fbuf, sim.scale_words",
     "l1_fill": "raw_fill_l1, create_cbuf_matrix",
     "l0c_gm": "mte_l0c_gm, copy_matrix_cc_to_gm",
     "l0c_l1": "mte_l0c_l1, copy_matrix_cc_to_cbuf",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
+from ptosim.language.catalogue import operations
+from ptosim.tiles.fifo_lines import TAKEN_APART
 from ptosim.tiles.lowering import LOWERINGS, Lowering
 
 ROOMS = (
@@ -20,17 +22,17 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
-    "matrix",
-    "scales",
     "fill",
     "philox",
     "scalar_access",
     "quantise",
     "histogram",
+    "sync",
     "mx",
-    "matrix",
     "gather",
     "scatter",
+    "table",
+    "matrix",
     "scales",
 )
 
@@ -48,5 +50,6 @@ def lowering_of(name: str) -> Lowering | None:
 
 
 def lowered() -> frozenset[str]:
-    """The names of all operations that have a lowering."""
-    return frozenset(_complete())
+    """The names of all operations that have a lowering, or that an earlier pass takes apart (fifo.py)."""
+    apart = {op.name for op in operations() if issubclass(op, TAKEN_APART)}
+    return frozenset(_complete()) | apart

@@ -15,7 +15,7 @@ from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_vector_select import TCmp, TCmps, TSel, TSels
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.registers import Registers, as_element
-from ptosim.tiles.rows import plain
+from ptosim.tiles.rows import plain, reachable
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Access, Lanes, everything, mask_type
 
@@ -151,7 +151,7 @@ def _together(build: Builder, masks: Sequence[SSAValue], width: int) -> SSAValue
 @lowering(TSel)
 def tsel(build: Builder, mask: Tile, src0: Tile, src1: Tile, dst: Tile) -> None:
     plain(mask, src0, src1, dst)
-    _selected(build, mask, dst, src0, lambda: lambda part: part.load(src1))
+    _selected(build, mask, reachable(build, dst, src0, src1), src0, lambda: lambda part: part.load(src1))
 
 
 @lowering(TSels)
@@ -163,7 +163,7 @@ def tsels(build: Builder, mask: Tile, src: Tile, scalar: SSAValue, dst: Tile) ->
         other = Registers(build, dst.element).every(element)
         return lambda part: other
 
-    _selected(build, mask, dst, src, everywhere)
+    _selected(build, mask, reachable(build, dst, src), src, everywhere)
 
 
 def _selected(

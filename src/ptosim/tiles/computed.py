@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 from ptosim.language.build import Builder
 from ptosim.tiles.formula import Formula
 from ptosim.tiles.registers import Registers, as_element
-from ptosim.tiles.rows import in_rows
+from ptosim.tiles.rows import in_rows, reachable
 from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Access, each_register
 
@@ -15,7 +15,7 @@ from ptosim.tiles.walk import Access, each_register
 def computed(build: Builder, formula: Formula, dst: Tile, *sources: Tile | SSAValue) -> None:
     """A scope that computes every element of dst; a scalar among the sources goes into all lanes."""
     rows, *others = in_rows(dst, *(source for source in sources if isinstance(source, Tile)))
-    tiles = iter(others)
+    rows, tiles = reachable(build, rows, *others), iter(others)
     operands = [
         next(tiles) if isinstance(source, Tile) else as_element(build, source, dst.element) for source in sources
     ]

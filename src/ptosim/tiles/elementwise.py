@@ -18,8 +18,8 @@ from ptosim.tiles import formula as formulas
 from ptosim.tiles.computed import computed
 from ptosim.tiles.formula import Formula, OfOne, instruction
 from ptosim.tiles.lowering import define, lowering
+from ptosim.tiles.mat_fill import fill_l1
 from ptosim.tiles.power import power
-from ptosim.tiles.refusal import Refused
 from ptosim.tiles.registers import Registers, as_element, signless
 from ptosim.tiles.rows import in_rows
 from ptosim.tiles.values import Tile
@@ -171,9 +171,11 @@ def taxpy(build: Builder, src: Tile, scalar: SSAValue, dst: Tile) -> None:
 
 @lowering(TExpands)
 def texpands(build: Builder, scalar: SSAValue, dst: Tile) -> None:
-    if dst.buf.loc != "vec":
-        raise Refused("a fill of L1 is not lowered", "dst_type")
-    (rows,), element = in_rows(dst), as_element(build, scalar, dst.element)
+    element = as_element(build, scalar, dst.element)
+    if dst.buf.loc == "mat":
+        fill_l1(build, element, dst)
+        return
+    (rows,) = in_rows(dst)
 
     def step(here: Access) -> None:
         here.store(rows, build.vdup(input=element, mask=here.mask, result=VregType.of(dst.element)))

@@ -10,18 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.dialects.builtin import i32, i64
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.names import CoreKind
 from ptosim.language.build import Builder, Head, Number, Place, head_of
-from ptosim.language.control import If, Yield
 from ptosim.language.fifo_end import C2V
 from ptosim.language.function import Function, Return, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, core_of
 from ptosim.language.scalar import Constant
 from ptosim.language.scope import Section
+from ptosim.language.tensor_view import DeclareGlobal
 from ptosim.language.tile_fifo import Alloc, Entry, Free, Pop, Push, SetQuantScalar, SetQuantVector
 from ptosim.language.tile_pipe import TAlloc, TFree, TPop, TPush
 from ptosim.language.tile_reserve import ImportReservedBuffer
@@ -29,6 +29,7 @@ from ptosim.language.tile_types import TensorViewType, TileBufType
 from ptosim.tiles.fifo_entry import Extents, fill, slot_view, take
 from ptosim.tiles.fifo_line import Line
 from ptosim.tiles.fifo_lines import FIFO, Fifos, Lines, split_of
+from ptosim.tiles.first_core import on_first_core
 from ptosim.tiles.refusal import Refused
 
 
@@ -150,16 +151,12 @@ class _Function:
     def _free(self, build: Builder, op: Free | TFree) -> None:
         """A tile that was loaded from GM has given its slot back already."""
         line, number = self._at(build, op)
-        if not line.through_gm or self._takes_views(line):
+        if not line.through_gm or line.holds_views:
             line.give_back(build, number)
 
     def _at(self, build: Builder, op: Operation) -> tuple[Line, Number]:
         line = self.lines.of(op)
         return line, line.counter.value(build)
-
-    def _takes_views(self, line: Line) -> bool:
-        popped = (op for op in self.lines.operations(line) if isinstance(op, Pop | TPop))
-        return any(isinstance((op.result if isinstance(op, Pop) else op.entry).type, TensorViewType) for op in popped)
 
     def _part(self, build: Builder, op: Entry | TPush | TPop | TAlloc, line: Line) -> SSAValue | None:
         """Which vector core this is, where the two share an entry."""
@@ -188,6 +185,9 @@ class _Function:
             ancestor = block.find_ancestor_op_in_block(use.operation)
             if ancestor is not None and ancestor is not op and op.is_before_in_block(ancestor):
                 use.operation.operands[use.index] = new
+        owner = declared.owner
+        if isinstance(owner, DeclareGlobal) and all(use.operation in (op, *self.replaced) for use in declared.uses):
+            self.replaced.insert(0, owner)
 
     # --- the ends of functions ----------------------------------------------------------------------------------------
 
@@ -219,11 +219,8 @@ class _Function:
             if op is not end and not isinstance(op, Constant):
                 op.detach()
                 inside.add_op(op)
-        inside.add_op(Yield.make({}))
         build = self._build(Place(home, end), serves)
-        first = build.compare("eq", build.get_subblock_idx(result=i64), 0)
-        otherwise = Block([Yield.make({})])
-        build.add_region(If.make({"cond": first}, regions=[Region(inside), Region(otherwise)]))
+        on_first_core(build, inside)
 
 
 def _given(build: Builder, op: Pop | TPop) -> Extents | None:

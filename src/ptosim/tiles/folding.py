@@ -143,13 +143,13 @@ def _is_reshaped(tile: Tile, view: View) -> bool:
 def _linear(tile: Tile, view: View) -> Piece:
     """One copy of all elements."""
     lines = tile if tile.buf.layout == "ND" else tile.turned()
-    if not lines.is_linear or not _is_contiguous(view):
+    if not lines.is_linear or not is_contiguous(view):
         message = "tile and view have other shapes; their elements can be copied only if neither has gaps"
         raise Refused(message, kind="invalid")
     return Piece(prod(int(known(extent) or 0) for extent in tile.valid) * tile.buf.element_bytes, (Axis(1, 0, 0),))
 
 
-def _is_contiguous(view: View) -> bool:
+def is_contiguous(view: View) -> bool:
     """Whether the elements follow each other in the order of the dimensions."""
     expected = 1
     for size, stride in zip(reversed(view.sizes), reversed(view.strides), strict=True):

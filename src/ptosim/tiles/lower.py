@@ -20,7 +20,10 @@ from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.parser import NamedTile, ParsedModule
+from ptosim.language.pointer import AddPtr, CastPtr
+from ptosim.language.scalar import Constant
 from ptosim.language.scalar_cast import Select
+from ptosim.language.scalar_form import ScalarOperation
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_types import (
     LocalArrayType,
@@ -45,6 +48,9 @@ Known = Tile | Slots | View
 
 _LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
 """Types that no value has afterwards."""
+
+_WITHOUT_EFFECT = (ScalarOperation, AddPtr, CastPtr, Constant)
+"""Operations that nobody misses where nobody takes what they give."""
 
 _REGION = LocalArrayType(ViewType((2,), i64))
 """A valid region that changes inside loops and branches."""
@@ -101,6 +107,19 @@ class _Function:
         for op in reversed(self.replaced):
             op.detach()
             op.erase(safe_erase=False)
+        self._drop_unused()
+
+    def _drop_unused(self) -> None:
+        """Sums and pointers that were made for operations and that none of them took."""
+        for op in reversed(list(self.function.walk())):
+            made = self.parsed.origin(op).name != op.name
+            if (
+                made
+                and isinstance(op, ScalarOperation | AddPtr | CastPtr | Constant)
+                and not any(r.uses for r in op.results)
+            ):
+                op.detach()
+                op.erase()
 
     def _block(self, block: Block) -> None:
         for op in list(block.ops):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import f32
+
 from ptosim.language.build import Builder, known
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
 from ptosim.tiles.window import Window
 
+_WORD = 8
+"""Bytes of the parameter word of a column."""
 _CAPACITY = 4096
 """Bytes of the bias table, and of a segment of the fixpipe buffer."""
 
@@ -24,9 +28,14 @@ def move_parameters(build: Builder, window: Window) -> None:
 
 
 def copy_parameters(build: Builder, src: Tile, dst: Tile) -> None:
-    """A row of parameters from L1 to the fixpipe buffer."""
-    _is_a_row(dst, "scaling", 128, dst.buf.cols * dst.buf.element_bytes)
-    _copy(build, "mte_l1_fb", src, dst, -(-dst.buf.cols * dst.buf.element_bytes // 64))
+    """A row of parameters from L1 to the fixpipe buffer: words as they are, scales as the words that mean them."""
+    size = dst.buf.cols * _WORD
+    _is_a_row(dst, "scaling", 64 if dst.kind.is_float else 128, dst.buf.size)
+    if dst.kind.is_integer:
+        _copy(build, "mte_l1_fb", src, dst, -(-size // 64))
+    elif known(dst.cols) != 0:
+        count = build.i64(dst.cols)
+        build.op("pto.sim.scale_words", source=src.pointer(build), dest=dst.pointer(build, f32), count=count)
 
 
 def _is_a_row(dst: Tile, place: str, unit: int, size: int) -> None:

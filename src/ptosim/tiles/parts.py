@@ -17,7 +17,6 @@ from ptosim.diagnostics import PTOError
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind
 from ptosim.language.build import Builder, Place, head_of
-from ptosim.language.control import If, Yield
 from ptosim.language.function import Function, Return, every_function
 from ptosim.language.kinds import NAMES
 from ptosim.language.load import VerifiedModule
@@ -28,6 +27,7 @@ from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_types import tile_of
 from ptosim.language.tile_view import GetValidShape, SetValidShape, TileValidCols, TileValidRows
 from ptosim.language.view_operation import ViewOperation
+from ptosim.tiles.first_core import on_first_core
 from ptosim.tiles.require import require
 
 _SECTIONS = {CoreKind.AIC: SectionCube, CoreKind.AIV: SectionVector}
@@ -192,10 +192,7 @@ class _Function:
             op.detach()
             inside.add_op(op)
         if inside is not body:
-            inside.add_op(Yield.make({}))
-            first = build.compare("eq", build.get_subblock_idx(result=i64), 0)
-            regions = [Region(inside), Region(Block([Yield.make({})]))]
-            build.add_region(If.make({"cond": first}, regions=regions))
+            on_first_core(build, inside)
 
     def _signal(self, build: Builder, word: str, kind: CoreKind) -> None:
         """The end of a part is said by one kind of core and waited for by the other."""

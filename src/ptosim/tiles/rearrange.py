@@ -10,6 +10,7 @@ from ptosim.language.tile_rearrange import TConcat, TConcatIdx, TFillPad, TTrans
 from ptosim.language.types import VregType
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.mat_fill import pad_l1
 from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
@@ -49,8 +50,9 @@ def by_rows(op: TileOperation, *tiles: Tile) -> tuple[Tile, ...]:
 def tfillpad(build: Builder, op: TFillPad, src: Tile, dst: Tile) -> None:
     """Rows of src, each filled up with the pad, and rows of pads below; every register is loaded before it is stored,
     so that src and dst may be one tile."""
-    if dst.buf.loc != "vec":
-        raise Refused(f"pads of tiles in {dst.buf.loc} are not lowered", "dst_type")
+    if dst.buf.loc == "mat":
+        pad_l1(build, src, dst, str(op.setting("padValue")))
+        return
     pad_pattern = pad_bits(dst.kind, dst.buf.pad)
     src, dst = (as_bits(build, tile) for tile in by_rows(op, src, dst))
     rows, cols = build.least(src.rows, dst.rows), build.least(src.cols, dst.cols)

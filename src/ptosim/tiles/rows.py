@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ptosim.language.build import known
+from ptosim.language.build import Builder, known
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Tile
 
@@ -24,6 +24,16 @@ def in_rows(*tiles: Tile) -> tuple[Tile, ...]:
         f"tiles laid out as {shown} are computed element by element only where all have one layout and shape, and where"
         " those with boxes are wholly valid"
     )
+
+
+def reachable(build: Builder, dst: Tile, *sources: Tile) -> Tile:
+    """A result as far as its sources reach: where only the run knows valid regions, they may be smaller tiles."""
+    sizes = list(dst.valid)
+    for source in sources:
+        for side, extent in enumerate(source.buf.shape):
+            if extent < dst.buf.shape[side]:
+                sizes[side] = build.least(sizes[side], extent)
+    return replace(dst, valid=(sizes[0], sizes[1]))
 
 
 def plain(*tiles: Tile) -> None:

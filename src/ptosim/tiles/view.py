@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tensor_view import (
+    DeclareGlobal,
     GetTensorViewDim,
     GetTensorViewStride,
     MakeTensorView,
@@ -40,6 +41,7 @@ from ptosim.language.tile_view import (
 )
 from ptosim.tiles.layout import byte_offset
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
 from ptosim.tiles.values import Slots, Tile, View, ViewLayout
 
@@ -198,6 +200,12 @@ def make_tensor_view(
     sizes = tuple(_number(value) for value in shape)
     steps = tuple(_number(value) for value in strides)
     return View(pointer, *_five(build, sizes, steps), len(sizes), cast("ViewLayout | None", op.word("layout")), sizes)
+
+
+@lowering(DeclareGlobal)
+def declare_global() -> View:
+    """An entry of a FIFO gives a declared view its place, before tiles are lowered."""
+    raise Refused("nothing gives this view its place: no entry of a FIFO is bound to it", "result", kind="invalid")
 
 
 @lowering(PartitionView)

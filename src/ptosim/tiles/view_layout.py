@@ -19,5 +19,4 @@ def layout_of(view: View) -> ViewLayout:
     width = view.width
     if g2 == _FRACTAL and g3 is not None and g2 * g3 * width == _FRACTAL_BYTES and s4 == 1 and s3 == g4:
         return "nz"
-    by_columns = s3 == 1 and s4 != 1
-    return "dn" if by_columns and not (g3 == 1 and g4 != 1) else "nd"
+    return "dn" if s3 == 1 and s4 != 1 else "nd"

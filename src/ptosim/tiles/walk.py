@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
@@ -20,6 +21,7 @@ from ptosim.tiles.values import Tile
 Body = Callable[..., Sequence[SSAValue] | None]
 
 
+@cache
 def mask_type(width: int) -> MaskType:
     """The masks of lanes of this many bytes; lanes of eight bytes are pairs of four."""
     return MaskType(StringAttr(f"b{8 * min(width, 4)}"))

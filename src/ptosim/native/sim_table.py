@@ -1,0 +1,187 @@
+"""Rows and elements of a table in GM by index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from ptosim.effects.ctrl import atomic_fields
+from ptosim.effects.geometry import maximum, minimum
+from ptosim.effects.names import Space
+from ptosim.effects.record import Static
+from ptosim.effects.sim_table import INDEX_BYTES, base_extent, index_extent
+from ptosim.language import sim_table as op
+from ptosim.native.atomic import accumulate
+from ptosim.native.burst import either
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.global_memory import Place, read_inside, write_inside
+from ptosim.native.ir import I32, I64, Value
+from ptosim.native.lowering import lowering
+
+
+def _facts(static: Static) -> Mapping[str, Any]:
+    return {**static.facts, "width": static.elements["table"].bytes}
+
+
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """What gathers and scatters share: every run of elements in UB and the row of the table that it meets."""
+
+    f: Function
+    core: Core
+    operands: Any
+    beyond: str
+    width: int
+
+    def each(self, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]) -> None:
+        """`run(pointer to the table, place in UB)`, or `missing(place)` where an index names no row that counts."""
+        given, empty = self.operands, self.operands.rows * self.operands.columns * self.operands.length == 0
+        self.f.settle()
+        either(self.f, empty, lambda: None, lambda: self._each(given, verb, run, missing))
+
+    def _each(
+        self, given: Any, verb: str, run: Callable[[Value, Value], None], missing: Callable[[Value], None]
+    ) -> None:
+        f, core = self.f, self.core
+        indices = core.stretch("reads", Space.UB, given.indices, index_extent(given)[1], INDEX_BYTES)
+        base = core.stretch(verb, Space.UB, given.base, base_extent(given, self.width)[1], self.width)
+
+        def at(row: Value, column: Value) -> None:
+            place = indices.at((row * given.index_row + column * given.index_column) * INDEX_BYTES)
+            number, there = self._resolved(place.load(I32, INDEX_BYTES).zext(I64))
+            ub = base.at((row * given.row_stride + column * given.column_stride) * self.width)
+            there_row = given.table + number * given.pitch * self.width
+            either(f, there, lambda: run(there_row, ub), lambda: missing(ub))
+
+        _nested(f, given.rows, given.columns, at)
+
+    def _resolved(self, index: Value) -> tuple[Value, Value]:
+        """The row of the table that an index means, and whether there is one."""
+        capacity = self.operands.capacity
+        always = index >= 0
+        if self.beyond == "clamp":
+            return minimum(index, maximum(capacity - 1, 0)), always
+        if self.beyond == "wrap":
+            return index.urem(maximum(capacity, 1)), always
+        if self.beyond == "undefined":
+            message = "index {} is beyond the {} of the table"
+            self.core.fail(index >= capacity, "out-of-bounds", message, index, capacity)
+            self.f.settle()
+            return index, always
+        return index, index < capacity
+
+    def each_element(self, act: Callable[[Value, Value], None]) -> None:
+        """`act(bytes in the table, bytes in UB)` for every element of a run."""
+        given = self.operands
+
+        def body(number: Value, _: list[Value]) -> Sequence[Value]:
+            act(number * self.width, number * given.element_stride * self.width)
+            return ()
+
+        self.f.for_loop(given.length.like(0), given.length, 1, (), body, polls=False)
+
+    def place(self, verb: str, pointer: Value) -> Place:
+        return self.core.global_place(verb, pointer, self.operands.length * self.width)[0]
+
+
+def _nested(f: Function, rows: Value, columns: Value, act: Callable[[Value, Value], None]) -> None:
+    """Every row and column; it is no loop of the kernel, so that what fails in it stands at no iteration."""
+    count = rows * columns
+
+    def more(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
+        return carried[0] < count, carried
+
+    def step(carried: list[Value]) -> Sequence[Value]:
+        (number,) = carried
+        row = number.udiv(columns)
+        act(row, number - row * columns)
+        return [number + 1]
+
+    f.while_loop([count.like(0)], more, step)
+
+
+@lowering(op.SimGather, op.SimGatherMte2, bind=_facts)
+def gather(
+    f: Function,
+    core: Core,
+    table: Value,
+    capacity: Value,
+    pitch: Value,
+    indices: Value,
+    index_row: Value,
+    index_column: Value,
+    base: Value,
+    row_stride: Value,
+    column_stride: Value,
+    element_stride: Value,
+    rows: Value,
+    columns: Value,
+    length: Value,
+    beyond: str,
+    width: int,
+) -> None:
+    given = SimpleNamespace(**{name: value for name, value in locals().items() if isinstance(value, Value)})
+    walk = Walk(f, core, given, beyond, width)
+    size = f.constant(I64, width)
+
+    def run(pointer: Value, ub: Value) -> None:
+        place = walk.place("reads", pointer)
+
+        def one(there: Value, here: Value) -> None:
+            if core.unit.drop:
+                read_inside(place.further(there), ub.at(here), size)
+            else:
+                ub.at(here).copy_from(place.address.at(there), size)
+
+        walk.each_element(one)
+
+    walk.each("writes", run, lambda ub: walk.each_element(lambda _, here: ub.at(here).fill(0, size)))
+
+
+@lowering(op.SimScatter, op.SimScatterMte3, bind=_facts)
+def scatter(
+    f: Function,
+    core: Core,
+    table: Value,
+    capacity: Value,
+    pitch: Value,
+    indices: Value,
+    index_row: Value,
+    index_column: Value,
+    base: Value,
+    row_stride: Value,
+    column_stride: Value,
+    element_stride: Value,
+    rows: Value,
+    columns: Value,
+    length: Value,
+    beyond: str,
+    combine: str,
+    kind: str | None,
+    width: int,
+) -> None:
+    given = SimpleNamespace(**{name: value for name, value in locals().items() if isinstance(value, Value)})
+    walk = Walk(f, core, given, beyond, width)
+    size, room = f.constant(I64, width), f.scratch(8)
+    ctrl = None if combine == "none" or kind is None else f.constant(I64, atomic_fields(kind, combine))
+
+    def run(pointer: Value, ub: Value) -> None:
+        place = walk.place("writes", pointer)
+
+        def one(there: Value, here: Value) -> None:
+            target, data = place.further(there), ub.at(here)
+            if ctrl is None and core.unit.drop:
+                write_inside(target, data, size)
+            elif ctrl is None:
+                target.address.copy_from(data, size)
+            else:  # an element that lies half outside is combined as if there were zeros
+                read_inside(target, room, size)
+                accumulate(f, core.unit, room, data, size, ctrl)
+                write_inside(target, room, size)
+
+        walk.each_element(one)
+
+    walk.each("reads", run, lambda _: None)

@@ -1,0 +1,87 @@
+"""Fills of tiles in L1, by whole blocks of 32 bytes: a scalar over the valid region, a pad around it."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
+from xdsl.ir import SSAValue
+
+from ptosim.language.build import Builder, Number
+from ptosim.language.tile_buf import PADS
+from ptosim.tiles.pad import pad_bits
+from ptosim.tiles.refusal import Refused
+from ptosim.tiles.shape import must, where_some
+from ptosim.tiles.values import Tile
+
+BLOCK = 32
+"""Bytes that a fill is made of."""
+_REPEATED = {1: 0x01010101, 2: 0x00010001, 4: 1}
+"""What makes a word of 32 bits of an element."""
+
+
+def fill_l1(build: Builder, scalar: SSAValue, dst: Tile) -> None:
+    """texpands of a tile in mat. Lanes behind the last column of a block are filled with it."""
+    tile, per_block = _by_blocks(dst)
+    rows, cols = tile.valid
+    blocks = build.ceiling(cols, per_block)
+    word = _word(build, scalar, dst)
+    if tile.buf.boxed:
+        where_some(build, (rows, blocks), lambda: _fill(build, tile, 0, word, (blocks, rows, tile.pitch)))
+    else:
+        where_some(build, (rows, blocks), lambda: _fill(build, tile, 0, word, (rows, blocks, tile.pitch // per_block)))
+
+
+def pad_l1(build: Builder, src: Tile, dst: Tile, pad: str) -> None:
+    """tfillpad of a tile in mat: rows below the valid ones, and blocks of columns behind them.
+
+    The lanes behind the last valid column of its block are zeros of the load that brought it."""
+    if src.address is not dst.address:
+        message = "a pad in mat fills what is around src: src and dst must lie at the same address"
+        must(build, "eq", src.address, dst.address, "unsupported", message, "dst")
+    tile, per_block = _by_blocks(dst)
+    if not tile.buf.boxed:
+        raise Refused(f"a pad in mat is for tiles of fractals, not {dst.buf.layout}", "dst_type", kind="unsupported")
+    rows, cols = tile.valid
+    if pad != "zero":
+        message = f"the valid columns end inside of a block, which a pad of {pad} cannot fill"
+        must(build, "eq", build.remainder(cols, per_block), 0, "unsupported", message, "dst_type")
+    bits = pad_bits(dst.kind, PADS.index(pad)) * _REPEATED[dst.buf.element_bytes]
+    word = build.pattern(bits, i32)
+    blocks, height = build.ceiling(cols, per_block), tile.buf.rows
+    below = build.minus(height, rows)
+    start = build.times(rows, BLOCK)
+    where_some(build, (below, blocks), lambda: _fill(build, tile, start, word, (blocks, below, tile.pitch)))
+    behind = build.minus(-(-tile.buf.cols // per_block), blocks)
+    first = build.times(blocks, tile.pitch * BLOCK)
+    where_some(build, (behind,), lambda: _fill(build, tile, first, word, (behind, height, tile.pitch)))
+
+
+def _by_blocks(tile: Tile) -> tuple[Tile, int]:
+    """A tile whose blocks of 32 bytes are parts of rows, and the elements of a block; ZN is NZ of the transpose."""
+    turned = tile.turned() if tile.buf.layout in ("ZN", "DN") else tile
+    if turned.buf.boxed and (turned.buf.layout != "NZ" or turned.buf.fractal != 512):
+        raise Refused(f"a tile of mat laid out as {tile.buf.layout} cannot be filled", "dst_type", kind="unsupported")
+    return turned, BLOCK // tile.buf.element_bytes
+
+
+def _word(build: Builder, scalar: SSAValue, tile: Tile) -> SSAValue:
+    """32 bits full of an element."""
+    bits: SSAValue = scalar
+    if tile.kind.is_float:
+        bits = build.op("arith.bitcast", operand=scalar, result=IntegerType(tile.kind.bits))
+    if tile.kind.bits < 32:
+        bits = build.op("arith.extui", operand=bits, result=i32)
+    return build.cast(build.times(bits, _REPEATED[tile.buf.element_bytes]), i32)
+
+
+def _fill(build: Builder, tile: Tile, start: Number, word: SSAValue, runs: tuple[Number, Number, Number]) -> None:
+    """So many runs of so many blocks, with the blocks from one run to the next."""
+    count, blocks, pitch = runs
+    build.raw_fill_l1(
+        dest=tile.pointer(build),
+        byte_offset=build.i64(start),
+        value=word,
+        repeat=build.i64(count),
+        blocks=build.i64(blocks),
+        gap=build.i64(build.minus(pitch, blocks)),
+        fill_word_bits=IntegerAttr(32, i64),
+    )

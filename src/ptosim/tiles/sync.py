@@ -1,0 +1,53 @@
+"""Synchronisation in terms of tiles: scoped waits become waits for bytes, event ids are kept by the scalar unit."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from ptosim.language.build import Builder, Number
+from ptosim.language.sync import pipe_of
+from ptosim.language.tile_sync import DeclareEventIdArray, EventIdArrayGet, EventIdArraySet, TSync
+from ptosim.language.tile_types import EventIdArrayType, LocalArrayType
+from ptosim.language.tile_types import View as ViewType
+from ptosim.tiles.lowering import lowering
+from ptosim.tiles.values import Tile, View
+
+
+@lowering(TSync)
+def tsync(build: Builder, op: TSync, tiles: tuple[Tile | View, ...]) -> None:
+    """A wait for what touches the bytes; with the class of an operation a barrier of its pipe."""
+    pipe = pipe_of(op, "op_class") if op.op_class is not None else None
+    if pipe is not None:
+        build.barrier(pipe=f"PIPE_{pipe}")
+    if tiles:
+        ranges = [_range(build, each) for each in tiles]
+        build.sim_tsync(addresses=[start for start, _ in ranges], sizes=[build.i64(size) for _, size in ranges])
+
+
+def _range(build: Builder, value: Tile | View) -> tuple[SSAValue, Number]:
+    """The first byte and how many there are, from the first element to the last."""
+    if isinstance(value, Tile):
+        return value.pointer(build), value.buf.size
+    elements: Number = 1
+    for size, stride in zip(value.sizes, value.strides, strict=True):
+        elements = build.plus(elements, build.times(build.minus(size, 1), stride))
+    return value.pointer, build.times(elements, value.width)
+
+
+@lowering(DeclareEventIdArray)
+def declare_eventid_array(build: Builder, op: DeclareEventIdArray) -> SSAValue:
+    type_ = op.result.type
+    assert isinstance(type_, EventIdArrayType)
+    return build.declare_local_array(result=LocalArrayType(ViewType((type_.data,), i64)))
+
+
+@lowering(EventIdArrayGet)
+def eventid_array_get(build: Builder, op: EventIdArrayGet, array: SSAValue, index: SSAValue) -> SSAValue:
+    value = build.local_array_get(array=array, indices=[build.index(index)], result=i64)
+    return build.cast(value, op.result.type)
+
+
+@lowering(EventIdArraySet)
+def eventid_array_set(build: Builder, array: SSAValue, index: SSAValue, value: SSAValue) -> None:
+    build.local_array_set(array=array, indices=[build.index(index)], value=build.i64(value))

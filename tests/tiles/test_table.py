@@ -1,0 +1,155 @@
+"""Gathers and scatters between vector tiles and a table in GM against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from ptosim.diagnostics import PTOError
+from tile_programs import Given, dtype_of, text
+
+RNG = np.random.default_rng(3)
+DN = "blayout=col_major"
+
+Array = np.ndarray[Any, Any]
+
+
+def source(operation: str, tiles: dict[str, Given], element: str, rows: int, cols: int, target: str) -> str:
+    """The kernel of tile_programs with a table of so many rows behind its other parameters."""
+    view = f"""%n_rows = arith.constant {rows} : index
+%n_cols = arith.constant {cols} : index
+%tv = pto.make_tensor_view %mem, shape = [%n_rows, %n_cols], strides = [%n_cols, %c1] : !pto.tensor_view<?x?x{element}>
+%m = pto.partition_view %tv, offsets = [%c0, %c0], sizes = [%n_rows, %n_cols] : !pto.tensor_view<?x?x{element}>
+    -> !pto.partition_tensor_view<{rows}x{cols}x{element}>"""
+    typed = operation.replace("MEM", f"!pto.partition_tensor_view<{rows}x{cols}x{element}>")
+    return text(typed, tiles, target, f"%mem: !pto.ptr<{element}, gm>", view)
+
+
+def run(
+    operation: str, table: Array, element: str, target: str = "a5", **tiles: Given
+) -> tuple[Array, dict[str, Array]]:
+    """Both engines agree; the table and the tiles afterwards."""
+    rows, cols = table.shape
+    kernel = ptosim.load(source(operation, tiles, element, rows, cols, target), sync="written").kernel()
+    found: list[tuple[Array, list[Array]]] = []
+    extents = [extent for tile in tiles.values() for extent in tile.valid or ()]
+    for engine in ("native", "reference"):
+        memory, images = table.copy(), [tile.image() for tile in tiles.values()]
+        kernel(*images, memory, *extents, engine=engine)
+        found.append((memory, images))
+    (one, images), (other, others) = found
+    assert np.array_equal(one.view(np.uint8), other.view(np.uint8))
+    assert all(map(np.array_equal, images, others))
+    report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), table.copy(), *extents)
+    assert report.ok, report
+    return one, {name: tile.read(image) for (name, tile), image in zip(tiles.items(), images, strict=True)}
+
+
+def some(element: str, *shape: int) -> Array:
+    return RNG.integers(-20, 20, shape).astype(dtype_of(element))
+
+
+GATHER = (
+    "pto.mgather ins(%m, %i : MEM, I) outs(%d : D) {{coalesce = #pto<coalesce {}>, gatherOob = #pto<gather_oob {}>}}"
+)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize("element", ["i8", "f16", "f32"])
+@pytest.mark.parametrize("index", ["1x8xi32", f"8x1xi32, {DN}"])
+def test_rows(index: str, element: str, target: str) -> None:
+    table, d = some(element, 20, 32), Given(f"8x32x{element}")
+    i = Given(index)
+    numbers = RNG.integers(0, 20, 8)
+    i.holds = numbers.reshape(i.rows, i.cols)
+    _, tiles = run(GATHER.format("row", "undefined"), table, element, target, i=i, d=d)
+    assert np.array_equal(tiles["d"], table[numbers])
+
+
+@pytest.mark.parametrize("layout", ["", f", {DN}"])
+@pytest.mark.parametrize("oob", ["undefined", "clamp", "wrap", "zero"])
+def test_elements(oob: str, layout: str) -> None:
+    table = some("f16", 10, 16)
+    shape = "5x32" if not layout else "32x5"
+    i = Given(f"{shape}xi32{', ' + DN if layout else ''}")
+    i.holds = RNG.integers(0, 160 if oob == "undefined" else 400, (i.rows, i.cols))
+    rows, cols = (4, 29) if not layout else (29, 4)
+    i.valid, d = (rows, cols), Given(f"{shape}xf16{layout}", valid=(rows, cols))
+    if oob != "undefined":
+        i.holds[0, 0] = -1
+    _, tiles = run(GATHER.format("elem", oob), table, "f16", i=i, d=d)
+    numbers = i.holds[:rows, :cols].astype("i4").view("u4").astype(int)
+    places = {"clamp": np.minimum(numbers, 159), "wrap": numbers % 160}.get(oob, np.minimum(numbers, 159))
+    expected = np.where((numbers >= 160) & (oob == "zero"), 0, table.ravel()[places])
+    before = d.read(d.image())
+    before[:rows, :cols] = expected
+    assert np.array_equal(tiles["d"], before)
+
+
+def test_an_index_beyond_the_table_is_an_error() -> None:
+    tiles = {"i": Given("1x8xi32", np.full((1, 8), 20)), "d": Given("8x32xf32")}
+    kernel = ptosim.load(source(GATHER.format("row", "undefined"), tiles, "f32", 20, 32, "a5"), sync="written").kernel()
+    for engine in ("native", "reference"):
+        with pytest.raises(PTOError, match="index 20 is beyond the 20 of the table"):
+            kernel(*(tile.image() for tile in tiles.values()), np.zeros((20, 32), "f4"), engine=engine)
+
+
+SCATTER = (
+    "pto.mscatter ins(%s, %i : S, I) outs(%m : MEM) {{coalesce = #pto<coalesce {}>, "
+    "scatterAtomicOp = #pto<scatter_atomic_op {}>, scatterOob = #pto<scatter_oob {}>, "
+    "scatterConflict = #pto<scatter_conflict last>}}"
+)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize("element", ["i8", "bf16", "f32"])
+def test_rows_are_put_back(element: str, target: str) -> None:
+    """The last of several that go to one place stays."""
+    table, s = some(element, 20, 32), Given(f"8x32x{element}", some(element, 8, 32))
+    numbers = np.array([3, 19, 0, 3, 7, 11, 0, 4])
+    i = Given("1x8xi32", numbers.reshape(1, 8))
+    memory, _ = run(SCATTER.format("row", "none", "undefined"), table, element, target, s=s, i=i)
+    assert s.holds is not None
+    expected = table.copy()
+    for row, number in enumerate(numbers):
+        expected[number] = s.holds[row]
+    assert np.array_equal(memory.view(np.uint8), expected.view(np.uint8))
+
+
+@pytest.mark.parametrize("oob", ["skip", "clamp", "wrap"])
+@pytest.mark.parametrize(
+    "operation, element", [("none", "i16"), ("add", "i32"), ("add", "f16"), ("max", "f32"), ("min", "i32")]
+)
+def test_elements_are_put_back(operation: str, element: str, oob: str) -> None:
+    table, s = some(element, 4, 16), Given(f"4x32x{element}", some(element, 4, 32), valid=(3, 20))
+    i = Given("4x32xi32", RNG.integers(0, 100, (4, 32)), valid=(3, 20))
+    memory, _ = run(SCATTER.format("elem", operation, oob), table, element, s=s, i=i)
+    assert s.holds is not None and i.holds is not None
+    expected = table.ravel().copy()
+    combine: Any = {"none": lambda a, b: b, "add": np.add, "max": np.maximum, "min": np.minimum}[operation]
+    for value, number in zip(s.holds[:3, :20].ravel(), i.holds[:3, :20].ravel(), strict=True):
+        place = {"skip": number, "clamp": min(number, 63), "wrap": number % 64}[oob]
+        if place < 64:
+            expected[place] = combine(expected[place], value)
+    assert np.array_equal(memory.ravel(), expected)
+
+
+def test_a_conflict_without_an_order_is_remarked() -> None:
+    tiles = {"s": Given("8x32xf32", some("f32", 8, 32)), "i": Given("1x8xi32", np.full((1, 8), 3))}
+    plain = SCATTER.format("row", "none", "undefined").replace("last", "default")
+    kernel = ptosim.load(source(plain, tiles, "f32", 20, 32, "a5"), sync="written").kernel()
+    report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), np.zeros((20, 32), "f4"))
+    assert any("scatter conflict" in finding.message for finding in report.findings)
+
+
+def test_they_load_again() -> None:
+    for target in ("a5", "a2a3"):
+        tiles = {"i": Given("1x8xi32"), "d": Given("8x32xf32")}
+        ptosim.load(source(GATHER.format("row", "clamp"), tiles, "f32", 20, 32, target), sync="written").lowered()
+        tiles = {"s": Given("8x32xf32"), "i": Given("1x8xi32")}
+        ptosim.load(
+            source(SCATTER.format("row", "add", "skip"), tiles, "f32", 20, 32, target), sync="written"
+        ).lowered()
