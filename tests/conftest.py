@@ -1,6 +1,8 @@
 """Sample or full: `make test` runs a repeatable sample of the long suites, `--full` all that they are meant to."""
 
 import os
+import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,10 +28,24 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--full"):
         return
-    long = [item for item in items if item.get_closest_marker("full")]
-    if long:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if not item.get_closest_marker("full")]
+    kept = set(_sampled([item for item in items if not item.get_closest_marker("full")]))
+    if len(kept) < len(items):
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
+
+
+CASES = {"tiles": 8}
+"""Of the folders whose functions have many cases: how many of each function a sample takes."""
+
+
+def _sampled(items: list[pytest.Item]) -> Iterator[pytest.Item]:
+    """Some cases of each function, always the same ones."""
+    functions: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for name, cases in functions.items():
+        most = CASES.get(cases[0].path.parent.name, len(cases))
+        yield from cases if len(cases) <= most else random.Random(name).sample(cases, most)
 
 
 OF_THE_REFERENCE = {"reference", "sanitize", "seeds", "timing", "report", "machine"}

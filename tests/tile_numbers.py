@@ -5,22 +5,14 @@ Arithmetic on f16 and bf16 is that of f32, rounded; a NaN that is computed is th
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from tile_cases import NAN, Array, is_float
 from tile_programs import dtype_of
 
-Array = np.ndarray[Any, Any]
-
-NAN = {"f32": 0x7FC00000, "f16": 0x7E00, "bf16": 0x7FC0}
 WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 _SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0, np.inf, -np.inf, np.nan, 65504.0, 6e-8, -1e-5, 2.5, -3.5, 1e30]
-
-
-def is_float(element: str) -> bool:
-    return element in NAN
 
 
 def samples(element: str, shape: tuple[int, int], seed: int, tame: bool = False) -> Array:

@@ -2,13 +2,24 @@
 
 import pytest
 
+import ptosim
 from language.vector_kernel import accepts, example, printed, read, rejects
+from ptosim.diagnostics import PTOError
 from ptosim.language import sim
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
 
 OPERATIONS = [operation for operation in operations() if operation.__module__ == sim.__name__]
-GIVEN = {"ok": "i1", "ub": "!pto.ptr<f32, ub>", **dict.fromkeys(("rows", "c1", "c8", "c64", "c512"), "index")}
+GIVEN = {
+    "ok": "i1",
+    "ub": "!pto.ptr<f32, ub>",
+    "l1": "!pto.ptr<f16, l1>",
+    "fb": "!pto.ptr<f32, fb>",
+    "c": "!pto.ptr<f32, l0c>",
+    "bias": "!pto.ptr<f32, bt>",
+    **dict.fromkeys(("count", "m", "n"), "i64"),
+    **dict.fromkeys(("rows", "c1", "c8", "c64", "c512"), "index"),
+}
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
@@ -106,3 +117,72 @@ def test_print_tile(rest: str) -> None:
 )
 def test_print_tile_is_rejected(body: str, message: str) -> None:
     rejects(body, message, scope=False)
+
+
+# --- the cube core ----------------------------------------------------------------------------------------------------
+
+
+def on_cube(line: str) -> str:
+    given = {**GIVEN, "words": "!pto.ptr<i64, l1>", "row": "!pto.ptr<i32, bt>"}
+    parameters = ", ".join(f"%{name}: {type_}" for name, type_ in given.items())
+    kind = "pto.kernel_kind = #pto.kernel_kind<cube>"
+    return f"module attributes {{{kind}}} {{\nfunc.func @kernel({parameters}) {{\n{line}\nreturn\n}}\n}}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "pto.sim.scale_words %words, %fb, %count : !pto.ptr<i64, l1>, !pto.ptr<f32, fb>, i64",
+            "scales are f16, bf16 or f32, not i64",
+        ),
+        (
+            "pto.sim.start_acc %c, %m, %n, %row : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<i32, bt>",
+            "the bias is i32, but the accumulator is f32",
+        ),
+    ],
+)
+def test_operations_of_the_cube_core_are_rejected(line: str, message: str) -> None:
+    with pytest.raises(ptosim.PTOError, match=message):
+        ptosim.load(on_cube(line))
+
+
+# --- parameters and accumulators of the cube core ---------------------------------------------------------------------
+
+
+def cube(line: str) -> str:
+    pointers = "%l1: !pto.ptr<f16, l1>, %bytes: !pto.ptr<i8, l1>, %fb: !pto.ptr<f32, fb>, %c: !pto.ptr<f32, l0c>"
+    rest = "%bias: !pto.ptr<f32, bt>, %wrong: !pto.ptr<i32, bt>, %n: i64"
+    return f"module {{\nfunc.func private @kernel({pointers}, {rest}) {{\n{line}\nreturn\n}}\n}}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pto.sim.scale_words %l1, %fb, %n : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64",
+        "pto.sim.start_acc %c, %n, %n : !pto.ptr<f32, l0c>, i64, i64",
+        "pto.sim.start_acc %c, %n, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>",
+    ],
+)
+def test_parameters_and_accumulators(line: str) -> None:
+    once = printed(read(cube(line)))
+    assert line.split()[0] in once
+    assert printed(read(once)) == once
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "pto.sim.scale_words %bytes, %fb, %n : !pto.ptr<i8, l1>, !pto.ptr<f32, fb>, i64",
+            "scales are f16, bf16 or f32",
+        ),
+        (
+            "pto.sim.start_acc %c, %n, %n, %wrong : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<i32, bt>",
+            "the bias is i32, but the accumulator is f32",
+        ),
+    ],
+)
+def test_their_elements_are_told_apart(line: str, message: str) -> None:
+    with pytest.raises(PTOError, match=message):
+        read(cube(line))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
@@ -71,7 +72,7 @@ def copied(number: int, operation: str) -> list[str]:
 def both(text: str, x: np.ndarray, *values: Any, rows: int = 8) -> np.ndarray:
     """What both engines leave in y."""
     loaded = ptosim.load(text, sync="written").kernel()
-    results = []
+    results: list[np.ndarray] = []
     for engine in ("native", "reference"):
         y = np.zeros((rows, 64), np.float32)
         loaded(x.copy(), y, *values, engine=engine)
@@ -186,6 +187,33 @@ def test_operations_in_loops_of_other_depths():
     expected[:3] = x[:3] * np.array([[8], [8], [2]], np.float32)
     assert np.array_equal(both(text, x), expected)
     assert entries(text) == 2 + 2
+
+
+SHAPES = ("1x64", "1x64, valid=1x40", "1x64, valid=1x9")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_sequences_agree(seed: int):
+    """Operations on tiles of a few shapes that overlay each other, many of them alike; both engines give the same."""
+    chosen = random.Random(seed)
+    lines: list[str] = []
+    types = [f"!pto.tile_buf<vec, {shape.replace('64', '64xf32', 1)}>" for shape in SHAPES]
+    for n in range(8):
+        lines += [*tile(f"t{n}", 0x100 * n), *row("x", n), *row("y", n)]
+        lines += [f"%u{n}_{k} = pto.alloc_tile addr = %at_t{n} : {type_}" for k, type_ in enumerate(types)]
+        lines.append(f"%s{n} = arith.constant {chosen.uniform(-2, 2):.3f} : f32")
+        lines.append(f"pto.tload ins(%px{n} : {PART}) outs(%t{n} : {ROW})")
+    for _ in range(60):
+        k = chosen.randrange(len(types))
+        a, b, d = (f"%u{chosen.randrange(8)}_{k}" for _ in range(3))
+        name, type_ = chosen.choice(["tadd", "tmul", "tmax", "tmuls", "tabs"]), types[k]
+        ins = {"tmuls": f"{a}, %s{chosen.randrange(8)} : {type_}, f32", "tabs": f"{a} : {type_}"}
+        lines.append(f"pto.{name} ins({ins.get(name, f'{a}, {b} : {type_}, {type_}')}) outs({d} : {type_})")
+    lines += [f"pto.tstore ins(%t{n} : {ROW}) outs(%py{n} : {PART})" for n in range(8)]
+    text = kernel(*lines)
+    assert entries(text) < 50
+    with np.errstate(all="ignore"):
+        assert both(text, sample()).any()
 
 
 # --- what goes wrong ------------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import ptosim
-from tile_cases import sampled
-from tile_numbers import Array, is_float, same, samples, wide
+from tile_cases import Array, is_float, sampled
+from tile_numbers import same, samples, wide
 from tile_programs import Given, Outcome, dtype_of, run
 
 ELEMENTS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "f16", "bf16", "f32")

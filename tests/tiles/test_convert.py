@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 from ptosim.diagnostics import PTOError
-from tile_numbers import NAN, Array, bits, is_float, same, samples
+from tile_cases import NAN, Array, is_float
+from tile_numbers import bits, same, samples
 from tile_programs import Given, dtype_of, run
 
 MODES = {"RINT": "R", "ROUND": "A", "FLOOR": "F", "CEIL": "C", "TRUNC": "Z", "ODD": "O"}
@@ -263,6 +264,13 @@ def test_the_default_rounds_to_nearest_even() -> None:
     got = run("pto.tcvt ins(%a : A) outs(%d : D)", a=Given("2x64xf32", a), d=Given("2x64xi32"))
     expected = np.resize(np.array([0, 2, 2, -4, 7, 2**31 - 1, 0], "i4"), (2, 64))
     same(got["d"].valid, expected)
+
+
+def test_a2a3_converts_i32_to_f16() -> None:
+    a = np.resize(np.array([0, 1, -5, 2049, 70000, -(2**31), 2**31 - 1], "i4"), (2, 64))
+    given = {"a": Given("2x64xi32", a), "d": Given("2x64xf16")}
+    got = run("pto.tcvt ins(%a {rmode = #pto<round_mode FLOOR>} : A) outs(%d : D)", target="a2a3", **given)
+    same(got["d"].valid, np.resize(np.array([0, 1, -5, 2048, 65504, -65504, 65504], "f2"), (2, 64)))
 
 
 def test_dynamic_regions() -> None:

@@ -4,7 +4,7 @@ kinds. A sample takes one region for each type; `--full` takes all."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,8 @@ import pytest
 
 from ptosim.diagnostics import PTOError
 from ptosim.language.catalogue import operation
-from tile_numbers import Array, bits, is_float, rounded, same, samples, wide
+from tile_cases import Array, is_float
+from tile_numbers import bits, rounded, same, samples, wide
 from tile_programs import Given, dtype_of, run
 
 REGIONS: dict[str, tuple[str, tuple[int, int] | None]] = {
@@ -300,6 +301,11 @@ def test_tiles_of_other_widths() -> None:
         d=Given("3x48xf16, valid=3x40"),
     )
     same(got["d"].valid, a[:3, :40] - b[:3, :40])
+
+
+@pytest.mark.parametrize("name", ["tadd", "tdiv", "trem", "tlrelu", "tdivs reversed"])
+def test_a2a3_computes_the_same(name: str) -> None:
+    check_row(name, replace(ROWS[name], target="a2a3"), "f32", *REGIONS["tail"])
 
 
 def test_a_source_that_is_smaller_than_the_run_says() -> None:

@@ -66,7 +66,7 @@ def expanded(text: str, **tiles: Given):
 # --- alone --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", sampled([*product([*ELEMENTS, "bf16"], KNOWN, ["DN", "ND"])], 14))
+@pytest.mark.parametrize("case", sampled([*product([*ELEMENTS, "bf16"], KNOWN, ["DN", "ND"])], 8))
 def test_first_elements_fill_rows(case):
     element, (region, known), layout = case
     x = numbers(element, (5, 1), seed=3)
@@ -75,7 +75,7 @@ def test_first_elements_fill_rows(case):
     assert same(got, np.broadcast_to(x[: region[0]], region), element)
 
 
-@pytest.mark.parametrize("case", sampled([*product([*ELEMENTS, "bf16"], KNOWN)], 10))
+@pytest.mark.parametrize("case", sampled([*product([*ELEMENTS, "bf16"], KNOWN)], 6))
 def test_a_row_fills_columns(case):
     element, (region, known) = case
     x = numbers(element, (1, 160), seed=4)
@@ -87,6 +87,12 @@ def test_a_row_fills_columns(case):
         d=tile(element, region, known=known),
     )
     assert same(got, np.broadcast_to(x[:, : region[1]], region), element)
+
+
+def test_a_result_without_elements_is_left_alone():
+    d = Given("5x160xf32, valid=0x0")
+    got = run("pto.trowexpand ins(%a : A) outs(%d : D)", a=column("f32", 5, "DN"), d=d)
+    assert np.array_equal(got["d"].image, d.image())
 
 
 # --- beside a tile ------------------------------------------------------------------------------------------------
@@ -102,7 +108,7 @@ def rows_of(element: str, region: tuple[int, int], layout: str, holds, known: bo
     return given
 
 
-@pytest.mark.parametrize("case", sampled([*product(JOINED, ELEMENTS, KNOWN, ["DN", "ND"])], 30))
+@pytest.mark.parametrize("case", sampled([*product(JOINED, ELEMENTS, KNOWN, ["DN", "ND"])], 18))
 def test_rows_with_elements_of_a_column(case):
     name, element, (region, known), layout = case
     x = numbers(element, region, seed=5, special=True)
@@ -116,7 +122,7 @@ def test_rows_with_elements_of_a_column(case):
     assert same(got, JOINED[name](x, y[: region[0], :1]).astype(x.dtype), element)
 
 
-@pytest.mark.parametrize("case", sampled([*product(JOINED, ELEMENTS, KNOWN)], 20))
+@pytest.mark.parametrize("case", sampled([*product(JOINED, ELEMENTS, KNOWN)], 12))
 def test_columns_with_elements_of_a_row(case):
     name, element, (region, known) = case
     x = numbers(element, region, seed=7, special=True)
@@ -143,7 +149,7 @@ def test_the_column_may_stand_first(name):
     assert same(got, JOINED[name](y, x), "f32")
 
 
-@pytest.mark.parametrize("case", sampled([*product(["trowexpand", "tcolexpand"], ["f16", "f32"], KNOWN)], 12))
+@pytest.mark.parametrize("case", sampled([*product(["trowexpand", "tcolexpand"], ["f16", "f32"], KNOWN)], 6))
 def test_exponentials_of_differences(case):
     name, element, (region, known) = case
     x = numbers(element, region, seed=11)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -159,3 +161,161 @@ def test_written_flags_around_an_entry(sync: str, races: bool) -> None:
     """They stand behind the wait and before the free; each is missed."""
     arguments, _, _ = given()
     assert ("race" in kinds(stored(sync), *arguments)) == races
+
+
+# --- any order ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("schedule", ["random:1", "random:2", "delay:FIX", "delay:V", "delay:MTE3"])
+def test_every_schedule_gives_the_same(schedule: str) -> None:
+    for fifo in (Fifo(2), Fifo(4, 1), Fifo(4, 2, "a2a3", through_gm=True, local=2)):
+        arguments, out, product = given()
+        ptosim.load(to_vector(fifo, COUNT)).kernel()(
+            *arguments, *fifo.arguments(), engine="reference", schedule=schedule
+        )
+        assert np.array_equal(out, product + 1)
+
+
+def test_entries_in_branches_of_nested_loops() -> None:
+    """Only every other product is pushed: no code knows how many there were but by counting."""
+    text = to_vector(Fifo(4, 1), COUNT)
+    even = "%half = arith.remui %i, %c2 : index\n%even = arith.cmpi eq, %half, %c0 : index\nscf.if %even {\n"
+    push = re.search(r"pto\.tpush_to_aiv.*\n", text)
+    assert push is not None
+    text = text.replace(push[0], f"{even}{push[0]}}}\n")
+    start, stop = text.index("%t = pto.tpop_from_aic"), text.rindex("}\nreturn")
+    text = f"{text[:start]}{even}{text[start:stop]}}}\n{text[stop:]}"
+    arguments, out, product = given(11)
+    run(text, *arguments)
+    expected = product.reshape(11, ROWS, COLS) + 1
+    expected[1::2] = 0
+    assert np.array_equal(out, expected.reshape(out.shape))
+
+
+# --- as compilers write them --------------------------------------------------------------------------------------
+
+
+def long(loc: str, element: str, rows: int, cols: int, layout: str, fractal: int = 512) -> str:
+    """The long form of a tile type whose valid region is open."""
+    blayout, slayout = layout.split()
+    shape = f"rows={rows}, cols={cols}, v_row=?, v_col=?"
+    order = f"blayout={blayout}, slayout={slayout}, fractal={fractal}, pad=0"
+    return f"!pto.tile_buf<loc={loc}, dtype={element}, {shape}, {order}>"
+
+
+def compiled(split: int) -> str:
+    """Written addresses, types in the long form, parameters of the launch; the halves are told apart by one of them."""
+    nz, nd = "col_major row_major", "row_major none_box"
+    mats = long("mat", "f16", 32, 16, nz), long("mat", "f16", 16, 64, nz)
+    lefts = long("left", "f16", 32, 16, "row_major row_major"), long("right", "f16", 16, 64, "row_major col_major")
+    acc, rows = long("acc", "f32", 32, 64, nz, 1024), 16 if split else 32
+    popped = long("vec", "f32", rows, 64, nd)
+    launch = "%__pypto_spmd_block_idx: i32, %__pypto_spmd_block_num: i32"
+    given = "%a_gm: !pto.ptr<f16>, %b_gm: !pto.ptr<f16>, %out_gm: !pto.ptr<f32>"
+    setup = "{id = 0, dir_mask = 1, slot_size = 8192, slot_num = 4}"
+    setup += " (c2v_consumer_buf = %s : i32, v2c_consumer_buf = %zero : i32)"
+    head = "\n".join(
+        [
+            *(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 3, 16, 32, 64, 96)),
+            *(f"%a{n} = arith.constant {n} : i64" for n in (0, 4096, 32768)),
+            "%zero = arith.constant 0 : i32",
+            "%blk = arith.index_cast %__pypto_spmd_block_idx : i32 to index",
+            "%first = arith.muli %blk, %c96 : index",
+        ]
+    )
+
+    def viewed(name: str, rows: str, cols: int, element: str) -> str:
+        return (
+            f"%{name} = pto.make_tensor_view %{name}_gm, shape = [{rows}, %c{cols}], strides = [%c{cols}, %c1] "
+            f"{{layout = #pto.layout<nd>}} : !pto.tensor_view<?x?x{element}>"
+        )
+
+    def cut(name: str, source: str, row: str, rows: int, cols: int, element: str) -> str:
+        return (
+            f"%{name} = pto.partition_view %{source}, offsets = [{row}, %c0], sizes = [%c{rows}, %c{cols}] "
+            f": !pto.tensor_view<?x?x{element}> -> !pto.partition_tensor_view<{rows}x{cols}x{element}>"
+        )
+
+    def tile(name: str, address: int, rows: int, cols: int, type_: str) -> str:
+        return f"%{name} = pto.alloc_tile addr = %a{address} valid_row = %c{rows} valid_col = %c{cols} : {type_}"
+
+    return f"""module attributes {{pto.target_arch = "a5"}} {{
+func.func @gemm_aic({given}, {launch}) attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+{head}
+%s = pto.import_reserved_buffer {{name = "gemm_c2v", peer_func = @gemm_aiv}} -> i32
+pto.aic_initialize_pipe {setup}
+{viewed("a", "%c96", 16, "f16")}
+{viewed("b", "%c16", 64, "f16")}
+{cut("pb", "b", "%c0", 16, 64, "f16")}
+{tile("mb", 4096, 16, 64, mats[1])}
+{tile("rb", 0, 16, 64, lefts[1])}
+pto.tload ins(%pb : !pto.partition_tensor_view<16x64xf16>) outs(%mb : {mats[1]})
+pto.tmov ins(%mb : {mats[1]}) outs(%rb : {lefts[1]})
+scf.for %i = %c0 to %c3 step %c1 {{
+  %off = arith.muli %i, %c32 : index
+  %row = arith.addi %first, %off : index
+  {cut("pa", "a", "%row", 32, 16, "f16")}
+  {tile("ma", 0, 32, 16, mats[0])}
+  {tile("la", 0, 32, 16, lefts[0])}
+  {tile("acc", 0, 32, 64, acc)}
+  pto.tload ins(%pa : !pto.partition_tensor_view<32x16xf16>) outs(%ma : {mats[0]})
+  pto.tmov ins(%ma : {mats[0]}) outs(%la : {lefts[0]})
+  pto.tmatmul ins(%la, %rb : {lefts[0]}, {lefts[1]}) outs(%acc : {acc})
+  pto.tpush_to_aiv(%acc : {acc}) {{split = {split}}}
+}}
+return
+}}
+func.func @gemm_aiv({given}, {launch}, %__pypto_spmd_subblock_idx: i32)
+    attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+{head}
+%s = pto.reserve_buffer {{name = "gemm_c2v", size = 32768, location = #pto.address_space<vec>,
+    auto = false, base = 0}} -> i32
+pto.aiv_initialize_pipe {setup}
+%which = arith.index_cast %__pypto_spmd_subblock_idx : i32 to index
+%half = arith.muli %which, %c{rows} : index
+{viewed("out", "%c96", 64, "f32")}
+scf.for %i = %c0 to %c3 step %c1 {{
+  %off = arith.muli %i, %c32 : index
+  %begin = arith.addi %first, %off : index
+  %row = arith.addi %begin, %half : index
+  %t = pto.tpop_from_aic {{split = {split}}} -> {popped}
+  {tile("d", 32768, rows, 64, popped)}
+  pto.tadd ins(%t, %t : {popped}, {popped}) outs(%d : {popped})
+  pto.tfree_from_aic {{split = {split}}}
+  {cut("po", "out", "%row", rows, 64, "f32")}
+  pto.tstore ins(%d : {popped}) outs(%po : !pto.partition_tensor_view<{rows}x64xf32>)
+}}
+return
+}}
+}}
+"""
+
+
+@pytest.mark.parametrize("split", [0, 1])
+def test_a_pair_as_compilers_write_it(split: int) -> None:
+    kernel = ptosim.load(compiled(split)).kernel()
+    assert kernel.name == "gemm" and len(kernel.signature) == 3
+    a, b, product = inputs(6)
+    outs = [np.zeros_like(product) for _ in range(2)]
+    assert not {each.kind for each in ptosim.check(kernel, a, b, outs[0], grid=2).findings} - {"lint"}
+    for engine, out in zip(("native", "reference"), outs, strict=True):
+        kernel(a, b, out, grid=2, engine=engine)
+        assert np.array_equal(out, 2 * product)
+
+
+# --- in a trace ---------------------------------------------------------------------------------------------------
+
+
+def test_a_trace_shows_entries_on_their_way(tmp_path: Path) -> None:
+    """Arrows from each push to its pop, and how many entries are pushed and not yet taken."""
+    arguments, _, _ = given()
+    ptosim.profile(ptosim.load(to_vector(Fifo(2), COUNT)).kernel(), *arguments).save_trace(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    cores = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+    pushed = [event for event in events if event["ph"] == "s" and event["name"].startswith("pto.tpush_to_aiv")]
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    across = [event for event in pushed if cores[ends[event["id"]]["pid"]] == "b0.aiv0"]
+    assert len(across) == COUNT and {cores[event["pid"]] for event in across} == {"b0.aic"}
+    levels = [e["args"]["entries"] for e in events if e["ph"] == "C" and e["name"].startswith("pto.tpush_to_aiv")]
+    assert len(levels) == 2 * COUNT and levels[-1] == 0
+    assert min(levels) == 0 and 1 <= max(levels) <= 2

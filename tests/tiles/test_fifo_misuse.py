@@ -75,3 +75,28 @@ def test_too_few_slots_for_what_is_pushed_before_the_first_pop(target: str, slot
     c = np.zeros((64, 64), np.float16)
     text = there_and_back(fifo, 4, at_once=True)
     assert kinds(text, a, b, np.zeros_like(product), 4, c, *fifo.arguments()) == expected
+
+
+def test_two_fifos_with_one_semaphore() -> None:
+    text = to_vector(Fifo(2), COUNT)
+    words = "{{dir_mask = 1, slot_size = 8192, slot_num = 2, flag_base = {}}} (%c2v : i32) -> !pto.pipe"
+    for number, flag in enumerate((4, 5)):
+        line = f"%p{number} = pto.initialize_l2l_pipe {words.format(flag)}\n"
+        text = text.replace("pto.aic_initialize_pipe", f"{line}pto.aic_initialize_pipe")
+    with pytest.raises(PTOError) as raised:
+        ptosim.load(text).kernel()(*arguments())
+    assert "another FIFO of this kernel has some of these semaphores" in raised.value.diagnostics[0].message
+
+
+def test_more_fifos_than_semaphores() -> None:
+    """Each end has eight at most, but two functions of the cube have nine together."""
+    extra = "pto.aic_initialize_pipe {{id = {}, dir_mask = 1, slot_size = 8192}} (c2v_consumer_buf = %c2v : i32)\n"
+    text = to_vector(Fifo(2), COUNT)
+    for number in range(1, 8):
+        text = text.replace(
+            "pto.aic_initialize_pipe {dir_mask", extra.format(number) + "pto.aic_initialize_pipe {dir_mask"
+        )
+    ninth = extra.format(8).replace("aic_", "aiv_")
+    text = text.replace("pto.aiv_initialize_pipe {dir_mask", ninth + "pto.aiv_initialize_pipe {dir_mask")
+    with pytest.raises(PTOError, match="more than the 16 semaphores"):
+        ptosim.load(text).kernel()(*arguments())

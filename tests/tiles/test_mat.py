@@ -159,6 +159,52 @@ def test_a_pad_around_the_valid_region(element: str):
     program.run(x)
 
 
+# --- gathers --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element", ["i8", "f16", "f32"])
+@pytest.mark.parametrize("beyond", ["undefined", "clamp", "wrap", "zero"])
+@pytest.mark.parametrize("coalesce", ["row", "elem"])
+def test_a_gather_to_l1(element: str, beyond: str, coalesce: str):
+    rows, cols, height = 20, 32, 40
+    table = random(element, (height, cols), 4)
+    capacity = height if coalesce == "row" else height * cols
+    rng = np.random.default_rng(7)
+    high = capacity if beyond == "undefined" else 2 * capacity
+    index = rng.integers(0, high, (rows, 1) if coalesce == "row" else (rows, cols)).astype(np.int32)
+    if beyond != "undefined":
+        index.ravel()[0] = -1
+    program = Program()
+    program.view("mem", element, (height, cols))
+    program.view("idx", "i32", index.shape if coalesce == "elem" else (1, rows))
+    program.view("work", element, (32, cols))
+    program.tile("t", f"mat, 32x{cols}x{element}, valid={rows}x{cols}", NZ, addr=0)
+    operands = ["mem", "idx", "work"] if coalesce == "elem" else ["mem", "idx"]
+    words = f"coalesce = #pto<coalesce {coalesce}>, gatherOob = #pto<gather_oob {beyond}>"
+    program.op("mgather", operands, ["t"], f"{{{words}}}")
+    arguments = table, index, np.zeros((32, cols), table.dtype)
+    found = elements(program.images(*arguments).of(Space.L1), element, 32, cols, NZ)[:rows]
+    wide = index.astype(np.uint32).astype(np.int64)
+    used = {"clamp": np.minimum(wide, capacity - 1), "wrap": wide % capacity}.get(beyond, wide)
+    inside = used < capacity
+    source = table if coalesce == "row" else table.ravel()
+    taken = source[np.where(inside, used, 0)]
+    if coalesce == "row":
+        taken = taken[:, 0]
+    assert np.array_equal(found, np.where(inside, taken, np.zeros_like(taken)))
+    assert (bits(elements(program.images(*arguments).of(Space.L1), element, 32, cols, NZ)[rows:]) == 0xEE).all()
+
+
+def test_an_index_beyond_the_table_is_an_error():
+    program = Program()
+    program.view("mem", "f16", (8, 32))
+    program.view("idx", "i32", (1, 16))
+    program.tile("t", "mat, 16x32xf16", NZ, addr=0)
+    program.op("mgather", ["mem", "idx"], ["t"], "{coalesce = #pto<coalesce row>}")
+    with pytest.raises(ptosim.PTOError, match="an index is beyond the table"):
+        program.kernel()(np.zeros((8, 32), np.float16), np.full((1, 16), 8, np.int32))
+
+
 # --- from UB --------------------------------------------------------------------------------------
 
 

@@ -155,6 +155,49 @@ def test_a_row_times_a_matrix(element: str, k: int, n: int, layout: str):
     assert np.array_equal(c, product(a, b))
 
 
+def test_a_row_times_a_matrix_is_added_to_an_accumulator_or_a_bias():
+    """pto.tgemv.bias, then pto.tgemv.acc."""
+    k, n = 64, 32
+    a, b, *_ = operands("f16", 1, n, k)
+    row, c = random("f32", (1, n), 3), np.zeros((1, n), np.float32)
+    program = Program()
+    program.view("a", "f16", (1, k))
+    program.view("b", "f16", (k, n))
+    program.view("c", "f32", (1, n))
+    program.view("row", "f32", (1, n))
+    program.tile("ma", f"mat, 1x256xf16, valid=1x{k}")
+    program.tile("mb", f"mat, 256x{n}xf16, valid={k}x{n}", NZ)
+    program.tile("mr", f"mat, 1x{n}xf32")
+    program.tile("la", f"left, 1x256xf16, valid=1x{k}", NZ)
+    program.tile("rb", f"right, 256x{n}xf16, valid={k}x{n}", ZN)
+    program.tile("br", f"bias, 1x{n}xf32")
+    program.tile("ac", f"acc, 16x{n}xf32, valid=1x{n}", ACC)
+    for source, dest in (("a", "ma"), ("b", "mb"), ("row", "mr")):
+        program.op("tload", [source], [dest])
+    for source, dest in (("ma", "la"), ("mb", "rb"), ("mr", "br")):
+        program.op("tmov", [source], [dest])
+    program.op("tgemv.bias", ["la", "rb", "br"], ["ac"])
+    program.op("tgemv.acc", ["ac", "la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, c, row)
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    once = (exact + row.astype(np.float64)).astype(np.float32)
+    assert np.array_equal(c, (exact + once).astype(np.float32))
+
+
+def test_hif8():
+    """0x40 is 16, 0xC0 is -16, 0x08 is 1."""
+    m, n, k = 16, 32, 64
+    codes, meaning = np.array([0x40, 0xC0, 0x08, 0x00], np.uint8), np.array([16.0, -16.0, 1.0, 0.0])
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 4, (m, k)), rng.integers(0, 4, (k, n))
+    c = np.zeros((m, n), np.float32)
+    program = multiplied("!pto.hif8", m, n, k)
+    program.op("tstore", ["ac"], ["c"])
+    program.run(codes[a], codes[b], c)
+    assert np.array_equal(c, (meaning[a] @ meaning[b]).astype(np.float32))
+
+
 @pytest.mark.parametrize("elements", [("f8E4M3FN", "f8E4M3FN"), ("f8E4M3FN", "f8E5M2"), ("f8E5M2", "f8E4M3FN")])
 def test_eight_bit_floats(elements: tuple[str, str]):
     m, n, k = 20, 40, 70
@@ -253,6 +296,32 @@ def test_sizes_that_only_the_run_knows(element: str, m: int, n: int, k: int):
     assert (c.ravel()[m * n :] == 7).all()
 
 
+@pytest.mark.parametrize("element", ["f16", "i8"])
+def test_a_product_of_no_values(element: str):
+    """Zero, or the bias, or what was there before."""
+    m, n, acc = 20, 40, accumulator(element)
+    row = random(acc, (1, n), 3)
+    zero, once, twice = (np.full((m, n), 7, DTYPES[acc]) for _ in range(3))
+    program = dynamic(element)
+    program.view("row", acc, (1, n))
+    program.view("d", acc, (m, n))
+    program.view("e", acc, (m, n))
+    program.tile("mr", f"mat, 1x64x{acc}, valid=1x{n}")
+    program.tile("br", f"bias, 1x64x{acc}, valid=1x{n}")
+    program.op("tload", ["row"], ["mr"])
+    program.op("tmov", ["mr"], ["br"])
+    program.op("tmatmul.bias", ["la", "rb", "br"], ["ac"])
+    program.op("tstore", ["ac"], ["d"])
+    program.op("tmatmul.acc", ["ac", "la", "rb"], ["ac"])
+    program.op("tstore", ["ac"], ["e"])
+    operand = np.zeros(1, DTYPES[element])
+    report = program.run(operand, operand, zero, row, once, twice, m, n, 0)
+    assert (zero == 0).all()
+    assert np.array_equal(once, np.broadcast_to(row, (m, n)))
+    assert np.array_equal(twice, once)
+    assert any("k is 0" in finding.message for finding in report.findings)
+
+
 # --- the distance between groups of columns -------------------------------------------------------
 
 
@@ -331,3 +400,39 @@ def test_products_round_to_tf32_behind_the_mode(enable: bool):
     program.op("tstore", ["ac"], ["c"])
     program.run(*held, c)
     assert np.array_equal(c, product(tf32(a), tf32(b)) if enable else product(a, b))
+
+
+# --- parts of tiles, and the text -----------------------------------------------------------------
+
+
+def test_a_part_of_an_operand_has_all_of_its_lines():
+    program = multiplied("f16", 32, 32, 64)
+    part = "!pto.tile_buf<left, 16x64xf16, blayout=col_major, slayout=row_major>"
+    sizes = "sizes [16, 64] : " + program.types["la"]
+    program.lines.append(f"%part = pto.subview %la[{program.number(16)}, {program.number(0)}] {sizes} -> {part}")
+    program.types["part"] = part
+    program.tile("other", "acc, 16x32xf32", ACC)
+    program.op("tmatmul", ["part", "rb"], ["other"])
+    with pytest.raises(ptosim.PTOError, match="part of a tile with 32 rows"):
+        program.run(*operands("f16", 32, 32, 64)[2:], np.zeros((32, 32), np.float32))
+
+
+@pytest.mark.parametrize("element", ["f16", "i8"])
+def test_the_lowered_text_gives_the_same_bytes(element: str):
+    """With operands in L1, which private tokens order, and a store by a parameter word."""
+    m, n, k = 40, 17, 70
+    _, _, *held = operands(element, m, n, k)
+    program = multiplied(element, m, n, k)
+    program.op("tmatmul", ["ma", "mb"], ["ac"])
+    program.view("d", "f16", (m, n))
+    program.lines.append("%word = arith.constant 1065353216 : i64")
+    program.op("tstore", ["ac", "%word i64"], ["d"])
+    program.op("tstore", ["ac"], ["c"])
+    module = ptosim.load(str(program), sync="written")
+    results = []
+    for kernel in (module.kernel(), module.lowered().kernel()):
+        out = np.zeros((m, n), DTYPES[accumulator(element)]), np.zeros((m, n), np.float16)
+        kernel(*held, *out)
+        results.append(out)
+    assert all(np.array_equal(one, other) for one, other in zip(*results, strict=True))
+    assert results[0][0].any()

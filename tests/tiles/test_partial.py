@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tile_cases import sampled
-from tile_numbers import Array, is_float, rounded, same, samples, wide
+from tile_cases import Array, is_float, sampled
+from tile_numbers import rounded, same, samples, wide
 from tile_programs import Given, Outcome, dtype_of, run
 
 ELEMENTS = ("i8", "ui8", "i16", "ui16", "i32", "ui32", "f16", "bf16", "f32")

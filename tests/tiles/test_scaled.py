@@ -111,6 +111,26 @@ def test_a_scaled_row_times_a_matrix(k: int):
     assert np.array_equal(c, scaled(a, sa, b, sb).astype(np.float32))
 
 
+def test_a_scaled_row_is_added_to_an_accumulator_or_a_bias():
+    """pto.tgemv.mx.bias, then pto.tgemv.mx.acc."""
+    n, k = 32, 64
+    a, sa, b, sb = matrices(("f8E4M3FN", "f8E4M3FN"), 1, n, k)
+    c, row = np.zeros((1, n), np.float32), random("f32", (1, n), 3)
+    program = program_of(("f8E4M3FN", "f8E4M3FN"), 1, n, k, "tgemv.mx", gemv=True)
+    program.view("row", "f32", (1, n))
+    program.tile("mr", f"mat, 1x{n}xf32")
+    program.tile("br", f"bias, 1x{n}xf32")
+    program.op("tload", ["row"], ["mr"])
+    program.op("tmov", ["mr"], ["br"])
+    program.op("tgemv.mx.bias", ["la", "ssa", "rb", "ssb", "br"], ["ac"])
+    program.op("tgemv.mx.acc", ["ac", "la", "ssa", "rb", "ssb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    program.run(a, b, sa, fragments(sb.T), c, row)
+    exact = scaled(a, sa, b, sb)
+    once = (exact + row.astype(np.float64)).astype(np.float32)
+    assert np.array_equal(c, (exact + once).astype(np.float32))
+
+
 def test_scales_that_are_bound_to_nothing_are_refused():
     program = program_of(("f8E4M3FN", "f8E4M3FN"), 32, 32, 64, "tmatmul.mx")
     program.lines = [line for line in program.lines if "tget_scale_addr ins(%rb" not in line]

@@ -56,7 +56,7 @@ def sorted_groups(case):
     return x, np.broadcast_to(index, x.shape), room, {"a": a, "i": of_idx, "d": d}
 
 
-@pytest.mark.parametrize("case", sampled(GROUPS, 16))
+@pytest.mark.parametrize("case", sampled(GROUPS, 10))
 def test_groups_of_32(case):
     x, index, room, tiles = sorted_groups(case)
     got = run("pto.tsort32 ins(%a, %i : A, I) outs(%d : D)", **tiles)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ptosim.effects.burst import BLOCK, FB_BLOCK
 from ptosim.effects.fixpipe import QUANT_WORD
+from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, BIAS_ALIGNMENT
+from ptosim.effects.mad import accumulator_extent
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Static, Taint, table
 
@@ -20,7 +22,16 @@ def scale_accesses(static: Static) -> tuple[Access, ...]:
     )
 
 
+def start_accesses(static: Static) -> tuple[Access, ...]:
+    """Accumulators, and the bias where they start from one."""
+    written = Access("write", Space.L0C, "c", lambda o: accumulator_extent(o.m, o.n), ACCUMULATOR_FRACTAL)
+    if "bias" not in static.present:
+        return (written,)
+    return Access("read", Space.BT, "bias", lambda o: (0, o.n * ACCUMULATOR), BIAS_ALIGNMENT), written
+
+
 EFFECTS: dict[str, Effects] = {
     **table(Pipe.S, Taint.NONE, {"rename": "sim.require sim.print_tile"}),
+    "pto.sim.start_acc": Effects("pto.sim.start_acc", Pipe.M, "mad", Taint.USE, start_accesses),
     "pto.sim.scale_words": Effects("pto.sim.scale_words", Pipe.FIX, "l1_fb", Taint.MOVEMENT, scale_accesses),
 }

@@ -159,3 +159,31 @@ class SimScaleWords(PTOOperation):
         yield from are_i64(self, "count")
         if (name := pointed(self, "source")) not in ("f16", "bf16", "f32"):
             yield Problem(f"scales are f16, bf16 or f32, not {name}", at="source")
+
+
+class SimStartAcc(PTOOperation):
+    """Start m x n accumulators from zero, or from a row of the bias table (pipe M).
+
+    What a product of no values is: the hardware multiplies at least one.
+
+        pto.sim.start_acc %c, %m, %n : !pto.ptr<f32, l0c>, i64, i64
+        pto.sim.start_acc %c, %m, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>
+    """
+
+    name = "pto.sim.start_acc"
+    form = "$c, $m, $n{, $bias}"
+    placement = "outside"
+    cores = (CoreKind.AIC,)
+    spaces = {"c": (Space.L0C,), "bias": (Space.BT,)}
+    c = Operand()
+    m = Operand()
+    n = Operand()
+    bias = OptionalOperand()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from are_i64(self, "m", "n")
+        if self.bias is None:
+            return
+        bias, accumulator = pointed(self, "bias"), pointed(self, "c")
+        if bias != accumulator:
+            yield Problem(f"the bias is {bias}, but the accumulator is {accumulator}", at="bias")

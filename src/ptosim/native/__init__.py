@@ -14,7 +14,8 @@ What the rooms build with
     lanes.py          at_the_front, prefix_sums, moved_up, count_lanes, first_lane, each_lane, chosen
     global_memory.py  locate, leaves_buffer, host_address: GM pointers
     context.py        Word, Register, Status: the words that compiled code and the run time share
-    issue.py          begin_entry, run_entry; issue, nothing_stalled, core_word, cluster_word
+    issue.py          begin_entry, run_entry, call_entry; issue, nothing_stalled, core_word, cluster_word
+    sharing.py        Entry, Entries: which entries are one function; instance.py: which of them runs
     operations.py     Operation: what an issued number means to the scheduler, as data for the cache
 
 What runs the result

@@ -8,15 +8,25 @@ from typing import Any
 from ptosim.effects.burst import BLOCK, FB_BLOCK
 from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import QUANT_WORD
+from ptosim.effects.fractal import (
+    ACCUMULATOR,
+    ACCUMULATOR_FRACTAL,
+    ACCUMULATOR_ROW,
+    BIAS_ALIGNMENT,
+    FRACTAL_ROWS,
+)
+from ptosim.effects.geometry import ceil_div
+from ptosim.effects.mad import EXTENT_LIMIT, accumulator_extent
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing
+from ptosim.native.burst import fits
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.global_memory import locate
-from ptosim.native.ir import I64, Value
+from ptosim.native.ir import I32, I64, Value
 from ptosim.native.lowering import lowering
 from ptosim.native.numbers import bits_of, canonical, lane_type, widen
 from ptosim.native.registers import extract
@@ -82,3 +92,25 @@ def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Valu
         return ()
 
     f.for_loop(count.like(0), count, 1, (), word, polls=False)
+
+
+@lowering(op.SimStartAcc)
+def start_acc(f: Function, core: Core, c: Value, m: Value, n: Value, bias: Value | None) -> None:
+    fits(core, EXTENT_LIMIT, low=1, m=m, n=n)
+    f.settle()
+    row = None if bias is None else core.stretch("reads", Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT)
+    target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
+    group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
+
+    def column(number: Value, _: list[Value]) -> Sequence[Value]:
+        value = f.constant(I32, 0) if row is None else row.at(number * ACCUMULATOR).load(I32)
+        top = target.at(number.udiv(FRACTAL_ROWS) * group + (number & (FRACTAL_ROWS - 1)) * ACCUMULATOR)
+
+        def line(index: Value, _: list[Value]) -> Sequence[Value]:
+            top.at(index * ACCUMULATOR_ROW).store(value)
+            return ()
+
+        f.for_loop(m.like(0), m, 1, (), line, polls=False)
+        return ()
+
+    f.for_loop(n.like(0), n, 1, (), column)

@@ -10,6 +10,8 @@ import numpy as np
 from ptosim.diagnostics import Severity
 from ptosim.effects.burst import BLOCK, FB_BLOCK
 from ptosim.effects.element import Element
+from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT
+from ptosim.effects.mad import EXTENT_LIMIT
 from ptosim.effects.names import GM, Space
 from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
@@ -18,6 +20,8 @@ from ptosim.language.tile_text import Drawing, Extents, tile_text
 from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
 from ptosim.reference import numbers
+from ptosim.reference.accumulator import write_accumulators
+from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.integers import signed64
 from ptosim.reference.semantics import semantics
@@ -91,3 +95,12 @@ def _words(scales: Bytes, element: Element) -> Bytes:
     """The bits of each scale as f32, and the sign of results."""
     values = numbers.canonical(numbers.widen(element, scales.view(numbers.dtype_of(element))))
     return (values.view(np.uint32).astype(np.uint64) | np.uint64(SIGNED_RESULT)).view(np.uint8)
+
+
+@semantics(op.SimStartAcc)
+def start_acc(core: Core, c: int, m: int, n: int, bias: int | None) -> None:
+    fits(EXTENT_LIMIT, low=1, m=m, n=n)
+    row = np.zeros(n, np.uint32)
+    if bias is not None:
+        row = core.read(Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT).copy().view(np.uint32)
+    write_accumulators(core, c, np.broadcast_to(row, (m, n)))

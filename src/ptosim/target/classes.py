@@ -61,7 +61,7 @@ TIMING_CLASSES: dict[str, str] = {
 OPERATION_CLASSES: dict[str, str] = {
     "sort": "vbitsort",
     "merge_sort": "vmrgsort4",
-    "mad": "mad and its kin",
+    "mad": "mad and its kin, sim.start_acc",
 }
 
 # Copies, by source and destination: [dma] of a target file.

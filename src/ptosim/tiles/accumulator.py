@@ -57,7 +57,7 @@ def store_accumulator(
         words=None if fp is None else fp.pointer(build, f32),
         word=pre_quant,
         relu=op.setting("reluPreMode") == "normal_relu",
-        unit_flag=_PHASES.get(op.setting("stPhase")),
+        unit_flag=_PHASES.get(str(op.setting("stPhase"))),
         adds=op.setting("atomicType") == "atomic_add",
     )
     stride = group_rows(build, op.src, src)
@@ -100,7 +100,8 @@ def _to_blocks(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Nu
     (g0, g1, g2, g3, g4), (s0, s1, s2, s3, s4) = dst.sizes, dst.strides
     width = dst.width
     widths = (8, 16) if width == 4 else (32 // width,)
-    if (block := known(g4)) not in widths:
+    block = known(g4)
+    if block is None or block not in widths:
         expected = " or ".join(map(str, widths))
         raise Refused(f"blocks of columns are {expected} wide in a view laid out as nz, not {block}", "dst")
     one_after_the_other = "the rows of a block of columns must follow each other in GM"

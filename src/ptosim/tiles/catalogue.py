@@ -22,8 +22,6 @@ ROOMS = (
     "column_sum",
     "expand",
     "sort",
-    "matrix",
-    "scales",
     "fill",
     "philox",
     "scalar_access",
@@ -34,6 +32,8 @@ ROOMS = (
     "gather",
     "scatter",
     "table",
+    "matrix",
+    "scales",
 )
 
 

@@ -15,7 +15,7 @@ from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_vector_reduce import TColSum
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.reduce import fold_columns, if_any
+from ptosim.tiles.reduce import fold_columns, if_any, present
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
 from ptosim.tiles.values import Tile
@@ -36,7 +36,8 @@ def tcolsum(build: Builder, src: Tile, tmp: Tile | None, dst: Tile, isBinary: bo
         return
     working = tmp if tmp is not None else _shaped(src, scratch)
     _must_hold(build, working, build.quotient(src.rows, 2))
-    build.scope(lambda: _add_pairs(build, src, working, dst))
+    there = present(build, *dst.valid)
+    build.scope(lambda: if_any(build, there, lambda: _add_pairs(build, src, working, dst)))
 
 
 def _shaped(src: Tile, scratch: Tile | None) -> Tile:

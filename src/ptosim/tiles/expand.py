@@ -57,6 +57,7 @@ def _each_row(build: Builder, dst: Tile, column: Tile, prepare: Callable[[], Ste
         lanes = Lanes(build, dst.cols, dst.buf.cols, dst.kind.bytes)
 
         def row(number: SSAValue) -> None:
+            build.times(number, dst.pitch)  # where the row begins, said before the loop over its registers
             element = load_everywhere(build, column, number)
 
             def register(at: SSAValue, mask: SSAValue) -> None:

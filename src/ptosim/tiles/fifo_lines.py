@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Operation, SSAValue
@@ -26,7 +27,7 @@ from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_fifo import Alloc, Entry, FifoOperation, Pop, Push
 from ptosim.language.tile_pipe import Handled, Initialize, InitializeL2G2LPipe, TAlloc, TPop, TPush
 from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
-from ptosim.language.tile_types import LocalArrayType, tile_of
+from ptosim.language.tile_types import LocalArrayType, TensorViewType, tile_of
 from ptosim.language.tile_types import View as ViewType
 from ptosim.tiles.fifo_line import Counter, Line
 from ptosim.tiles.refusal import Refused
@@ -60,12 +61,19 @@ class Shared:
     """What all ends of a FIFO agree on."""
 
     flag: int = 0
+    """The first of its semaphores."""
+    written: int | None = None
+    """`flag_base`, if it is written."""
     width: int = 2
     split: bool = False
     popped: dict[int, TileBuf] = field(default_factory=dict[int, TileBuf])
     """By direction, the tile that a consumer makes of an entry."""
     room: dict[int, int] = field(default_factory=dict[int, int])
     """By direction, the bytes that are reserved for entries."""
+
+    @property
+    def flags(self) -> set[int]:
+        return set(range(self.flag, self.flag + self.width))
 
 
 class Fifos:
@@ -95,6 +103,7 @@ class Fifos:
             if isinstance(op, InitializePipe | Initialize):
                 mask = op.integer("dir_mask") or 0
                 shared.width = max(shared.width, 4 if mask == C2V | V2C else 2)
+                shared.written = op.integer("flag_base") if isinstance(op, Initialize) else None
                 shared.room |= {way: size for way in (C2V, V2C) if (size := _reserved(op, way, mask)) is not None}
             shared.split = shared.split or split_of(op) != 0
             value = op.result if isinstance(op, Pop) else op.entry if isinstance(op, TPop) else None
@@ -103,11 +112,23 @@ class Fifos:
                 shared.popped.setdefault(direction_of(op, core), tile)
 
     def _give_flags(self) -> None:
-        """Lowest free even numbers, in the order of the text."""
-        following: dict[int, int] = {}
+        """Those that are written as they are, the others the lowest free even numbers, in the order of the text."""
+        taken: dict[int, set[int]] = {}
         for (kernel, _), shared in self._shared.items():
-            shared.flag = following.get(kernel, 0)
-            following[kernel] = shared.flag + shared.width
+            if shared.written is not None:
+                shared.flag = shared.written
+                taken.setdefault(kernel, set()).update(shared.flags)
+        for (kernel, _), shared in self._shared.items():
+            if shared.written is None:
+                used = taken.setdefault(kernel, set())
+                shared.flag = next(n for n in count(0, 2) if used.isdisjoint(range(n, n + shared.width)))
+                used.update(shared.flags)
+
+    def conflict(self, function: Function, key: Key) -> bool:
+        """Whether another FIFO of the kernel has written flags in common."""
+        kernel, own = self._kernel_of[function], self.shared(function, key)
+        others = (other for (k, _), other in self._shared.items() if k == kernel and other is not own)
+        return any(not own.flags.isdisjoint(other.flags) for other in others)
 
 
 def keys_of(function: Function) -> dict[Operation, Key]:
@@ -176,6 +197,8 @@ class Lines:
         shared = self.fifos.shared(self.function, key)
         if shared.flag + shared.width > SEMAPHORES:
             raise Refused(f"the FIFOs of this kernel take more than the {SEMAPHORES} semaphores that there are")
+        if self.fifos.conflict(self.function, key):
+            raise Refused("another FIFO of this kernel has some of these semaphores", "flag_base", "invalid")
         for direction in (C2V, V2C):
             if mask & direction:
                 self._lines[core, key, direction] = self._line(op, core, direction, shared, key)
@@ -189,7 +212,6 @@ class Lines:
         second = mask == C2V | V2C and direction == V2C
         gm, arrival = _operands(op, direction, mask)
         epilogue = op.acc_push_epilogue if isinstance(op, InitializePipe) else None
-        explicit = op.integer("flag_base") if isinstance(op, Initialize) else None
         return Line(
             self.fifos.target,
             core,
@@ -197,7 +219,7 @@ class Lines:
             slots if gm is not None else local,
             size,
             local,
-            (shared.flag if explicit is None else explicit) + 2 * second,
+            shared.flag + 2 * second,
             shared.split,
             gm is not None,
             Counter(self._array(core, key, direction)),
@@ -206,18 +228,26 @@ class Lines:
             slots * size if second else 0,
             epilogue.data if isinstance(epilogue, AccPushEpilogueAttr) else None,
             shared.popped.get(direction),
+            self._holds_views(core, key, direction),
         )
+
+    def _own(self, core: CoreKind, key: Key, direction: int) -> list[Entry | Handled]:
+        """The operations on the entries of a line, in order."""
+        entries = [op for op, its in self.keys.items() if its == key and isinstance(op, Entry | Handled)]
+        return [op for op in entries if core_of(op) is core and direction_of(op, core) == direction]
+
+    def _holds_views(self, core: CoreKind, key: Key, direction: int) -> bool:
+        values = (value for op in self._own(core, key, direction) for value in (*op.operands, *op.results))
+        return any(isinstance(value.type, TensorViewType) for value in values)
 
     def _array(self, core: CoreKind, key: Key, direction: int) -> SSAValue | None:
         """Where the entries are counted, None where the code says how many there were."""
-        counting = [op for op, its in self.keys.items() if its == key and isinstance(op, Push | Pop | TPush | TPop)]
-        own = [op for op in counting if core_of(op) is core and direction_of(op, core) == direction]
+        own = [op for op in self._own(core, key, direction) if isinstance(op, Push | Pop | TPush | TPop)]
         if all(_is_straight(op) for op in own):
             return None
-        block = self.function.body.block
-        first = block.first_op
-        assert first is not None
-        build = Builder(self.module.parsed, Place.at(first), head_of(block), serves=self.function)
+        head = head_of(self.function.body.block)
+        first = head.last.next_op if head.last is not None else head.block.first_op
+        build = Builder(self.module.parsed, Place(head.block, first), head, serves=self.function)
         return build.declare_local_array(result=_COUNT)
 
 

@@ -39,7 +39,7 @@ def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
     elif dst.buf.rows == 1 or (view, tile) in (("nd", "ND"), ("dn", "DN"), ("nz", "NZ")):
         _as_it_is(build, src, dst)
     elif view in ("nd", "dn") and tile in ("NZ", "ZN"):
-        _into_fractals(build, src, dst, view == "dn")
+        load_into_fractals(build, src, dst, view == "dn")
     else:
         message = f"a view laid out as {view} cannot be loaded into a tile of mat laid out as {tile}"
         raise Refused(message, "dst_type", kind="unsupported")
@@ -48,7 +48,7 @@ def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
 # --- into fractals ------------------------------------------------------------------------------------------------
 
 
-def _into_fractals(build: Builder, src: View, dst: Tile, by_columns: bool) -> None:
+def load_into_fractals(build: Builder, src: View, dst: Tile, by_columns: bool = False) -> None:
     """Rows or columns into NZ; a ZN tile is the NZ tile of its transpose."""
     if dst.buf.element_bytes == 8:
         raise Refused("elements of 8 bytes cannot be brought into fractals", "dst_type", kind="invalid")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import UnitAttr
@@ -80,16 +81,46 @@ def _multiply(build: Builder, op: Product, operands: _Operands, target: str, sta
     if op.scaled:
         has_its_scales(build, op, lhs, rhs, operands.meaning)
     lhs, rhs = _brought(build, lhs, rhs, target)
-    given: dict[str, object] = {"a": lhs.pointer(build), "b": rhs.pointer(build), "c": dst.pointer(build)}
+    _is_dense(build, lhs, 0, m)
+    _is_dense(build, rhs, 1, n)
+    accumulator: dict[str, object] = {"c": dst.pointer(build), "m": build.i64(m), "n": build.i64(n)}
     if operands.bias is not None:
-        given["bias"] = operands.bias.pointer(build)
-    given["unit_flag"] = _PHASES.get(op.setting("accPhase"))
+        accumulator["bias"] = operands.bias.pointer(build)
+    clauses = _clauses(op, lhs, target)
+    pointers = {"a": lhs.pointer(build), "b": rhs.pointer(build)}
+
+    def multiply() -> None:
+        build.op(f"mad{'_mx' if op.scaled else ''}{start}", **pointers, **accumulator, **clauses, k=build.i64(k))
+
+    def begin() -> None:
+        if start != "_acc":
+            build.op("pto.sim.start_acc", **accumulator)
+
+    where_some(build, (m, n), lambda: _of_values(build, k, multiply, begin))
+
+
+def _clauses(op: Product, lhs: Tile, target: str) -> dict[str, object]:
+    clauses: dict[str, object] = {"unit_flag": _PHASES.get(str(op.setting("accPhase")))}
     if not (op.gemv and lhs.buf.rows == 1):  # a row that lies one value after the other is what a gemv reads
-        given["disable_gemv"] = UnitAttr()
+        clauses["disable_gemv"] = UnitAttr()
     if element_word(lhs.buf) == "f32" and target == "a5" and rounds_to_tf32(op):
-        given["tf32_mode"] = "round_even"
-    name = f"mad{'_mx' if op.scaled else ''}{start}"
-    where_some(build, (m, n, k), lambda: build.op(name, **given, m=build.i64(m), n=build.i64(n), k=build.i64(k)))
+        clauses["tf32_mode"] = "round_even"
+    return clauses
+
+
+def _of_values(build: Builder, k: Number, multiply: Callable[[], None], begin: Callable[[], None]) -> None:
+    """A product, or what it is added to where there are no values."""
+    message = "a product of no values: k is 0"
+    match known(k):
+        case None:
+            some = build.compare("sgt", k, 0)
+            remark(build, some, message)
+            build.choose(some, multiply, begin)
+        case 0:
+            remark(build, False, message)
+            begin()
+        case _:
+            multiply()
 
 
 def _meets(build: Builder, op: Product, dst: Tile, m: Number, n: Number) -> None:
@@ -98,6 +129,14 @@ def _meets(build: Builder, op: Product, dst: Tile, m: Number, n: Number) -> None
         return
     message = "the product has another number of rows than its accumulator: groups of 16 columns lie elsewhere"
     remark(build, agrees(build, up(build, m, ROWS), group_rows(build, op.dst, dst)), message, "invalid")
+
+
+def _is_dense(build: Builder, operand: Tile, axis: int, extent: Number) -> None:
+    """The cube unit steps by the rows, or columns, of the product, so that a part of a tile has to have all of them."""
+    if operand.storage != operand.buf.shape:
+        role, side = (("lhs", "rows"), ("rhs", "columns"))[axis]
+        message = f"{role} is a part of a tile with {operand.storage[axis]} {side}, which a product cannot step over"
+        must(build, "eq", up(build, extent, ROWS), operand.storage[axis], "invalid", message, role)
 
 
 # --- operands in L1 -----------------------------------------------------------------------------------------------

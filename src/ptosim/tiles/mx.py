@@ -49,8 +49,12 @@ def tquant_mx(
     grpAxis: str,
     interleave: bool,
 ) -> None:
-    if src.buf.layout != "ND":
-        raise Refused(f"{op.name} of a tile laid out as {src.buf.layout} is not lowered", at="src_type")
+    for role, tile, layouts in (("src", src, ("ND",)), ("dst", dst, ("ND", "NZ"))):
+        if tile.buf.layout not in layouts:
+            raise Refused(f"{op.name} with {role} laid out as {tile.buf.layout} is not lowered", at=f"{role}_type")
+    for role, tile in (("max", max), ("scaling", scaling)):
+        if tile.kind.bytes not in (2, 4):
+            raise Refused(f"{role} has elements of 2 or 4 bytes, not {tile.kind.bytes}", f"{role}_type", "invalid")
     if storeMode == "nz":
         dst = replace(dst, buf=replace(dst.buf, blayout="col_major", slayout="row_major"))
     if quantScaleAlg == "nv" and quant_type != "MXFP8":

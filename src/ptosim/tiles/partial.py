@@ -39,6 +39,12 @@ class _Part:
 
     tile: Tile
     within: Tile
+    cols: Number
+    """Valid columns within those of the result."""
+
+    @staticmethod
+    def of(build: Builder, tile: Tile, within: Tile) -> _Part:
+        return _Part(tile, within, build.least(tile.cols, within.cols))
 
     @property
     def has_all_rows(self) -> bool:
@@ -54,8 +60,7 @@ class _Part:
         if self.covers:
             return here.mask
         build = here.build
-        cols = build.least(self.tile.cols, self.within.cols)
-        rest: Number = build.most(build.minus(build.index(cols), here.at), 0)
+        rest: Number = build.most(build.minus(build.index(self.cols), here.at), 0)
         if not self.has_all_rows and here.row is not None:
             inside = build.compare("slt", here.row, build.index(self.tile.rows))
             rest = build.op(
@@ -74,7 +79,7 @@ def _same(one: Number, other: Number) -> bool:
 
 def _combined(formula: Formula, pad: str | None) -> Callable[..., None]:
     def lower(build: Builder, src0: Tile, src1: Tile, dst: Tile) -> None:
-        parts = _Part(src0, dst), _Part(src1, dst)
+        parts = _Part.of(build, src0, dst), _Part.of(build, src1, dst)
         if all(part.covers for part in parts):
             computed(build, formula, dst, src0, src1)
             return
@@ -109,7 +114,7 @@ def _combined(formula: Formula, pad: str | None) -> Callable[..., None]:
 
 def _chosen(comparison: str) -> Callable[..., None]:
     def lower(build: Builder, src0: Tile, src1: Tile, src0_idx: Tile, src1_idx: Tile, dst: Tile, dst_idx: Tile) -> None:
-        parts, indices = (_Part(src0, dst), _Part(src1, dst)), (src0_idx, src1_idx)
+        parts, indices = (_Part.of(build, src0, dst), _Part.of(build, src1, dst)), (src0_idx, src1_idx)
         covered = any(part.covers for part in parts)
         spread, packed = _SPREAD[dst.kind.bytes]
         v = Registers(build, dst.element)

@@ -63,12 +63,13 @@ _FOLDS = {
 }
 
 
-def _each_row(build: Builder, src: Tile, row: Callable[[Lanes, SSAValue], None]) -> None:
-    """Visit every row that has an element; what all rows share stands before the loop."""
-    rows = build.times(src.rows, build.least(src.cols, 1))
+def _each_row(build: Builder, src: Tile, dst: Tile, row: Callable[[Lanes, SSAValue], None]) -> None:
+    """Visit every row, unless there is nothing to reduce or to write; what all rows share stands before the loop."""
+    rows = build.times(src.rows, present(build, src.cols, *dst.valid))
     lanes = Lanes(build, src.cols, src.buf.cols, src.kind.bytes)
 
     def numbered(number: SSAValue) -> None:
+        build.times(number, src.pitch)  # where the row begins, said before the loop over its registers
         row(lanes, number)
 
     build.loop(rows, 1, numbered)
@@ -89,7 +90,7 @@ def _fold_rows(build: Builder, fold: Fold, src: Tile, dst: Tile) -> None:
     register = VregType.of(src.element)
     result = sum_type(register) if fold.lanes == "vcadd" else register
     one = first(build, 1, element_of(result).bytes)
-    stored = first(build, 1, src.kind.bytes)
+    stored = one if result == register else first(build, 1, src.kind.bytes)
     start = Registers(build, result.element).pattern(fold.start(element_of(result)))
 
     def row(lanes: Lanes, number: SSAValue) -> None:
@@ -103,7 +104,7 @@ def _fold_rows(build: Builder, fold: Fold, src: Tile, dst: Tile) -> None:
             total = build.vcvt(input=total, mask=one, sat="NOSAT", part="EVEN", result=register)
         store_first(build, dst, number, total, stored)
 
-    _each_row(build, src, row)
+    _each_row(build, src, dst, row)
 
 
 def _row_product(build: Builder, src: Tile, dst: Tile) -> None:
@@ -125,7 +126,7 @@ def _row_product(build: Builder, src: Tile, dst: Tile) -> None:
                 product = build.vmul(lhs=low, rhs=high, mask=all_)
             store_first(build, dst, number, product, stored)
 
-        _each_row(build, src, row)
+        _each_row(build, src, dst, row)
 
     build.scope(scope)
 
@@ -173,7 +174,7 @@ def _locate_in_rows(build: Builder, extremum: Extremum, src: Tile, dst: Tile) ->
         _, where = lanes.each(step, start, nowhere)
         store_first(build, dst, number, where, one_index)
 
-    _each_row(build, src, row)
+    _each_row(build, src, dst, row)
 
 
 # --- columns ------------------------------------------------------------------------------------------------------
@@ -198,7 +199,15 @@ def fold_columns(build: Builder, join: str, src: Tile, dst: Tile) -> None:
         (total,) = build.loop(src.rows, 1, step, top, lower=1)
         build.vsts(value=total, dest=dst.pointer(build), offset=at, mask=mask)
 
-    if_any(build, src.rows, lambda: lanes.each(columns))
+    if_any(build, present(build, src.rows, *dst.valid), lambda: lanes.each(columns))
+
+
+def present(build: Builder, *extents: Number) -> Number:
+    """1, or 0 where an extent is 0."""
+    found: Number = 1
+    for extent in extents:
+        found = build.times(found, build.least(extent, 1))
+    return found
 
 
 def if_any(build: Builder, count: Number, body: Callable[[], object]) -> None:
@@ -238,7 +247,7 @@ def _locate_in_columns(build: Builder, extremum: Extremum, src: Tile, dst: Tile)
         _, where = build.loop(src.rows, 1, step, read(0, at, mask), top, lower=1)
         _store_indices(build, dst, at, where, mask)
 
-    if_any(build, src.rows, lambda: lanes.each(columns))
+    if_any(build, present(build, src.rows, *dst.valid), lambda: lanes.each(columns))
 
 
 def _widened(build: Builder, src: Tile, at: SSAValue, mask: SSAValue, full: bool) -> SSAValue:

@@ -12,15 +12,29 @@ from ptosim.language.tile_gather import MGather, MScatter
 from ptosim.tiles.folding import is_contiguous
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.lowering import lowering
+from ptosim.tiles.mat_gather import gather_elements, gather_rows
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
 from ptosim.tiles.values import Tile, View
 
 
 @lowering(MGather)
-def mgather(build: Builder, target: str, mem: View, idx: Tile | View, dst: Tile, coalesce: str, gatherOob: str) -> None:
+def mgather(
+    build: Builder,
+    target: str,
+    mem: View,
+    idx: Tile | View,
+    workspace: View | None,
+    dst: Tile,
+    coalesce: str,
+    gatherOob: str,
+) -> None:
     if isinstance(idx, View):
-        raise Refused(f"gathers to {dst.buf.loc} are not lowered", "dst_type")
+        if coalesce == "row":
+            gather_rows(build, mem, idx, dst, gatherOob, target)
+        elif workspace is not None:
+            gather_elements(build, mem, idx, workspace, dst, gatherOob)
+        return
     name = "pto.sim.gather" if target == "a5" else "pto.sim.gather_mte2"
     build.op(name, **_operands(build, target, mem, idx, dst, coalesce), beyond=gatherOob)
 

@@ -76,4 +76,4 @@ def _epilogue(build: Builder, op: Move, window: Window, parameters: Parameters) 
         skipped = build.times(window.start[1], QUANT_WORD // 4)  # a pointer to f32 names words of 8 bytes
         words = advanced(build, parameters.fp.pointer(build, f32), skipped)
     relu = op.setting("reluPreMode") == "normal_relu"
-    return Epilogue(words, parameters.word, relu, cores=op.setting("accToVecMode"))
+    return Epilogue(words, parameters.word, relu, cores=str(op.setting("accToVecMode")))
