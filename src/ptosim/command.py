@@ -139,7 +139,10 @@ def show(diagnostics: Sequence[Any], as_json: bool) -> None:
 
 
 class Commands(click.Group):
-    ORDER = ("run", "check", "prove", "profile", "verify", "print", "isa", "explain", "cache")
+    ORDER = (
+        *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan"),
+        *("isa", "explain", "cache"),
+    )
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self.commands, key=self.ORDER.index)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IndexType, StringAttr, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
@@ -20,12 +20,22 @@ from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64, are_type
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem, Property, PTOOperation
 from ptosim.language.sync import PIPES, known_in_range, parse_number
-from ptosim.language.syntax import Vocabulary, compare_types, parse_types, parse_word
+from ptosim.language.syntax import Vocabulary, compare_types, integers_in, parse_types, parse_word
 from ptosim.language.tile_places import count, in_gm
 from ptosim.language.tile_types import view_of
 from ptosim.language.types import PtrType
 
 SEMAPHORE_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
+
+
+SLOTS = "pto.sim.slots"
+"""An attribute of signals of a FIFO: the bytes of this core's memory that they speak for, from and to."""
+
+
+def slots_of(op: Operation) -> tuple[int, int] | None:
+    """What a signal speaks for, None for everything that another core can reach."""
+    slots = integers_in(op.attributes[SLOTS]) if SLOTS in op.attributes else ()
+    return (slots[0], slots[1]) if len(slots) == 2 else None
 
 
 class _Semaphore(PTOOperation):

@@ -88,7 +88,9 @@ class Entry:
     def sizes(self) -> tuple[int | None, ...]:
         """The constants that code depends on."""
         pairs = zip(self.captured, self.outside, strict=True)
-        return tuple(None if _is_free(value) else outside.literal for value, outside in pairs)
+        return tuple(
+            None if outside.literal is None or _is_free(value) else outside.literal for value, outside in pairs
+        )
 
 
 def _known(value: Value) -> Range | None:

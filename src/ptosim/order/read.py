@@ -20,6 +20,7 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
 from ptosim.language.scope import Section
 from ptosim.language.sync import Buffer, pipe_of
+from ptosim.language.sync_semaphore import slots_of
 from ptosim.order.model import (
     BarrierNode,
     Block,
@@ -145,18 +146,21 @@ class _Reader:
             yield self._entry(op, record.pipe, touches, path)
 
     def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
-        """A signal counts as a write of everything that another core can reach. Where it names no pipe of this core, or
-        stops the scalar unit, all that came before has to be in order with all that follows."""
+        """A signal counts as a write of everything that another core can reach; one of a FIFO, of its slots. Where it
+        names no pipe of this core, or stops the scalar unit, all that came before has to be in order with all that
+        follows; a FIFO asks nothing of what came before."""
         assert isinstance(op, PTOOperation)
         pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
-        stops = self.target == "a2a3" and "wait" in op.name
+        stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
+        if stops and slots is not None:
+            return
         if pipe is None or pipe not in PIPES_OF[self.core] or stops:
             yield Opaque(op)
             return
-        shared = (Space.GM, Space.UB if self.core is CoreKind.AIV else Space.L1)
-        touches = tuple(
-            Touch(True, Range(space, ANYWHERE if space is Space.GM else "", None, (), (None,))) for space in shared
-        )
+        local = Space.UB if self.core is CoreKind.AIV else Space.L1
+        touches = (Touch(True, Range(local, "", None, (), (slots,))),)
+        if slots is None:
+            touches += (Touch(True, Range(Space.GM, ANYWHERE, None, (), (None,))),)
         entry = self._entry(op, pipe, touches, path)
         entry.is_signal = True
         yield entry

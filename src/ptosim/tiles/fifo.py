@@ -151,16 +151,12 @@ class _Function:
     def _free(self, build: Builder, op: Free | TFree) -> None:
         """A tile that was loaded from GM has given its slot back already."""
         line, number = self._at(build, op)
-        if not line.through_gm or self._takes_views(line):
+        if not line.through_gm or line.holds_views:
             line.give_back(build, number)
 
     def _at(self, build: Builder, op: Operation) -> tuple[Line, Number]:
         line = self.lines.of(op)
         return line, line.counter.value(build)
-
-    def _takes_views(self, line: Line) -> bool:
-        popped = (op for op in self.lines.operations(line) if isinstance(op, Pop | TPop))
-        return any(isinstance((op.result if isinstance(op, Pop) else op.entry).type, TensorViewType) for op in popped)
 
     def _part(self, build: Builder, op: Entry | TPush | TPop | TAlloc, line: Line) -> SSAValue | None:
         """Which vector core this is, where the two share an entry."""

@@ -15,12 +15,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xdsl.dialects.builtin import IntegerAttr, i1, i8, i64
+from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, StringAttr, i1, i8, i64
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.build import Builder, Number, known
+from ptosim.language.catalogue import operation
 from ptosim.language.fifo_end import C2V
+from ptosim.language.sync_semaphore import SLOTS
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_epilogue import Epilogue
 from ptosim.language.tile_types import TensorViewType
@@ -79,6 +81,8 @@ class Line:
     epilogue: Epilogue | None = None
     popped: TileBuf | None = None
     """What the other end makes of an entry, where it is known."""
+    holds_views: bool = False
+    """Whether the kernel stores and loads entries itself."""
     quant: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
     """The parameters of the epilogue that hold from here on."""
 
@@ -101,8 +105,20 @@ class Line:
     def _signal(self, build: Builder, name: str, event: Event) -> None:
         number = self.flag + (event == "free")
         both = self.target == "a5" and self.core is CoreKind.AIC and self.split
+        signal, slots = operation(f"pto.{name}"), self._slots()
+        assert signal is not None
+        attributes = {} if slots is None else {SLOTS: DenseArrayBase.from_list(i64, slots)}
         for offset in (0, AIV1) if both else (0,):
-            build.op(f"pto.{name}", pipe=self._pipe(), id_literal=IntegerAttr(number + offset, i64))
+            words = {"pipe": StringAttr(self._pipe()), "id_literal": IntegerAttr(number + offset, i64)}
+            build.add(signal.make({}, (), words, attributes))
+
+    def _slots(self) -> tuple[int, int] | None:
+        """The bytes of this core's memory that signals speak for. Slots in GM are touched by the signalling pipe alone,
+        unless the kernel stores and loads them itself: then it is anything."""
+        if self.holds_views or not isinstance(self.buffer, int):
+            return None
+        arrives = (self.direction == C2V) == (self.core is CoreKind.AIV) and not self.through_gm
+        return (self.buffer, self.buffer + self.slots * self.slot_size) if arrives else (0, 0)
 
     def _pipe(self) -> str:
         """The pipe of this end: the one that fills slots, or the one that reads them first."""

@@ -27,7 +27,7 @@ from ptosim.language.tile_epilogue import AccPushEpilogueAttr
 from ptosim.language.tile_fifo import Alloc, Entry, FifoOperation, Pop, Push
 from ptosim.language.tile_pipe import Handled, Initialize, InitializeL2G2LPipe, TAlloc, TPop, TPush
 from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
-from ptosim.language.tile_types import LocalArrayType, tile_of
+from ptosim.language.tile_types import LocalArrayType, TensorViewType, tile_of
 from ptosim.language.tile_types import View as ViewType
 from ptosim.tiles.fifo_line import Counter, Line
 from ptosim.tiles.refusal import Refused
@@ -228,18 +228,26 @@ class Lines:
             slots * size if second else 0,
             epilogue.data if isinstance(epilogue, AccPushEpilogueAttr) else None,
             shared.popped.get(direction),
+            self._holds_views(core, key, direction),
         )
+
+    def _own(self, core: CoreKind, key: Key, direction: int) -> list[Entry | Handled]:
+        """The operations on the entries of a line, in order."""
+        entries = [op for op, its in self.keys.items() if its == key and isinstance(op, Entry | Handled)]
+        return [op for op in entries if core_of(op) is core and direction_of(op, core) == direction]
+
+    def _holds_views(self, core: CoreKind, key: Key, direction: int) -> bool:
+        values = (value for op in self._own(core, key, direction) for value in (*op.operands, *op.results))
+        return any(isinstance(value.type, TensorViewType) for value in values)
 
     def _array(self, core: CoreKind, key: Key, direction: int) -> SSAValue | None:
         """Where the entries are counted, None where the code says how many there were."""
-        counting = [op for op, its in self.keys.items() if its == key and isinstance(op, Push | Pop | TPush | TPop)]
-        own = [op for op in counting if core_of(op) is core and direction_of(op, core) == direction]
+        own = [op for op in self._own(core, key, direction) if isinstance(op, Push | Pop | TPush | TPop)]
         if all(_is_straight(op) for op in own):
             return None
-        block = self.function.body.block
-        first = block.first_op
-        assert first is not None
-        build = Builder(self.module.parsed, Place.at(first), head_of(block), serves=self.function)
+        head = head_of(self.function.body.block)
+        first = head.last.next_op if head.last is not None else head.block.first_op
+        build = Builder(self.module.parsed, Place(head.block, first), head, serves=self.function)
         return build.declare_local_array(result=_COUNT)
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 from functools import cache
 
 from ptosim.effects.catalogue import effects
-from ptosim.language.catalogue import operations
+from ptosim.language.catalogue import operations, room_of
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_view import SetValidShape
 from ptosim.language.view_operation import ViewOperation
 from ptosim.tiles.catalogue import lowered
 
+_COMMUNICATION = ("comm", "comm_async")
+
 
 @cache
 def pending() -> frozenset[str]:
     """Their names."""
-    tiled = [op for op in operations() if issubclass(op, TileOperation | ViewOperation) and op.replaced_by is None]
-    return frozenset(op.name for op in tiled) - lowered() - set(effects()) - {SetValidShape.name}
+    return frozenset(
+        op.name
+        for op in operations()
+        if op.replaced_by is None and (issubclass(op, TileOperation | ViewOperation) or room_of(op) in _COMMUNICATION)
+    ) - {SetValidShape.name, *lowered(), *effects()}
