@@ -28,7 +28,7 @@ from ptosim.command import (
     show,
 )
 from ptosim.diagnostics import Diagnostic, PTOError, error
-from ptosim.order_cli import prove
+from ptosim.order_cli import prove, sync
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
@@ -38,6 +38,7 @@ def main() -> None:
 
 
 main.add_command(prove)
+main.add_command(sync)
 
 
 @main.command()

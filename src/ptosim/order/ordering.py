@@ -13,16 +13,29 @@ from ptosim.language.function import Function, Return
 from ptosim.language.kinds import cores
 from ptosim.language.load import VerifiedModule
 from ptosim.order.automatic import unordered
+from ptosim.order.confine import confine
+from ptosim.order.conflict import Conflicts
 from ptosim.order.emit import emit
 from ptosim.order.insert import insert
-from ptosim.order.model import Opaque, Program
+from ptosim.order.model import Flag, GetBuffer, Opaque, Program
 from ptosim.order.read import SERIAL, is_entry, is_opaque, read
+from ptosim.order.state import State
+from ptosim.order.turns import TurnWalker
+from ptosim.order.walk import Meeting, Walker
+
+ASSUMED = "assumed"
+"""Insert everywhere, copies of unknown length being taken to stay inside of their buffers."""
 
 
 def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
     """Insert synchronisation, so that entries that depend on each other are ordered."""
     for function in unordered(module, sync):
         programs = {core: read(module, function, core, SERIAL[module.target]) for core in cores(function)}
+        if sync == ASSUMED:
+            for program in programs.values():
+                confine(program)
+        if all(_is_ordered(program) for program in programs.values()):
+            continue
         for core, program in programs.items():
             emit(module, function, core, insert(program), is_mixed=len(programs) > 1)
         for op in _before_everything(function, programs):
@@ -30,6 +43,22 @@ def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
         for op in _behind_everything(function):
             _barrier(module, function, op, behind=True)
     return module
+
+
+def _is_ordered(program: Program) -> bool:
+    """Whether what is written suffices: it is followed turn by turn, as a proof does."""
+    nodes = list(program.body.walk())
+    if not any(isinstance(node, Flag | GetBuffer) for node in nodes) or any(isinstance(node, Opaque) for node in nodes):
+        return not program.entries
+    missing: list[int] = []
+
+    def note(walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+        missing.append(open_)
+        state.open[meeting.later.pipe] &= ~open_
+
+    walker = TurnWalker(program, Conflicts(program), note)
+    walker.walk()
+    return not (missing or walker.unmatched or walker.unbalanced or walker.end.counts())
 
 
 def _before_everything(function: Function, programs: dict[CoreKind, Program]) -> Iterator[Operation]:
