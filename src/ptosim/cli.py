@@ -113,7 +113,10 @@ def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[D
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the memories over the lines.")
 @reports
 def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequence[Any]:
-    """Show where each tile lies, how long it is in use, and how full every memory gets."""
+    """Show where each tile lies.
+
+    With the lines between which it is in use, and how full every memory gets.
+    """
     from ptosim.api import load
 
     module = load(file, target)
