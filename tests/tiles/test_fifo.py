@@ -556,3 +556,13 @@ def test_the_fixpipe_quantises_each_column_with_its_own_scale() -> None:
     out = np.zeros_like(product)
     run(text, a, b, out, 5, scales.astype(np.float32).view(np.uint32).astype(np.int64))
     assert np.array_equal(out, product * scales)
+
+
+def test_a5_does_not_use_a_buffer_in_gm() -> None:
+    """Only views of slots make entries pass through GM there."""
+    text = to_vector(Fifo(2), 5).replace("%n: index", "%n: index, %g: !pto.ptr<f32>")
+    text = text.replace("(c2v_consumer_buf", "(gm_slot_buffer = %g : !pto.ptr<f32>, c2v_consumer_buf")
+    a, b, product = inputs(5)
+    out, unused = np.zeros_like(product), np.zeros(16, np.float32)
+    run(text, a, b, out, 5, unused)
+    assert np.array_equal(out, product + 1) and not unused.any()
