@@ -67,10 +67,12 @@ class _Judge:
         self.program = program
         self.broken: dict[tuple[object, ...], Diagnostic] = {}
         self.undecided: dict[tuple[object, ...], Diagnostic] = {}
+        self.unknown: list[Node] = []
+        """What cannot be followed; it may order what seems to be out of order."""
 
     def walk(self) -> None:
         walker = TurnWalker(self.program, Conflicts(self.program), self._missing)
-        unknown = list(self._unknown())
+        unknown = self.unknown = list(self._unknown())
         walker.walk()
         for node in walker.unmatched:
             message = f"{node.op.name} may wait for a set that never comes"
@@ -101,7 +103,11 @@ class _Judge:
     def _race(self, earlier: Entry, meeting: Meeting) -> None:
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
         touches = next(_meeting(earlier, later, loop), None)
-        certain = touches is not None and self._is_certain(touches[0].range, touches[1].range, meeting.distance)
+        certain = (
+            not self.unknown
+            and touches is not None
+            and self._is_certain(touches[0].range, touches[1].range, meeting.distance)
+        )
         space = touches[1].range.space if touches is not None else Space.GM
         message = f"{later.pipe} may access {space} before {earlier.pipe} has ended its own access"
         if not certain:
@@ -143,7 +149,7 @@ class _Judge:
             times = meeting.distance + 1 if loop is meeting.rounds[-1].loop else 1
             place = self._place(loop.op)
             yield f"it shows when the loop at line {place.line if place else '?'} runs {times} time{'s' * (times > 1)}"
-        if not certain:
+        if not certain and not self.unknown:
             yield "the bytes depend on values that only the run knows"
 
     def _add(self, undecided: bool, found: Diagnostic) -> None:
