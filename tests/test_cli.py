@@ -18,6 +18,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ptosim.cli import main
+from ptosim.language.catalogue import operations
+from ptosim.language.tile_operation import TileOperation
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -274,9 +276,11 @@ def test_the_page_of_a_tile_operation() -> None:
 
 
 def test_every_page_says_what_it_costs() -> None:
+    """Operations on tiles cost what they are lowered to."""
+    tiled = {operation.name for operation in operations() if issubclass(operation, TileOperation)}
     for page in json.loads(ptosim("isa", "--json").stdout):
         assert page["summary"], page["name"]
-        if page["name"].startswith("pto.") and page["pipe"] and not page["pending"]:
+        if page["name"].startswith("pto.") and page["pipe"] and page["name"] not in tiled:
             assert page["example"] and page["cycles"].keys() == set(page["targets"]), page["name"]
 
 

@@ -207,12 +207,6 @@ WIDTHS = [
 ]
 
 GROUPED = [
-    Rule(
-        ub_gm(length="~%«48|64»"),
-        "len_burst is 48; without padding it must be a multiple of 32 on a2a3",
-        "misaligned",
-        "a3",
-    ),
     Rule(gm_ub(rows=f"~%s_«i32|i64», {_X}, {_X}"), "n_burst must be i64, not i32"),
     Rule(gm_ub(rows=f"{_X}, {_X}, ~%s_«index|i64»"), "dest_stride must be i64, not index"),
     Rule(
@@ -300,12 +294,6 @@ GROUPED = [
         "Expected ',' before loop_dest_strides[0]: this clause takes 3 operands "
         "(loop_counts[0], loop_source_strides[0], loop_dest_strides[0]), not 2",
         "syntax",
-    ),
-    Rule(
-        gm_ub(length="~%«100|96»"),
-        "len_burst is 100; without padding it must be a multiple of 32 on a2a3",
-        "misaligned",
-        "a2a3",
     ),
     Rule(gm_ub() + f" : {_TO_UB}, ~«i32|i64», i64 x4", "l2_cache_ctl has type i64, but the type list says i32"),
     Rule(

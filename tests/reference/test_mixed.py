@@ -230,8 +230,11 @@ def test_a_missing_set_is_an_unmatched_wait() -> None:
 
 
 def test_a_missing_wait_leaves_a_signal() -> None:
-    found = findings(str(way_through_ub()).replace("pto.sync.wait <PIPE_MTE3>, 1", ""))
-    assert {("race", "error"), ("undrained", "warning")} <= found
+    a, b, _ = operands_40_64_50()
+    kernel = ptosim.load(str(way_through_ub()).replace("pto.sync.wait <PIPE_MTE3>, 1", "")).kernel()
+    report = ptosim.check(kernel, a, b, np.zeros((40, 64), np.float32))
+    said = [each for found in report.findings for each in (found, *found.consequences)]
+    assert {("race", "error"), ("undrained", "warning")} <= {(each.kind, each.severity) for each in said}
 
 
 def test_an_operand_that_was_never_loaded_is_uninitialized() -> None:

@@ -56,7 +56,9 @@ def test_a_lost_set_is_an_unmatched_wait() -> None:
 
 
 def test_a_lost_wait_leaves_a_token() -> None:
-    assert "undrained" in kinds(check(BODY.replace(private(take("V", "MTE3")), "")))
+    (found,) = check(BODY.replace(private(take("V", "MTE3")), "")).findings
+    assert found.kind == "race"
+    assert [each.kind for each in found.consequences] == ["undrained"]
 
 
 def test_tokens_count() -> None:

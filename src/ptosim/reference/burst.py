@@ -79,6 +79,8 @@ class Burst:
             return sources, dests
         outermost = [place for starts in (sources, dests) for place in outermost_places(starts)]
         kept = np.union1d(landing, outermost)
+        if len(kept) == len(dests):
+            return sources, dests
         return at_places(sources, kept), at_places(dests, kept)
 
     @cached_property
