@@ -108,7 +108,9 @@ class Program:
         self.types[name] = f"!pto.tile_buf<{', '.join(filter(None, [text, layout]))}>"
         loc, shape, *_ = text.split(", ")
         rows, cols, element = shape.split("x", 2)
-        size = up(int(rows), 32) * up(int(cols), 32) * np.dtype(DTYPES[element]).itemsize if rows != "1" else 512
+        height = 1 if rows == "1" else up(int(rows), 32)
+        width = np.dtype(DTYPES[element]).itemsize
+        size = height * up(int(cols), 32) * (8 if loc == "scaling" and width > 1 else width)
         start = self.ends.get(loc, 0) if addr is None else addr
         self.ends[loc] = max(self.ends.get(loc, 0), up(start + size, 512))
         at = f" addr = {self.number(start, 'i64')}"

@@ -83,7 +83,8 @@ def test_a_character_that_begins_no_name(tmp_path: Path) -> None:
 def test_the_help_lists_every_command_in_full() -> None:
     text = ptosim("--help").stdout
     listed = text.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split()[0] for line in listed] == "run check prove profile verify print isa explain cache".split()
+    commands = "run check prove sync profile verify print lower plan isa explain cache"
+    assert [line.split()[0] for line in listed] == commands.split()
     assert {line.split()[0] for line in listed} == set(main.commands)
     assert not any(line.endswith("...") for line in listed)
     assert "Exit codes: 0 ok, 1 not ok, 2 usage." in text

@@ -28,6 +28,7 @@ HEIGHT = {
     "enlargement": 9,
     "api": 10,
     "words": 11,
+    "synchronisation": 11,
     "expectation": 12,
     "command": 13,
     "order_cli": 14,

@@ -40,7 +40,16 @@ def test_a_command_of_the_first_ten_minutes(command: str, elsewhere: Path) -> No
 
 
 def test_there_are_commands() -> None:
-    assert [command.split()[1] for command in COMMANDS] == ["run", "check", "profile", "run", "check", "plan", "lower"]
+    assert [command.split()[1] for command in COMMANDS] == [
+        "run",
+        "check",
+        "profile",
+        "run",
+        "check",
+        "plan",
+        "lower",
+        "prove",
+    ]
 
 
 @pytest.mark.parametrize("command", [command for command in INLINE if len(command.split()) > 1])

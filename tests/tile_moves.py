@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import random
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
+import pytest
 
 import ptosim
 from tile_programs import Given, Outcome, text
 
 Array = np.ndarray[Any, Any]
+
+
+def sampled(count: int, *axes: tuple[str, Sequence[Any]]) -> pytest.MarkDecorator:
+    """Parameters over a product of axes; all but a repeatable sample of so many are of the long suites."""
+    names = ", ".join(name for name, _ in axes)
+    width = [len(name.split(",")) for name, _ in axes]
+    cases = [
+        [value for values, many in zip(case, width, strict=True) for value in (values if many > 1 else [values])]
+        for case in product(*(values for _, values in axes))
+    ]
+    some = set(random.Random(count).sample(range(len(cases)), min(count, len(cases))))
+    marked = [pytest.param(*case, marks=() if n in some else pytest.mark.full) for n, case in enumerate(cases)]
+    return pytest.mark.parametrize(names, marked)
 
 
 def numbers(element: str, rows: int, cols: int) -> Array:

@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from ptosim.api import Kernel, Module, check, load, profile, prove
     from ptosim.arguments import Parameter
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
+    from ptosim.synchronisation import synchronise
 
 __version__ = "0.1.0"
 
@@ -22,6 +23,7 @@ _HOMES = {
     "load": "api",
     "profile": "api",
     "prove": "api",
+    "synchronise": "synchronisation",
 }
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "load",
     "profile",
     "prove",
+    "synchronise",
 ]
 
 

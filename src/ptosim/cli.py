@@ -28,7 +28,7 @@ from ptosim.command import (
     show,
 )
 from ptosim.diagnostics import Diagnostic, PTOError, error
-from ptosim.order_cli import prove
+from ptosim.order_cli import prove, sync
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
@@ -38,6 +38,7 @@ def main() -> None:
 
 
 main.add_command(prove)
+main.add_command(sync)
 
 
 @main.command()
@@ -112,7 +113,10 @@ def lower(file: str, target: str | None, sync: str, as_json: bool) -> Sequence[D
 @click.option("--html", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the memories over the lines.")
 @reports
 def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequence[Any]:
-    """Show where each tile lies, how long it is in use, and how full every memory gets."""
+    """Show where each tile lies.
+
+    With the lines between which it is in use, and how full every memory gets.
+    """
     from ptosim.api import load
 
     module = load(file, target)

@@ -140,7 +140,7 @@ def show(diagnostics: Sequence[Any], as_json: bool) -> None:
 
 class Commands(click.Group):
     ORDER = (
-        *("run", "check", "prove", "profile", "verify", "print", "lower", "plan"),
+        *("run", "check", "prove", "sync", "profile", "verify", "print", "lower", "plan"),
         *("isa", "explain", "cache"),
     )
 

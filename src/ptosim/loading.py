@@ -21,6 +21,7 @@ from ptosim.language.parser import ParsedModule, deep_recursion, without_collect
 from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
+from ptosim.order.barriers import between_entries
 from ptosim.order.ordering import order_entries
 from ptosim.tiles.fifo import lower_fifos
 from ptosim.tiles.inline import inline_tiles
@@ -30,6 +31,10 @@ from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
 Pass = Callable[[VerifiedModule], VerifiedModule]
 """A pass takes a copy and returns it rewritten; what it cannot do it raises as a PTOError."""
+
+
+DRAINED = "drained"
+"""The plainest order, to compare with: every entry has ended before the next one starts."""
 
 
 def preparing() -> Sequence[Pass]:
@@ -51,7 +56,7 @@ def lowering(sync: str) -> Sequence[Pass]:
     return (
         lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
-        partial(order_entries, sync=sync),  # entries that depend on each other are ordered
+        between_entries if sync == DRAINED else partial(order_entries, sync=sync),  # entries that depend are ordered
     )
 
 

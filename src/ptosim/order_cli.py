@@ -1,4 +1,4 @@
-"""The commands about order: what a kernel has of it, proven for every run."""
+"""The commands about order: proving what a kernel has of it, and writing out what it lacks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import NoReturn
 import click
 
 from ptosim.command import ARGUMENTS, TARGET, Launching, arguments_of, launches, reports, show
+from ptosim.diagnostics import Diagnostic
 
 
 @click.command(cls=Launching, epilog=ARGUMENTS)
@@ -34,3 +35,40 @@ def prove(
     else:
         click.echo(str(proof))
     sys.exit(0 if proof.proven else 1)
+
+
+@click.command(cls=Launching, epilog=ARGUMENTS)
+@launches
+@TARGET
+@click.option("-o", "--output", type=click.Path(dir_okay=False), metavar="OUT", help="Write the kernel to a file.")
+@click.option("--strip", is_flag=True, help="Remove written flags, events, buffer ids and barriers first.")
+@click.option("--report", is_flag=True, help="Say what was inserted, what it costs, and what is redundant.")
+@reports
+def sync(
+    file: str,
+    words: Sequence[str],
+    kernel: str | None,
+    grid: int,
+    target: str | None,
+    output: str | None,
+    strip: bool,
+    report: bool,
+    as_json: bool,
+) -> Sequence[Diagnostic]:
+    """Write out the order of a kernel.
+
+    What is missing is inserted beside what is written, and checked on the ARGUMENTS. The text of the kernel, as
+    micro-instructions, goes to OUT, or without --report to the terminal.
+    """
+    from ptosim.api import load
+    from ptosim.synchronisation import save, synchronise
+
+    chosen = load(file, target).kernel(kernel)
+    found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip, report=report)
+    if output is not None:
+        save(output, found.text)
+    if not as_json and (report or output is not None):
+        click.echo(str(found))
+    elif not as_json:
+        click.echo(found.text, nl=False)
+    return ()

@@ -4,6 +4,7 @@ import pytest
 
 import ptosim
 from language.vector_kernel import accepts, example, printed, read, rejects
+from ptosim.diagnostics import PTOError
 from ptosim.language import sim
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
@@ -144,3 +145,44 @@ def on_cube(line: str) -> str:
 def test_operations_of_the_cube_core_are_rejected(line: str, message: str) -> None:
     with pytest.raises(ptosim.PTOError, match=message):
         ptosim.load(on_cube(line))
+
+
+# --- parameters and accumulators of the cube core ---------------------------------------------------------------------
+
+
+def cube(line: str) -> str:
+    pointers = "%l1: !pto.ptr<f16, l1>, %bytes: !pto.ptr<i8, l1>, %fb: !pto.ptr<f32, fb>, %c: !pto.ptr<f32, l0c>"
+    rest = "%bias: !pto.ptr<f32, bt>, %wrong: !pto.ptr<i32, bt>, %n: i64"
+    return f"module {{\nfunc.func private @kernel({pointers}, {rest}) {{\n{line}\nreturn\n}}\n}}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pto.sim.scale_words %l1, %fb, %n : !pto.ptr<f16, l1>, !pto.ptr<f32, fb>, i64",
+        "pto.sim.start_acc %c, %n, %n : !pto.ptr<f32, l0c>, i64, i64",
+        "pto.sim.start_acc %c, %n, %n, %bias : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<f32, bt>",
+    ],
+)
+def test_parameters_and_accumulators(line: str) -> None:
+    once = printed(read(cube(line)))
+    assert line.split()[0] in once
+    assert printed(read(once)) == once
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "pto.sim.scale_words %bytes, %fb, %n : !pto.ptr<i8, l1>, !pto.ptr<f32, fb>, i64",
+            "scales are f16, bf16 or f32",
+        ),
+        (
+            "pto.sim.start_acc %c, %n, %n, %wrong : !pto.ptr<f32, l0c>, i64, i64, !pto.ptr<i32, bt>",
+            "the bias is i32, but the accumulator is f32",
+        ),
+    ],
+)
+def test_their_elements_are_told_apart(line: str, message: str) -> None:
+    with pytest.raises(PTOError, match=message):
+        read(cube(line))

@@ -129,7 +129,8 @@ def test_epilogues() -> None:
     ("body", "target", "pipe"),
     [
         (vector(BOTH), "a5", Pipe.V),
-        (vector(BOTH, operands=GLOBAL), "a5", Pipe.MTE2),
+        (vector(BOTH, operands=GLOBAL), "a5", Pipe.V),
+        (vector(BOTH, "dir_mask = 1, slot_size = 4096", SLOTS), "a5", Pipe.MTE2),
         (vector(BOTH, operands=GLOBAL), "a2a3", Pipe.MTE2),
         (cube("%t = pto.tpop_from_aiv {split = 0} -> MAT<16x64xf16>\npto.tfree_from_aiv {split = 0}"), "a5", Pipe.MTE1),
     ],

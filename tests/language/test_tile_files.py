@@ -1,4 +1,4 @@
-"""Whole kernels of tiles: they load, print stably, and say what keeps them from running."""
+"""Whole kernels of tiles: they load, print stably, and run."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ptosim
-from ptosim.diagnostics import PTOError, Source
+from ptosim.diagnostics import Source
 from ptosim.language.load import load, text
 from ptosim.report.instruction import page
 
@@ -22,14 +22,16 @@ def test_a_kernel_loads_and_prints_stably(name: str, kernel: str) -> None:
     assert text(load(Source(name, once))) == once
 
 
-def test_a_kernel_says_what_waits_for_its_lowering() -> None:
-    kernel = ptosim.load(str(HERE / "tile_moves.pto")).kernel()
-    with pytest.raises(PTOError) as raised:
-        kernel(np.zeros((16, 128), "f2"), np.zeros((128, 32), "f2"), np.zeros((16, 32), "f4"))
-    assert {found.kind for found in raised.value.diagnostics} == {"unsupported"}
-    said = " ".join(found.message for found in raised.value.diagnostics)
-    for name in ("tload", "textract", "tmatmul.acc", "tpush_to_aiv", "tpop_from_aic", "tstore"):
-        assert f"pto.{name} cannot be run yet" in said
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_the_kernel_of_moves_and_fifos_runs(engine: str) -> None:
+    """Twice the product is added; its first element becomes the second, as the scalar unit moves it."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-3, 4, shape).astype("f2") for shape in ((16, 128), (128, 32)))
+    out = np.ones((16, 32), "f4")
+    expected = 2 * (a.astype("f4") @ b.astype("f4"))
+    expected[0, 0] = expected[0, 1]
+    ptosim.load(str(HERE / "tile_moves.pto")).kernel()(a, b, out, engine=engine)
+    assert np.array_equal(out, expected + 1)
 
 
 @pytest.mark.parametrize(

@@ -230,9 +230,12 @@ class Replay:
 
     def _begin(self, pipe: Pipe) -> int:
         self.count[pipe] += 1
+        self._learn_from_issue(pipe)
+        return self.count[pipe]
+
+    def _learn_from_issue(self, pipe: Pipe) -> None:
         for other, ended in list(self.known[Pipe.S].items()):
             self.known[pipe][other] = max(self.known[pipe][other], ended)
-        return self.count[pipe]
 
     def _work(self, pipe: Pipe, touches: list[Any], indices: list[int]) -> None:
         stores = pipe is Pipe.S and any(writes for _, _, writes in touches)
@@ -262,6 +265,7 @@ class Replay:
         key = (*pair.key, pair.base + turn % (pair.lanes or 1))
         if self.flags[key]:
             self.problems.append(f"double set: {key}")
+        self._learn_from_issue(pair.source)
         if key in self.last_wait:
             pipe, waited = self.last_wait[key]
             if pipe is not Pipe.S and self.known[pair.source].get(pipe, 0) < waited:

@@ -41,6 +41,16 @@ def test_a_kernel_of_several_cores_is_undecided():
     assert not proof.proven and any("another core" in found.message for found in proof.undecided)
 
 
+def test_flags_whose_ids_only_the_run_knows_are_undecided():
+    """What such a wait orders is not known, so nothing can be said to be out of order either."""
+    text = PARITY.format(even=arm("%p", 0, 0), odd=arm("%q", 1, 1))
+    unknown = '%id = arith.remui %n, %c2 : index\n    pto.set_flag_dyn["PIPE_MTE3", "PIPE_MTE2", %id]'
+    kernel = ptosim.load(text.replace('pto.set_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]', unknown, 1)).kernel()
+    proof = ptosim.prove(kernel)
+    assert not proof.proven and proof.counterexample is None
+    assert any("only known when it runs" in found.message for found in proof.undecided)
+
+
 def mutants(text: str) -> list[tuple[str, str]]:
     """The text without one of its synchronising lines each, or with that line twice."""
     lines = text.splitlines()

@@ -7,8 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 import ptosim
+from cube_programs import Text, observed, pointer_type
 from native.agreement import agree, fails
 from ptosim.api import Kernel
+from ptosim.effects.names import Space
 
 # --- require ----------------------------------------------------------------------------------------------------------
 
@@ -213,3 +215,46 @@ def test_very_large_views_are_cut(engine: str, capsys: pytest.CaptureFixture[str
 def test_blocks_print_in_order(engine: str, capsys: pytest.CaptureFixture[str]) -> None:
     lines = shown(capsys, engine, np.arange(64, dtype=np.int32), "i32", (1, 2, 1, 2), "%c4, %c1", grid=40)
     assert [line.partition(":")[0] for line in lines[::2]] == [f"b{block}.aiv0" for block in range(40)]
+
+
+# --- the cube core ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("element", "dtype"), [("f16", np.float16), ("f32", np.float32)])
+def test_scales_become_parameter_words(element: str, dtype: Any) -> None:
+    """pto.sim.scale_words: the bits of an f32, and bit 46 for signed results."""
+    scales = np.array([1.0, -0.5, 3.0, 0.0, 1024.0] + [2.0] * 27, dtype)
+    text = Text(x=pointer_type(element, "gm"))
+    text.plain("%x", 0, element, scales.nbytes)
+    text.line("pto.barrier <PIPE_ALL>")
+    operands = [text.pointer(0, element, "l1"), text.pointer(64, "f32", "fb"), text.number(5)]
+    text.op("sim.scale_words", operands, [pointer_type(element, "l1"), pointer_type("f32", "fb"), "i64"])
+    text.line("pto.barrier <PIPE_ALL>")
+    image = observed(text.kernel(), scales).of(Space.FB)
+    expected = scales[:5].astype(np.float32).view(np.uint32).astype(np.uint64) | np.uint64(1 << 46)
+    assert np.array_equal(image[64:104].view(np.uint64), expected)
+    assert (image[:64] == 0xEE).all() and (image[104:] == 0xEE).all()
+
+
+@pytest.mark.parametrize("biased", [True, False])
+def test_accumulators_start_from_zero_or_a_bias(biased: bool) -> None:
+    """pto.sim.start_acc writes m x n accumulators and nothing else of their fractals."""
+    m, n = 20, 24
+    bias = np.arange(32, dtype=np.float32)
+    text = Text(x=pointer_type("f32", "gm"))
+    text.plain("%x", 0, "f32", bias.nbytes)
+    text.line("pto.barrier <PIPE_ALL>")
+    table, gaps = text.pointer(0, "f32", "bt"), text.integers(4, 1, 0, 0)
+    types = f"{pointer_type('f32', 'l1')}, {pointer_type('f32', 'bt')}, i64, i64, i64, i64"
+    burst = f"{gaps[0]} nburst({gaps[1]}, {gaps[2]}, {gaps[3]})"
+    text.line(f"pto.mte_l1_bt {text.pointer(0, 'f32', 'l1')}, {table}, {burst} : {types}")
+    text.line("pto.barrier <PIPE_ALL>")
+    operands = [text.pointer(0, "f32", "l0c"), *text.integers(m, n), *([table] if biased else [])]
+    listed = [pointer_type("f32", "l0c"), "i64", "i64", *([pointer_type("f32", "bt")] if biased else [])]
+    text.op("sim.start_acc", operands, listed)
+    text.line("pto.barrier <PIPE_ALL>")
+    image = observed(text.kernel(), bias).of(Space.L0C)[: 2 * 32 * 64].view(np.float32).reshape(2, 32, 16)
+    found = image.transpose(1, 0, 2).reshape(32, 32)
+    assert np.array_equal(found[:m, :n], np.broadcast_to(bias[:n] if biased else np.float32(0), (m, n)))
+    assert (np.ascontiguousarray(found[m:]).view(np.uint8) == 0xEE).all()
+    assert (np.ascontiguousarray(found[:, n:]).view(np.uint8) == 0xEE).all()

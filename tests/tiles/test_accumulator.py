@@ -325,3 +325,22 @@ def test_quantised_moves_take_the_parameters_of_their_columns():
     images = program.images(a, b, parameters)
     found = placed(images.of(Space.L1)[0x20000:], "i8", 32, 32, NZ)[:M, :24]
     assert np.array_equal(found.view(np.uint8), quantised(c[:, 16:], "i8", scales[16:], 3))
+
+
+@pytest.mark.parametrize("name", ["pto.tstore_fp", "pto.tmov.fp", "pto.textract_fp", "pto.tinsert_fp"])
+def test_older_names_have_the_parameters_second(name: str):
+    a, b, c = values()
+    scales = 2.0 ** np.random.default_rng(3).integers(-3, 3, N)
+    parameters = np.array([[word(scale, 3) for scale in scales]], np.int64)
+    out = np.zeros((M, N), np.int8)
+    program = program_of()
+    program.view("p", "i64", (1, N))
+    program.view("c", "i8", (M, N))
+    program.tile("fp", "scaling, 1x48xi64, valid=1x40")
+    program.tile("t", f"mat, 32x64xi8, valid={M}x{N}", NZ, addr=0x20000)
+    program.op("tload", ["p"], ["fp"])
+    place = [0, 0] if name.startswith(("pto.textract", "pto.tinsert")) else []
+    program.op(name.removeprefix("pto."), ["ac", "fp", *place], ["c" if name == "pto.tstore_fp" else "t"])
+    images = program.images(a, b, parameters, out)
+    found = out if name == "pto.tstore_fp" else placed(images.of(Space.L1)[0x20000:], "i8", 32, 64, NZ)[:M, :N]
+    assert np.array_equal(found.view(np.uint8), quantised(c, "i8", scales, 3))

@@ -279,3 +279,13 @@ def test_a_prefetch_reads_its_view() -> None:
         assert np.array_equal(x, np.arange(256))
         with pytest.raises(PTOError, match="out-of-bounds"):
             kernel(x[:200].copy(), np.zeros(tile.room, np.uint8), engine=engine)
+
+
+@pytest.mark.parametrize("valid", [(0, 3), (7, 0)])
+def test_an_empty_region_is_no_remark(valid: tuple[int, int]) -> None:
+    """A copy that was written so would be one."""
+    tile = Given("8x16xi64", valid=valid)
+    module = ptosim.load(text(tile, (7, 4), (9, 1), True, "a5"), sync="written")
+    for name in ("load", "store"):
+        report = ptosim.check(module.kernel(name), np.zeros(60, "i8"), tile.image(), 7, 4, 9, 1)
+        assert not any("does nothing" in finding.message for finding in report.findings), report

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tile_moves import loads_again
+from tile_moves import loads_again, sampled
 from tile_programs import Given, run
 
 ZZ = "blayout=row_major, slayout=row_major, fractal=32"
@@ -27,8 +27,7 @@ def boxed(values: np.ndarray[Any, Any], pairs: int) -> np.ndarray[Any, Any]:
     return filled.reshape(-1, 16, pairs, 2).transpose(0, 2, 1, 3).ravel()
 
 
-@pytest.mark.parametrize("element", ["ui8", "!pto.hif8", "!pto.f8E8M0"])
-@pytest.mark.parametrize("rows, cols", [(16, 2), (32, 8), (48, 40), (64, 64)])
+@sampled(6, ("rows, cols", [(16, 2), (32, 8), (48, 40), (64, 64)]), ("element", ["ui8", "!pto.hif8", "!pto.f8E8M0"]))
 def test_groups_along_columns(rows: int, cols: int, element: str) -> None:
     width = -(-cols // 32) * 32
     a = Given(f"{rows}x{width}x{element}, valid={rows}x{cols}", exponents(rows, width))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product as every_pair
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,6 +88,11 @@ class Fifo:
         return [np.zeros(2 * self.slots * 2048, np.float32)] if self.through_gm else []
 
 
+def sampled(*chosen: tuple[object, ...], every: Iterable[tuple[object, ...]]) -> list[Any]:
+    """All cases; those that are not chosen are left to the full suite."""
+    return [pytest.param(*each, marks=() if each in chosen else pytest.mark.full) for each in every]
+
+
 # --- from cube to vector ----------------------------------------------------------------------------------------------
 
 
@@ -120,13 +128,14 @@ def arrives(fifo: Fifo, count: int, clean: bool = True) -> None:
     assert np.array_equal(out, product + 1)
 
 
-@pytest.mark.parametrize("slots", [1, 2, 3, 4, 8])
-@pytest.mark.parametrize("split", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("slots", "split"), sampled((2, 0), (3, 1), (4, 2), (8, 1), every=every_pair((1, 2, 3, 4, 8), (0, 1, 2)))
+)
 def test_products_reach_the_vector_cores(slots: int, split: int) -> None:
     arrives(Fifo(slots, split), 2 * slots + 1)
 
 
-@pytest.mark.parametrize("count", range(7))
+@pytest.mark.parametrize("count", [0, 1, 4, pytest.param(6, marks=pytest.mark.full)])
 def test_any_number_of_entries_leaves_no_signal_behind(count: int) -> None:
     arrives(Fifo(4), count)
 
@@ -138,14 +147,12 @@ def test_straight_code_counts_while_it_is_lowered(split: int) -> None:
     arrives(fifo, 5)
 
 
-@pytest.mark.parametrize("slots", [2, 4])
-@pytest.mark.parametrize("split", [0, 1, 2])
+@pytest.mark.parametrize(("slots", "split"), sampled((2, 1), (4, 2), every=every_pair((2, 4), (0, 1, 2))))
 def test_products_pass_through_global_memory(slots: int, split: int) -> None:
     arrives(Fifo(slots, split, through_gm=True), 2 * slots + 1)
 
 
-@pytest.mark.parametrize("local", [None, 1, 2])
-@pytest.mark.parametrize("split", [1, 2])
+@pytest.mark.parametrize(("local", "split"), sampled((None, 1), (2, 2), every=every_pair((None, 1, 2), (1, 2))))
 def test_a2a3_goes_through_global_memory(local: int | None, split: int) -> None:
     arrives(Fifo(4, split, "a2a3", through_gm=True, local=local), 9)
 
@@ -248,8 +255,7 @@ def arrives_at_the_cube(fifo: Fifo, count: int, clean: bool = True) -> None:
     assert np.array_equal(out, 2 * product)
 
 
-@pytest.mark.parametrize("slots", [2, 4])
-@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize(("slots", "target"), sampled((2, "a2a3"), every=every_pair((2, 4), ("a5", "a2a3"))))
 def test_operands_reach_the_cube_through_global_memory(slots: int, target: str) -> None:
     arrives_at_the_cube(Fifo(slots, 1, target, mask=2, through_gm=True), 2 * slots + 1)
 
@@ -258,8 +264,7 @@ def test_unsplit_operands_reach_the_cube() -> None:
     arrives_at_the_cube(Fifo(2, 0, "a5", mask=2, through_gm=True), 5)
 
 
-@pytest.mark.parametrize("slots", [1, 2, 3, 4, 8])
-@pytest.mark.parametrize("split", [0, 1])
+@pytest.mark.parametrize(("slots", "split"), sampled((2, 1), (3, 0), every=every_pair((1, 2, 3, 4, 8), (0, 1))))
 def test_operands_reach_the_cube(slots: int, split: int) -> None:
     arrives_at_the_cube(Fifo(slots, split, mask=2), 2 * slots + 1)
 
@@ -286,8 +291,8 @@ def there_and_back(fifo: Fifo, count: int, at_once: bool = False) -> str:
 
     At once: it pushes all of them before it takes the first.
     """
-    down = HALVES[fifo.split][0]
-    rows = ROWS // down
+    down, across = HALVES[fifo.split]
+    rows, cols = ROWS // down, COLS // across
     left, right, second = mat(ROWS, COLS, loc="left"), mat(COLS, COLS, loc="right"), mat(COLS, COLS)
     push = f"pto.tpush_to_aiv(%acc : {ACC}) {{split = {fifo.split}}}"
     back = f"""%top@ = arith.muli %i , %c32 : index
@@ -310,8 +315,8 @@ pto.tmatmul ins(%lc, %rc : {left}, {right}) outs(%acc2 : {ACC})
 {load("pc", COLS, COLS, "f16", "mc", second)}
 pto.tmov ins(%mc : {second}) outs(%rc : {right})
 """ + "\n".join(looped(body, count, fifo.unrolled) for body in bodies)
-    tile, half = vec(rows, COLS), vec(rows, COLS, "f16")
-    boxed = vec(rows, COLS, "f16", f", {NZ}")
+    tile, half = vec(rows, cols), vec(rows, cols, "f16")
+    boxed = vec(rows, cols, "f16", f", {NZ}")
     entry, type_ = ("h", half) if fifo.through_gm else ("z", boxed)
     body = f"""%t@ = pto.tpop_from_aic {{split = {fifo.split}}} -> {tile}
 pto.tcvt ins(%t@ : {tile}) outs(%h : {half})
@@ -334,16 +339,19 @@ def goes_there_and_back(fifo: Fifo, count: int) -> None:
     assert np.array_equal(out, product @ c.astype(np.float32))
 
 
-@pytest.mark.parametrize("target", ["a5", "a2a3"])
-@pytest.mark.parametrize("slots", [2, 4])
+@pytest.mark.parametrize(("target", "slots"), sampled(("a2a3", 2), every=every_pair(("a5", "a2a3"), (2, 4))))
 def test_both_ways_through_global_memory(target: str, slots: int) -> None:
     goes_there_and_back(Fifo(slots, 1, target, mask=3, through_gm=True), 2 * slots + 1)
 
 
-@pytest.mark.parametrize("slots", [2, 4])
-@pytest.mark.parametrize("split", [0, 1])
+@pytest.mark.parametrize(("slots", "split"), sampled((2, 1), (2, 2), every=every_pair((2, 4), (0, 1, 2))))
 def test_both_ways(slots: int, split: int) -> None:
     goes_there_and_back(Fifo(slots, split, mask=3), 2 * slots + 1)
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+def test_left_and_right_halves_both_ways_through_global_memory(target: str) -> None:
+    goes_there_and_back(Fifo(2, 2, target, mask=3, through_gm=True), 5)
 
 
 def test_both_ways_in_straight_code() -> None:
@@ -521,3 +529,40 @@ def test_views_that_handles_bind() -> None:
     out = np.zeros_like(product)
     run(text, a, b, out, 5, *Fifo(2, through_gm=True).arguments())
     assert np.array_equal(out, product + 1)
+
+
+def test_the_fixpipe_quantises_each_column_with_its_own_scale() -> None:
+    """A word of eight bytes for each column: its scale as a float of which the low bits are not read."""
+    words = "layout = nz2nd, quant = qf322f16_pre_vec, relu = no_relu"
+    text = to_vector(Fifo(2), 5).replace(
+        "slot_num = 2", f"slot_num = 2, acc_push_epilogue = #pto.acc_push_epilogue<{words}>"
+    )
+    tile, popped, scaling = vec(ROWS, COLS), vec(ROWS, COLS, "f16"), f"!pto.tile_buf<scaling, 1x{COLS}xi64>"
+    text = text.replace(f"-> {tile}", f"-> {popped}").replace("%n: index", "%n: index, %w_gm: !pto.ptr<i64>")
+    text = text.replace(f"pto.tadds ins(%t, %one : {tile}, f32)", f"pto.tcvt ins(%t : {popped})")
+    loaded = "\n".join(
+        [
+            view("w", "w_gm", "%c1", COLS, "i64"),
+            part("pw", "w", "%c0", 1, COLS, "i64"),
+            f"%fp = pto.alloc_tile : {scaling}",
+            load("pw", 1, COLS, "i64", "fp", scaling),
+            "scf.for",
+        ]
+    )
+    text = text.replace("scf.for", loaded, 1)
+    text = text.replace("pto.tpush_to_aiv", f"pto.set_quant_vector(%fp : {scaling}) {{id = 0}}\npto.tpush_to_aiv")
+    a, b, product = inputs(5)
+    scales = 2.0 ** (np.arange(COLS) % 5 - 2).astype(np.float32)
+    out = np.zeros_like(product)
+    run(text, a, b, out, 5, scales.astype(np.float32).view(np.uint32).astype(np.int64))
+    assert np.array_equal(out, product * scales)
+
+
+def test_a5_does_not_use_a_buffer_in_gm() -> None:
+    """Only views of slots make entries pass through GM there."""
+    text = to_vector(Fifo(2), 5).replace("%n: index", "%n: index, %g: !pto.ptr<f32>")
+    text = text.replace("(c2v_consumer_buf", "(gm_slot_buffer = %g : !pto.ptr<f32>, c2v_consumer_buf")
+    a, b, product = inputs(5)
+    out, unused = np.zeros_like(product), np.zeros(16, np.float32)
+    run(text, a, b, out, 5, unused)
+    assert np.array_equal(out, product + 1) and not unused.any()

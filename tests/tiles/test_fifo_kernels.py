@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -299,3 +301,21 @@ def test_a_pair_as_compilers_write_it(split: int) -> None:
     for engine, out in zip(("native", "reference"), outs, strict=True):
         kernel(a, b, out, grid=2, engine=engine)
         assert np.array_equal(out, 2 * product)
+
+
+# --- in a trace ---------------------------------------------------------------------------------------------------
+
+
+def test_a_trace_shows_entries_on_their_way(tmp_path: Path) -> None:
+    """Arrows from each push to its pop, and how many entries are pushed and not yet taken."""
+    arguments, _, _ = given()
+    ptosim.profile(ptosim.load(to_vector(Fifo(2), COUNT)).kernel(), *arguments).save_trace(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    cores = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+    pushed = [event for event in events if event["ph"] == "s" and event["name"].startswith("pto.tpush_to_aiv")]
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    across = [event for event in pushed if cores[ends[event["id"]]["pid"]] == "b0.aiv0"]
+    assert len(across) == COUNT and {cores[event["pid"]] for event in across} == {"b0.aic"}
+    levels = [e["args"]["entries"] for e in events if e["ph"] == "C" and e["name"].startswith("pto.tpush_to_aiv")]
+    assert len(levels) == 2 * COUNT and levels[-1] == 0
+    assert min(levels) == 0 and 1 <= max(levels) <= 2

@@ -9,7 +9,7 @@ import pytest
 
 import ptosim
 from ptosim.diagnostics import PTOError
-from tile_moves import holds, loads_again, numbers, of, same
+from tile_moves import holds, loads_again, numbers, of, same, sampled
 from tile_programs import Given, dtype_of, run, text
 
 ELEMENTS = ["i8", "ui8", "i16", "f16", "bf16", "i32", "f32"]
@@ -25,8 +25,7 @@ def indices(type_: str, limit: int, shape: tuple[int, int]) -> Given:
 # --- by index ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("index", ["i16", "ui16", "i32", "ui32"])
-@pytest.mark.parametrize("element", ELEMENTS)
+@sampled(10, ("element", ELEMENTS), ("index", ["i16", "ui16", "i32", "ui32"]))
 def test_elements_by_their_number(element: str, index: str) -> None:
     a = Given(f"8x96x{element}", numbers(element, 8, 96))
     i = indices(index, 8 * 96, (5, 160))
@@ -106,9 +105,7 @@ def taken(values: Any, pattern: str, axis: str) -> Any:
     return values[:, first::factor] if axis == "row" else values[first::factor]
 
 
-@pytest.mark.parametrize("element", ["i8", "bf16", "i32"])
-@pytest.mark.parametrize("axis", ["row", "col"])
-@pytest.mark.parametrize("pattern", PATTERNS)
+@sampled(14, ("pattern", PATTERNS), ("axis", ["row", "col"]), ("element", ["i8", "bf16", "i32"]))
 def test_what_a_pattern_marks(pattern: str, axis: str, element: str) -> None:
     wide, narrow = shapes(pattern, axis, 3, 45)
     a, d = Given(of(wide, element)), Given(of(narrow, element))
@@ -128,9 +125,7 @@ def test_a_pattern_over_several_registers(pattern: str) -> None:
     loads_again(masked("tgather", pattern, "row"), a=a, d=d)
 
 
-@pytest.mark.parametrize("element", ["i8", "bf16", "i32"])
-@pytest.mark.parametrize("axis", ["row", "col"])
-@pytest.mark.parametrize("pattern", PATTERNS)
+@sampled(14, ("pattern", PATTERNS), ("axis", ["row", "col"]), ("element", ["i8", "bf16", "i32"]))
 def test_what_a_pattern_writes(pattern: str, axis: str, element: str) -> None:
     """The rest of the destination is zero, outside of its valid region as well."""
     wide, narrow = shapes(pattern, axis, 3, 45)
@@ -148,8 +143,7 @@ def test_what_a_pattern_writes(pattern: str, axis: str, element: str) -> None:
 COMPARING = "pto.tgather ins(%a, %x, %t : A, {}, T) outs(%d, %c : D, C) {{cmpMode = #pto<cmp {}>, offset = 7 : i32}}"
 
 
-@pytest.mark.parametrize("mode", ["eq", "gt"])
-@pytest.mark.parametrize("element", ELEMENTS)
+@sampled(8, ("element", ELEMENTS), ("mode", ["eq", "gt"]))
 def test_the_numbers_of_elements_that_match(element: str, mode: str) -> None:
     low = 0 if element.startswith("u") else -4
     values = RNG.integers(low, 5, (4, 160)).astype(dtype_of(element))
@@ -189,8 +183,7 @@ def test_comparisons_load_again() -> None:
 # --- by blocks --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("valid", [(3, 96), (3, 77), (2, 5), (0, 3)])
-@pytest.mark.parametrize("element", ["i8", "f16", "f32"])
+@sampled(5, ("element", ["i8", "f16", "f32"]), ("valid", [(3, 96), (3, 77), (2, 5), (0, 3)]))
 def test_blocks_by_their_place(element: str, valid: tuple[int, int]) -> None:
     size = dtype_of(element).itemsize
     a = Given(f"8x96x{element}", numbers(element, 8, 96))
@@ -209,9 +202,7 @@ def test_blocks_by_their_place(element: str, valid: tuple[int, int]) -> None:
 SCATTER = "pto.tscatter ins(%a, %i : A, I) outs(%d : D)"
 
 
-@pytest.mark.parametrize("target", ["a5", "a2a3"])
-@pytest.mark.parametrize("index", ["i16", "i32"])
-@pytest.mark.parametrize("element", ELEMENTS)
+@sampled(10, ("element", ELEMENTS), ("index", ["i16", "i32"]), ("target", ["a5", "a2a3"]))
 def test_elements_go_to_their_number(element: str, index: str, target: str) -> None:
     a = Given(f"4x96x{element}, valid=3x90", numbers(element, 4, 96))
     i = Given(f"4x96x{index}, valid=3x90", RNG.permutation(4 * 96).reshape(4, 96).astype(dtype_of(index)))

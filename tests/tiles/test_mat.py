@@ -114,6 +114,15 @@ def test_a_view_that_is_smaller_than_the_valid_region_is_remarked():
     assert any("fewer rows than are valid" in finding.message for finding in report.findings)
 
 
+def test_rows_into_zn_are_remarked():
+    program = Program()
+    program.view("x", "f16", (32, 32))
+    program.tile("t", "mat, 32x32xf16", ZN, addr=0)
+    program.op("tload", ["x"], ["t"])
+    report = program.run(np.zeros((32, 32), np.float16))
+    assert any("laid out as ZN" in finding.message for finding in report.findings)
+
+
 def test_planes_do_not_fold_into_fractals():
     program = Program()
     program.view("x", "f16", (2, 16, 32))

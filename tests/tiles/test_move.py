@@ -8,7 +8,7 @@ import pytest
 
 import ptosim
 from ptosim.diagnostics import PTOError
-from tile_moves import holds, loads_again, numbers, of, same
+from tile_moves import holds, loads_again, numbers, of, same, sampled
 from tile_programs import Given, run, text
 
 DN = "blayout=col_major"
@@ -37,41 +37,47 @@ def test_rows(element: str) -> None:
     moved(f"8x64x{element}, valid=7x45", f"8x96x{element}, valid=7x45", valid=True)
 
 
-@pytest.mark.parametrize("element", ["i8", "f16", "f32", "i64"])
-@pytest.mark.parametrize(
-    "src, dst",
-    [
-        ("5x320xE, valid=5x301", "5x320xE, valid=5x301"),
-        ("1x320xE", "1x320xE"),
-        ("8x64xE, valid=0x64", "8x64xE, valid=0x64"),
-        ("8x64xE, valid=8x0", "8x64xE, valid=8x0"),
-        (f"64x8xE, valid=45x7, {DN}", f"96x8xE, valid=45x7, {DN}"),
-        (f"32x64xE, {NZ}", f"48x64xE, valid=32x64, {NZ}"),
-        (f"32x64xE, valid=19x37, {NZ}", f"32x64xE, valid=19x37, {NZ}"),
-        (f"64x32xE, valid=37x19, {ZN}", f"64x32xE, valid=37x19, {ZN}"),
-    ],
+@sampled(
+    10,
+    (
+        "src, dst",
+        [
+            ("5x320xE, valid=5x301", "5x320xE, valid=5x301"),
+            ("1x320xE", "1x320xE"),
+            ("8x64xE, valid=0x64", "8x64xE, valid=0x64"),
+            ("8x64xE, valid=8x0", "8x64xE, valid=8x0"),
+            (f"64x8xE, valid=45x7, {DN}", f"96x8xE, valid=45x7, {DN}"),
+            (f"32x64xE, {NZ}", f"48x64xE, valid=32x64, {NZ}"),
+            (f"32x64xE, valid=19x37, {NZ}", f"32x64xE, valid=19x37, {NZ}"),
+            (f"64x32xE, valid=37x19, {ZN}", f"64x32xE, valid=37x19, {ZN}"),
+        ],
+    ),
+    ("element", ["i8", "f16", "f32", "i64"]),
 )
 def test_the_same_layout(src: str, dst: str, element: str) -> None:
     moved(of(src, element), of(dst, element))
 
 
-@pytest.mark.parametrize("element", ["i8", "f16", "f32"])
-@pytest.mark.parametrize(
-    "src, dst",
-    [
-        ("32x64xE", f"32x64xE, {NZ}"),
-        ("32x64xE, valid=19x37", f"32x64xE, valid=19x37, {NZ}"),
-        ("32x512xE, valid=3x300", f"32x512xE, valid=3x300, {NZ}"),
-        ("32x64xE, valid=20x64", f"32x64xE, valid=20x64, {NZ}, compact=2"),
-        ("64x32xE", f"64x32xE, {ZN}"),
-        ("64x32xE, valid=37x19", f"64x32xE, valid=37x19, {ZN}"),
-        ("32x64xE, valid=19x37", f"32x64xE, valid=19x37, {ZZ}"),
-        ("32x64xE, valid=19x37", f"32x64xE, valid=19x37, {DN}"),
-        (f"64x32xE, valid=37x19, {DN}", "64x32xE, valid=37x19"),
-        (f"64x32xE, valid=37x19, {DN}", f"64x32xE, valid=37x19, {NZ}"),
-        (f"32x64xE, valid=19x37, {NZ}", "32x64xE, valid=19x37"),
-        (f"64x32xE, valid=37x19, {ZN}", f"64x32xE, valid=37x19, {DN}"),
-    ],
+@sampled(
+    14,
+    (
+        "src, dst",
+        [
+            ("32x64xE", f"32x64xE, {NZ}"),
+            ("32x64xE, valid=19x37", f"32x64xE, valid=19x37, {NZ}"),
+            ("32x512xE, valid=3x300", f"32x512xE, valid=3x300, {NZ}"),
+            ("32x64xE, valid=20x64", f"32x64xE, valid=20x64, {NZ}, compact=2"),
+            ("64x32xE", f"64x32xE, {ZN}"),
+            ("64x32xE, valid=37x19", f"64x32xE, valid=37x19, {ZN}"),
+            ("32x64xE, valid=19x37", f"32x64xE, valid=19x37, {ZZ}"),
+            ("32x64xE, valid=19x37", f"32x64xE, valid=19x37, {DN}"),
+            (f"64x32xE, valid=37x19, {DN}", "64x32xE, valid=37x19"),
+            (f"64x32xE, valid=37x19, {DN}", f"64x32xE, valid=37x19, {NZ}"),
+            (f"32x64xE, valid=19x37, {NZ}", "32x64xE, valid=19x37"),
+            (f"64x32xE, valid=37x19, {ZN}", f"64x32xE, valid=37x19, {DN}"),
+        ],
+    ),
+    ("element", ["i8", "f16", "f32"]),
 )
 def test_another_layout(src: str, dst: str, element: str) -> None:
     moved(of(src, element), of(dst, element))
@@ -111,9 +117,12 @@ def constants(row: int, col: int) -> str:
     return f"%row = arith.constant {row} : index\n%col = arith.constant {col} : index"
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["known", "open"])
-@pytest.mark.parametrize("row, col", [(0, 0), (3, 0), (2, 32), (5, 7), (1, 33)])
-@pytest.mark.parametrize("element", ["i8", "f16", "f32", "i64"])
+@sampled(
+    10,
+    ("element", ["i8", "f16", "f32", "i64"]),
+    ("row, col", [(0, 0), (3, 0), (2, 32), (5, 7), (1, 33)]),
+    ("dynamic", [False, True]),
+)
 def test_a_window_is_taken(element: str, row: int, col: int, dynamic: bool) -> None:
     a = Given(f"16x192x{element}", numbers(element, 16, 192))
     d = Given(f"8x96x{element}, valid=7x90")
@@ -124,9 +133,12 @@ def test_a_window_is_taken(element: str, row: int, col: int, dynamic: bool) -> N
     assert holds(got["d"], a.holds[row : row + 7, col : col + 90])
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["known", "open"])
-@pytest.mark.parametrize("row, col", [(0, 0), (3, 0), (2, 32), (5, 7), (1, 33)])
-@pytest.mark.parametrize("element", ["i8", "f16", "f32", "i64"])
+@sampled(
+    10,
+    ("element", ["i8", "f16", "f32", "i64"]),
+    ("row, col", [(0, 0), (3, 0), (2, 32), (5, 7), (1, 33)]),
+    ("dynamic", [False, True]),
+)
 def test_a_window_is_filled(element: str, row: int, col: int, dynamic: bool) -> None:
     a = Given(f"8x96x{element}, valid=7x90", numbers(element, 8, 96))
     d = Given(f"16x192x{element}")

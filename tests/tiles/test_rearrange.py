@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tile_moves import holds, loads_again, numbers, of, same
+from tile_moves import holds, loads_again, numbers, of, same, sampled
 from tile_programs import Given, run
 
 DN = "blayout=col_major"
@@ -13,15 +13,18 @@ DN = "blayout=col_major"
 # --- transposes -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("element", ["i8", "ui8", "i16", "f16", "bf16", "i32", "f32"])
-@pytest.mark.parametrize(
-    "src, dst",
-    [
-        ("32x64xE", "64x32xE"),
-        ("32x64xE, valid=19x37", "64x32xE, valid=37x19"),
-        ("1x64xE", "64x32xE, valid=64x1"),
-        ("32x32xE, valid=0x5", "32x32xE, valid=5x0"),
-    ],
+@sampled(
+    10,
+    (
+        "src, dst",
+        [
+            ("32x64xE", "64x32xE"),
+            ("32x64xE, valid=19x37", "64x32xE, valid=37x19"),
+            ("1x64xE", "64x32xE, valid=64x1"),
+            ("32x32xE, valid=0x5", "32x32xE, valid=5x0"),
+        ],
+    ),
+    ("element", ["i8", "ui8", "i16", "f16", "bf16", "i32", "f32"]),
 )
 def test_transposes(src: str, dst: str, element: str) -> None:
     a, d = Given(of(src, element)), Given(of(dst, element))
@@ -70,9 +73,12 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["known", "open"])
-@pytest.mark.parametrize("number, shapes", list(enumerate(SHAPES)))
-@pytest.mark.parametrize("pad, element", [(1 + number % 3, element) for number, element in enumerate(PADS)])
+@sampled(
+    16,
+    ("pad, element", [(1 + number % 3, element) for number, element in enumerate(PADS)]),
+    ("number, shapes", list(enumerate(SHAPES))),
+    ("dynamic", [False, True]),
+)
 def test_pads(element: str, pad: int, number: int, shapes: tuple[str, str], dynamic: bool) -> None:
     src, dst = shapes
     a, d = Given(of(src, element)), Given(of(dst.replace("P", str(pad)), element))
@@ -113,9 +119,12 @@ def test_pads_load_again() -> None:
 # --- concatenations ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dynamic", [False, True], ids=["known", "open"])
-@pytest.mark.parametrize("first, second", [(64, 64), (63, 64), (32, 96), (1, 5), (100, 28), (0, 7), (9, 0)])
-@pytest.mark.parametrize("element", ["i8", "f16", "f32", "i64"])
+@sampled(
+    14,
+    ("element", ["i8", "f16", "f32", "i64"]),
+    ("first, second", [(64, 64), (63, 64), (32, 96), (1, 5), (100, 28), (0, 7), (9, 0)]),
+    ("dynamic", [False, True]),
+)
 def test_side_by_side(element: str, first: int, second: int, dynamic: bool) -> None:
     a, b = (Given(f"5x128x{element}, valid=5x{cols}", numbers(element, 5, 128)) for cols in (first, second))
     d = Given(f"5x128x{element}, valid=5x{first + second}")
@@ -136,8 +145,7 @@ def test_columns_side_by_side() -> None:
     loads_again("pto.tconcat ins(%a, %b : A, B) outs(%d : D)", a=a, b=b, d=d)
 
 
-@pytest.mark.parametrize("index", ["i8", "i16", "i32", "ui32"])
-@pytest.mark.parametrize("element", ["i8", "f16", "f32", "i64"])
+@sampled(6, ("element", ["i8", "f16", "f32", "i64"]), ("index", ["i8", "i16", "i32", "ui32"]))
 def test_as_many_columns_as_an_index_says(element: str, index: str) -> None:
     a, b = (Given(f"5x64x{element}, valid=5x{cols}", numbers(element, 5, 64)) for cols in (60, 50))
     width = Given(f"1x1x{index}").dtype.itemsize

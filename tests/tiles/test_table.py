@@ -9,6 +9,7 @@ import pytest
 
 import ptosim
 from ptosim.diagnostics import PTOError
+from tile_moves import sampled
 from tile_programs import Given, dtype_of, text
 
 RNG = np.random.default_rng(3)
@@ -57,9 +58,7 @@ GATHER = (
 )
 
 
-@pytest.mark.parametrize("target", ["a5", "a2a3"])
-@pytest.mark.parametrize("element", ["i8", "f16", "f32"])
-@pytest.mark.parametrize("index", ["1x8xi32", f"8x1xi32, {DN}"])
+@sampled(6, ("index", ["1x8xi32", f"8x1xi32, {DN}"]), ("element", ["i8", "f16", "f32"]), ("target", ["a5", "a2a3"]))
 def test_rows(index: str, element: str, target: str) -> None:
     table, d = some(element, 20, 32), Given(f"8x32x{element}")
     i = Given(index)
@@ -119,9 +118,10 @@ def test_rows_are_put_back(element: str, target: str) -> None:
     assert np.array_equal(memory.view(np.uint8), expected.view(np.uint8))
 
 
-@pytest.mark.parametrize("oob", ["skip", "clamp", "wrap"])
-@pytest.mark.parametrize(
-    "operation, element", [("none", "i16"), ("add", "i32"), ("add", "f16"), ("max", "f32"), ("min", "i32")]
+@sampled(
+    8,
+    ("operation, element", [("none", "i16"), ("add", "i32"), ("add", "f16"), ("max", "f32"), ("min", "i32")]),
+    ("oob", ["skip", "clamp", "wrap"]),
 )
 def test_elements_are_put_back(operation: str, element: str, oob: str) -> None:
     table, s = some(element, 4, 16), Given(f"4x32x{element}", some(element, 4, 32), valid=(3, 20))

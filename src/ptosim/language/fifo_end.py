@@ -79,10 +79,9 @@ class InitializePipe(TileOperation):
         given = self.integer("slot_num")
         return given if given is not None else 4 if self.integer("dir_mask") == C2V | V2C else 8
 
-    @property
-    def through_gm(self) -> bool:
-        """Whether entries pass through global memory."""
-        return self.gm_slot_buffer is not None or self.gm_slot_tensor is not None
+    def through_gm(self, target: str) -> bool:
+        """Whether entries pass through global memory; on a5 a gm_slot_buffer is not used."""
+        return self.gm_slot_tensor is not None or target != "a5"
 
     # --- text -------------------------------------------------------------------------------------
 
@@ -161,7 +160,7 @@ class InitializePipe(TileOperation):
             yield at_type(self, "gm_slot_buffer", "to be a pointer to gm", buffer.type)
         if tensor is not None and not isinstance(tensor.type, TensorViewType):
             yield at_type(self, "gm_slot_tensor", "to be a tensor view", tensor.type)
-        if target != "a5" and not self.through_gm:
+        if target != "a5" and buffer is None and tensor is None:
             yield Problem(f"a FIFO of {target} passes through global memory: {self.name} needs gm_slot_buffer")
 
     def _consumers(self, mask: int) -> Iterator[Problem]:

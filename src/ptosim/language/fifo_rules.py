@@ -143,7 +143,7 @@ def _splits(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
             message = f"split {op.shared} is for entries to the vector cores with gm_slot_tensor and c2v_consumer_buf"
             yield op, Problem(message, at="split")
         elif isinstance(op, Push) and op.direction == C2V:
-            yield from _halves(op, _COLUMNS if target == "a5" and not pipe.through_gm else 2)
+            yield from _halves(op, 2 if pipe.through_gm(target) else _COLUMNS)
 
 
 def _halves(op: Push, columns: int) -> Found:

@@ -232,7 +232,7 @@ class PTOOperation(Readable):
         """What engines have to know beyond operands, words and integers, as plain values (effects.record.Static)."""
         return {}
 
-    def title(self, name_of: Callable[[SSAValue], str]) -> str:
+    def heading(self, name_of: Callable[[SSAValue], str]) -> str:
         """What reports call all that is made for it, given the names of values; nothing: each piece by its own name."""
         return ""
 

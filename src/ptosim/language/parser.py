@@ -90,7 +90,7 @@ class ParsedModule:
     def served(self, op: Operation) -> str:
         """The operation of the text that this one was made for, as its author knows it; nothing for a written one."""
         origin = self.origin(op)
-        return "" if origin.name == op.name or not isinstance(origin, PTOOperation) else origin.title(self.name_of)
+        return "" if origin.name == op.name or not isinstance(origin, PTOOperation) else origin.heading(self.name_of)
 
     def name_of(self, value: SSAValue) -> str:
         """A value as it is called in the text."""

@@ -189,16 +189,16 @@ class Pop(Entry):
 
 def consumer_pipe(op: FifoOperation, target: str) -> Pipe:
     """The pipe that waits for an entry and that signals its slot free: the one that reads it first."""
-    if target != "a5" or passes_gm(op):
+    if target != "a5" or passes_gm(op, target):
         return Pipe.MTE2
     return Pipe.V if op.direction == C2V else Pipe.MTE1
 
 
-def passes_gm(op: FifoOperation) -> bool:
+def passes_gm(op: FifoOperation, target: str) -> bool:
     """Whether the FIFO of an operation passes through global memory: as its function initialises it."""
     function = function_of(op)
     pipes = () if function is None else (other for other in function.walk() if isinstance(other, InitializePipe))
-    return any(pipe.through_gm for pipe in pipes if pipe.number == op.number)
+    return any(pipe.through_gm(target) for pipe in pipes if pipe.number == op.number)
 
 
 class TPopFromAic(Pop):

@@ -92,7 +92,7 @@ class TileOperation(PTOOperation):
 
     # --- facts ------------------------------------------------------------------------------------
 
-    def title(self, name_of: Callable[[SSAValue], str]) -> str:
+    def heading(self, name_of: Callable[[SSAValue], str]) -> str:
         """The name and the first tile that it fills, or else the tile that it takes away."""
         written = [value for role in self.writes for value in self.segment(role) if isinstance(value.type, TileBufType)]
         tiles = written or [value for value in self.operands if isinstance(value.type, TileBufType)]

@@ -7,9 +7,9 @@ instructions are entries, and what the sync instructions do to the sync words, i
 from collections.abc import Callable, Sequence
 
 from ptosim.machine.sync import SLOW
-from ptosim.native.context import WORD_BYTES, Status, Word
+from ptosim.native.context import WORD_BYTES, Word
 from ptosim.native.flow import Function, Module
-from ptosim.native.ir import I1, I32, I64, PTR, Type, Value
+from ptosim.native.ir import I1, I64, PTR, Type, Value
 from ptosim.native.operations import entry_symbol
 
 
@@ -63,9 +63,14 @@ def inline_or_issue(
 
     def now() -> Sequence[Value]:
         act()
-        return [function.constant(I32, Status.DONE)]
+        return ()
 
-    either(function, inline, now, lambda: [_issued(function, operation, _words(function, captured))])
+    def later() -> Sequence[Value]:
+        function.leave_with(_issued(function, operation, _words(function, captured)))
+        return ()
+
+    function.settle()
+    function.choose(inline, now, later)
 
 
 def either(

@@ -26,7 +26,7 @@ def unordered(module: VerifiedModule, sync: str) -> Iterator[Function]:
         if (
             not function.is_declaration
             and function not in module.refused
-            and (sync == "insert" or _is_left_open(module, function))
+            and (sync != "auto" or _is_left_open(module, function))
         ):
             yield function
 

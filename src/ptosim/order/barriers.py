@@ -13,9 +13,9 @@ from ptosim.language.operation import enclosing_scope, is_scope
 from ptosim.order.automatic import unordered
 
 
-def between_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
+def between_entries(module: VerifiedModule) -> VerifiedModule:
     """Put a barrier of all pipes behind every entry, and behind every store of the scalar unit."""
-    for function in unordered(module, sync):
+    for function in unordered(module, "insert"):
         head = head_of(function.body.block)
         for op in _entries(function):
             block = op.parent_block()

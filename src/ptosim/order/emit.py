@@ -106,7 +106,8 @@ class _Emitter:
         lanes = pair.lanes or 1
 
         def write(build: Builder) -> None:
-            count = 0 if lanes == 1 else self.counts[pair.block, lanes](build)
+            # where every id has a token left, it does not matter which is the first
+            count = 0 if pair.distance % lanes == 0 else self.counts[pair.block, lanes](build)
             _flag(build, "wait_flag", pair, build.remainder(build.plus(count, turn), lanes))
 
         return write

@@ -383,6 +383,8 @@ def remainder(number: Number, by: int) -> Number:
     if low is not None and high is not None and low // by == high // by:
         return number - low // by * by
     rest = {each: factor % by for each, factor in number.terms.items() if factor % by}
+    if not rest:
+        return number.constant % by
     counters = [each for each in rest if each.is_iteration]
     inner = max(counters, key=lambda each: len(each.loops), default=None)
     if inner is None or not all(each.is_single for each in rest) or inner.loop is None:

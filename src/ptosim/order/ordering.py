@@ -6,23 +6,39 @@ from collections.abc import Iterator
 
 from xdsl.ir import Operation
 
-from ptosim.effects.names import CoreKind
+from ptosim.effects.names import SERIAL_PIPES, CoreKind, Space
 from ptosim.language.build import Builder, Place, head_of
 from ptosim.language.control import While
 from ptosim.language.function import Function, Return
+from ptosim.language.kernels import kernels
 from ptosim.language.kinds import cores
 from ptosim.language.load import VerifiedModule
+from ptosim.language.tile_operation import TileOperation
 from ptosim.order.automatic import unordered
+from ptosim.order.confine import confine
+from ptosim.order.conflict import Conflicts
 from ptosim.order.emit import emit
 from ptosim.order.insert import insert
-from ptosim.order.model import Opaque, Program
-from ptosim.order.read import SERIAL, is_entry, is_opaque, read
+from ptosim.order.model import Flag, GetBuffer, Opaque, Program
+from ptosim.order.read import SERIAL, SIGNALS, is_entry, is_opaque, read, touched
+from ptosim.order.state import State
+from ptosim.order.turns import TurnWalker
+from ptosim.order.walk import Meeting, Walker
+
+ASSUMED = "assumed"
+"""Insert everywhere, copies of unknown length being taken to stay inside of their buffers."""
 
 
 def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
     """Insert synchronisation, so that entries that depend on each other are ordered."""
+    peers = _peers(module)
     for function in unordered(module, sync):
-        programs = {core: read(module, function, core, SERIAL[module.target]) for core in cores(function)}
+        programs = {core: _read(module, function, core, peers) for core in cores(function)}
+        if sync == ASSUMED:
+            for program in programs.values():
+                confine(program)
+        if sync != "auto" and all(_is_ordered(program) for program in programs.values()):
+            continue
         for core, program in programs.items():
             emit(module, function, core, insert(program), is_mixed=len(programs) > 1)
         for op in _before_everything(function, programs):
@@ -30,6 +46,53 @@ def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
         for op in _behind_everything(function):
             _barrier(module, function, op, behind=True)
     return module
+
+
+def _peers(module: VerifiedModule) -> dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]]:
+    """The programs on other cores of the cluster that run beside each; a vector core has a twin."""
+    peers: dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]] = {}
+    for kernel in kernels(module.parsed):
+        programs = [(function, core) for core, function in kernel.entries.items()]
+        for function, core in programs:
+            others = [other for other in programs if other[1] is not core or core is CoreKind.AIV]
+            peers.setdefault((function, core), []).extend(others)
+    return peers
+
+
+def _read(
+    module: VerifiedModule,
+    function: Function,
+    core: CoreKind,
+    peers: dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]],
+) -> Program:
+    """The program of a function; its signals touch what the programs beside it touch."""
+    has_tiles = any(isinstance(op, TileOperation) for op in module.parsed.origin(function).walk())
+    serial = SERIAL[module.target] if has_tiles else SERIAL_PIPES
+    if not any(op.name in SIGNALS for op in function.walk()) or (function, core) not in peers:
+        return read(module, function, core, serial)
+    shared = [
+        touch
+        for other, kind in peers[function, core]
+        for touch in touched(read(module, other, kind, serial))
+        if kind is not core or touch.range.space is Space.GM  # a twin has memories of its own
+    ]
+    return read(module, function, core, serial, tuple(shared))
+
+
+def _is_ordered(program: Program) -> bool:
+    """Whether what is written suffices: it is followed turn by turn, as a proof does."""
+    nodes = list(program.body.walk())
+    if not any(isinstance(node, Flag | GetBuffer) for node in nodes) or any(isinstance(node, Opaque) for node in nodes):
+        return not program.entries
+    missing: list[int] = []
+
+    def note(walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
+        missing.append(open_)
+        state.open[meeting.later.pipe] &= ~open_
+
+    walker = TurnWalker(program, Conflicts(program), note)
+    walker.walk()
+    return not (missing or walker.unmatched or walker.unbalanced or walker.end.counts())
 
 
 def _before_everything(function: Function, programs: dict[CoreKind, Program]) -> Iterator[Operation]:

@@ -7,9 +7,8 @@ the run knows ends before the next buffer begins.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
@@ -17,9 +16,10 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
+from ptosim.order.confine import STAY_INSIDE, confine
 from ptosim.order.conflict import Conflicts, distance
-from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Span, Touch
-from ptosim.order.number import Linear, Periodic, bounds
+from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Touch
+from ptosim.order.number import Periodic
 from ptosim.order.read import read
 from ptosim.order.state import State
 from ptosim.order.turns import TurnWalker
@@ -28,10 +28,6 @@ from ptosim.order.walk import Meeting, Walker
 
 DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 DIFFERENT_BLOCKS = "different blocks do not write the same bytes of GM"
-STAY_INSIDE = "a copy whose length only the run knows ends before the next buffer begins"
-
-_LONGEST = 1 << 19
-"""Bytes of the largest on-chip memory: a bound beyond it says nothing."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +47,7 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     assumptions = {DIFFERENT_ARGUMENTS: None, DIFFERENT_BLOCKS: None}
     for core, function in entries.items():
         program = read(module, function, core, SERIAL_PIPES)
-        confined = _confine(program)
+        confined = confine(program)
         if confined:
             assumptions[STAY_INSIDE] = None
         judged = _Judge(module, program, confined)
@@ -59,53 +55,6 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
         broken += judged.broken.values()
         undecided += judged.undecided.values()
     return Verdict(tuple(broken), tuple(undecided), tuple(assumptions))
-
-
-# --- accesses of unknown length ---------------------------------------------------------------------------------------
-
-
-def _confine(program: Program) -> set[Range]:
-    """Let accesses of unknown length end where the next buffer begins; gives what they touch then."""
-    touches = [touch for entry in program.entries for touch in entry.touches]
-    starts = {space: sorted(_starts(touches, space)) for space in {touch.range.space for touch in touches}}
-    found: set[Range] = set()
-    for entry in program.entries:
-        confined = tuple(
-            replace(touch, range=_confined(touch.range, starts[touch.range.space])) for touch in entry.touches
-        )
-        found |= {new.range for old, new in zip(entry.touches, confined, strict=True) if old.range is not new.range}
-        entry.touches = confined
-    return found
-
-
-def _starts(touches: list[Touch], space: Space) -> set[int]:
-    return {
-        span[0]
-        for touch in touches
-        if touch.range.space is space
-        for span in touch.range.spans
-        if span is not None and isinstance(span[0], int)
-    }
-
-
-def _confined(range_: Range, starts: list[int]) -> Range:
-    spans = tuple(_ended(span, range_.space, starts) for span in range_.spans)
-    changed = any(new is not old for new, old in zip(spans, range_.spans, strict=True))
-    return replace(range_, spans=spans) if changed else range_
-
-
-def _ended(span: Span, space: Space, starts: list[int]) -> Span:
-    length = 0 if span is None else bounds(span[1] - span[0])[1]
-    if span is None or (length is not None and length < _LONGEST):
-        return span
-    low = span[0]
-    if space is not Space.GM and isinstance(low, int):
-        following = bisect_right(starts, low)
-        return (low, starts[following]) if following < len(starts) else span
-    if isinstance(low, Linear):
-        steps = [factor for each, factor in low.terms.items() if each.is_iteration and factor > 0]
-        return (low, low + min(steps)) if steps else span
-    return span
 
 
 # --- judgement --------------------------------------------------------------------------------------------------------
@@ -118,10 +67,12 @@ class _Judge:
         self.program = program
         self.broken: dict[tuple[object, ...], Diagnostic] = {}
         self.undecided: dict[tuple[object, ...], Diagnostic] = {}
+        self.unknown: list[Node] = []
+        """What cannot be followed; it may order what seems to be out of order."""
 
     def walk(self) -> None:
         walker = TurnWalker(self.program, Conflicts(self.program), self._missing)
-        unknown = list(self._unknown())
+        unknown = self.unknown = list(self._unknown())
         walker.walk()
         for node in walker.unmatched:
             message = f"{node.op.name} may wait for a set that never comes"
@@ -152,7 +103,11 @@ class _Judge:
     def _race(self, earlier: Entry, meeting: Meeting) -> None:
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
         touches = next(_meeting(earlier, later, loop), None)
-        certain = touches is not None and self._is_certain(touches[0].range, touches[1].range, meeting.distance)
+        certain = (
+            not self.unknown
+            and touches is not None
+            and self._is_certain(touches[0].range, touches[1].range, meeting.distance)
+        )
         space = touches[1].range.space if touches is not None else Space.GM
         message = f"{later.pipe} may access {space} before {earlier.pipe} has ended its own access"
         if not certain:
@@ -194,7 +149,7 @@ class _Judge:
             times = meeting.distance + 1 if loop is meeting.rounds[-1].loop else 1
             place = self._place(loop.op)
             yield f"it shows when the loop at line {place.line if place else '?'} runs {times} time{'s' * (times > 1)}"
-        if not certain:
+        if not certain and not self.unknown:
             yield "the bytes depend on values that only the run knows"
 
     def _add(self, undecided: bool, found: Diagnostic) -> None:

@@ -7,6 +7,7 @@ be looked into: if there is an entry inside, everything must have ended before a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import count
 
 from xdsl.ir import Block as Operations
@@ -36,11 +37,12 @@ from ptosim.order.model import (
     Range,
     ReleaseBuffer,
     SetFlag,
+    Span,
     Touch,
     WaitFlag,
 )
 from ptosim.order.number import Linear, Number
-from ptosim.order.touches import touches_of, touches_of_scope
+from ptosim.order.touches import range_key, touches_of, touches_of_scope
 from ptosim.order.values import ANYWHERE, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
@@ -55,11 +57,47 @@ SIGNALS = frozenset(
 """Signals between cores stay as they are written: each counts as an access to what other cores touch."""
 
 _FENCES = frozenset({"pto.dsb"})
+_REACHED = (Space.GM, Space.UB, Space.L1)
+"""Memories that two cores can reach: the cube core stores to UB, a vector core to L1."""
+EVERYTHING = tuple(
+    Touch(True, Range(space, ANYWHERE if space is Space.GM else "", None, (), (None,))) for space in _REACHED
+)
 
 
-def read(module: VerifiedModule, function: Function, core: CoreKind, serial: frozenset[Pipe]) -> Program:
-    """The program of a function on one kind of core."""
-    return _Reader(module, function, core, serial).read()
+def read(
+    module: VerifiedModule,
+    function: Function,
+    core: CoreKind,
+    serial: frozenset[Pipe],
+    shared: tuple[Touch, ...] | None = None,
+) -> Program:
+    """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows."""
+    return _Reader(module, function, core, serial, EVERYTHING if shared is None else shared).read()
+
+
+def touched(program: Program) -> tuple[Touch, ...]:
+    """What the program of another core touches of memories that this one can reach, as writes."""
+    found = {
+        range_key(touch.range): Touch(True, _everywhere(touch.range))
+        for entry in program.entries
+        if not entry.is_signal
+        for touch in entry.touches
+        if touch.range.space in _REACHED
+    }
+    return tuple(found.values())
+
+
+def _everywhere(range_: Range) -> Range:
+    """The bytes of all iterations; loops of another core are not those of this one."""
+    if all(span is not None and isinstance(span[0], int) and isinstance(span[1], int) for span in range_.spans):
+        return replace(range_, loop=None, start=(), spans=(_hull(range_.spans),))
+    return replace(range_, loop=None, start=(), spans=(None,))
+
+
+def _hull(spans: tuple[Span, ...]) -> Span:
+    ends = [(span[0], span[1]) for span in spans if span is not None]
+    lows, highs = [low for low, _ in ends if isinstance(low, int)], [high for _, high in ends if isinstance(high, int)]
+    return min(lows), max(highs)
 
 
 def is_opaque(op: Operation) -> bool:
@@ -86,8 +124,16 @@ def _stores(op: Operation) -> bool:
 
 
 class _Reader:
-    def __init__(self, module: VerifiedModule, function: Function, core: CoreKind, serial: frozenset[Pipe]) -> None:
+    def __init__(
+        self,
+        module: VerifiedModule,
+        function: Function,
+        core: CoreKind,
+        serial: frozenset[Pipe],
+        shared: tuple[Touch, ...],
+    ) -> None:
         self.target = module.target
+        self.shared = shared
         self.function = function
         self.core = core
         self.values = Values(function)
@@ -146,9 +192,9 @@ class _Reader:
             yield self._entry(op, record.pipe, touches, path)
 
     def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
-        """A signal counts as a write of everything that another core can reach; one of a FIFO, of its slots. Where it
-        names no pipe of this core, or stops the scalar unit, all that came before has to be in order with all that
-        follows; a FIFO asks nothing of what came before."""
+        """A signal counts as a write of what another core touches; one of a FIFO, of its slots. Where it names no pipe
+        of this core, or stops the scalar unit, all that came before has to be in order with all that follows; a FIFO
+        asks nothing of what came before."""
         assert isinstance(op, PTOOperation)
         pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
         stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
@@ -157,10 +203,10 @@ class _Reader:
         if pipe is None or pipe not in PIPES_OF[self.core] or stops:
             yield Opaque(op)
             return
-        local = Space.UB if self.core is CoreKind.AIV else Space.L1
-        touches = (Touch(True, Range(local, "", None, (), (slots,))),)
-        if slots is None:
-            touches += (Touch(True, Range(Space.GM, ANYWHERE, None, (), (None,))),)
+        touches = EVERYTHING if "cross" in op.name else self.shared
+        if slots is not None:
+            local = Space.UB if self.core is CoreKind.AIV else Space.L1
+            touches = (Touch(True, Range(local, "", None, (), (slots,))),)
         entry = self._entry(op, pipe, touches, path)
         entry.is_signal = True
         yield entry

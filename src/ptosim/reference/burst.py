@@ -94,7 +94,9 @@ class Burst:
         for kind, message in _complaints(self, source, dest, width or self.length):
             if kind == "misaligned":
                 core.violation(kind, message)
-            elif kind in ("lint", "overlap"):
+            elif kind == "idle":
+                core.idle(message)
+            elif kind == "overlap":
                 core.lint(message, kind)
             else:
                 raise Fault(kind, message)
@@ -114,7 +116,7 @@ def _complaints(burst: Burst, source: Space, dest: Space, width: int) -> tuple[t
             found.append(("out-of-bounds", f"the last row lies {reach} bytes behind the pointer"))
         found += _stride_complaints(burst.length, space, [(loop[0], loop[index]) for loop in burst.loops])
     if burst.is_empty:
-        found.append(("lint", "this copy does nothing: its length or a count is 0"))
+        found.append(("idle", "this copy does nothing: its length or a count is 0"))
     return tuple(found)
 
 

@@ -336,6 +336,9 @@ class Core:
     def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
         """The instruction does something that is legal and suspicious. One that touches no memory gives its site."""
 
+    def idle(self, message: str) -> None:
+        """The instruction does nothing, which its author may not have meant; tiles may be empty."""
+
     def relies_on(self, direction: str, config: Config, *others: str) -> None:
         """A copy of the older generation takes its loops from the registers of a direction, and `others` as well."""
 

@@ -413,6 +413,10 @@ class ObservedCore(Core):
             details["hint"] = hint
         self.observer.report(Diagnostic(kind, "warning", message, self.site_now.location, **details), self.entry)
 
+    def idle(self, message: str) -> None:
+        if not self.site_now.served:
+            self.lint(message)
+
     def complain(self, site: Site, kind: str, message: str, severity: Severity = "error", fatal: bool = True) -> None:
         self._stand_at(site)
         found = Diagnostic(kind, severity, message, site.location, **self._context())

@@ -39,7 +39,8 @@ def describe(execution: Execution) -> str:
     """An execution as text: a head line, then operands, results (after an arrow) and accesses."""
     site = execution.site
     loops = f", loop indices {', '.join(map(str, execution.loops))}" if execution.loops else ""
-    lines = [f"{site.location or ''}: {site.title} on {execution.core}{loops}"]
+    as_ = f", as {site.name}," if site.served else ""
+    lines = [f"{site.location or ''}: {site.title}{as_} on {execution.core}{loops}"]
     values = [(f"{value.role} {value.name}", value) for value in execution.operands]
     values += [(f"-> {value.name}", value) for value in execution.results]
     width = max((len(label) for label, _ in values), default=0)

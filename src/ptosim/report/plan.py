@@ -93,6 +93,8 @@ def _row(tile: PlacedTile) -> Sequence[str]:
 
 _COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f")
 _WIDTH, _HEIGHT, _MARGIN = 900, 320, 60
+_ANCHORS = ("start", "end")
+"""Where the text of an axis begins; the last one ends at its place, to stay in the picture."""
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem;
   color: #222; background: #fff }
@@ -134,7 +136,7 @@ def _picture(plan: MemoryPlan, space: Space) -> str:
         f'<line class="axis" x1="{_MARGIN}" y1="{y(0):.1f}" x2="{_WIDTH}" y2="{y(0):.1f}"/>',
         *(_mark(byte, y(byte)) for byte in (0, top // 2, top)),
         *(
-            f'<text x="{x(line):.1f}" y="{_HEIGHT - 12}">line {line}</text>'
+            f'<text x="{x(line):.1f}" y="{_HEIGHT - 12}" text-anchor="{_ANCHORS[line == last]}">line {line}</text>'
             for line in sorted({first, (first + last) // 2, last})
         ),
     ]

@@ -211,6 +211,8 @@ class Lines:
             local = min(local, max(room // size, 1))
         second = mask == C2V | V2C and direction == V2C
         gm, arrival = _operands(op, direction, mask)
+        if isinstance(op, InitializePipe) and not op.through_gm(self.fifos.target):
+            gm = None
         epilogue = op.acc_push_epilogue if isinstance(op, InitializePipe) else None
         return Line(
             self.fifos.target,

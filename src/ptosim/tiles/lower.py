@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 from xdsl.dialects.builtin import i64
@@ -189,7 +190,7 @@ class _Function:
             case "scratch":
                 return self.scratch.of(op, build)
             case "meaning":
-                return lambda value: self._meaning(build, value) if value in self.known else None
+                return partial(self._known_meaning, build)
             case _ if name in op.operand_roles:
                 values = tuple(self._meaning(build, value) for value in op.segment(name))
                 if name in op.variadic_roles:
@@ -226,6 +227,10 @@ class _Function:
             build.index(build.local_array_get(array=kept, indices=[build.index(side)], result=i64)) for side in (0, 1)
         ]
         return replace(cast(Tile, meaning), valid=(sizes[0], sizes[1]))
+
+    def _known_meaning(self, build: Builder, value: SSAValue) -> Known | SSAValue | None:
+        """What another value is, None where it is not known yet."""
+        return self._meaning(build, value) if value in self.known else None
 
     def _current(self, build: Builder, op: Operation) -> dict[SSAValue, Known | SSAValue]:
         return {value: self._meaning(build, value) for value in op.operands}

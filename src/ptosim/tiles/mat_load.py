@@ -21,7 +21,7 @@ from ptosim.tiles.pad import pad_bits
 from ptosim.tiles.parameters import copy_parameters
 from ptosim.tiles.private import hand_over, private
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.shape import ROWS, common, must, where_some
+from ptosim.tiles.shape import ROWS, common, must, remark, where_some
 from ptosim.tiles.values import Tile, View
 from ptosim.tiles.view_layout import layout_of
 
@@ -60,6 +60,8 @@ def load_into_fractals(build: Builder, src: View, dst: Tile, by_columns: bool = 
     across, along = (s4, s3) if by_columns else (s3, s4)
     side_by_side(build, rows if by_columns else cols, along)
     turned = dst.buf.layout == "ZN"
+    if turned and not by_columns:
+        remark(build, False, "neither official lowering loads a view by rows into a tile laid out as ZN")
     n, d = (cols, rows) if turned else (rows, cols)
     where_some(
         build,

@@ -1,0 +1,60 @@
+"""Written synchronisation as a whole: what there is of it, and the text of a module without some or all of it.
+
+Signals between cores are never touched: only their author knows what they mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
+
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operation import PTOOperation
+from ptosim.language.printing import text
+from ptosim.language.sync import Barrier, Buffer, FlagPair
+from ptosim.language.tile_sync import TSync
+
+_WRITTEN = (FlagPair, Barrier, Buffer, TSync)
+
+
+def written_sync(module: VerifiedModule) -> dict[tuple[object, ...], list[int]]:
+    """The synchronisation of a module in groups that belong together: both sides of a flag, all uses of a buffer id,
+    each barrier for itself. Operations are named by their number in the text."""
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for number, op in enumerate(module.parsed.module.walk()):
+        if isinstance(op, _WRITTEN):
+            groups.setdefault(_group(op, number), []).append(number)
+    return groups
+
+
+def _group(op: PTOOperation, number: int) -> tuple[object, ...]:
+    match op:
+        case FlagPair():
+            return ("flag", op.word("source"), op.word("destination"), op.word("event"), *op.operands)
+        case Buffer():
+            return ("buffer", op.integer("id_literal"), *op.segment("id"))
+        case _:
+            return ("barrier", number)
+
+
+def operation(module: VerifiedModule, number: int) -> Operation:
+    """An operation by its number in the text."""
+    return next(op for index, op in enumerate(module.parsed.module.walk()) if index == number)
+
+
+def named(op: Operation) -> str:
+    """How a report calls a synchronising operation."""
+    assert isinstance(op, PTOOperation)
+    words = [op.attribute(role) for role in op.property_roles]
+    return " ".join([op.name, *(word.data for word in words if isinstance(word, StringAttr))])
+
+
+def without(module: VerifiedModule, numbers: Collection[int]) -> str:
+    """The text of a module without some operations."""
+    copy = module.parsed.cloned()
+    for op in [op for number, op in enumerate(copy.module.walk()) if number in numbers]:
+        op.detach()
+        op.erase()
+    return text(copy)
