@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from matrix_programs import NZ, Program
 from ptosim.api import Kernel
 
 TILE = "!pto.tile_buf<vec, 16x64xf32>"
@@ -55,3 +56,18 @@ def test_a_profile_shows_tile_operations():
     profile = ptosim.profile(ptosim.load(KERNEL).kernel(), *arrays())
     names = {(event.pipe, event.name, event.line) for event in profile.timeline}
     assert {("MTE2", "pto.tload %a", 13), ("V", "pto.tadd %sum", 14), ("MTE3", "pto.tstore %sum", 15)} <= names
+
+
+@pytest.mark.parametrize(("compact", "kinds"), [("", ["lint"]), (", compact=1", [])])
+def test_short_operands_are_worth_a_word_only_where_the_library_would_step_by_the_whole_tile(
+    compact: str, kinds: list[str]
+):
+    """The boxes of a compact tile are packed by its valid rows, as a product reads them."""
+    program = Program(scalars={"rows": "index"})
+    program.view("a", "f16", ("%rows", 32), (32, 1))
+    program.tile("m", "mat, 64x32xf16, valid=?x?", NZ, valid=("%rows", 32))
+    program.tile("l", f"left, 64x32xf16, valid=?x?, {NZ}{compact}", valid=("%rows", 32))
+    program.op("tload", ["a"], ["m"])
+    program.op("tmov", ["m"], ["l"])
+    report = program.run(np.ones((13, 32), np.float16), 13)
+    assert [finding.kind for finding in report.findings] == kinds

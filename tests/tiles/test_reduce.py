@@ -243,6 +243,25 @@ def test_columns_in_pairs(case):
     assert same(got["d"].valid, in_pairs(x)[None], element)
 
 
+def test_sums_in_pairs_are_in_order():
+    """A row of tmp is written once for each halving; barriers keep the later value."""
+    a, t, d = (f"!pto.tile_buf<vec, {rows}x64xf32>" for rows in (9, 5, 1))
+    text = f"""module attributes {{pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    func.func @k() attributes {{pto.kernel}} {{
+    %one = arith.constant 1.0 : f32
+    %a = pto.alloc_tile : {a}
+    %t = pto.alloc_tile : {t}
+    %d = pto.alloc_tile : {d}
+    pto.texpands ins(%one : f32) outs(%a : {a})
+    pto.tcolsum ins(%a, %t {{isBinary = true}} : {a}, {t}) outs(%d : {d})
+    return
+    }}
+    }}
+    """
+    report = ptosim.check(ptosim.load(text).kernel())
+    assert not report.findings, report
+
+
 def test_sums_in_pairs_need_half_the_rows():
     with pytest.raises(ptosim.PTOError, match="tmp has 4 rows; it takes one for every two of src, 6"):
         run(

@@ -22,7 +22,7 @@ BOX_LAYOUTS = ("none_box", "row_major", "col_major")
 FRACTALS = (32, 512, 1024)
 PADS = ("null", "zero", "max", "min")
 COMPACTS = ("null", "normal", "row_plus_one")
-ROW_PLUS_ONE = COMPACTS.index("row_plus_one")
+NORMAL, ROW_PLUS_ONE = COMPACTS.index("normal"), COMPACTS.index("row_plus_one")
 
 PARAMETER_BYTES = 8
 """Of the word that a column has in the fixpipe buffer."""

@@ -66,6 +66,7 @@ def _add_pairs(build: Builder, src: Tile, tmp: Tile, dst: Tile) -> None:
             count = _halve(build, lanes, source, tmp, count)
             source = tmp
             build.mem_bar(order="VST_VLD")
+            build.mem_bar(order="VST_VST")
         _copy_row(build, lanes, tmp, dst)
 
     if_any(build, pairs, in_pairs)
@@ -91,6 +92,8 @@ def _halve(build: Builder, lanes: Lanes, source: Tile, tmp: Tile, count: Number)
             (total,) = build.loop(third, 1, behind, pair)
             build.vsts(value=total, dest=tmp.pointer(build), offset=offset(build, tmp, number, at), mask=mask)
 
+        if source is tmp:  # the row that is written was read with an earlier pair
+            build.mem_bar(order="VLD_VST")
         lanes.each(columns)
 
     last = build.most(build.minus(half, 1), 0)

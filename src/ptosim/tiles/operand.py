@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, Number, known
+from ptosim.language.tile_buf import NORMAL
 from ptosim.tiles.accumulator import advanced
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.shape import ROWS, agrees, is_multiple, remark, up, where_some
@@ -54,7 +55,9 @@ def move_operand(build: Builder, window: Window) -> None:
 
 
 def _short(build: Builder, dst: Tile, lines: _Lines) -> None:
-    """A valid region that is shorter than its tile lies closer together than the type says."""
+    """A valid region that is shorter than its tile lies closer together than the type says, unless that is compact."""
+    if dst.buf.compact == NORMAL:
+        return
     extent = dst.storage[_SIDES[dst.buf.loc][2]]
     depth = known(lines.depth)
     if depth is None or depth > per_block(dst):
