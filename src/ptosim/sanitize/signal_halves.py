@@ -14,10 +14,11 @@ from itertools import product, zip_longest
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Pipe
+from ptosim.language.control import For
 from ptosim.language.operation import core_of
 from ptosim.machine.entry import Key
 from ptosim.sanitize.edit import Edit, Proposal, after, before
-from ptosim.sanitize.halves import Imbalance, work_behind
+from ptosim.sanitize.halves import FLAG_PAIRS, Imbalance, work_behind
 from ptosim.sanitize.program import Program, outermost_loop
 
 _PAIRS = (
@@ -28,6 +29,7 @@ _PAIRS = (
 )
 WAIT_FOR = {f"pto.{put}": f"pto.{take}" for put, take in _PAIRS}
 SIGNAL_FOR = {take: put for put, take in WAIT_FOR.items()}
+FLAG_WAITS = frozenset(f"pto.{take}" for _, take in FLAG_PAIRS)
 SEMAPHORES = frozenset(WAIT_FOR) | frozenset(SIGNAL_FOR)
 _WRITTEN = re.compile(r"(pto\.[\w.]+) <PIPE_(\w+)>, (%?\w+)")
 
@@ -63,11 +65,13 @@ class SignalHalves:
             yield before(self.program, op, f"{name} <PIPE_{pipe}>, {word}")
         if imbalance.is_left and not early:  # more likely a drain than a wait in a loop
             words.sort(key=lambda word: not word.isdecimal())
+            neighbours.sort(key=lambda op: op.name != name or self._written(op)[2] not in words[:1])
         for word, op in product(words, neighbours):
             text = f"{name} <PIPE_{self._written(op)[1]}>, {word}"
             yield from self._beside(op, text, is_wait)
             if word.isdecimal():
                 yield from self._outside(op, text, is_wait)
+                yield from self._among_drains(op, text) if is_wait else ()
 
     def _words(self, own: Operation, key: Key, core: CoreKind, neighbours: Sequence[Operation]) -> Iterator[str]:
         """How the id may be written there: a value that is computed for nothing, the word of the partner, the number,
@@ -103,3 +107,12 @@ class SignalHalves:
         if loop is not None:
             place, why = (after, "drain") if is_wait else (before, "prime")
             yield place(self.program, loop, f"{text}  // {why}")
+
+    def _among_drains(self, op: Operation, text: str) -> Iterator[Edit]:
+        """What was primed in one loop is drained in another, behind the loops that use it: next to flags that are."""
+        loop = outermost_loop(op)
+        follower = loop.next_op if loop is not None else None
+        while follower is not None:
+            inner = follower.body.block.ops if isinstance(follower, For) else ()
+            yield from (before(self.program, each, f"{text}  // drain") for each in inner if each.name in FLAG_WAITS)
+            follower = follower.next_op
