@@ -126,7 +126,8 @@ def _record(
     name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]], reads: str = "", writes: str = ""
 ) -> Effects:
     name = f"pto.{name}"
-    return Effects(name, Pipe.V, timing, Taint.MOVEMENT, accesses, tuple(reads.split()), tuple(writes.split()))
+    read, written = tuple(reads.split()), tuple(writes.split())
+    return Effects(name, Pipe.V, timing, Taint.MOVEMENT, accesses, reads=read, writes=written)
 
 
 EFFECTS = {

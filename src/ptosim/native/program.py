@@ -37,6 +37,7 @@ from ptosim.native.issue import RUNNER, call_entry, fill_runner, from_word, issu
 from ptosim.native.lowering import Lowering
 from ptosim.native.numbers import lane_type
 from ptosim.native.registers import Mask, full_mask, splat, view, zeroed
+from ptosim.native.requirement import demand
 from ptosim.native.sharing import Entries, Entry
 from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
 
@@ -235,6 +236,8 @@ class Body:
         static = static_of(op, self.unit.target.name)
         bound: Mapping[str, Any] = lowering.bind(static) if lowering.bind is not None else {}
         arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
+        if (record := effects().get(op.name)) is not None and (requirements := record.requires(static)):
+            demand(self.core(op), requirements, dict(zip(lowering.parameters, arguments, strict=True)))
         if lowering.lanewise and self._is_uniform(op):
             arguments = [_scalar(argument) for argument in arguments]
         results = _results(lowering.function(*arguments))
