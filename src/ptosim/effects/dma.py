@@ -187,6 +187,11 @@ _REGISTERS = table(
     },
 )
 
+ATOMIC_SETTERS = frozenset(
+    name for name in _REGISTERS if name.startswith(("pto.set_atomic_", "pto.set_store_atomic_"))
+) - {"pto.set_atomic_none"}
+"""What may make stores to GM atomic."""
+
 EFFECTS: dict[str, Effects] = {
     **{record.name: record for record in _COPIES},
     **_loop_registers("outtoub", GM_STRIDE_LIMIT, UB_STRIDE_LIMIT),

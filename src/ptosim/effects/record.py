@@ -110,6 +110,21 @@ class Static:
     """What else the class of the operation says about it: extents, positions, texts."""
 
 
+Half = Literal["set", "wait", "get", "release"]
+Mechanism = Literal["flag", "token", "buffer", "semaphore", "cross-block", "syncall"]
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Which half of a synchronisation an instruction is. The operands, by role, are the key that both halves name."""
+
+    half: Half
+    mechanisms: tuple[Mechanism, ...]
+    """Those that it may belong to; its operands decide between two."""
+    partner: str
+    """The other half in the same spelling."""
+
+
 Extent = tuple[Any, Any]
 """Lowest byte, and one past the highest, relative to the pointer."""
 
@@ -160,6 +175,8 @@ class Effects:
     """Special registers read (AR, SQZN, VMS4_SR, CTRL, ...)."""
     writes: tuple[str, ...] = ()
     """Special registers written."""
+    signal: Signal | None = None
+    """What it does to a signal, of an instruction that synchronises."""
 
 
 def required(*requirements: Requirement) -> Callable[[Static], Requirements]:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ptosim.effects.element import ELEMENTS
+from ptosim.effects.pointer import CAST
 from ptosim.effects.requirement import bounds
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.types import PtrType, element_name, element_of, same_type
@@ -29,7 +30,7 @@ def constant_of(value: SSAValue | None) -> int | None:
 def constant_address(value: SSAValue) -> int | None:
     """The address of a pointer that is cast from a constant, or None."""
     owner = value.owner
-    if not isinstance(owner, Operation) or owner.name != "pto.castptr":
+    if not isinstance(owner, Operation) or owner.name != CAST:
         return None
     return constant_of(owner.operands[0])
 

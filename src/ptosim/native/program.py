@@ -20,6 +20,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
+from ptosim.effects.sync import signalling
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
@@ -41,12 +42,7 @@ from ptosim.native.requirement import demand
 from ptosim.native.sharing import Entries, Entry
 from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
 
-_FLAGS = frozenset(
-    {
-        *("pto.set_flag", "pto.set_flag_dyn", "pto.wait_flag", "pto.wait_flag_dyn"),
-        *("pto.sim.set_token", "pto.sim.wait_token"),
-    }
-)
+_FLAGS = signalling("flag", "token")
 """Those that follow each other are lowered together."""
 
 _STRUCTURED = {**control.STRUCTURED, **scope.STRUCTURED}
