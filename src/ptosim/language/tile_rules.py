@@ -121,7 +121,7 @@ class SameValid:
         return all(agree(one.valid[side], other.valid[side]) for side in self.sides)
 
     def _shown(self, tile: TileBuf) -> object:
-        return extents(tile.valid) if len(self.sides) > 1 else tile.valid[self.sides[0]]
+        return extents(tile.valid) if self.sides == (0, 1) else ", ".join(str(tile.valid[side]) for side in self.sides)
 
 
 def same_valid(*roles: str) -> SameValid:
