@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Location
 from ptosim.effects.element import Element
@@ -24,6 +24,9 @@ from ptosim.native.issue import issue
 from ptosim.native.numbers import lane_type, lanes_as
 from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.target.profile import Target
+
+if TYPE_CHECKING:
+    from ptosim.native.observe.hooks import Observer
 
 _WORD_OF = {
     Space.UB: Word.UB,
@@ -75,6 +78,8 @@ class Unit:
     """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
     may_set_ctrl: bool = True
     """Whether some instruction of the kernel writes all of CTRL."""
+    observer: Observer | None = None
+    """Who adds code of its own, if the kernel is watched."""
     routines: dict[str, Function] = field(default_factory=dict[str, Function])
     reads: int = 0
     """How many copies read rows of GM."""

@@ -105,6 +105,7 @@ class Executable:
     spaces: Mapping[Space, int]  # the on-chip memories that it uses, and how many bytes from the first it may write
     operation: Callable[[int], Operation] = _no_operation
     steady: bool = False  # what is in the memories does not decide how many steps it takes
+    state: int = 0  # bytes that code which is watched keeps for each core
 
     def entry(self, number: int) -> int:
         """Where the entry of an operation lies."""
@@ -192,6 +193,9 @@ class Core:
         self._words[Word.EXP] = shared.address(EXP)
         for word, address in memories.items():
             self._words[word] = address
+        if executable.state:
+            self.state = Memory(executable.state, executable.state)
+            self._words[Word.OBSERVED] = self.state.address
         self.address = self._words.buffer_info()[0]
 
     def take(self, tables: Tables, machine: MachineCore) -> None:

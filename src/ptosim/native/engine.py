@@ -50,6 +50,7 @@ class LinkedKernel:
             {Space(space): written for space, written in data["spaces"].items()},
             lambda number: operation_from_json(data["operations"][number], source),
             data["steady"],
+            data["state"],
         )
         self._runner = Runner(executable, target, reachable)
         self._poisoned = Runner(executable, target, reachable, poison=True)
