@@ -65,13 +65,26 @@ class Burst:
         most = f"at most {MOST_ROWS} rows and {MOST_BYTES} bytes"
         message = f"a copy of {{}} rows of {{}} bytes; {most} can be copied at once"
         core.fail((rows > MOST_ROWS) | (rows * widest > MOST_BYTES), "limit", message, self._all_rows, self.length)
+        if not core.origin.served:
+            core.suspect(self.is_empty)
         for side, strides in (
             (source, [loop.source for loop in self.loops]),
             (dest, [loop.dest for loop in self.loops]),
         ):
+            core.suspect(lambda stride=strides[0]: (self.loops[0].count > 1) & (stride < self.length))
             reach = self._reach(strides)
             core.fail(reach >= FARTHEST, "out-of-bounds", "the last row lies {} bytes behind the pointer", reach)
             self._check_strides(core, side.space, strides)
+
+    def observe(self, core: Core, source: Side, dest: Side, width: Value | None = None) -> None:
+        """Tell an observer which rows are read and written."""
+        observer = core.unit.observer
+        if observer is not None:
+            read = [(loop.count, loop.source) for loop in self.loops]
+            written = [(loop.count, loop.dest) for loop in self.loops]
+            observer.copied(core, "reads", source.space, source.base, read, self.length)
+            length = self.length if width is None else width
+            observer.copied(core, "writes", dest.space, dest.base, written, length)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)
@@ -162,26 +175,21 @@ def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     unless_empty(core.f, burst, lambda: _copy_rows(core, burst, source, dest))
 
 
+def _stretch(core: Core, verb: str, side: Side, extent: Value) -> Value:
+    return core.stretch(verb, side.space, side.base, extent, alignment_of(side.space, core.target.name), side.at)
+
+
 def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     f = core.f
     if source.space is Space.GM:
         place, outside = core.global_place("reads", source.base, burst.source_extent())
-        target = core.stretch(
-            "writes", dest.space, dest.base, burst.dest_extent(), alignment_of(dest.space, core.target.name), dest.at
-        )
+        target = _stretch(core, "writes", dest, burst.dest_extent())
+        burst.observe(core, source, dest)
         read_rows(core, burst, place, outside, target)
         return
-    origin = core.stretch(
-        "reads",
-        source.space,
-        source.base,
-        burst.source_extent(),
-        alignment_of(source.space, core.target.name),
-        source.at,
-    )
-    target = core.stretch(
-        "writes", dest.space, dest.base, burst.dest_extent(), alignment_of(dest.space, core.target.name), dest.at
-    )
+    origin = _stretch(core, "reads", source, burst.source_extent())
+    target = _stretch(core, "writes", dest, burst.dest_extent())
+    burst.observe(core, source, dest)
     if source.space is not dest.space:
         _move(f, burst, origin, target)
         return
