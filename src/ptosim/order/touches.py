@@ -6,25 +6,26 @@ the whole memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.dma import LOOP_SETTERS, packed_sizes, packed_strides
+from ptosim.effects.dma_layout import GROUPS, MATRIX_SETTERS, group_fields
 from ptosim.effects.names import Space
 from ptosim.effects.record import Access
 from ptosim.effects.vector_memory import ALWAYS, LoadMode, StoreMode, demand
 from ptosim.language.control import For
 from ptosim.language.operation import PTOOperation
+from ptosim.language.registers import Reaching, reaching
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType
 from ptosim.order.model import Plain, Range, Span, Touch
 from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
 
-_REGISTERS = ("loop_counts", "loop_source_strides", "loop_dest_strides", "groups", "loop2_stride", "loop3_stride")
-"""What older spellings take from registers."""
 ENDLESS = symbol(Symbol(is_single=False))
 """An end that nobody knows."""
 _FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loop3_dest_stride")
@@ -32,9 +33,11 @@ _FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loo
 
 
 class Operands:
-    """The operands of an operation by role, for the closed forms of its record."""
+    """The operands of an operation by role, for the closed forms of its record; those of older spellings that are in
+    registers as the last write left them."""
 
     def __init__(self, op: PTOOperation, values: Values) -> None:
+        vars(self).update(_from_registers(op, values))
         for role in op.operand_roles:
             given = [values.number(value) for value in op.segment(role)]
             if role in op.variadic_roles:
@@ -117,19 +120,62 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset: Number = base.offset if isinstance(base, Pointer) else base
     whole = Range(access.space, origin, None, (), (None,))
-    if access.reach == "unknown" or any(not hasattr(op, role) for role in _asked(op)):
+    if access.reach == "unknown":
         return whole
-    low, high = access.extent(Operands(op, values))
+    try:
+        low, high = access.extent(Operands(op, values))
+    except Unwritten:
+        return whole
     ends: list[Number] = [offset + high]
     if (reach := _active_bytes(op, access, values)) is not None:
         ends.append(offset + low + reach)
     return _spread(whole, offset + low, ends, inner)
 
 
-def _asked(op: PTOOperation) -> tuple[str, ...]:
-    """The operands that the current spelling has and this one takes from registers."""
-    record = effects()[op.name]
-    return _REGISTERS if any(name.startswith(("LOOP_", "MTE2_NZ")) for name in record.reads) else ()
+class Unwritten(Exception):
+    """What a register holds depends on how the program got there."""
+
+
+def _from_registers(op: PTOOperation, values: Values) -> dict[str, Any]:
+    """The operands that the current spelling of a copy has and this one takes from registers."""
+    for name in effects()[op.name].reads:
+        if name in LOOP_SETTERS:
+            return _loops(op, values, *LOOP_SETTERS[name])
+        if name in MATRIX_SETTERS:
+            return _groups(op, values, MATRIX_SETTERS[name])
+    return {}
+
+
+def _loops(op: PTOOperation, values: Values, sizes: str, *strides: str) -> dict[str, Any]:
+    counts = _words(reaching(op, sizes), values, (1, 1), packed_sizes)
+    used = [
+        (0, 0) if isinstance(count, int) and count == 1 else _words(reaching(op, name), values, (0, 0), packed_strides)
+        for count, name in zip(counts, strides, strict=True)
+    ]
+    source, dest = zip(*used, strict=True)
+    return {"loop_counts": counts, "loop_source_strides": source, "loop_dest_strides": dest}
+
+
+def _groups(op: PTOOperation, values: Values, setter: str) -> dict[str, Any]:
+    fields = _words(reaching(op, setter), values, (0,) * len(GROUPS), group_fields)
+    return dict(zip(GROUPS, fields, strict=True))
+
+
+def _words(
+    found: Reaching, values: Values, start: tuple[int, ...], unpack: Callable[[Any], tuple[Any, ...]]
+) -> tuple[Number, ...]:
+    """What the last write left in a register: its operands, or the fields of its word."""
+    if found is None:
+        raise Unwritten
+    if found == "start":
+        return start
+    operands = tuple(values.number(value) for value in found.operands)
+    if len(operands) == len(start):
+        return operands
+    (word,) = operands
+    if not isinstance(word, int):
+        raise Unwritten
+    return unpack(word)
 
 
 def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...]) -> Range:
