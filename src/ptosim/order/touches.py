@@ -27,8 +27,6 @@ _REGISTERS = ("loop_counts", "loop_source_strides", "loop_dest_strides", "groups
 """What older spellings take from registers."""
 ENDLESS = symbol(Symbol(is_single=False))
 """An end that nobody knows."""
-_STREAM = "align"
-"""The role of an unaligned stream: when its bytes reach memory depends on what it held before."""
 _FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loop3_dest_stride")
 """What the raw spelling of the fixpipe takes from registers, and needs for some layouts only."""
 
@@ -119,9 +117,7 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset: Number = base.offset if isinstance(base, Pointer) else base
     whole = Range(access.space, origin, None, (), (None,))
-    if any(not hasattr(op, role) for role in _asked(op)) or (
-        access.direction == "write" and _STREAM in op.operand_roles
-    ):
+    if access.reach == "unknown" or any(not hasattr(op, role) for role in _asked(op)):
         return whole
     low, high = access.extent(Operands(op, values))
     ends: list[Number] = [offset + high]
