@@ -98,6 +98,7 @@ _COPIES = (
     _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB),
     _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB),
     _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
+    _copy("sim.l1_gm", Pipe.FIX, "l0c_gm", Space.L1, Space.GM),
     _copy("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, registers=("LOOP_OUTTOL1",)),
 )
 

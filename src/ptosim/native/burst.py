@@ -14,7 +14,7 @@ from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.core import Core, Unit
 from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside
+from ptosim.native.global_memory import Place, read_inside, write_inside
 from ptosim.native.ir import I32, I64, PTR, Value
 from ptosim.native.transfer import read
 
@@ -165,7 +165,7 @@ def _nested(
 
 
 def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
-    """Read all rows, then write them in order; the destination is on the chip."""
+    """Read all rows, then write them in order."""
     burst.check(core, source, dest)
     unless_empty(core.f, burst, lambda: _copy_rows(core, burst, source, dest))
 
@@ -178,6 +178,9 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
         read_rows(core, burst, place, outside, target)
         return
     origin = core.stretch("reads", source.space, source.base, burst.source_extent(), BLOCK, source.at)
+    if dest.space is Space.GM:
+        _write_rows(core, burst, origin, *core.global_place("writes", dest.base, burst.dest_extent()))
+        return
     target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
     if source.space is not dest.space:
         _move(f, burst, origin, target)
@@ -221,6 +224,22 @@ def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Va
         either(core.f, outside, clipped, whole)
     else:
         whole()
+
+
+def _write_rows(core: Core, burst: Burst, origin: Value, place: Place, outside: Value) -> None:
+    """Rows from a host address to GM."""
+
+    def clipped() -> None:
+        each_row(
+            core.f,
+            burst.loops,
+            lambda source, dest: write_inside(place.further(dest), origin.at(source), burst.length),
+        )
+
+    if core.unit.drop:
+        either(core.f, outside, clipped, lambda: _move(core.f, burst, origin, place.address))
+    else:
+        _move(core.f, burst, origin, place.address)
 
 
 def fits(core: Core, limit: int, low: int = 0, **operands: Value | None) -> None:
