@@ -14,7 +14,7 @@ from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.core import Core, Unit
 from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside
+from ptosim.native.global_memory import Place, read_inside, write_inside
 from ptosim.native.ir import I32, I64, PTR, Value
 from ptosim.native.transfer import read
 
@@ -170,7 +170,7 @@ def _nested(
 
 
 def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
-    """Read all rows, then write them in order; the destination is on the chip."""
+    """Read all rows, then write them in order."""
     burst.check(core, source, dest)
     unless_empty(core.f, burst, lambda: _copy_rows(core, burst, source, dest))
 
@@ -179,23 +179,17 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     f = core.f
     if source.space is Space.GM:
         place, outside = core.global_place("reads", source.base, burst.source_extent())
-        target = core.stretch(
-            "writes", dest.space, dest.base, burst.dest_extent(), alignment_of(dest.space, core.target.name), dest.at
-        )
+        target = _stretch(core, "writes", dest, burst.dest_extent())
         burst.observe(core, source, dest)
         read_rows(core, burst, place, outside, target)
         return
-    origin = core.stretch(
-        "reads",
-        source.space,
-        source.base,
-        burst.source_extent(),
-        alignment_of(source.space, core.target.name),
-        source.at,
-    )
-    target = core.stretch(
-        "writes", dest.space, dest.base, burst.dest_extent(), alignment_of(dest.space, core.target.name), dest.at
-    )
+    origin = _stretch(core, "reads", source, burst.source_extent())
+    if dest.space is Space.GM:
+        place, outside = core.global_place("writes", dest.base, burst.dest_extent())
+        burst.observe(core, source, dest)
+        _write_rows(core, burst, origin, place, outside)
+        return
+    target = _stretch(core, "writes", dest, burst.dest_extent())
     burst.observe(core, source, dest)
     if source.space is not dest.space:
         _move(f, burst, origin, target)
@@ -210,6 +204,11 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
         _move(f, burst, room, target)
 
     either(f, apart, lambda: _move(f, burst, origin, target), staged)
+
+
+def _stretch(core: Core, verb: str, side: Side, extent: Value) -> Value:
+    alignment = alignment_of(side.space, core.target.name)
+    return core.stretch(verb, side.space, side.base, extent, alignment, side.at)
 
 
 def _move(f: Function, burst: Burst, origin: Value, target: Value) -> None:
@@ -239,6 +238,22 @@ def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Va
         either(core.f, outside, clipped, whole)
     else:
         whole()
+
+
+def _write_rows(core: Core, burst: Burst, origin: Value, place: Place, outside: Value) -> None:
+    """Rows from a host address to GM."""
+
+    def clipped() -> None:
+        each_row(
+            core.f,
+            burst.loops,
+            lambda source, dest: write_inside(place.further(dest), origin.at(source), burst.length),
+        )
+
+    if core.unit.drop:
+        either(core.f, outside, clipped, lambda: _move(core.f, burst, origin, place.address))
+    else:
+        _move(core.f, burst, origin, place.address)
 
 
 # --- fill -----------------------------------------------------------------------------------------------------------
