@@ -250,4 +250,31 @@ def _is_shared(each: Symbol, loop: int | None) -> bool:
     return each.is_single and (loop is None or loop not in each.loops)
 
 
+def surely_in(earlier: Range, later: Range, loop: int | None, apart: int) -> bool:
+    """Whether the first byte of a range is sure to lie in a later one: in one iteration of the loops around both, or so
+    many iterations of a loop apart. Behind it a range may have gaps."""
+    if earlier.space is not later.space or earlier.origin != later.origin or earlier.origin == ANYWHERE:
+        return False
+    in_turn = earlier.loop == later.loop is not None and earlier.start == later.start
+    if in_turn and (earlier.loop == loop or _is_outside(earlier.loop, loop)):
+        shift = apart if earlier.loop == loop else 0
+        turns = range(lcm(len(earlier.spans), len(later.spans)))
+        pairs = [(earlier.spans[(t - shift) % len(earlier.spans)], later.spans[t % len(later.spans)]) for t in turns]
+    else:
+        pairs = [(a, b) for a in earlier.spans for b in later.spans]
+    return all(a is not None and b is not None and _begins_in(a[0], b, loop) for a, b in pairs)
+
+
+def _begins_in(start: Plain, span: tuple[Plain, Plain], loop: int | None) -> bool:
+    return _surely_positive(start - span[0] + 1, loop) and _surely_positive(span[1] - start, loop)
+
+
+def _surely_positive(gap: Plain, loop: int | None) -> bool:
+    """Iterations apart, what depends on them is not compared."""
+    if isinstance(gap, int):
+        return gap > 0
+    low = least(gap.constant, gap.terms)
+    return all(_is_shared(each, loop) for each in gap.terms) and low is not None and low > 0
+
+
 assert FARTHEST >= LONGEST_PERIOD

@@ -120,13 +120,19 @@ class _Emitter:
         if (pair.block, lanes) in self.counts:
             return
         assert outermost is not None
-        if outermost.body is pair.block and (found := self._by_index(outermost, lanes)) is not None:
+        # behind the loop the ids that are left depend on how often it ran, unless every one of them is: a counter says
+        is_even = all(
+            other.distance % lanes == 0
+            for other in self.inserted.pairs
+            if other.block is pair.block and other.lanes == lanes
+        )
+        if is_even and outermost.body is pair.block and (found := self._by_index(outermost, lanes)) is not None:
             self.counts[pair.block, lanes] = found
         else:
             self.counts[pair.block, lanes] = self._by_counter(pair, lanes)
 
     def _by_index(self, loop: Loop, lanes: int) -> Callable[[Builder | None], Number] | None:
-        """The index of the loop says it, where the step is known."""
+        """The index of the loop says it, where the step is known. Behind the loop nobody asks."""
         op = loop.op
         assert isinstance(op, For)
         step = known(op.step)
@@ -137,13 +143,7 @@ class _Emitter:
         build = self._builder(first, op, False)
         inside = build.remainder(build.quotient(build.index(op.body.block.args[0]), step), lanes)
 
-        def count(behind: Builder | None) -> Number:
-            if behind is None:
-                return inside
-            end = behind.most(behind.index(op.ub), 0)
-            return behind.remainder(behind.ceiling(end, step), lanes)
-
-        return count
+        return lambda behind: inside
 
     def _by_counter(self, pair: Pair, lanes: int) -> Callable[[Builder | None], Number]:
         assert pair.outermost is not None

@@ -12,7 +12,8 @@ from itertools import count
 
 from ptosim.effects.names import Pipe
 from ptosim.order.conflict import Conflicts
-from ptosim.order.model import Block, Entry, Node, Program
+from ptosim.order.model import Block, Entry, Flag, Node, Program
+from ptosim.order.number import Periodic
 from ptosim.order.pairs import Barrier, Inserted, Pair
 from ptosim.order.state import State
 from ptosim.order.walk import MOST_LANES, Again, Meeting, Walker
@@ -40,6 +41,7 @@ class _Inserter:
         self.inserted = Inserted()
         self.walker = Walker(program, conflicts, self.inserted, self._missing)
         self.numbers = count(len(program.entries))
+        self.written = _written_ids(program)
         self.added = False
         self.trials = max(_LEAST_TRIALS, _TRIALS // max(len(program.entries), 1) ** 2)
         self.has_credit = False
@@ -186,6 +188,7 @@ class _Inserter:
             taken = {
                 other.base + lane for other in others if self._clash(pair, other) for lane in range(other.lanes or 1)
             }
+            taken |= self.written.get(pair.key, set())
             bases = (base for base in range(IDS - lanes + 1) if taken.isdisjoint(range(base, base + lanes)))
             base = next(bases, None)
             if base is None:
@@ -199,3 +202,16 @@ class _Inserter:
     def _clash(self, a: Pair, b: Pair) -> bool:
         """Whether one is set while the other is not over."""
         return bool(self.walker.clashes[a] & b.member or self.walker.clashes[b] & a.member)
+
+
+def _written_ids(program: Program) -> dict[tuple[Pipe, Pipe], set[int]]:
+    """The ids that are in use already, by their pipes: all of them where one is only known when it runs."""
+    found: dict[tuple[Pipe, Pipe], set[int]] = {}
+    for node in program.body.walk():
+        if isinstance(node, Flag) and not isinstance(node.id, str):
+            ids = node.id.values if isinstance(node.id, Periodic) else (node.id,)
+            known = [id_ for id_ in ids if isinstance(id_, int)]
+            found.setdefault((node.source, node.destination), set()).update(
+                known if len(known) == len(ids) else range(IDS)
+            )
+    return found

@@ -92,7 +92,7 @@ def _is_ordered(program: Program) -> bool:
 
     walker = TurnWalker(program, Conflicts(program), note)
     walker.walk()
-    return not (missing or walker.unmatched or walker.unbalanced or walker.end.counts())
+    return not (missing or walker.unmatched or walker.doubled or walker.unbalanced or walker.end.counts())
 
 
 def _before_everything(function: Function, programs: dict[CoreKind, Program]) -> Iterator[Operation]:

@@ -18,16 +18,23 @@ from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.control import For, If, While
 from ptosim.language.function import Call, Function, reached
 from ptosim.language.load import VerifiedModule
+from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
 from ptosim.language.scope import Section
 from ptosim.language.sync import Buffer, pipe_of
 from ptosim.language.sync_semaphore import slots_of
+from ptosim.language.sync_token import SimTSync
+from ptosim.language.tile_local import DeclareLocalArray, LocalArraySet
+from ptosim.order.arrays import RoundCounter, goes_on
 from ptosim.order.model import (
     BarrierNode,
     Block,
     Branch,
+    Count,
+    Counter,
     Entry,
     Fence,
+    Flag,
     GetBuffer,
     Id,
     Loop,
@@ -38,11 +45,12 @@ from ptosim.order.model import (
     ReleaseBuffer,
     SetFlag,
     Span,
+    TileWait,
     Touch,
     WaitFlag,
 )
-from ptosim.order.number import Linear, Number
-from ptosim.order.touches import range_key, touches_of, touches_of_scope
+from ptosim.order.number import Linear, Number, Periodic
+from ptosim.order.touches import awaited, range_key, touches_of, touches_of_scope
 from ptosim.order.values import ANYWHERE, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
@@ -169,6 +177,10 @@ class _Reader:
                 yield Branch(op, arms, self.values.number(op.cond))
         elif (sync := _SYNC.get(op.name)) is not None:
             yield sync(op, self.values)
+        elif isinstance(op, SimTSync):
+            yield TileWait(op, awaited(op, self.values))
+        elif isinstance(op, DeclareLocalArray | LocalArraySet):
+            yield from self._count(op)
         elif op.name in SIGNALS:
             yield from self._signal(op, path)
         elif isinstance(op, PTOOperation) and self.core in cores_of(op):
@@ -177,11 +189,23 @@ class _Reader:
     def _loop(self, op: For, path: tuple[int, ...]) -> Iterator[Node]:
         name = next(self.names)
         inside = (*path, name)
-        self.values.enter(op, inside)
-        loop = Loop(op, name, self._block(op.body.block, inside), inside)
+        most = self.values.enter(op, inside)
+        loop = Loop(op, name, self._block(op.body.block, inside), inside, most)
         if loop.body.nodes:
             self.program.loops[name] = loop
+            phases = _phases(loop)
+            loop.body.nodes += [Count(op, counter, goes_on=True) for counter in phases]
+            yield from (Count(op, counter) for counter in phases)
             yield loop
+            yield from (Count(op, counter, is_over=True) for counter in phases)
+
+    def _count(self, op: DeclareLocalArray | LocalArraySet) -> Iterator[Node]:
+        counter = self.values.arrays.get(op.results[0] if isinstance(op, DeclareLocalArray) else op.array)
+        if not isinstance(counter, RoundCounter):
+            return
+        following = isinstance(op, LocalArraySet) and goes_on(op)
+        start = constant_of(op.value) if isinstance(op, LocalArraySet) else 0
+        yield Count(op, (counter.name, ()), None if following else start, following)
 
     def _work(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
         record = effects().get(op.name)
@@ -215,6 +239,13 @@ class _Reader:
         entry = Entry(op, pipe, touches, path, len(self.program.entries))
         self.program.entries.append(entry)
         return entry
+
+
+def _phases(loop: Loop) -> list[Counter]:
+    """Where the ids of flags in a loop count from, other than from 0."""
+    ids = [node.id for node in loop.body.walk() if isinstance(node, Flag)]
+    found = {(id_.loop, id_.start): None for id_ in ids if isinstance(id_, Periodic) and id_.start}
+    return [counter for counter in found if counter[0] == loop.name]
 
 
 # --- synchronisation that is written ----------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.types import MaskType, PtrType, element_name, element_of
+from ptosim.order.arrays import RoundCounter, Table, arrays_of
 from ptosim.order.number import (
     LONGEST_PERIOD,
     Linear,
@@ -62,13 +63,15 @@ class Values:
         self._known: dict[SSAValue, Known] = {}
         self._loops: dict[Block, tuple[int, ...]] = {}
         """The loops around a block, where it is the body of one."""
+        self.arrays = arrays_of(function)
         for index, argument in enumerate(function.body.block.args):
             self._known[argument] = _argument(index, argument)
 
     # --- loops ------------------------------------------------------------------------------------------------------
 
-    def enter(self, loop: For, path: tuple[int, ...]) -> None:
-        """Learn what a loop counts and carries; `path` names it and the loops around it."""
+    def enter(self, loop: For, path: tuple[int, ...]) -> int | None:
+        """Learn what a loop counts and carries; `path` names it and the loops around it. Gives how often it runs at
+        most, where that is known."""
         body = loop.body.block
         self._loops[body] = path
         first, step = self.number(loop.lb), self.number(loop.step)
@@ -82,6 +85,7 @@ class Values:
             self._known[argument] = self._stepping(argument, start, following, iteration)
         if any(self._is_open(argument) for argument in carried) and iterations != 0:
             self._learn_turns(loop, path)
+        return iterations
 
     def _stepping(self, argument: SSAValue, start: SSAValue, following: SSAValue, iteration: Symbol) -> Known:
         """A carried value that stays, or grows by the same amount each time."""
@@ -185,6 +189,7 @@ class _Trial(Values):
         self._outer = outer
         self._known = dict(given)
         self._loops = outer._loops  # pyright: ignore[reportPrivateUsage]
+        self.arrays = outer.arrays
 
     def of(self, value: SSAValue) -> Known:
         if value in self._known:
@@ -364,6 +369,29 @@ def _add_pointer(values: Values, op: PTOOperation) -> Known | None:
     return Pointer(base.space, base.origin, base.offset + distance * _element(op).bytes)
 
 
+def _held(values: Values, op: PTOOperation) -> Known | None:
+    """What an array holds: the values of a counter in turn, or those of a table."""
+    match values.arrays.get(op.operands[0]):
+        case RoundCounter(name, modulus):
+            return Periodic(name, (), tuple(range(modulus)))
+        case Table(held):
+            return _looked_up(held, [values.number(index) for index in op.operands[1:]])
+        case None:
+            return None
+
+
+def _looked_up(held: Mapping[int, int], indices: list[Number]) -> Number | None:
+    match indices:
+        case [int(index)]:
+            return held.get(index)
+        case [Periodic(loop, start, turns)]:
+            found = [held.get(turn) if isinstance(turn, int) else None for turn in turns]
+            known = tuple(value for value in found if value is not None)
+            return periodic(loop, start, known) if len(known) == len(found) else None
+        case _:
+            return None
+
+
 def _element(op: PTOOperation) -> Element:
     return element_of(op.operands[0].type)
 
@@ -409,6 +437,7 @@ _RULES: dict[str, Rule] = {
     "arith.extui": lambda values, op: _same(values, op) if _natural(values.number(op.operands[0])) else None,
     "arith.trunci": _narrowed,
     **dict.fromkeys(TAILS, _tail_rest),
+    "pto.local_array_get": _held,
     "pto.castptr": _cast_pointer,
     "pto.ptrtoint": _cast_pointer,
     "pto.inttoptr": _cast_pointer,
