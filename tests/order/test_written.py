@@ -219,3 +219,62 @@ def test_a_flag_that_is_set_again_before_its_wait_is_known():
     back = [flag("set_flag", "V MTE2"), flag("wait_flag", "V MTE2")]
     lines = [*lines, *back, LOAD_Y, flag("set_flag", "MTE2 V"), flag("wait_flag", "MTE2 V"), SUM_Y]
     assert proof(*lines).proven
+
+
+# --- rows of global memory --------------------------------------------------------------------------------------------
+
+ROWS = """
+module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%x: !pto.ptr<f32, gm>, %n: index, %stride: index, %other: index) attributes {{pto.kernel}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %z = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %k = arith.constant 1024 : i64
+    %elements = arith.constant 256 : index
+    %ub = pto.castptr %z : i64 -> !pto.ptr<f32, ub>
+    pto.set_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]
+    pto.set_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID1"]
+    scf.for %i = %c0 to %n step %c1 {{
+      %s = arith.remui %i, %c2 : index
+      %slot = arith.muli %s, %elements : index
+      %p = pto.addptr %ub, %slot : !pto.ptr<f32, ub> -> !pto.ptr<f32, ub>
+      %row = arith.muli %i, %stride : index
+      %another = arith.muli %i, {distance} : index
+      %from = pto.addptr %x, %row : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+      %to = pto.addptr %x, %another : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+      pto.wait_flag_dyn["PIPE_MTE3", "PIPE_MTE2", %s]
+      pto.mte_gm_ub %from, %p, %z, %k nburst(%one, %k, %k)
+        : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+      pto.set_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %s]
+      pto.wait_flag_dyn["PIPE_MTE2", "PIPE_MTE3", %s]
+      pto.mte_ub_gm %p, %to, %k nburst(%one, %k, %k) : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+      pto.set_flag_dyn["PIPE_MTE3", "PIPE_MTE2", %s]
+    }}
+    pto.wait_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID0"]
+    pto.wait_flag["PIPE_MTE3", "PIPE_MTE2", "EVENT_ID1"]
+    return
+  }}
+}}
+"""
+
+
+def test_rows_whose_distance_is_an_argument_are_taken_to_lie_apart():
+    """In place, two rows under way: the load of a row comes before the store of the last one has ended."""
+    found = ptosim.prove(ptosim.load(ROWS.format(distance="%stride")).kernel())
+    assert found.proven, found
+    assert "rows whose distance only the run knows do not overlap" in found.assumptions
+
+
+def test_rows_of_two_distances_are_not_told_apart():
+    found = ptosim.prove(ptosim.load(ROWS.format(distance="%other")).kernel())
+    assert not found.proven and not found.findings
+
+
+def test_insertion_at_load_does_not_take_rows_to_lie_apart():
+    """It needs an edge from each store to the load of the next row."""
+    kernel = ptosim.load(ROWS.format(distance="%stride"), sync="insert").kernel()
+    x = np.zeros(4096, "f4")
+    assert ptosim.check(kernel, x, 4, 128, 128).ok  # rows of 256 that overlap by half
+    assert not ptosim.check(ptosim.load(ROWS.format(distance="%stride")).kernel(), x, 4, 128, 128).ok

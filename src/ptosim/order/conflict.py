@@ -44,6 +44,7 @@ class Conflicts:
         self._touched: list[list[tuple[int, bool]]] = [[] for _ in program.entries]
         """Of each entry: the places it touches, and whether it writes."""
         self._distances: dict[tuple[int, int, int | None], int | None] = {}
+        self._exact: dict[tuple[int, int, int, int], bool] = {}
         self._gather(program)
         self._near = self._neighbours()
         self._of_pipe = {pipe: _mask(e for e in program.entries if e.pipe is pipe) for pipe in Pipe}
@@ -55,6 +56,24 @@ class Conflicts:
     def apart(self, entry: Entry, loop: int) -> dict[int, int]:
         """Entries that an entry meets some iterations of a loop later: by the least number of iterations."""
         return self._met(entry, loop)
+
+    def exactly(self, entry: Entry, loop: int, apart: int) -> int:
+        """Entries that an entry meets so many iterations of a loop later, whatever the least number is."""
+        found = 0
+        for place, writes in self._touched[entry.number]:
+            for other in self._near[place]:
+                members = self._writers[other] | (self._readers[other] if writes else 0)
+                if members & ~found and self._is_met(other, place, loop, apart):
+                    found |= members
+        return found
+
+    def _is_met(self, earlier: int, later: int, loop: int, apart: int) -> bool:
+        key = (earlier, later, loop, apart)
+        if key not in self._exact:
+            least = self._distance(earlier, later, loop)
+            near = least is not None and least <= apart
+            self._exact[key] = near and meets(self._places[earlier].range, self._places[later].range, loop, apart)
+        return self._exact[key]
 
     def _met(self, entry: Entry, loop: int | None) -> dict[int, int]:
         found: dict[int, int] = {}
@@ -164,6 +183,23 @@ def distance(earlier: Range, later: Range, loop: int | None) -> int | None:
         pairs = ((a, b, 1, 1) for a, b in _turns(earlier, later, loop))
     found = [met for a, b, apart, every in pairs if (met := _meeting(a, b, loop, apart, every)) is not None]
     return min(found, default=None)
+
+
+def meets(earlier: Range, later: Range, loop: int, apart: int) -> bool:
+    """Whether two ranges meet so many iterations of a loop apart."""
+    if earlier.origin != later.origin:
+        return _same_origin(earlier, later)
+    if earlier.loop == later.loop == loop and earlier.start == later.start:
+        turns = range(lcm(len(earlier.spans), len(later.spans)))
+        pairs = [(earlier.spans[(t - apart) % len(earlier.spans)], later.spans[t % len(later.spans)]) for t in turns]
+    else:
+        pairs = list(_turns(earlier, later, loop))
+    return any(
+        a is None
+        or b is None
+        or (_reaches(a[1], b[0], loop, apart) and _reaches(b[1], a[0], loop, apart, swapped=True))
+        for a, b in pairs
+    )
 
 
 def _turns(earlier: Range, later: Range, loop: int | None) -> Iterator[tuple[Span, Span]]:

@@ -16,8 +16,8 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
-from ptosim.order.confine import STAY_INSIDE, confine
-from ptosim.order.conflict import Conflicts, distance
+from ptosim.order.confine import confine
+from ptosim.order.conflict import Conflicts, distance, meets
 from ptosim.order.families import family_of
 from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Touch
 from ptosim.order.number import Periodic
@@ -50,9 +50,8 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     for core, function in entries.items():
         program = read(module, function, core, SERIAL_PIPES)
         confined = confine(program)
-        if confined:
-            assumptions[STAY_INSIDE] = None
-        judged = _Judge(module, program, confined)
+        assumptions |= confined.assumptions
+        judged = _Judge(module, program, confined.ranges)
         judged.walk()
         broken += judged.broken.values()
         undecided += judged.undecided.values()
@@ -121,12 +120,10 @@ class _Judge:
 
     def _race(self, earlier: Entry, meeting: Meeting) -> None:
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
-        touches = next(_meeting(earlier, later, loop), None)
-        certain = (
-            not self.unknown
-            and touches is not None
-            and self._is_certain(touches[0].range, touches[1].range, meeting.distance)
-        )
+        met = list(_meeting(earlier, later, loop, meeting.distance))
+        sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
+        touches = next(iter(sure or met), None)
+        certain = not self.unknown and bool(sure)
         space = touches[1].range.space if touches is not None else Space.GM
         message = f"{later.pipe} may access {space} before {earlier.pipe} has ended its own access"
         if not certain:
@@ -210,11 +207,12 @@ def _is_followed(node: Flag) -> bool:
     return isinstance(node.id, int | str) or in_turns or family_of(node) is not None
 
 
-def _meeting(earlier: Entry, later: Entry, loop: Loop | None) -> Iterator[tuple[Touch, Touch]]:
-    """The accesses of two entries that meet."""
+def _meeting(earlier: Entry, later: Entry, loop: Loop | None, apart: int) -> Iterator[tuple[Touch, Touch]]:
+    """The accesses of two entries that meet so many iterations of a loop apart."""
     name = None if loop is None else loop.name
     for a in earlier.touches:
         for b in later.touches:
             near = (a.writes or b.writes) and a.range.space is b.range.space
-            if near and distance(a.range, b.range, name) is not None:
+            near = near and distance(a.range, b.range, name) is not None
+            if near and (name is None or meets(a.range, b.range, name, apart)):
                 yield a, b

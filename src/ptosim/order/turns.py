@@ -41,6 +41,7 @@ class TurnWalker(Walker):
 
     def __init__(self, program: Program, conflicts: Conflicts, missing: Missing) -> None:
         super().__init__(program, conflicts, Inserted(), missing)
+        self.conflicts = conflicts
         self.periods = _periods(program)
         self.first: dict[Loop, int] = {}
         """The turn in which the entries were issued that are followed."""
@@ -58,11 +59,11 @@ class TurnWalker(Walker):
         """Where entries are left out in some turns, they meet later than the least distance says."""
         if here.loop is None or here.distance == 0 or self.periods[here.loop.name] == 1:
             return super()._met(entry, here)
-        met = self.apart.get((entry.number, here.loop.name), {})
-        mask = 0
-        for distance, members in met.items():
-            mask |= members if distance <= here.distance else 0
-        return mask & self.places.inside[here.loop.name]
+        most = here.loop.most
+        if here.loop.name not in entry.loops or (most is not None and here.distance >= most):
+            return 0
+        met = self.conflicts.exactly(entry, here.loop.name, here.distance)
+        return met & self.places.inside[here.loop.name]
 
     # --- flags --------------------------------------------------------------------------------------------------------
 

@@ -34,11 +34,15 @@ from ptosim.order.number import (
     either,
     key_of,
     larger,
+    multiplied,
     periodic,
     remainder,
     smaller,
     symbol,
 )
+
+_MOST_TERMS = 16
+"""A product of longer sums has no closed form."""
 
 ANYWHERE = "?"
 """The origin of a pointer that may point into any argument."""
@@ -64,6 +68,7 @@ class Values:
         self._loops: dict[Block, tuple[int, ...]] = {}
         """The loops around a block, where it is the body of one."""
         self.arrays = arrays_of(function)
+        self._products: dict[tuple[int, ...], Symbol] = {}
         for index, argument in enumerate(function.body.block.args):
             self._known[argument] = _argument(index, argument)
 
@@ -159,6 +164,22 @@ class Values:
             case _:
                 return found
 
+    def product(self, a: Number, b: Number) -> Number:
+        """Of two numbers. A product of symbols is a symbol too, the same one wherever it is computed."""
+        if not isinstance(a, Linear) or not isinstance(b, Linear):
+            return a * b
+        if not all(each.is_single for each in (*a.terms, *b.terms)) or len(a.terms) * len(b.terms) > _MOST_TERMS:
+            return a * b
+        total = a * b.constant + b * a.constant - a.constant * b.constant
+        for x, factor in a.terms.items():
+            for y, other in b.terms.items():
+                symbols = sorted((*(x.factors or (x,)), *(y.factors or (y,))), key=lambda each: each.number)
+                key = tuple(each.number for each in symbols)
+                if key not in self._products:
+                    self._products[key] = multiplied(tuple(symbols))
+                total = total + symbol(self._products[key]) * (factor * other)
+        return total
+
     def _passed(self, value: SSAValue) -> Known:
         """The argument of a strict scope is what is passed to it."""
         if isinstance(value, BlockArgument) and isinstance(scope := value.owner.parent_op(), StrictVecScope):
@@ -190,6 +211,7 @@ class _Trial(Values):
         self._known = dict(given)
         self._loops = outer._loops  # pyright: ignore[reportPrivateUsage]
         self.arrays = outer.arrays
+        self._products = outer._products  # pyright: ignore[reportPrivateUsage]
 
     def of(self, value: SSAValue) -> Known:
         if value in self._known:
@@ -412,7 +434,7 @@ PREDICATE_BITS = 256
 _RULES: dict[str, Rule] = {
     "arith.addi": _binary(lambda a, b: a + b),
     "arith.subi": _binary(lambda a, b: a - b),
-    "arith.muli": _binary(lambda a, b: a * b),
+    "arith.muli": lambda values, op: values.product(*map(values.number, op.operands)),
     "arith.divsi": _binary(_quotient),
     "arith.divui": _binary(_quotient),
     "arith.floordivsi": _binary(_quotient),
