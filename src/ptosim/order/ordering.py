@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
@@ -17,9 +18,10 @@ from ptosim.language.tile_operation import TileOperation
 from ptosim.order.automatic import unordered
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
-from ptosim.order.emit import emit
+from ptosim.order.emit import Target, emit
 from ptosim.order.insert import insert
 from ptosim.order.model import Flag, GetBuffer, Opaque, Program
+from ptosim.order.pairs import Inserted
 from ptosim.order.read import SERIAL, SIGNALS, is_entry, is_opaque, read, touched
 from ptosim.order.state import State
 from ptosim.order.turns import TurnWalker
@@ -29,23 +31,45 @@ ASSUMED = "assumed"
 """Insert everywhere, copies of unknown length being taken to stay inside of their buffers."""
 
 
+@dataclass(frozen=True)
+class Order:
+    """What a function lacks, for each kind of core that runs it."""
+
+    function: Function
+    programs: Mapping[CoreKind, Program]
+    inserted: Mapping[CoreKind, Inserted]
+    assumptions: tuple[str, ...]
+
+    def write(self, target: Target) -> None:
+        """Write it into the function itself, or into the text that it was lowered from."""
+        drained = {target.place(op): None for op in _before_everything(self.function, self.programs)}
+        awaited = {target.place(op): None for op in _behind_everything(self.function)}
+        for core, inserted in self.inserted.items():
+            emit(target, core, inserted, is_mixed=len(self.programs) > 1)
+        for op in drained:
+            _barrier(target, op, behind=False)
+        for op in awaited:
+            _barrier(target, op, behind=True)
+
+
 def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
     """Insert synchronisation, so that entries that depend on each other are ordered."""
+    for order in orders(module, sync):
+        order.write(Target(module, order.function))
+    return module
+
+
+def orders(module: VerifiedModule, sync: str) -> Iterator[Order]:
+    """What the functions lack that leave their order open."""
     peers = _peers(module)
     for function in unordered(module, sync):
         programs = {core: _read(module, function, core, peers) for core in cores(function)}
-        if sync == ASSUMED:
-            for program in programs.values():
-                confine(program)
-        if sync != "auto" and all(_is_ordered(program) for program in programs.values()):
-            continue
-        for core, program in programs.items():
-            emit(module, function, core, insert(program), is_mixed=len(programs) > 1)
-        for op in _before_everything(function, programs):
-            _barrier(module, function, op, behind=False)
-        for op in _behind_everything(function):
-            _barrier(module, function, op, behind=True)
-    return module
+        assumptions: dict[str, None] = {}
+        for program in programs.values() if sync == ASSUMED else ():
+            assumptions |= confine(program).assumptions
+        if sync == "auto" or not all(_is_ordered(program) for program in programs.values()):
+            inserted = {core: insert(program) for core, program in programs.items()}
+            yield Order(function, programs, inserted, tuple(assumptions))
 
 
 def _peers(module: VerifiedModule) -> dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]]:
@@ -95,7 +119,7 @@ def _is_ordered(program: Program) -> bool:
     return not (missing or walker.unmatched or walker.doubled or walker.unbalanced or walker.end.counts())
 
 
-def _before_everything(function: Function, programs: dict[CoreKind, Program]) -> Iterator[Operation]:
+def _before_everything(function: Function, programs: Mapping[CoreKind, Program]) -> Iterator[Operation]:
     """What all entries have to end before: the end of a function that has any, and what cannot be looked into."""
     nodes = [node for program in programs.values() for node in program.body.walk()]
     yield from {node.op: None for node in nodes if isinstance(node, Opaque)}
@@ -117,8 +141,9 @@ def _is_in_while(op: Operation) -> bool:
     return parent is not None
 
 
-def _barrier(module: VerifiedModule, function: Function, op: Operation, behind: bool) -> None:
+def _barrier(target: Target, op: Operation, behind: bool) -> None:
     block = op.parent_block()
     assert block is not None
     place = Place(block, op.next_op if behind else op)
-    Builder(module.parsed, place, head_of(function.body.block), serves=op).barrier(pipe="PIPE_ALL")
+    head = head_of(target.function.body.block)
+    Builder(target.module.parsed, place, head, serves=op).barrier(pipe="PIPE_ALL")
