@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from ptosim.order.pairs import Pair
 
 
+_ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
+"""What a check finds where something is assumed that does not hold."""
+
+
 @dataclass(frozen=True)
 class Redundant:
     """Written synchronisation that the rest implies."""
@@ -74,11 +78,8 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False, 
 
     written = kernel.module.verified
     groups = written_sync(written)
-    draft = Draft(without(written, _all(groups) if strip else ()), kernel.module.target)
-    ordered = load(draft.text(), kernel.module.target, "written").kernel(kernel.name)
-    findings = [found for found in check(ordered, *args, grid=grid).findings if found.severity == "error"]
-    if findings:
-        raise PTOError(*findings)
+    source = without(written, _all(groups) if strip else ())
+    draft, ordered = _checked(source, kernel, args, grid)
     drained = _loaded(without(written, _all(groups)), kernel.module.target, DRAINED).kernel(kernel.name)
     is_open = not groups and kernel.module.outline.requested.sync != "written"
     return Synchronised(
@@ -95,17 +96,32 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False, 
     )
 
 
+def _checked(source: str, kernel: Kernel, args: tuple[Any, ...], grid: int) -> tuple[Draft, Kernel]:
+    """The order that assumes most of those that a check accepts; raises PTOError with what it found."""
+    from ptosim.order.ordering import ASSUMED, CAREFUL
+
+    for order in (ASSUMED, CAREFUL):
+        draft = Draft(source, kernel.module.target, order)
+        ordered = load(draft.text(), kernel.module.target, "written").kernel(kernel.name)
+        found = [each for each in check(ordered, *args, grid=grid).findings if each.severity == "error"]
+        if not found:
+            return draft, ordered
+        if not {each.kind for each in found} & _ORDER:
+            break
+    raise PTOError(*found)
+
+
 class Draft:
     """A kernel whose order is being written out: its text with an address for every tile, and what it lacks."""
 
-    def __init__(self, source: str, target: str) -> None:
+    def __init__(self, source: str, target: str, order: str) -> None:
         from ptosim.loading import load_module
-        from ptosim.order.ordering import ASSUMED, orders
+        from ptosim.order.ordering import orders
 
         prepared = load_module(Source("<text>", source), target, "written").prepared_text()
         self._loaded = load_module(Source("<text>", prepared), target, "written")
         self.written = self._loaded.written
-        self.orders = list(orders(self._loaded.executable, ASSUMED))
+        self.orders = list(orders(self._loaded.executable, order))
 
     def text(self) -> str:
         """The text with what it lacks written between its operations."""

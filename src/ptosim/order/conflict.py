@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.effects.names import Pipe
+from ptosim.effects.names import Pipe, Space
 from ptosim.order.model import Entry, Plain, Program, Range, Span
 from ptosim.order.number import LONGEST_PERIOD, Symbol, least, most
 from ptosim.order.touches import range_key
@@ -37,7 +37,11 @@ class _Place:
 class Conflicts:
     """The conflicts of a program, as sets of entries: bit n stands for entry number n."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, assumes: bool = False) -> None:
+        """With `assumes`, accesses to GM that only may meet are taken not to; `assumed` says which."""
+        self._assumes = assumes
+        self.assumed: list[tuple[Entry, Entry]] = []
+        self._entries = program.entries
         self._places: list[_Place] = []
         self._readers: list[int] = []
         self._writers: list[int] = []
@@ -132,8 +136,27 @@ class Conflicts:
     def _distance(self, earlier: int, later: int, loop: int | None) -> int | None:
         key = (earlier, later, loop)
         if key not in self._distances:
-            self._distances[key] = distance(self._places[earlier].range, self._places[later].range, loop)
+            met = distance(self._places[earlier].range, self._places[later].range, loop)
+            if met is not None and self._assumes and not self._is_sure(earlier, later, loop, met):
+                self._assume(earlier, later)
+                met = None
+            self._distances[key] = met
         return self._distances[key]
+
+    def _is_sure(self, earlier: int, later: int, loop: int | None, apart: int) -> bool:
+        a, b = self._places[earlier].range, self._places[later].range
+        return a.space is not Space.GM or surely_in(a, b, loop, apart) or surely_in(b, a, loop, apart)
+
+    def _assume(self, earlier: int, later: int) -> None:
+        """Note who touches the two places."""
+        for one in self._entries:
+            for other in self._entries[: one.number + 1]:
+                pairs = ((one, earlier, other, later), (one, later, other, earlier))
+                for a, place, b, another in pairs:
+                    touched = (place, True) in self._touched[a.number], (another, True) in self._touched[b.number]
+                    read = (place, False) in self._touched[a.number], (another, False) in self._touched[b.number]
+                    if any(touched) and all(w or r for w, r in zip(touched, read, strict=True)):
+                        self.assumed.append((b, a))
 
 
 def _mask(entries: Iterator[Entry]) -> int:

@@ -20,15 +20,19 @@ from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
 from ptosim.order.emit import Target, emit
 from ptosim.order.insert import insert
-from ptosim.order.model import Flag, GetBuffer, Opaque, Program
+from ptosim.order.model import Entry, Flag, GetBuffer, Opaque, Program
 from ptosim.order.pairs import Inserted
 from ptosim.order.read import SERIAL, SIGNALS, is_entry, is_opaque, read, touched
 from ptosim.order.state import State
 from ptosim.order.turns import TurnWalker
 from ptosim.order.walk import Meeting, Walker
 
-ASSUMED = "assumed"
+CAREFUL = "careful"
 """Insert everywhere, copies of unknown length being taken to stay inside of their buffers."""
+ASSUMED = "assumed"
+"""Likewise, accesses to GM that only may meet being taken not to, and signals to say all that is to be said between
+cores. Whoever asks for it checks the result."""
+BY_SIGNALS = "what other cores touch is in order by their signals and the pipes that these are on"
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,22 @@ def orders(module: VerifiedModule, sync: str) -> Iterator[Order]:
     """What the functions lack that leave their order open."""
     peers = _peers(module)
     for function in unordered(module, sync):
-        programs = {core: _read(module, function, core, peers) for core in cores(function)}
-        assumptions: dict[str, None] = {}
-        for program in programs.values() if sync == ASSUMED else ():
+        has_signals = any(op.name in SIGNALS for op in function.walk())
+        programs = {core: _read(module, function, core, peers, sync != ASSUMED) for core in cores(function)}
+        assumptions = {BY_SIGNALS: None} if has_signals and sync == ASSUMED else dict[str, None]()
+        for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
             assumptions |= confine(program).assumptions
         if sync == "auto" or not all(_is_ordered(program) for program in programs.values()):
-            inserted = {core: insert(program) for core, program in programs.items()}
+            conflicts = {core: Conflicts(program, sync == ASSUMED) for core, program in programs.items()}
+            inserted = {core: insert(program, conflicts[core]) for core, program in programs.items()}
+            assumed = [pair for each in conflicts.values() for pair in each.assumed]
+            assumptions |= {_disjoint(module, *pair): None for pair in assumed}
             yield Order(function, programs, inserted, tuple(assumptions))
+
+
+def _disjoint(module: VerifiedModule, earlier: Entry, later: Entry) -> str:
+    lines = [place.line for entry in (earlier, later) if (place := module.parsed.location(entry.op)) is not None]
+    return f"lines {' and '.join(map(str, lines))} touch different bytes of GM"
 
 
 def _peers(module: VerifiedModule) -> dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]]:
@@ -88,10 +101,13 @@ def _read(
     function: Function,
     core: CoreKind,
     peers: dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]],
+    minds_peers: bool,
 ) -> Program:
     """The program of a function; its signals touch what the programs beside it touch."""
     has_tiles = any(isinstance(op, TileOperation) for op in module.parsed.origin(function).walk())
     serial = SERIAL[module.target] if has_tiles else SERIAL_PIPES
+    if not minds_peers:
+        return read(module, function, core, serial, ())
     if not any(op.name in SIGNALS for op in function.walk()) or (function, core) not in peers:
         return read(module, function, core, serial)
     shared = [

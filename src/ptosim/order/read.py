@@ -79,7 +79,8 @@ def read(
     serial: frozenset[Pipe],
     shared: tuple[Touch, ...] | None = None,
 ) -> Program:
-    """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows."""
+    """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows.
+    If it is nothing, signals order what is on their own pipe and no more."""
     return _Reader(module, function, core, serial, EVERYTHING if shared is None else shared).read()
 
 
@@ -222,12 +223,12 @@ class _Reader:
         assert isinstance(op, PTOOperation)
         pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
         stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
-        if stops and slots is not None:
+        if stops and (slots is not None or self.shared == ()):
             return
         if pipe is None or pipe not in PIPES_OF[self.core] or stops:
             yield Opaque(op)
             return
-        touches = EVERYTHING if "cross" in op.name else self.shared
+        touches = EVERYTHING if "cross" in op.name and self.shared else self.shared
         if slots is not None:
             local = Space.UB if self.core is CoreKind.AIV else Space.L1
             touches = (Touch(True, Range(local, "", None, (), (slots,))),)

@@ -202,7 +202,7 @@ class Walker:
         pipe = entry.pipe
         state.open[pipe] &= state.open[Pipe.S]
         mask = self._met(entry, here)
-        if pipe is Pipe.S or pipe in self.program.serial:
+        if pipe is Pipe.S or pipe in self.program.serial or entry.is_signal:  # a signal waits for its own pipe
             mask &= ~self.own[pipe]
         if open_ := state.open[pipe] & mask:
             rounds = self._rounds[here.loop] if here.distance and here.loop is not None else [here]
@@ -221,7 +221,8 @@ class Walker:
         """A load of the scalar unit has ended when anything behind it is issued; its stores nobody else knows of."""
         if entry.pipe is Pipe.S and not any(touch.writes for touch in entry.touches):
             return
-        unaware = OTHERS[entry.pipe] if entry.pipe in self.program.serial else PIPES
+        is_known = entry.pipe in self.program.serial or entry.is_signal  # by what follows on the same pipe
+        unaware = OTHERS[entry.pipe] if is_known else PIPES
         state.issue(1 << entry.number, unaware)
 
     # --- inserted synchronisation -------------------------------------------------------------------------------------
