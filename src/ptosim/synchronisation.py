@@ -7,17 +7,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ptosim.api import Kernel, Module, check, load, profile, prove
-from ptosim.diagnostics import PTOError, Source, error
+from ptosim.diagnostics import Finding, PTOError, Source, error
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
 
     from ptosim.language.load import VerifiedModule
     from ptosim.order.emit import Target
+    from ptosim.order.insert import Inserter
     from ptosim.order.ordering import Order
     from ptosim.order.pairs import Pair
+    from ptosim.order.search import Goal
 
 
+_SETS = ("pto.set_flag", "pto.set_flag_dyn", "pto.record_event")
 _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
 """What a check finds where something is assumed that does not hold."""
 
@@ -74,14 +77,17 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False, 
     """
     from ptosim.loading import DRAINED
     from ptosim.order.prove import DIFFERENT_ARGUMENTS
+    from ptosim.order.search import Goal
     from ptosim.order.strip import without, written_sync
 
     written = kernel.module.verified
     groups = written_sync(written)
     source = without(written, _all(groups) if strip else ())
-    draft, ordered = _checked(source, kernel, args, grid)
-    drained = _loaded(without(written, _all(groups)), kernel.module.target, DRAINED).kernel(kernel.name)
     is_open = not groups and kernel.module.outline.requested.sync != "written"
+    as_written = None if is_open else profile(kernel, *args, grid=grid).cycles
+    goal = None if as_written is None else Goal(_pairs(written), as_written * 102 // 100)
+    draft, ordered = _checked(source, kernel, Launched(args, grid), goal)
+    drained = _loaded(without(written, _all(groups)), kernel.module.target, DRAINED).kernel(kernel.name)
     return Synchronised(
         ordered.module.source,
         ordered,
@@ -91,19 +97,36 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False, 
         profile(ordered, *args, grid=grid).cycles,
         (DIFFERENT_ARGUMENTS, *draft.assumptions),
         profile(drained, *args, grid=grid).cycles,
-        None if is_open else profile(kernel, *args, grid=grid).cycles,
+        as_written,
         tuple(_redundant(kernel, args, grid)) if report and groups else (),
     )
 
 
-def _checked(source: str, kernel: Kernel, args: tuple[Any, ...], grid: int) -> tuple[Draft, Kernel]:
+@dataclass(frozen=True)
+class Launched:
+    """What a kernel is timed and checked with."""
+
+    args: tuple[Any, ...]
+    grid: int
+
+    def cycles(self, kernel: Kernel) -> int:
+        return profile(kernel, *self.args, grid=self.grid).cycles
+
+    def errors(self, kernel: Kernel) -> list[Finding]:
+        return [each for each in check(kernel, *self.args, grid=self.grid).findings if each.severity == "error"]
+
+
+def _checked(source: str, kernel: Kernel, launch: Launched, goal: Goal | None) -> tuple[Draft, Kernel]:
     """The order that assumes most of those that a check accepts; raises PTOError with what it found."""
     from ptosim.order.ordering import ASSUMED, CAREFUL
+    from ptosim.order.search import search
 
+    found: list[Finding] = []
     for order in (ASSUMED, CAREFUL):
-        draft = Draft(source, kernel.module.target, order)
-        ordered = load(draft.text(), kernel.module.target, "written").kernel(kernel.name)
-        found = [each for each in check(ordered, *args, grid=grid).findings if each.severity == "error"]
+        draft = Draft(source, kernel, order)
+        search(draft.inserters, lambda draft=draft: launch.cycles(draft.kernel()), goal)
+        ordered = draft.kernel()
+        found = launch.errors(ordered)
         if not found:
             return draft, ordered
         if not {each.kind for each in found} & _ORDER:
@@ -111,17 +134,39 @@ def _checked(source: str, kernel: Kernel, args: tuple[Any, ...], grid: int) -> t
     raise PTOError(*found)
 
 
+def _pairs(module: VerifiedModule) -> int:
+    """The pairs that are written: sets, other than those that stand before a loop to prime it."""
+    sets = [op for op in module.parsed.module.walk() if op.name in _SETS]
+    return sum(not _primes(op) for op in sets)
+
+
+def _primes(op: Operation) -> bool:
+    following = op.next_op
+    while following is not None and following.name.startswith(("pto.set_", "pto.wait_", "arith.constant")):
+        following = following.next_op
+    return following is not None and following.name == "scf.for"
+
+
 class Draft:
     """A kernel whose order is being written out: its text with an address for every tile, and what it lacks."""
 
-    def __init__(self, source: str, target: str, order: str) -> None:
+    def __init__(self, source: str, kernel: Kernel, order: str) -> None:
         from ptosim.loading import load_module
         from ptosim.order.ordering import orders
 
-        prepared = load_module(Source("<text>", source), target, "written").prepared_text()
-        self._loaded = load_module(Source("<text>", prepared), target, "written")
+        self._name, self._target_name = kernel.name, kernel.module.target
+        prepared = load_module(Source("<text>", source), self._target_name, "written").prepared_text()
+        self._loaded = load_module(Source("<text>", prepared), self._target_name, "written")
         self.written = self._loaded.written
         self.orders = list(orders(self._loaded.executable, order))
+
+    def kernel(self) -> Kernel:
+        """The kernel with what it lacks."""
+        return load(self.text(), self._target_name, "written").kernel(self._name)
+
+    @property
+    def inserters(self) -> list[Inserter]:
+        return [inserter for order in self.orders for inserter in order.inserters.values()]
 
     def text(self) -> str:
         """The text with what it lacks written between its operations."""

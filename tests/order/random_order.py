@@ -1,8 +1,10 @@
 """Random structured programs, and a replay of their order that shares nothing with the analysis but the data it reads.
 
-A program is nested lists: `("work", pipe, [(buffer, shift, writes)])`, `("loop", body)`, `("if", then, else)`. A buffer
-has slots; an access takes slot (i + shift) mod slots in iteration i of the innermost loop around it, slot `shift` where
-there is none. The replay executes one choice of trip counts and branches with the clocks of completed prefixes.
+A program is nested lists: `("work", pipe, [(buffer, shift, writes)])`, `("loop", body)`, `("if", then, else)`, and
+`("run", then, else)` for a branch that goes one way in the first iterations of the loop around it and the other in the
+rest. A buffer has slots; an access takes slot (i + shift) mod slots in iteration i of the innermost loop around it,
+slot `shift` where there is none. The replay executes one choice of trip counts and branches with the clocks of
+completed prefixes.
 """
 
 from __future__ import annotations
@@ -76,14 +78,15 @@ def random_program(seed: int) -> Written:
         counter[0] += 1
         return ("work", pipe, touches)
 
-    def block(depth: int) -> list[Any]:
+    def block(depth: int, in_loop: bool = False) -> list[Any]:
         made: list[Any] = []
         for _ in range(dice.randint(1, 4)):
             kind = dice.random()
             if kind < 0.22 and depth < 3:
-                made.append(("loop", block(depth + 1)))
+                made.append(("loop", block(depth + 1, True)))
             elif kind < 0.34 and depth < 3:
-                made.append(("if", block(depth + 1), block(depth + 1) if dice.random() < 0.6 else []))
+                word = "run" if in_loop and seed % 2 else "if"
+                made.append((word, block(depth + 1), block(depth + 1) if dice.random() < 0.6 else []))
             else:
                 made.append(work())
         return made
@@ -111,8 +114,9 @@ def _program(text: list[Any]) -> Program:
                 inner.body = block(body, inner.path)
                 program.loops[name] = inner
                 return inner
-            case ("if", then, otherwise):
-                return Branch(nothing, (block(then, path), block(otherwise, path)), between(0, 1))
+            case ("if" | "run" as word, then, otherwise):
+                run = path[-1] if word == "run" else None
+                return Branch(nothing, (block(then, path), block(otherwise, path)), between(0, 1), run)
             case ("set", source, destination, id_):
                 return SetFlag(nothing, source, destination, flag_id(id_, path))
             case ("wait", source, destination, id_):
@@ -202,9 +206,9 @@ def with_flags(written: Written, inserted: Inserted, seed: int) -> Written:
             match item:
                 case ("loop", body):
                     made.append(("loop", block(node.blocks()[0], body)))
-                case ("if", then, otherwise):
+                case ("if" | "run" as word, then, otherwise):
                     made.append(
-                        ("if", *(block(arm, t) for arm, t in zip(node.blocks(), (then, otherwise), strict=True)))
+                        (word, *(block(arm, t) for arm, t in zip(node.blocks(), (then, otherwise), strict=True)))
                     )
                 case _:
                     made.append(item)
@@ -244,6 +248,8 @@ class Replay:
         self.last: dict[int, list[tuple[Pipe, int, bool, dict[Pipe, int]]]] = defaultdict(list)
         self.stores = 0
         self.turns: dict[Block, int] = defaultdict(int)
+        self.turning: dict[Node, tuple[int, int]] = {}
+        """Branches that turn once: in which iteration, and which arm comes first."""
         self.counters: dict[int, int] = {}
         self.moduli: dict[int, int] = {}
         self.problems: list[str] = []
@@ -282,20 +288,30 @@ class Replay:
                 self.counters[counter] = (self.counters[counter] + 1) % self.moduli[counter]
             case ("barrier", pipe):
                 self._barrier(pipe)
-            case ("if", then, otherwise):
+            case ("if" | "run" as word, then, otherwise):
                 assert isinstance(node, Branch)
-                chosen = self.dice.randrange(2)
+                chosen = self.dice.randrange(2) if word == "if" else self._side(node, indices[-1])
                 self._block(node.arms[chosen], (then, otherwise)[chosen], indices)
             case ("loop", body):
                 assert isinstance(node, Loop)
                 for pair in self.inserted.primed.get(node, ()):
                     for turn in range(pair.distance):
                         self._set(pair, turn)
-                for index in range(self.dice.randint(*self.trips)):
+                trips = self.dice.randint(*self.trips)
+                self.turning = {
+                    inner: (self.dice.randint(0, trips), self.dice.randrange(2)) for inner in node.body.nodes
+                } | self.turning
+                for index in range(trips):
                     self._block(node.body, body, [*indices, index])
+                self.turning = {inner: at for inner, at in self.turning.items() if inner not in node.body.nodes}
                 for pair in self.inserted.primed.get(node, ()):
                     for turn in range(pair.distance):
                         self._wait(pair, self.turns[pair.block] + turn)
+
+    def _side(self, node: Branch, index: int) -> int:
+        """The arm of a branch that turns once while its loop runs."""
+        turn, first = self.turning[node]
+        return first if index < turn else 1 - first
 
     # --- clocks -------------------------------------------------------------------------------------------------------
 

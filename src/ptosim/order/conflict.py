@@ -138,7 +138,7 @@ class Conflicts:
         if key not in self._distances:
             met = distance(self._places[earlier].range, self._places[later].range, loop)
             if met is not None and self._assumes and not self._is_sure(earlier, later, loop, met):
-                self._assume(earlier, later)
+                self._assume(earlier, later, loop)
                 met = None
             self._distances[key] = met
         return self._distances[key]
@@ -147,16 +147,17 @@ class Conflicts:
         a, b = self._places[earlier].range, self._places[later].range
         return a.space is not Space.GM or surely_in(a, b, loop, apart) or surely_in(b, a, loop, apart)
 
-    def _assume(self, earlier: int, later: int) -> None:
-        """Note who touches the two places."""
+    def _assume(self, earlier: int, later: int, loop: int | None) -> None:
+        """Note who touches the two places, one of them writing: different entries, or iterations of a loop."""
         for one in self._entries:
-            for other in self._entries[: one.number + 1]:
-                pairs = ((one, earlier, other, later), (one, later, other, earlier))
-                for a, place, b, another in pairs:
-                    touched = (place, True) in self._touched[a.number], (another, True) in self._touched[b.number]
-                    read = (place, False) in self._touched[a.number], (another, False) in self._touched[b.number]
-                    if any(touched) and all(w or r for w, r in zip(touched, read, strict=True)):
-                        self.assumed.append((b, a))
+            for other in self._entries[: one.number + (loop is not None)]:
+                if loop is not None and (loop not in one.loops or loop not in other.loops):
+                    continue
+                for a, b in ((earlier, later), (later, earlier)):
+                    modes = [w for place, w in self._touched[one.number] if place == a]
+                    others = [w for place, w in self._touched[other.number] if place == b]
+                    if modes and others and any((*modes, *others)):
+                        self.assumed.append((other, one))
 
 
 def _mask(entries: Iterator[Entry]) -> int:

@@ -160,6 +160,8 @@ class Branch(Node):
     arms: tuple[Block, ...]
     condition: Number
     """1 where the first is taken, 0 where the second is."""
+    run: int | None = None
+    """The loop in which each is taken in one run of iterations: the first ones, or the last."""
 
     def blocks(self) -> Sequence[Block]:
         return self.arms

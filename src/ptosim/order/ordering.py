@@ -19,7 +19,7 @@ from ptosim.order.automatic import unordered
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
 from ptosim.order.emit import Target, emit
-from ptosim.order.insert import insert
+from ptosim.order.insert import Inserter
 from ptosim.order.model import Entry, Flag, GetBuffer, Opaque, Program
 from ptosim.order.pairs import Inserted
 from ptosim.order.read import SERIAL, SIGNALS, is_entry, is_opaque, read, touched
@@ -41,8 +41,12 @@ class Order:
 
     function: Function
     programs: Mapping[CoreKind, Program]
-    inserted: Mapping[CoreKind, Inserted]
+    inserters: Mapping[CoreKind, Inserter]
     assumptions: tuple[str, ...]
+
+    @property
+    def inserted(self) -> dict[CoreKind, Inserted]:
+        return {core: inserter.inserted for core, inserter in self.inserters.items()}
 
     def write(self, target: Target) -> None:
         """Write it into the function itself, or into the text that it was lowered from."""
@@ -74,10 +78,12 @@ def orders(module: VerifiedModule, sync: str) -> Iterator[Order]:
             assumptions |= confine(program).assumptions
         if sync == "auto" or not all(_is_ordered(program) for program in programs.values()):
             conflicts = {core: Conflicts(program, sync == ASSUMED) for core, program in programs.items()}
-            inserted = {core: insert(program, conflicts[core]) for core, program in programs.items()}
+            inserters = {core: Inserter(program, conflicts[core]) for core, program in programs.items()}
+            for inserter in inserters.values():
+                inserter.insert()
             assumed = [pair for each in conflicts.values() for pair in each.assumed]
             assumptions |= {_disjoint(module, *pair): None for pair in assumed}
-            yield Order(function, programs, inserted, tuple(assumptions))
+            yield Order(function, programs, inserters, tuple(assumptions))
 
 
 def _disjoint(module: VerifiedModule, earlier: Entry, later: Entry) -> str:

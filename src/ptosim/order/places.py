@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ptosim.effects.names import Pipe
-from ptosim.order.model import Block, Loop, Node, Program
+from ptosim.order.model import Block, Branch, Entry, Loop, Node, Program
 
 
 class Places:
@@ -17,20 +17,37 @@ class Places:
         self.inside: dict[int, int] = dict.fromkeys(program.loops, 0)
         """The entries in each loop."""
         self.loops: dict[Block, tuple[Loop, ...]] = {}
-        self._enter(program.body, ())
+        self.arms: dict[Block, dict[Loop, Block]] = {}
+        """For each block the arms around it, by the loop in which they are taken in one run of iterations."""
+        self.runs: dict[Loop, list[tuple[Branch, Block]]] = {}
+        """The arms of each such loop."""
+        self._enter(program.body, (), {})
         for entry in program.entries:
             self.own[entry.pipe] |= 1 << entry.number
             for loop in entry.loops:
                 self.inside[loop] |= 1 << entry.number
 
-    def _enter(self, block: Block, loops: tuple[Loop, ...]) -> None:
+    def _enter(self, block: Block, loops: tuple[Loop, ...], arms: dict[Loop, Block]) -> None:
         self.loops[block] = loops
+        self.arms[block] = arms
         self.innermost[block] = loops[-1] if loops else None
         for node in block.nodes:
             self.block_of[node] = block
             for inner in node.blocks():
                 self.node_around[inner] = node
-                self._enter(inner, (*loops, node) if isinstance(node, Loop) else loops)
+                within = arms
+                if isinstance(node, Branch) and loops and block is loops[-1].body and node.run == loops[-1].name:
+                    self.runs.setdefault(loops[-1], []).append((node, inner))
+                    within = arms | {loops[-1]: inner}
+                self._enter(inner, (*loops, node) if isinstance(node, Loop) else loops, within)
+
+    def arm(self, block: Block, loop: Loop | None) -> Block | None:
+        """The arm around a block that is taken in one run of iterations of a loop."""
+        return self.arms[block].get(loop) if loop is not None else None
+
+    def members(self, arm: Block) -> int:
+        """The entries in an arm."""
+        return sum(1 << node.number for node in arm.walk() if isinstance(node, Entry))
 
     def is_inside(self, block: Block, loop: Loop) -> bool:
         return loop in self.loops[block]

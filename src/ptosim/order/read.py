@@ -51,7 +51,7 @@ from ptosim.order.model import (
 )
 from ptosim.order.number import Linear, Number, Periodic
 from ptosim.order.touches import awaited, range_key, touches_of, touches_of_scope
-from ptosim.order.values import ANYWHERE, Values
+from ptosim.order.values import ANYWHERE, Values, run_of
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
 """By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
@@ -175,7 +175,7 @@ class _Reader:
         elif isinstance(op, If):
             arms = tuple(self._block(region.block, path) for region in (op.true_region, op.false_region))
             if any(arm.nodes for arm in arms):
-                yield Branch(op, arms, self.values.number(op.cond))
+                yield Branch(op, arms, self.values.number(op.cond), run_of(op.cond, self.values, path))
         elif (sync := _SYNC.get(op.name)) is not None:
             yield sync(op, self.values)
         elif isinstance(op, SimTSync):

@@ -85,7 +85,9 @@ class TurnWalker(Walker):
     def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
         key, place = self._key(node, state), self._place(node)
         open_ = state.open[node.source] & state.open[Pipe.S]
-        if place is not None and (state.tokens.get(key) or open_ & self.waits.of(node, place)):
+        others = self.waits.of(node, place) if place is not None else 0
+        others &= ~self._elsewhere(self.places.block_of[node], here)
+        if place is not None and (state.tokens.get(key) or open_ & others):
             self.doubled.append(node)
         super()._written_set(node, state, here)
 
@@ -144,9 +146,12 @@ class TurnWalker(Walker):
         del self.turns[loop.name]
         return joined
 
-    def _round(self, loop: Loop, distance: int) -> Round:
+    def _round(self, loop: Loop, distance: int, arm: Block | None) -> Round:
         self.turns[loop.name] = self.first[loop] + distance
-        return super()._round(loop, distance)
+        return super()._round(loop, distance, arm)
+
+    def _inside_arm(self, arm: Block) -> int:
+        return super()._inside_arm(arm) | self.waits.inside(arm)
 
     def _branch(self, node: Branch, state: State, here: Round) -> State:
         taken = self._value(node.condition)
@@ -178,6 +183,11 @@ class Waits:
                 walker.places.own[node.destination] |= member
                 for loop in walker.places.loops[walker.places.block_of[node]]:
                     walker.places.inside[loop.name] |= member
+
+    def inside(self, block: Block) -> int:
+        """The waits in a block."""
+        nodes = [node for node in block.walk() if isinstance(node, WaitFlag)]
+        return sum(member for (node, _), member in self.members.items() if node in nodes)
 
     def _places(self, node: Flag) -> list[_Place]:
         if (found := self.families.get(node)) is not None:

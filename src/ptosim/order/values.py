@@ -356,6 +356,25 @@ def _compare(values: Values, op: PTOOperation) -> Known | None:
     return None if found is None or isinstance(found, Maybe) else int(found) if isinstance(found, bool) else found
 
 
+def run_of(condition: SSAValue, values: Values, path: tuple[int, ...]) -> int | None:
+    """The innermost loop around a condition, if it holds in one run of its iterations and in no others: it compares the
+    index with something that stays the same."""
+    op, loop = condition.owner, path[-1] if path else None
+    if loop is None or not isinstance(op, PTOOperation) or op.name != "arith.cmpi":
+        return None
+    predicate, (a, b) = op.word("predicate") or "", map(values.number, op.operands)
+    if predicate not in _ORDERING or (predicate.startswith("u") and not _natural(a, b)):
+        return None
+    gap = a - b
+    if not isinstance(gap, Linear):
+        return None
+    moving = [each for each in gap.terms if loop in each.loops or not each.is_single]
+    return loop if len(moving) == 1 and moving[0].loop == loop else None
+
+
+_ORDERING = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+
+
 def _select(values: Values, op: PTOOperation) -> Known | None:
     condition, chosen, other = values.number(op.operands[0]), values.of(op.operands[1]), values.of(op.operands[2])
     if isinstance(condition, int):

@@ -56,6 +56,8 @@ class Round:
     """None for the function itself."""
     distance: int = 0
     """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
+    arm: Block | None = None
+    """What both the entries that are followed and those they meet are in, and every iteration between takes."""
     behind: dict[Node, State] = field(default_factory=dict[Node, State])
     """What was known behind each node."""
 
@@ -201,7 +203,7 @@ class Walker:
     def _entry(self, entry: Entry, state: State, here: Round) -> None:
         pipe = entry.pipe
         state.open[pipe] &= state.open[Pipe.S]
-        mask = self._met(entry, here)
+        mask = self._met(entry, here) & ~self._elsewhere(self.places.block_of[entry], here)
         if pipe is Pipe.S or pipe in self.program.serial or entry.is_signal:  # a signal waits for its own pipe
             mask &= ~self.own[pipe]
         if open_ := state.open[pipe] & mask:
@@ -216,6 +218,23 @@ class Walker:
             return self.together[entry.number] & ~(1 << entry.number)
         met = self.apart.get((entry.number, here.loop.name), {})
         return met.get(here.distance, 0) & self.places.inside[here.loop.name]
+
+    def _elsewhere(self, block: Block, here: Round) -> int:
+        """What is followed for itself: entries of an arm that is taken in one run of iterations, as others in it meet
+        them. From one to the other the arm is taken each time."""
+        if here.distance == 0:
+            return 0
+        arm = self.places.arm(block, here.loop)
+        if here.arm is not None:
+            return 0 if arm is here.arm else -1
+        return 0 if arm is None else self._inside_arm(arm)
+
+    def _inside_arm(self, arm: Block) -> int:
+        members = self.places.members(arm)
+        for pair in self._pairs:
+            if self.places.arm(pair.block, self.places.innermost[arm]) is arm:
+                members |= pair.member
+        return members
 
     def _issue(self, entry: Entry, state: State) -> None:
         """A load of the scalar unit has ended when anything behind it is issued; its stores nobody else knows of."""
@@ -249,7 +268,9 @@ class Walker:
     def _set(self, pair: Pair, state: State, here: Round) -> None:
         open_ = state.open[pair.source] & state.open[Pipe.S]
         is_over = bool(state.issued & pair.member) and not open_ & pair.member
-        if pair.lanes is None and is_over and here.loop is self.places.innermost[pair.block]:
+        innermost = self.places.innermost[pair.block]
+        is_own = here.loop is innermost and (here.distance == 0 or here.arm is self.places.arm(pair.block, innermost))
+        if pair.lanes is None and is_over and is_own:
             pair.lanes = pair.distance + here.distance
         busy = open_ | (self._pending if here.distance == 0 else 0)
         self.clashes[pair] = self.clashes.get(pair, 0) | (busy & ~pair.member)
@@ -323,7 +344,7 @@ class Walker:
 
     def _branch(self, node: Branch, state: State, here: Round) -> State:
         pending, joined = self._pending, None
-        for arm in node.arms:
+        for arm in [arm for arm in node.arms if arm is here.arm] or node.arms:
             self._pending = pending
             behind = self._nodes(arm, state.copy(), here)
             joined = behind if joined is None else self._joined(node, joined, behind)
@@ -368,13 +389,9 @@ class Walker:
         version = self.inserted.versions.get(loop, 0)
         if loop in self._iterations and self._iterations[loop][0] == version:
             return self._iterations[loop][1]
-        rounds, state = [first], behind
-        self._rounds[loop] = rounds
-        for distance in range(1, MOST_LANES + 1 + self.farthest[loop.name]):
-            if distance > self.farthest[loop.name] and not self._has_open_lanes(loop):
-                break
-            rounds.append(self._round(loop, distance))
-            state = self._nodes(loop.body, state.copy(), rounds[-1])
+        self._followed_on(loop, first, behind, None)
+        for _, arm in self.places.runs.get(loop, ()):
+            self._followed_on(loop, first, behind.restricted(self._inside_arm(arm)), arm)
         for pair in self.inserted.pairs:  # those that were added on the way have left tokens as well
             if pair.loop is loop and pair not in behind.tokens:
                 behind.tokens[pair] = self.tokens_of(pair, behind.issued)
@@ -382,12 +399,26 @@ class Walker:
             self._iterations[loop] = version, behind
         return behind
 
-    def _round(self, loop: Loop, distance: int) -> Round:
-        """A later iteration begins."""
-        return Round(loop, distance)
+    def _followed_on(self, loop: Loop, first: Round, state: State, arm: Block | None) -> None:
+        """Follow entries through the iterations after the first."""
+        rounds = self._rounds[loop] = [first]
+        for distance in range(1, MOST_LANES + 1 + self.farthest[loop.name]):
+            if distance > self.farthest[loop.name] and not self._has_open_lanes(loop, arm):
+                break
+            rounds.append(self._round(loop, distance, arm))
+            state = self._nodes(loop.body, state.copy(), rounds[-1])
 
-    def _has_open_lanes(self, loop: Loop) -> bool:
-        return any(pair.lanes is None and self.places.innermost[pair.block] is loop for pair in self._pairs)
+    def _round(self, loop: Loop, distance: int, arm: Block | None) -> Round:
+        """A later iteration begins."""
+        return Round(loop, distance, arm)
+
+    def _has_open_lanes(self, loop: Loop, arm: Block | None) -> bool:
+        return any(
+            pair.lanes is None
+            and self.places.innermost[pair.block] is loop
+            and self.places.arm(pair.block, loop) is arm
+            for pair in self._pairs
+        )
 
     def _followed(self, loop: Loop) -> int:
         members = self.places.inside[loop.name]
