@@ -172,7 +172,6 @@ class SimL1Gm(_Strided):
 
     name = "pto.sim.l1_gm"
     cores = (CoreKind.AIC,)
-    limits = (UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
     spaces = {"source": (Space.L1,), "dest": (Space.GM,)}
 
 
