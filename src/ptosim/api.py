@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ptosim.native.reachability import Reachability
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
+    from ptosim.repair.rehearsal import Trials
     from ptosim.report.check_report import CheckReport
     from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from ptosim.sanitize.last_writer import Written
     from ptosim.sanitize.observation import Observation
     from ptosim.sanitize.program import Program
-    from ptosim.sanitize.rehearsal import Trials
     from ptosim.target import Target
     from ptosim.timing.work import Prices
 
@@ -404,8 +404,8 @@ def examine(
     unwritten: bool = False,
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
+    from ptosim.repair.engine import repaired
     from ptosim.report.check_report import report
-    from ptosim.sanitize.session import repaired
 
     chosen = _blocks(blocks, launch.grid, kernel.program.cross_block, unwritten)
     most = None if max_findings is None else _count("max_findings", max_findings)
@@ -423,7 +423,7 @@ def _trials(
     """How edited texts are tried: on the blocks that findings are about, on all that were chosen, and on the first and
     the last of larger launches. A text that the verifier warns of more than before counts as one that does not load."""
     from ptosim.enlargement import enlargements
-    from ptosim.sanitize.rehearsal import Trials
+    from ptosim.repair.rehearsal import Trials
 
     outline, together = kernel.module.outline, kernel.program.cross_block
 

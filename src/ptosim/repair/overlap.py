@@ -13,9 +13,9 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from ptosim.diagnostics import Location
 from ptosim.language.control import For
 from ptosim.language.types import PtrType
+from ptosim.repair.values import possible
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.program import Program
-from ptosim.sanitize.values import possible
 
 DEEPEST = 32
 """How far a pointer is followed."""

@@ -13,8 +13,8 @@ from ptosim.diagnostics import Diagnostic, Location
 from ptosim.sanitize.edit import Edited
 from ptosim.sanitize.observation import Observation
 
-MOST = 16
-"""So many edited texts are checked at this size for one report; four times as many are read, for some do not load."""
+UNREAD = 4
+"""So many times as many texts are read as are checked, for some do not load."""
 GROWTH = 3
 """A launch is larger when a block issues so many times the instructions."""
 
@@ -39,6 +39,8 @@ class Trials:
     """On all blocks that were asked for, where these are more."""
     larger: Sequence[Sequence[Trial]] = ()
     """At larger ones: ways to enlarge the launch, the most promising first, each with growing sizes."""
+    refuted: Callable[[str], bool] | None = None
+    """Whether a proof fails: there are sizes or branches at which the text is out of order."""
 
 
 def identity(finding: Diagnostic, text: Edited | None = None) -> Identity:
@@ -54,24 +56,39 @@ def identity(finding: Diagnostic, text: Edited | None = None) -> Identity:
 
 
 class Rehearsal:
-    """The trials of one report. It remembers what it has tried, and stops after so many."""
+    """The trials of one report. It remembers what it has tried, and stops after as many as it was granted."""
 
     def __init__(self, trials: Trials) -> None:
         self.trials = trials
         self.runs = 0
+        self.reads = 0
         self.is_larger = False
         """Whether a larger launch was found that the kernel admits."""
         self._tried: dict[str, Observation | None] = {}
         self._larger: Trial | None = None
         self._searched = False
+        self._runs = self._reads = 0
+
+    def grant(self, runs: int) -> None:
+        """From here on so many more texts may be checked."""
+        self._runs, self._reads = self.runs + runs, self.reads + UNREAD * runs
+
+    @property
+    def is_spent(self) -> bool:
+        return self.runs >= self._runs or self.reads >= self._reads
 
     def here(self, text: str) -> Observation | None:
         """What a check of a text shows in the blocks that findings are about; None where it does not load, and when
         enough were tried."""
-        if text not in self._tried and self.runs < MOST and len(self._tried) < 4 * MOST:
+        if text not in self._tried and not self.is_spent:
             self._tried[text] = self.trials.part(text)
+            self.reads += 1
             self.runs += self._tried[text] is not None
         return self._tried.get(text)
+
+    def is_refuted(self, text: str) -> bool:
+        """Whether a text that holds at two sizes is known to be out of order at another."""
+        return self.trials.refuted is not None and self.trials.refuted(text)
 
     def holds(self, text: str) -> bool:
         """Whether a text that is clean where there were findings, but for remarks, is so in all blocks, and at a larger

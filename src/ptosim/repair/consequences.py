@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ptosim.diagnostics import Diagnostic
+from ptosim.repair.proposals import Proposals
+from ptosim.repair.rehearsal import Identity, identity
+from ptosim.repair.search import Step
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.observation import Observation
-from ptosim.sanitize.proposals import Proposals
-from ptosim.sanitize.rehearsal import Identity, identity
-from ptosim.sanitize.repair import Step
 
 HERE_ONLY = "the hint was tried at this size only: no larger one was found that the kernel admits"
 LOST = frozenset(("undrained", "double-set"))

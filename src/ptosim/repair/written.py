@@ -1,0 +1,123 @@
+"""Synchronisation as it is written: which operations are partners, and the words of one on a line of its own.
+
+A flag is written with two pipes and an id, a buffer with a pipe, an id and a mode, a signal between cores with a pipe
+and an id; brackets, quotes and older spellings are kept as they are found.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from xdsl.ir import Operation
+
+from ptosim.language.sync import EVENT_PIPES
+from ptosim.sanitize.program import Program
+
+FLAG_PAIRS = (("set_flag", "wait_flag"), ("set_flag_dyn", "wait_flag_dyn"), ("record_event", "wait_event"))
+BUFFER_PAIRS = (("get_buf", "rls_buf"), ("get_buf_dyn", "rls_buf_dyn"))
+SIGNAL_PAIRS = (
+    ("set_intra_block", "wait_intra_block"),
+    ("set_intra_core", "wait_intra_core"),
+    ("set_cross_core", "wait_flag_dev"),
+    ("sync.set", "sync.wait"),
+)
+_PAIRS = {f"pto.{one}": f"pto.{other}" for one, other in (*FLAG_PAIRS, *BUFFER_PAIRS, *SIGNAL_PAIRS)}
+PARTNER = _PAIRS | {other: one for one, other in _PAIRS.items()}
+SETS, WAITS = (frozenset(f"pto.{pair[half]}" for pair in FLAG_PAIRS) for half in (0, 1))
+GETS, RELEASES = (frozenset(f"pto.{pair[half]}" for pair in BUFFER_PAIRS) for half in (0, 1))
+SIGNALS, SIGNAL_WAITS = (frozenset(f"pto.{pair[half]}" for pair in SIGNAL_PAIRS) for half in (0, 1))
+BARRIERS = frozenset(("pto.barrier", "pto.pipe_barrier"))
+
+Mechanism = Literal["flag", "buffer", "semaphore"]
+_MECHANISMS: dict[str, Mechanism] = {
+    **dict.fromkeys(SETS | WAITS, "flag"),
+    **dict.fromkeys(GETS | RELEASES, "buffer"),
+    **dict.fromkeys(SIGNALS | SIGNAL_WAITS, "semaphore"),
+}
+_FORM = re.compile(r"(pto\.[\w.]+)(\s*\[\s*|\s+)(.*?)(\s*\]?(?:\s+:\s.*)?)")
+_PIPE = re.compile(r"PIPE_(\w+)")
+_NUMBER = re.compile(r"(?:.*EVENT_ID)?(\d+)\W*")
+
+
+@dataclass(frozen=True)
+class Written:
+    """One operation in its words; between commas what names pipes, ids and modes."""
+
+    name: str
+    words: tuple[str, ...]
+    opening: str = " "
+    closing: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.opening}{', '.join(self.words)}{self.closing}"
+
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """None for a barrier, which takes no id."""
+        return _MECHANISMS.get(self.name)
+
+    @property
+    def sign(self) -> int:
+        """Whether it puts something there or takes it away."""
+        return 1 if self.name in SETS | GETS | SIGNALS else -1
+
+    @property
+    def pipes(self) -> tuple[str, ...]:
+        """The pipes that it names: the one that tells and the one that is told, for a flag."""
+        return tuple(filter(None, map(_pipe, self.words[: 2 if self.mechanism == "flag" else 1])))
+
+    @property
+    def place(self) -> int:
+        """Which of the words is the id."""
+        return 2 if self.mechanism == "flag" else 1
+
+    @property
+    def id(self) -> str:
+        return self.words[self.place] if len(self.words) > self.place else ""
+
+    @property
+    def number(self) -> int | None:
+        """The id, where it is not computed."""
+        found = _NUMBER.fullmatch(self.id)
+        return int(found[1]) if found else None
+
+    def with_id(self, word: str) -> Written:
+        return replace(self, words=(*self.words[: self.place], word, *self.words[self.place + 1 :]))
+
+    def with_pipe(self, word: str) -> Written:
+        return replace(self, words=(word, *self.words[1:]))
+
+    def reversed(self) -> Written:
+        return replace(self, words=(self.words[1], self.words[0], *self.words[2:]))
+
+    def partner(self) -> Written:
+        return replace(self, name=PARTNER[self.name])
+
+
+def read(text: str) -> Written | None:
+    """The words of an operation; None where it is no synchronisation, or is not spelled in one of these forms."""
+    found = _FORM.fullmatch(text.partition("//")[0].strip())
+    if found is None:
+        return None
+    written = Written(found[1], tuple(word.strip() for word in found[3].split(",")), found[2], found[4])
+    if written.mechanism is None:
+        return written if written.name in BARRIERS and written.pipes else None
+    least = 3 if written.mechanism == "flag" else 2
+    return written if len(written.words) >= least and len(written.pipes) == least - 1 else None
+
+
+def alone(program: Program, op: Operation) -> str | None:
+    """The text of an operation that has a line for itself, without a comment."""
+    first = program.first_line(op)
+    text = program.source.line(first).partition("//")[0].strip()
+    return text if text.startswith(op.name) and program.last_line(op) == first else None
+
+
+def _pipe(word: str) -> str | None:
+    found = _PIPE.search(word)
+    if found:
+        return found[1]
+    named = re.search(r"\w+", word.rpartition("<")[2].strip('"'))
+    return EVENT_PIPES.get(named[0], "").removeprefix("PIPE_") or None if named else None
