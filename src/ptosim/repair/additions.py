@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import core_of
+from ptosim.language.sync import SetFlag, SetFlagDyn, WaitFlag
 from ptosim.repair.balance import Balance, Token, induction
 from ptosim.repair.halves import works
 from ptosim.repair.proposal import Proposal
@@ -69,14 +70,14 @@ def _worded(balance: Balance, block: Block, ops: list[Operation], missing: _Miss
     shapes = dict.fromkeys(_shapes(balance, missing))
     for shape in shapes:
         for word in words:
-            yield shape.with_id(f'"EVENT_ID{word}"' if shape.name in ("pto.set_flag", "pto.wait_flag") else word)
+            yield shape.with_id(f'"EVENT_ID{word}"' if shape.name in (SetFlag.name, WaitFlag.name) else word)
 
 
 def _shapes(balance: Balance, missing: _Missing) -> Iterator[Written]:
     """The instruction as others are written, still with their ids."""
     if missing.mechanism == "flag":
         ends = (f'"PIPE_{missing.ends[0]}"', f'"PIPE_{missing.ends[1]}"', "")
-        for name in ("pto.set_flag", "pto.set_flag_dyn"):
+        for name in (SetFlag.name, SetFlagDyn.name):
             shape = Written(name, ends, "[", "]")
             yield shape if missing.sign > 0 else shape.partner()
         return

@@ -18,6 +18,8 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
+from ptosim.language.pointer import LoadScalar, StoreScalar
+from ptosim.language.sync import SetFlag, WaitFlag
 from ptosim.machine.entry import Key, Site
 from ptosim.repair.places import comes_before
 from ptosim.repair.proposal import Proposal
@@ -100,14 +102,14 @@ class Halves:
             keys = [key for op, key in left if (outermost_loop(op) or op) is place]
             for pair in dict.fromkeys((key.source, key.destination) for key in keys):
                 same = [key for key in keys if (key.source, key.destination) == pair]
-                yield tuple(after(self.program, place, f"pto.wait_flag{_operands(key)}  // drain") for key in same)
+                yield tuple(after(self.program, place, f"{WaitFlag.name}{_operands(key)}  // drain") for key in same)
 
     def _prime(self, op: Operation, key: Key, is_drained: bool = False) -> Iterator[tuple[Edit, ...]]:
         """A set in front of all loops, for a wait at the head of one; alone, or with a drain behind them."""
         loop = outermost_loop(op) if op.name in WAITS else None
         if loop is not None:
-            prime = before(self.program, loop, f"pto.set_flag{_operands(key)}  // prime")
-            drain = after(self.program, loop, f"pto.wait_flag{_operands(key)}  // drain")
+            prime = before(self.program, loop, f"{SetFlag.name}{_operands(key)}  // prime")
+            drain = after(self.program, loop, f"{WaitFlag.name}{_operands(key)}  // drain")
             yield (prime, drain) if is_drained else (prime,)
 
     # --- buffers ------------------------------------------------------------------------------------------------------
@@ -169,4 +171,4 @@ def _is_work(name: str, pipe: Pipe) -> bool:
     record = effects().get(name)
     if record is None or record.timing == "sync":
         return False
-    return record.pipe is pipe and (pipe is not Pipe.S or name in ("pto.load_scalar", "pto.store_scalar"))
+    return record.pipe is pipe and (pipe is not Pipe.S or name in (LoadScalar.name, StoreScalar.name))

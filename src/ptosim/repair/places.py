@@ -7,7 +7,8 @@ import re
 from xdsl.ir import Block, Operation
 
 from ptosim.effects.catalogue import effects
-from ptosim.language.function import Function
+from ptosim.language.control import Condition, Yield
+from ptosim.language.function import Function, Return
 from ptosim.language.scope import Section
 from ptosim.sanitize.edit import Edit
 from ptosim.sanitize.program import Program
@@ -38,7 +39,7 @@ def ends_program(op: Operation) -> bool:
 
 
 def _is_issued(op: Operation) -> bool:
-    if op.name in ("func.return", "scf.yield", "scf.condition"):
+    if isinstance(op, Return | Yield | Condition):
         return False
     record = effects().get(op.name)
     return record.timing != "scalar" if record is not None else not op.results

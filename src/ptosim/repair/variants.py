@@ -15,7 +15,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Operation, SSAValue
 
-from ptosim.language.control import For, If, While
+from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.operation import core_of
 from ptosim.repair.balance import Balance, Change
 from ptosim.repair.places import ends_program, neighbour
@@ -195,4 +195,4 @@ def _bodies(op: Operation) -> Iterator[Block]:
 def _last(block: Block) -> Operation | None:
     """The last operation that is written: not the implicit end of the block."""
     last = block.last_op
-    return last.prev_op if last is not None and last.name in ("scf.yield", "scf.condition") else last
+    return last.prev_op if last is not None and isinstance(last, Yield | Condition) else last

@@ -12,23 +12,15 @@ from typing import Literal
 
 from xdsl.ir import Operation
 
-from ptosim.language.sync import EVENT_PIPES
+from ptosim.effects.sync import SIGNALS as RECORDED
+from ptosim.effects.sync import signalling
+from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier
 from ptosim.sanitize.program import Program
 
-FLAG_PAIRS = (("set_flag", "wait_flag"), ("set_flag_dyn", "wait_flag_dyn"), ("record_event", "wait_event"))
-BUFFER_PAIRS = (("get_buf", "rls_buf"), ("get_buf_dyn", "rls_buf_dyn"))
-SIGNAL_PAIRS = (
-    ("set_intra_block", "wait_intra_block"),
-    ("set_intra_core", "wait_intra_core"),
-    ("set_cross_core", "wait_flag_dev"),
-    ("sync.set", "sync.wait"),
-)
-_PAIRS = {f"pto.{one}": f"pto.{other}" for one, other in (*FLAG_PAIRS, *BUFFER_PAIRS, *SIGNAL_PAIRS)}
-PARTNER = _PAIRS | {other: one for one, other in _PAIRS.items()}
-SETS, WAITS = (frozenset(f"pto.{pair[half]}" for pair in FLAG_PAIRS) for half in (0, 1))
-GETS, RELEASES = (frozenset(f"pto.{pair[half]}" for pair in BUFFER_PAIRS) for half in (0, 1))
-SIGNALS, SIGNAL_WAITS = (frozenset(f"pto.{pair[half]}" for pair in SIGNAL_PAIRS) for half in (0, 1))
-BARRIERS = frozenset(("pto.barrier", "pto.pipe_barrier"))
+SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
+GETS, RELEASES = signalling("buffer", half="get"), signalling("buffer", half="release")
+SIGNALS, SIGNAL_WAITS = signalling("semaphore", half="set"), signalling("semaphore", half="wait")
+BARRIERS = frozenset((Barrier.name, PipeBarrier.name))
 
 Mechanism = Literal["flag", "buffer", "semaphore"]
 _MECHANISMS: dict[str, Mechanism] = {
@@ -36,6 +28,7 @@ _MECHANISMS: dict[str, Mechanism] = {
     **dict.fromkeys(GETS | RELEASES, "buffer"),
     **dict.fromkeys(SIGNALS | SIGNAL_WAITS, "semaphore"),
 }
+PARTNER = {name: RECORDED[name].partner for name in _MECHANISMS}
 _FORM = re.compile(r"(pto\.[\w.]+)(\s*\[\s*|\s+)(.*?)(\s*\]?(?:\s+:\s.*)?)")
 _PIPE = re.compile(r"PIPE_(\w+)")
 _NUMBER = re.compile(r"(?:.*EVENT_ID)?(\d+)\W*")
