@@ -32,6 +32,7 @@ HEIGHT = {
     "synchronisation": 12,
     "expectation": 13,
     "command": 14,
+    "check_cli": 15,
     "order_cli": 15,
     "cli": 16,
     "__init__": 17,

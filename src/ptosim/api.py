@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -404,41 +404,59 @@ def examine(
     unwritten: bool = False,
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
-    from ptosim.repair.engine import repaired
+    from ptosim.repair.engine import Engine
     from ptosim.report.check_report import report
+    from ptosim.report.fix import Fix
 
     chosen = _blocks(blocks, launch.grid, kernel.program.cross_block, unwritten)
     most = None if max_findings is None else _count("max_findings", max_findings)
     strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
     observation = observed(kernel, launch, strictness, chosen, unwritten)
+    source = kernel.module.outline.source
     if not observation.findings:
-        return report(kernel.name, ())
-    trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
-    return report(kernel.name, repaired(observation, trials), most)
+        return report(kernel.name, (), mend=lambda: Fix(source.name, source.text, source.text, verified=True))
+    engine = Engine(
+        observation, _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
+    )
+
+    def mend() -> Fix:
+        found = engine.outcome()
+        return Fix(source.name, source.text, found.text, found.verified, found.notes, found.left)
+
+    return report(kernel.name, engine.findings(), most, mend)
 
 
 def _trials(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
 ) -> Trials:
-    """How edited texts are tried: on the blocks that findings are about, on all that were chosen, and on the first and
-    the last of larger launches. A text that the verifier warns of more than before counts as one that does not load."""
+    """How edited texts are tried. A text that the verifier warns of more than before counts as one that does not
+    load."""
     from ptosim.enlargement import enlargements
     from ptosim.repair.rehearsal import Trials
 
     outline, together = kernel.module.outline, kernel.program.cross_block
 
+    @lru_cache(maxsize=2)  # a text that is clean is run several times in succession
+    def loaded(text: str) -> Kernel | None:
+        try:
+            module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
+            found = module.kernel(kernel.name)
+            _ = found.program  # what cannot be run says so here
+        except PTOError:
+            return None
+        return None if len(module.warnings) > len(outline.warnings) else found
+
     def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Callable[[str], Observation | None]:
         def check_text(text: str) -> Observation | None:
-            try:
-                module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
-                subject = module.kernel(kernel.name)
-                _ = subject.program  # what cannot be run says so here
-            except PTOError:
-                return None
-            is_worse = len(module.warnings) > len(outline.warnings)
-            return None if is_worse else observed(subject, launched(), mem_bar, chosen)
+            subject = loaded(text)
+            return None if subject is None else observed(subject, launched(), mem_bar, chosen)
 
         return check_text
+
+    def proof(text: str) -> bool | None:
+        subject = loaded(text)
+        verdict = None if subject is None else prove(subject)
+        return None if verdict is None or (verdict.undecided and not verdict.findings) else verdict.proven
 
     part = [block for block in blocks if block in concerned or together] or blocks
     ends = range(launch.grid) if together else sorted({0, launch.grid - 1})
@@ -447,6 +465,7 @@ def _trials(
         trial(lambda: launch, part),
         None if len(part) == len(blocks) else trial(lambda: launch, blocks),
         [[trial(lambda size=size: replace(launch, arguments=size()), ends) for size in way] for way in ways],
+        proof,
     )
 
 

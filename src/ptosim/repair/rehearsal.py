@@ -39,8 +39,8 @@ class Trials:
     """On all blocks that were asked for, where these are more."""
     larger: Sequence[Sequence[Trial]] = ()
     """At larger ones: ways to enlarge the launch, the most promising first, each with growing sizes."""
-    refuted: Callable[[str], bool] | None = None
-    """Whether a proof fails: there are sizes or branches at which the text is out of order."""
+    proof: Callable[[str], bool | None] | None = None
+    """Whether a text is in order for every size and branch; None where that is undecided."""
 
 
 def identity(finding: Diagnostic, text: Edited | None = None) -> Identity:
@@ -65,6 +65,7 @@ class Rehearsal:
         self.is_larger = False
         """Whether a larger launch was found that the kernel admits."""
         self._tried: dict[str, Observation | None] = {}
+        self._proofs: dict[str, bool | None] = {}
         self._larger: Trial | None = None
         self._searched = False
         self._runs = self._reads = 0
@@ -86,9 +87,16 @@ class Rehearsal:
             self.runs += self._tried[text] is not None
         return self._tried.get(text)
 
-    def is_refuted(self, text: str) -> bool:
-        """Whether a text that holds at two sizes is known to be out of order at another."""
-        return self.trials.refuted is not None and self.trials.refuted(text)
+    def proof(self, text: str) -> bool | None:
+        """Whether a text that holds at two sizes does so at every other."""
+        if text not in self._proofs:
+            self._proofs[text] = self.trials.proof(text) if self.trials.proof else None
+        return self._proofs[text]
+
+    def left(self, text: str) -> tuple[Diagnostic, ...]:
+        """What a check of a text has shown that is more than a remark."""
+        seen = self._tried.get(text)
+        return tuple(finding for finding in seen.findings if not is_remark(finding)) if seen else ()
 
     def holds(self, text: str) -> bool:
         """Whether a text that is clean where there were findings, but for remarks, is so in all blocks, and at a larger
@@ -121,6 +129,11 @@ class Rehearsal:
             if kept[0] is not None:
                 break
         return kept
+
+
+def is_remark(finding: Diagnostic) -> bool:
+    """Whether a text may keep it: a warning that has nothing to do with order."""
+    return finding.severity == "warning" and finding.kind not in ORDER
 
 
 def _is_disordered(observation: Observation) -> bool:

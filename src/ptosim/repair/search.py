@@ -13,10 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
-from ptosim.diagnostics import Diagnostic
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import ORDER, Identity, Rehearsal, identity
+from ptosim.repair.rehearsal import ORDER, Identity, Rehearsal, identity, is_remark
 from ptosim.repair.used import Taken
 from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.observation import Observation
@@ -51,9 +50,9 @@ class Effort:
     steps: int
 
 
-def repair(observation: Observation, rehearsal: Rehearsal, effort: Effort) -> Repair | None:
-    """None where no repair was found."""
-    search = _Search(observation, rehearsal)
+def repair(observation: Observation, rehearsal: Rehearsal, effort: Effort, lenient: bool = False) -> Repair | None:
+    """None where no repair was found. `lenient`: what is not about order may stay."""
+    search = _Search(observation, rehearsal, lenient)
     rehearsal.grant(effort.lines)
     found = search.by_one_line()
     rehearsal.grant(effort.steps)
@@ -65,10 +64,12 @@ def repair(observation: Observation, rehearsal: Rehearsal, effort: Effort) -> Re
 class _Search:
     """Looks for a repair of one text by edits that its own findings propose."""
 
-    def __init__(self, observation: Observation, rehearsal: Rehearsal) -> None:
+    def __init__(self, observation: Observation, rehearsal: Rehearsal, lenient: bool) -> None:
         self.text = observation.program.source.text
         self.proposals = Proposals(observation)
-        serious = [identity(observation.findings[number]) for number in _serious(observation, self.proposals)]
+        numbers = _serious(observation, self.proposals)
+        numbers = [each for each in numbers if not lenient or observation.findings[each].kind in ORDER]
+        serious = [identity(observation.findings[number]) for number in numbers]
         self.numbers: dict[Identity, int] = {}
         for number, each in enumerate(observation.findings):
             if each.location is not None or identity(each) in serious:  # others are about all blocks
@@ -91,7 +92,7 @@ class _Search:
             text = edited(self.text, proposal.edits).text
             if self.rehearsal.holds(text):
                 found = Repair((Step(proposal, self.everything - self.remarks),), text)
-                if not self.rehearsal.is_refuted(text):
+                if self.rehearsal.proof(text) is not False:
                     return found
                 second = second or found
         return second
@@ -171,12 +172,8 @@ def _serious(observation: Observation, proposals: Proposals) -> list[int]:
     return [
         number
         for number, finding in enumerate(observation.findings)
-        if not _is_remark(finding) or next(iter(proposals.propose(number, frozenset())), None) is not None
+        if not is_remark(finding) or next(iter(proposals.propose(number, frozenset())), None) is not None
     ]
-
-
-def _is_remark(finding: Diagnostic) -> bool:
-    return finding.severity == "warning" and finding.kind not in ORDER
 
 
 def _edits(steps: Iterable[Step]) -> tuple[Edit, ...]:
