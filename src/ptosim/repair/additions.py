@@ -49,15 +49,15 @@ def additions(balance: Balance) -> Iterator[Proposal]:
 
 
 def _missing(off: Mapping[Token, int]) -> _Missing | None:
-    kinds = {(mechanism, count < 0) for (_, mechanism, *_), count in off.items()}
-    ends = [(source, destination) for *_, source, destination in off]
+    kinds = {(token.mechanism, count < 0) for token, count in off.items()}
+    ends = [(token.source, token.destination) for token in off]
     if len(kinds) != 1:
         return None
     ((mechanism, is_put),) = kinds
     if mechanism != "semaphore" and len(set(ends)) > 1:
         return None
-    ids = frozenset(number for _, _, number, *_ in off)
-    owner = ends[0][0 if is_put else 1] if mechanism == "semaphore" else next(iter(off))[0]
+    ids = frozenset(token.id for token in off)
+    owner = ends[0][0 if is_put else 1] if mechanism == "semaphore" else next(iter(off)).role
     core = CoreKind.AIC if owner == "aic" else CoreKind.AIV
     return _Missing(mechanism, 1 if is_put else -1, ids, ends[0], core)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
@@ -19,15 +20,27 @@ from ptosim.machine.entry import Key, Site
 from ptosim.repair.places import ends_program
 from ptosim.repair.signals import OFFSET
 from ptosim.repair.values import possible
-from ptosim.repair.written import SETS, SIGNALS, Written, alone, read
+from ptosim.repair.written import SETS, SIGNALS, Mechanism, Written, alone, read
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
 
-Token = tuple[str, str, int, str, str]
-"""The core whose it is (none for what cores share), mechanism, id, source (of a buffer: the pipe), destination."""
-Change = Counter[Token]
-
 BOTH = "both aiv"
+
+
+class Token(NamedTuple):
+    """A key of one core."""
+
+    role: str
+    """The core whose it is; none for what cores share."""
+    mechanism: Mechanism
+    id: int
+    source: str
+    """Of a buffer: the pipe."""
+    destination: str = ""
+
+
+Change = Counter[Token]
+"""What is put there, or taken."""
 
 
 class Balance:
@@ -88,17 +101,15 @@ class Balance:
     def _tokens(self, words: Written, role: str, number: int) -> Iterator[Token]:
         """The keys that an instruction names on a core."""
         if words.mechanism == "flag":
-            yield role, "flag", number, *words.pipes  # type: ignore[misc]
+            yield Token(role, "flag", number, *words.pipes)
         elif words.mechanism == "buffer":
-            yield role, "buffer", number, words.pipes[0], ""
-        elif role == "aic":
-            others = (f"aiv{number // OFFSET}",) if self.direct else ("aiv0", "aiv1")
-            for other in others:
-                ends = (role, other) if words.sign > 0 else (other, role)
-                yield "", "semaphore", number % OFFSET, *ends
+            yield Token(role, "buffer", number, words.pipes[0])
         else:
-            ends = (role, "aic") if words.sign > 0 else ("aic", role)
-            yield "", "semaphore", number, *ends
+            others = ("aic",) if role != "aic" else (f"aiv{number // OFFSET}",) if self.direct else ("aiv0", "aiv1")
+            id_ = number % OFFSET if role == "aic" else number
+            for other in others:
+                one, another = (role, other) if words.sign > 0 else (other, role)
+                yield Token("", "semaphore", id_, one, another)
 
     def _imbalances(self) -> Iterator[tuple[int, Token]]:
         """Where a core did not get to the end of its program: what was missing, or too much, when it stood."""
@@ -107,25 +118,25 @@ class Balance:
             if key.mechanism == "semaphore":
                 for source in ("aiv0", "aiv1") if key.source == BOTH else (key.source,):
                     for destination in ("aiv0", "aiv1") if key.destination == BOTH else (key.destination,):
-                        yield sign, ("", "semaphore", key.id, source, destination)
+                        yield sign, Token("", "semaphore", key.id, source, destination)
             elif key.mechanism == "flag":
                 roles = {role for site, role, other in self.observation.steps if other == key and site is each.site}
                 for role in roles:
-                    yield sign, (role, "flag", key.id, key.source, key.destination)
+                    yield sign, Token(role, "flag", key.id, key.source, key.destination)
 
     def _orphans(self) -> Iterator[tuple[int, Token]]:
         """Keys that are only put or only taken in the text, as far as their ids are written there."""
         signs: dict[Token, set[int]] = {}
-        computed: set[tuple[object, ...]] = set()
+        computed: set[tuple[str, str]] = set()
         for op, words in self.written.items():
             for role in self._roles(op) if words.mechanism in ("flag", "semaphore") else ():
-                for *key, source, destination in self._tokens(words, role, words.number or 0):
+                for token in self._tokens(words, role, words.number or 0):
                     if words.number is None:
-                        computed.add((source, destination))
+                        computed.add((token.source, token.destination))
                     else:
-                        signs.setdefault((*key, source, destination), set()).add(words.sign)  # type: ignore[arg-type]
+                        signs.setdefault(token, set()).add(words.sign)
         for token, sides in signs.items():
-            if len(sides) == 1 and token[3:] not in computed:
+            if len(sides) == 1 and (token.source, token.destination) not in computed:
                 yield sides.pop(), token
 
     def _roles(self, op: Operation) -> set[str]:

@@ -6,12 +6,13 @@ edited texts; whoever asks for the repair itself and got no hint has it go on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.repair.consequences import mended, unmended
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import Rehearsal, Trials
+from ptosim.repair.rehearsal import ORDER, Rehearsal, Trials
 from ptosim.repair.search import Effort, Repair, repair
 from ptosim.sanitize.observation import Observation
 
@@ -27,6 +28,16 @@ CHECKED_HERE = "checked at this size only: no larger one was found that the kern
 CHECKED_ALONE = "checked at this size, the only one that the kernel has"
 PROVEN = "proven for every number of iterations, branch and grid"
 REFUTED = "a proof fails: at other sizes or branches the kernel is still out of order; see ptosim prove"
+
+
+STOPPING = frozenset(("deadlock", "unmatched-wait"))
+"""Kinds of findings that cut a run short: others may follow from that."""
+
+
+def is_curable(findings: Sequence[Diagnostic]) -> bool:
+    """Whether synchronisation may be all that is wrong."""
+    errors = {finding.kind for finding in findings if finding.severity == "error"}
+    return errors <= ORDER or bool(errors & STOPPING)
 
 
 @dataclass(frozen=True)
@@ -47,7 +58,8 @@ class Engine:
         self.text = observation.program.source.text
         self.rehearsal = Rehearsal(trials)
         self.is_short = len(self.text) <= LONGEST
-        self.found = repair(observation, self.rehearsal, HINTED) if self.is_short else None
+        is_worth_it = self.is_short and is_curable(observation.findings)
+        self.found = repair(observation, self.rehearsal, HINTED) if is_worth_it else None
 
     def findings(self) -> list[Diagnostic]:
         """With hints that were tried, what follows from a finding inside it."""
@@ -61,7 +73,9 @@ class Engine:
         """The repaired text. Findings that no synchronisation can cure stay, if nothing else is found."""
         if not self.is_short:
             return self._unmended(f"the text is longer than {LONGEST >> 10} KB, and was not tried with edits")
-        found = self.found or repair(self.observation, self.rehearsal, ASKED)
+        found = self.found
+        if found is None and is_curable(self.observation.findings):
+            found = repair(self.observation, self.rehearsal, ASKED)
         if found is not None:
             return self._mended(found, ())
         found = repair(self.observation, self.rehearsal, ASKED, lenient=True)

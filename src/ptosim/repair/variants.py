@@ -140,7 +140,7 @@ class Variants:
                 yield other if other.sign == own.sign else replace(other, name=PARTNER[other.name])
             return
         yield from (own.with_id(other.id) for other in others)
-        numbers = {token[2] for token in self.balance.off if token[1] == own.mechanism}
+        numbers = {token.id for token in self.balance.off if token.mechanism == own.mechanism}
         offsets = (0, 16) if own.mechanism == "semaphore" else (0,)
         yield from (own.with_id(str(number + offset)) for number in sorted(numbers) for offset in offsets)
         yield own.partner()
