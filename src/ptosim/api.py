@@ -469,7 +469,7 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | No
     sieve = kernel.sieve()
     if isinstance(sieve, str):
         return None
-    arguments = launch.arguments.copied()
+    arguments = launch.arguments
     run = NativeRun(
         arguments.values,
         arguments.buffers,

@@ -221,11 +221,11 @@ class Filter(Observer):
         visit = self._visit(core, verb)
         if lanes <= BLOCKS:
             found = f.constant(I64, 0)
-            for lane in range(lanes):
-                taint = instruction.stored.lshr(8 * lane).trunc(I8) if instruction.stored is not None else None
-                one = extract(active, lane)
-                read = self._lane(f, verb, space, visit, extract(places, lane), one, extent, taint)
-                found = found | (read.zext(I64) << (8 * lane))
+            for number in range(lanes):
+                taint = instruction.stored.lshr(8 * number).trunc(I8) if instruction.stored is not None else None
+                one = extract(active, number)
+                read = self._lane(f, verb, space, visit, extract(places, number), one, extent, taint)
+                found = found | (read.zext(I64) << (8 * number))
         else:
             room = f.scratch(lanes * 9)
             room.store(places, 64)

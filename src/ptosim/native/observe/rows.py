@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ptosim.effects.geometry import minimum
 from ptosim.effects.names import Pipe, Space
+from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import SLOT
 from ptosim.native.context import Word
 from ptosim.native.core import Core
@@ -144,6 +146,10 @@ def in_global(
 
 def _record(f: Function, suspect: Callable[[Function, Value], None]) -> None:
     start, length, count, distance, kind = f.parameters
+    is_write = (kind & 1) != 0
+    allowed = clocks.at(f, layout.READABLE).at((kind & 1) << 3).load(I64, 8)
+    number = minimum((start + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
+    suspect(f, (allowed.lshr(number) & 1) == 0)
     following = clocks.at(f, layout.NEXT_RECORD)
     place = following.load(PTR, 8)
     after = place.at(RECORD_BYTES)
@@ -160,4 +166,4 @@ def _record(f: Function, suspect: Callable[[Function, Value], None]) -> None:
     clock = clocks.at(f, layout.KNOWN).at(knows * ROW).load(clocks.CLOCK, ROW)
     place.at(CLOCK_AT).store(clock, 8)
     last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
-    last.store(((kind & 1) != 0).select(stamp, last.load(I32, 4)), 4)
+    last.store(is_write.select(stamp, last.load(I32, 4)), 4)
