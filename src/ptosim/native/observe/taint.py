@@ -33,6 +33,8 @@ IN_PLACE = frozenset({"pto.vsstb"})
 LOADS_IN_PLACE = frozenset({"pto.vsldb", "pto.vgatherb"})
 CHOOSERS = ("index", "offsets")
 """Roles of registers that say where a lane comes from or goes to."""
+CONVERSIONS = frozenset({"pto.vcvt", "pto.vexpdif"})
+"""Between lanes of different widths, of which a part is taken or filled."""
 CHOICES = frozenset({"pto.vsel"})
 """Movements that take each lane of the result from the same lane of one operand or the other."""
 
@@ -172,10 +174,10 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
     widths = {element_of(value.type).bytes for value in registers}
     width = element_of(registers[0].type).bytes if registers else 4
     kept = _kept(doubts, instruction)
-    union = words.widened(f, reduce(_either, taints), width)
+    union = words.widened(f, reduce(_either, taints), max(widths, default=width))
     if op.name in CHOICES:
         return union
-    if record.taint.spread is Spread.ELEMENTWISE and len(widths) == 1:
+    if record.taint.spread is Spread.ELEMENTWISE and (len(widths) == 1 or _stays_in_words(op)):
         gated = _gated(body, instruction, union, width)
         if kept is None:
             return gated
@@ -183,6 +185,12 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
         return gated | (kept if mask is None else kept & ~words.of_mask(f, mask, width)[1])
     gated = union if record.taint.placed_by_mask else _gated(body, instruction, union, width)
     return words.if_any(f, gated if kept is None else gated | kept)
+
+
+def _stays_in_words(op: Operation) -> bool:
+    """Whether lanes of one width become lanes of another in the same word: i and 2i, or 4i, and what follows."""
+    elements = [element_of(value.type) for value in (*op.operands, *op.results) if isinstance(value.type, VregType)]
+    return op.name in CONVERSIONS and all(8 <= element.bits <= 32 for element in elements)
 
 
 def _kept(doubts: Doubts, instruction: Instruction) -> Value | None:
