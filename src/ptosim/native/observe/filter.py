@@ -82,6 +82,7 @@ class Filter(Observer):
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
         self._site: int | None = None
+        self._copies = 0
         self._visits: dict[Function, Visit] = {}
         self._scopes: dict[Function, Scope] = {}
         self._words: dict[int, int] = {}
@@ -320,7 +321,8 @@ class Filter(Observer):
         if space is GM:
             if visit is None:
                 clocks.step(core.f, slot)
-            in_global(core, self._suspect, slot, verb, base, steps, length)
+            in_global(core, self._suspect, self._copies, slot, verb, base, steps, length)
+            self._copies += 1
         else:
             self.rows.on_chip(core, slot, verb, space, base, steps, length)
 

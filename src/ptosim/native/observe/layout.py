@@ -41,7 +41,10 @@ EPOCHS = FRESH + 16
 READABLE = EPOCHS + 8
 WRITABLE = READABLE + 8
 """Bits by the number of a buffer: whether code may read, or write, what lies there in place of the argument."""
-TOKEN = (WRITABLE + 8 + 63) & -64
+LATEST = WRITABLE + 8
+"""Per copy of the kernel, up to SITES of them, the address of its latest record, or 0."""
+SITES = 64
+TOKEN = (LATEST + 8 * SITES + 8 + 63) & -64
 """Per sync word, the clock that a set has left there."""
 LAST_WAIT = TOKEN + CORE_WORDS * ROW
 """Per sync word, the stamp of the wait that has consumed the last set."""

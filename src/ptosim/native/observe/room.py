@@ -7,7 +7,16 @@ import mmap
 
 from ptosim.machine.sync import PIPES
 from ptosim.native.memory import Memory
-from ptosim.native.observe.layout import COUNT, LAST_RECORD, NEXT_RECORD, READABLE, RECORD_BYTES, WRITABLE
+from ptosim.native.observe.layout import (
+    COUNT,
+    LAST_RECORD,
+    LATEST,
+    NEXT_RECORD,
+    READABLE,
+    RECORD_BYTES,
+    SITES,
+    WRITABLE,
+)
 
 MOST_RECORDS = 1 << 22
 """A block that would need more is suspicious."""
@@ -29,6 +38,7 @@ class Room:
         counts = (ctypes.c_uint32 * PIPES).from_address(self._state.address + COUNT)
         if max(counts) > MANY_ENTRIES:
             ctypes.memset(self._state.address, 0, self._state.size)
+        ctypes.memset(self._state.address + LATEST, 0, 8 * SITES)
         self._word(NEXT_RECORD).value = self.address
         self._word(LAST_RECORD).value = self.address + MOST_RECORDS * RECORD_BYTES
 
