@@ -56,6 +56,7 @@ def observe(
         checker.lints.endings,
         checker.steps,
         frozenset(checker.standing),
+        checker.gm,
         checker.steps.total() / len(blocks),
     )
 

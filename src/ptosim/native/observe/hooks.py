@@ -75,6 +75,10 @@ class Observer:
         """Bytes of an on-chip memory, before they are read or written: all of them, or those units of so many bytes
         that are active."""
 
+    def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
+        """So many bytes at each of several addresses, of which some are active, before they are read or written; an
+        address is a multiple of that number, or of a block."""
+
     def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
         count and a distance each, the innermost first."""
