@@ -10,7 +10,7 @@ A time is kept with the row of the recording that explains it, which is what the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableSequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,17 +18,14 @@ from ptosim.diagnostics import Diagnostic, Location
 from ptosim.effects.names import PIPES_OF, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.moments import BEGIN, NOTHING, Moment, counted, is_held, last, ready, seen
 from ptosim.machine.observer import Closeness, Footprint, Silent
 from ptosim.target import Target
 from ptosim.timing import recording as rec
 from ptosim.timing.recorder import Recorder, Stretch
-from ptosim.timing.recording import NOTHING, PIPES, CoreRun, Link, PipeTime, Recording
+from ptosim.timing.recording import PIPES, CoreRun, Link, PipeTime, Recording
 from ptosim.timing.work import Cost, Prices
 
-Moment = tuple[int, int]
-"""A time, and the row whose end led to it. Plain tuples: every entry of a run makes some."""
-
-_BEGIN: Moment = (0, NOTHING)
 _NUMBER = {**{pipe: number for number, pipe in enumerate(PIPES)}, Pipe.ALL: 0}
 _S = 0
 """The number of the scalar unit among the pipes. A barrier of all pipes is a matter of the scalar unit."""
@@ -49,7 +46,7 @@ class _CoreState:
         self.index = index
         self.run = run
         self.operations = 0
-        self.free = [_BEGIN] * len(PIPES)
+        self.free: MutableSequence[Moment] = [BEGIN] * len(PIPES)
         self.busy = [0] * len(PIPES)
         self.waiting = [0] * len(PIPES)
         self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
@@ -103,22 +100,21 @@ class PipeTimer(Silent):
         state.busy[_S] = end - state.waiting[_S]
         for pipe, spent in run.pipes.items():
             spent.busy, spent.waiting = state.busy[_NUMBER[pipe]], state.waiting[_NUMBER[pipe]]
-        last, last_row = max(state.free[_S + 1 :])
+        final = last(state.free[_S + 1 :])
         run.scalar_last = row
-        run.end = max(end, last)
-        run.last = last_row if last > end else NOTHING
+        run.end = max(end, final[0])
+        run.last = final[1] if final[0] > end else NOTHING
 
     # ---- entries
 
     def issue(self, entry: Entry) -> None:
         state = self._cores[entry.core.index]
-        time, row = self._advance(state, entry.operations)
-        entry.data = state.free[_S] = time + self.latency.scalar, row
+        unit = self._advance(state, entry.operations)
+        entry.data = state.free[_S] = counted(unit, 1, self.latency.scalar)
 
     def _advance(self, state: _CoreState, operations: int) -> Moment:
         """The scalar unit has come to so many operations."""
-        time, row = state.free[_S]
-        state.free[_S] = moment = time + (operations - state.operations) * self.latency.scalar, row
+        state.free[_S] = moment = counted(state.free[_S], operations - state.operations, self.latency.scalar)
         state.operations = operations
         return moment
 
@@ -127,7 +123,7 @@ class PipeTimer(Silent):
         if kind is Kind.WORK:
             self._reads, self._writes, self._touches, self._written = [], [], [], 0
         elif kind is Kind.SET or kind is Kind.RELEASE:
-            entry.data = self._ready(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
+            entry.data, _ = ready(self._cores[entry.core.index].free[_NUMBER[entry.pipe]], entry.data)
         elif kind is Kind.WAIT or kind is Kind.GET:
             self._wait(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
         elif kind is Kind.BARRIER:
@@ -144,17 +140,12 @@ class PipeTimer(Silent):
             self._work(state, entry, pipe)
         entry.data = state.free[pipe]
 
-    def _ready(self, state: _CoreState, entry: Entry, pipe: int) -> Moment:
-        """When the pipe of an entry, or the scalar unit, has got to it."""
-        free, issued = state.free[pipe], entry.data
-        return free if free[0] >= issued[0] else issued
-
     def _work(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         recorder = self.recorder
-        start, before = ready = self._ready(state, entry, pipe)
+        (start, before), by_pipe = ready(state.free[pipe], entry.data)
         cost = self._cost(entry)
         site = recorder.site(entry.site)
-        link = Link.PIPE if ready is state.free[pipe] else Link.ISSUE
+        link = Link.PIPE if by_pipe else Link.ISSUE
         arguments = recorder.arguments(site, self.prices.of(entry.site), entry.facts)
         function = recorder.function(cost.function, entry.payload)
         end = start + cost.cycles
@@ -163,7 +154,7 @@ class PipeTimer(Silent):
         )
         recorder.touched(row, 0, self._reads)
         recorder.touched(row, 1, self._writes)
-        state.free[pipe] = end, row
+        state.free[pipe] = (end, row)
         state.busy[pipe] += cost.cycles
         if self.scoped:
             now = state.free[_S][0]
@@ -178,22 +169,22 @@ class PipeTimer(Silent):
     # ---- waits
 
     def _wait(self, state: _CoreState, entry: Entry, pipe: int) -> None:
-        ready, _ = self._ready(state, entry, pipe)
-        over, row, last, hop = ready, NOTHING, None, 0
+        (since, before), _ = ready(state.free[pipe], entry.data)
+        over, latest, hop = (since, before), None, 0
         for signal in entry.consumed:
-            near = signal.core is entry.core
-            seen = signal.data[0] + (self.latency.flag if near else self.latency.inter_core)
-            if seen > over:
-                over, row, last, hop = seen, signal.data[1], signal, seen - signal.data[0]
+            distance = self.latency.flag if signal.core is entry.core else self.latency.inter_core
+            arrival = seen(signal.data, distance)
+            if is_held(over[0], arrival):
+                over, latest, hop = arrival, signal, distance
         recorder = self.recorder
-        if last is not None:
-            cause = recorder.cause(entry.key, recorder.site(last.site), hop)
-            self._hold(state, entry, pipe, Link.SIGNAL, ready, (over, row), cause)
+        if latest is not None:
+            cause = recorder.cause(entry.key, recorder.site(latest.site), hop)
+            self._hold(state, entry, pipe, Link.SIGNAL, since, over, cause)
         site = recorder.site(entry.site)
         for signal in entry.consumed:
             time, row = signal.data
             place = self._cores[signal.core.index].index, _NUMBER[signal.pipe], recorder.site(signal.site)
-            recorder.signals.append((row, *place, time, state.index, pipe, site, over))
+            recorder.signals.append((row, *place, time, state.index, pipe, site, over[0]))
 
     def _barrier(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,
@@ -201,18 +192,18 @@ class PipeTimer(Silent):
         cost = self.latency.barrier
         self.recorder.recording.barriers = True
         if entry.pipe is Pipe.ALL:
-            since, before = state.free[_S]
+            unit = state.free[_S]
             if entry.ranges is None:
-                last, row = max(state.free[_S + 1 :])
+                final = last(state.free[_S + 1 :])
             else:
-                last, row = max(self._touching(state, entry.ranges), default=(since, before))
-            if last > since:
+                final = last([*self._touching(state, entry.ranges)] or [unit])
+            if is_held(unit[0], final):
                 cause = self.recorder.cause("all pipes", self.recorder.site(entry.site), cost)
-                self._hold(state, entry, _S, Link.DRAIN, since, (last + cost, row), cause)
+                self._hold(state, entry, _S, Link.DRAIN, unit[0], seen(final, cost), cause)
                 return
         if entry.pipe is not Pipe.S:
-            time, row = self._ready(state, entry, pipe)
-            state.free[pipe] = time + cost, row
+            reached, _ = ready(state.free[pipe], entry.data)
+            state.free[pipe] = seen(reached, cost)
 
     def _touching(self, state: _CoreState, ranges: Iterable[Footprint]) -> Iterator[Moment]:
         """The ends of the entries in flight that touch bytes of a range."""
@@ -228,7 +219,7 @@ class PipeTimer(Silent):
         end, before = until
         site = self.recorder.site(entry.site)
         row = self.recorder.rows.append((_WAIT, link, pipe, state.index, site, before, since, end, cause, 0, 0))
-        state.free[pipe] = end, row
+        state.free[pipe] = (end, row)
         state.waiting[pipe] += end - since
 
     # ---- memory

@@ -13,13 +13,11 @@ from enum import IntEnum
 
 from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Site
+from ptosim.machine.moments import NOTHING as NOTHING
 from ptosim.timing.result import VectorFunctionTiming
 
 PIPES: tuple[Pipe, ...] = (Pipe.S, Pipe.MTE2, Pipe.MTE1, Pipe.V, Pipe.M, Pipe.FIX, Pipe.MTE3)
 """The pipes in the order of the data, by their number in a recording."""
-
-NOTHING = -1
-"""Stands for "no row" where a row is named."""
 
 
 class Kind(IntEnum):
