@@ -73,14 +73,27 @@ class Burst:
         most = f"at most {MOST_ROWS} rows and {MOST_BYTES} bytes"
         message = f"a copy of {{}} rows of {{}} bytes; {most} can be copied at once"
         core.fail((rows > MOST_ROWS) | (rows * widest > MOST_BYTES), "limit", message, self._all_rows, self.length)
+        if not core.origin.served:
+            core.suspect(self.is_empty)
         for side, strides in (
             (source, [loop.source for loop in self.loops]),
             (dest, [loop.dest for loop in self.loops]),
         ):
+            core.suspect(lambda stride=strides[0]: (self.loops[0].count > 1) & (stride < self.length))
             reach = self._reach(strides)
             core.fail(reach >= FARTHEST, "out-of-bounds", "the last row lies {} bytes behind the pointer", reach)
             if side.alignment > 1:
                 self._check_strides(core, side, strides)
+
+    def observe(self, core: Core, source: Side, dest: Side, width: Value | None = None) -> None:
+        """Tell an observer which rows are read and written."""
+        observer = core.unit.observer
+        if observer is not None:
+            read = [(loop.count, loop.source) for loop in self.loops]
+            written = [(loop.count, loop.dest) for loop in self.loops]
+            observer.copied(core, "reads", source.space, source.base, read, self.length)
+            length = self.length if width is None else width
+            observer.copied(core, "writes", dest.space, dest.base, written, length)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)
@@ -175,15 +188,18 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     if source.space is Space.GM:
         place, outside = core.global_place("reads", source.base, burst.source_extent())
         target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
+        burst.observe(core, source, dest)
         read_rows(core, burst, place, outside, target)
         return
     origin = core.stretch("reads", source.space, source.base, burst.source_extent(), BLOCK, source.at)
     target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
+    burst.observe(core, source, dest)
     if source.space is not dest.space:
         _move(f, burst, origin, target)
         return
     extent = burst.source_extent()
     apart = (source.base + extent <= dest.base) | (dest.base + burst.dest_extent() <= source.base)
+    core.suspect(lambda: apart ^ True)
 
     def staged() -> None:
         """What is written must not be read again."""

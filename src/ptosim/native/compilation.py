@@ -47,10 +47,22 @@ def compile_kernel(
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "observe": observer.purpose if observer else "none",
         "state": observer.state_bytes if observer else 0,
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
+
+
+def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
+    """The kernel with the filter of `check`, or only the reason why there is none."""
+    from ptosim.native.observe.coverage import uncovered
+    from ptosim.native.observe.filter import Filter
+
+    if (reason := uncovered(program, module.target)) is not None:
+        return Compiled(b"", {"uncovered": reason})
+    operations = list(reached(*program.entries.values()))
+    return compile_kernel(module, program, False, observer=Filter(operations, load_target(module.target)))
 
 
 @without_collection()

@@ -146,10 +146,20 @@ class Core:
         if wrong.literal != 0:
             self.f.check(wrong, self.site(kind, message), value, detail)
 
+    def suspect(self, doubtful: Callable[[], Value]) -> None:
+        """Where the condition holds there may be something to remark; only an observer cares."""
+        if self.unit.observer is not None:
+            self.unit.observer.suspect(self, doubtful())
+
     # --- on-chip memory ---------------------------------------------------------------------------------------------
 
     def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
         """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
+        if self.unit.observer is not None:
+            self.unit.observer.accessed(self, verb, space, address, extent, alignment)
+        return self._window(verb, space, address, extent, alignment)
+
+    def _window(self, verb: str, space: Space, address: Value, extent: int, alignment: int) -> Value:
         self._exists(verb, space, self.f.constant(I1, 1))
         self._touches(verb, space, address, extent)
         size = self.target.memory[space.value]
@@ -186,8 +196,10 @@ class Core:
         All of them may be read, wherever they lie: what is there outside of the memory is anything.
         """
         size = self.target.memory[space.value]
+        if self.unit.observer is not None:
+            self.unit.observer.accessed(self, verb, space, address, extent, alignment, active, unit)
         if address.range.within(0, size - extent):
-            return self.window(verb, space, address, extent, alignment)
+            return self._window(verb, space, address, extent, alignment)
         self._exists(verb, space, self.f.constant(I1, 1))
         self._touches(verb, space, address, extent)
         self.aligned(verb, space, address, alignment)
@@ -226,6 +238,8 @@ class Core:
         first lane outside; `backwards`: the lanes come last first.
         """
         self._touches(verb, space)
+        if self.unit.observer is not None:
+            self.unit.observer.scattered(self, verb, space, starts, active, extent)
         size = self.target.memory[space.value]
         odd = active & ((starts & (alignment - 1)) != 0)
         site = self.site("access", [verb, space.value, size, extent, alignment])
@@ -308,6 +322,11 @@ class Core:
         self.f.check(wrong, self.site("gm", [verb, alignment]), pointer, extent)
         self.f.settle()  # there is no harmless address to go to instead
         return place, outside
+
+    def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
+        """So many bytes of GM are read or written by something else than a copy."""
+        if self.unit.observer is not None:
+            self.unit.observer.copied(self, verb, Space.GM, pointer, (), self.f.constant(I64, extent))
 
     # --- registers --------------------------------------------------------------------------------------------------
 

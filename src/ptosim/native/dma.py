@@ -106,6 +106,7 @@ def _load(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | N
 def _load_rows(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | None, width: Value | None) -> None:
     place, outside = core.global_place("reads", source, burst.source_extent())
     ub = core.stretch("writes", Space.UB, dest, burst.dest_extent(width), BLOCK)
+    burst.observe(core, Side(Space.GM, source), Side(Space.UB, dest), width)
     if pad is None or width is None:
         read_rows(core, burst, place, outside, ub)
         return
@@ -213,6 +214,7 @@ def _store(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) ->
 def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
     ub = core.stretch("reads", Space.UB, source, burst.source_extent(), BLOCK)
     place, outside = core.global_place("writes", dest, burst.dest_extent())
+    burst.observe(core, Side(Space.UB, source), Side(Space.GM, dest))
 
     def plain() -> None:
         _dropping(core, outside, lambda: _write(core, burst, ub, place), lambda: _write_inside(core, burst, ub, place))

@@ -9,7 +9,7 @@ this walks the operations and binds the parameters of their lowerings.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -321,6 +321,11 @@ class Body:
         mask = masks[0] if masks else full_mask(self.f, width)
         assert isinstance(mask, Mask)
         return mask.lanes(width)
+
+    def crosses(self, values: Iterable[SSAValue]) -> None:
+        """These values are about to cross a join or a call."""
+        if self.unit.observer is not None:
+            self.unit.observer.crosses(self, values)
 
     # --- joins ------------------------------------------------------------------------------------------------------
 

@@ -7,24 +7,28 @@ a kernel is linked and kept from block to block and from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
-from ptosim.effects.names import Pipe
+from ptosim.effects.names import Pipe, Space
 from ptosim.native.ir import Value
+from ptosim.native.observe import Observe
 
 if TYPE_CHECKING:
     from ptosim.native.core import Core, FlagStep
     from ptosim.native.program import Body
 
 Number = int | Value
+Step = tuple[Value, Value]
+"""How often, and how many bytes further each time."""
 
 
 class Observer:
     """One that adds nothing. Override what you need."""
 
+    purpose: Observe = "none"
     state_bytes = 0
     """To be known when the whole kernel is built."""
 
@@ -51,6 +55,36 @@ class Observer:
 
     def instruction_ends(self, body: Body, op: Operation) -> None:
         """After the code of an instruction; its results are known, too."""
+
+    def crosses(self, body: Body, values: Iterable[SSAValue]) -> None:
+        """Before these values cross a join or a call, where the code knows them under other names."""
+
+    # --- memory -------------------------------------------------------------------------------------------------------
+
+    def accessed(
+        self,
+        core: Core,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        alignment: int,
+        active: Callable[[], Value] | None = None,
+        unit: int = 1,
+    ) -> None:
+        """Bytes of an on-chip memory, before they are read or written: all of them, or those units of so many bytes
+        that are active."""
+
+    def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
+        """So many bytes at each of several addresses, of which some are active, before they are read or written; an
+        address is a multiple of that number, or of a block."""
+
+    def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
+        """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
+        count and a distance each, the innermost first."""
+
+    def suspect(self, core: Core, doubtful: Value) -> None:
+        """Where this condition holds, the instruction may deserve a remark."""
 
     # --- synchronisation that happens inline --------------------------------------------------------------------------
 
