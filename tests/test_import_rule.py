@@ -26,6 +26,7 @@ HEIGHT = {
     "arguments": 8,
     "loading": 8,
     "enlargement": 9,
+    "profiling": 9,
     "api": 10,
     "words": 11,
     "synchronisation": 11,

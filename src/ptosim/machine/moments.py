@@ -12,13 +12,15 @@ The times of a core that compiled code shares with this package are words of a p
     PLACE                        the number of the core in its cluster
     PATH_HASH, PATH_LENGTH       of the path that the entry which runs has taken so far,
     PATH                         and the address of its items, PATH_ITEMS at most
+    TOUCHED, TOUCHES             the address of what the entry that ran last has touched, as in the log, and how many
+    LOG, ROUTINES                addresses of the log and of what compiled code calls
+    FIRST + part                 the number of the first record of the block
     TOKENS + 4*word              what the flag, token or release of a sync word tells: time, row and head of its set
 Words that all cores of a cluster share, the log:
-    ROW, ROW_END, ROWS           the number of the next row, the first that has no room, and where row 0 would lie
-    POOL, POOL_END               where operands are written next
-    SIGNAL, SIGNAL_END           where a signal is written next
-    BLOCK, BLOCK_END             where the sums of a block that has ended are written next
+    3*part                       of each `Part` the number of its next record, the first that has no room, and where
+                                 record 0 would lie
     PRICES, PRICES_MASK          the table of prices, and its size less one
+    BARRIERS                     not 0: a barrier was met
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from enum import IntEnum
 from typing import Any
 
 from ptosim.effects.geometry import select
+from ptosim.effects.names import Pipe
 from ptosim.machine.sync import CORE_WORDS, PIPES
 
 NOTHING = -1
@@ -35,6 +38,9 @@ NOTHING = -1
 
 S = 0
 """The slot of the scalar unit."""
+
+PIPE_ORDER: tuple[Pipe, ...] = (Pipe.S, Pipe.MTE2, Pipe.MTE1, Pipe.V, Pipe.M, Pipe.FIX, Pipe.MTE3)
+"""The pipes in the order of the data: where several have something to tell, they are heard in it."""
 
 
 Moment = tuple[Any, Any]
@@ -84,6 +90,55 @@ def _choice(condition: Any, chosen: Moment, otherwise: Moment) -> Moment:
     return select(condition, chosen[0], otherwise[0]), select(condition, chosen[1], otherwise[1])
 
 
+# --- the log --------------------------------------------------------------------------------------------------------
+
+
+class Part(IntEnum):
+    """Parts of a log."""
+
+    ROWS = 0
+    POOL = 1
+    """Operands, a word each."""
+    SIGNALS = 2
+    TOUCHES = 3
+    """Of each access of a row to a UB, its lowest byte and one past its highest (0: it did not happen). Above ROW_BITS
+    of the first, whether it writes, and 2 * (1 + place) of the core whose UB it is, if not its own; above HIGH_BITS of
+    the second, the row."""
+    CORES = 4
+    """What a core leaves at the end of a block."""
+
+
+NEXT, END, BASE = range(3)
+"""The words of a part."""
+PRICES = 3 * len(Part)
+PRICES_MASK = PRICES + 1
+BARRIERS = PRICES + 2
+LOG_WORDS = PRICES + 3
+
+PRICE_WORDS = 4
+"""Key, cycles, number."""
+
+
+class End(IntEnum):
+    """The record of a core at the end of a block; behind it busy and waiting cycles by pipe."""
+
+    BLOCK = 0
+    PLACE = 1
+    FIRST = 2
+    """The number of the first record of each part before CORES."""
+    TIME = 6
+    LAST = 7
+    """The row that its pipes ended with, if they ended after its scalar unit;"""
+    SCALAR_LAST = 8
+    """the row that its scalar unit last came out of,"""
+    SCALAR_TIME = 9
+    """and when that ended."""
+    SUMS = 10
+
+
+WIDTHS = {Part.ROWS: 4, Part.POOL: 1, Part.SIGNALS: 4, Part.TOUCHES: 2, Part.CORES: End.SUMS + 2 * PIPES}
+"""Words of a record."""
+
 # --- the page of a core ---------------------------------------------------------------------------------------------
 
 
@@ -102,36 +157,22 @@ PLACE = WAITING + PIPES
 PATH_HASH = PLACE + 1
 PATH_LENGTH = PLACE + 2
 PATH = PLACE + 3
-TOKENS = 48
+TOUCHED = PLACE + 4
+TOUCHES = PLACE + 5
+LOG = PLACE + 6
+ROUTINES = PLACE + 7
+ROUTINE_ROOM = 16
+FIRST = ROUTINES + ROUTINE_ROOM
+TOKENS = FIRST + Part.CORES
 TOKEN_WORDS = 4
 PAGE_WORDS = TOKENS + TOKEN_WORDS * CORE_WORDS
 
 PATH_ITEMS = 1 << 16
+HIGH_BITS = 24
+MOST_TOUCHES = 1 << 12
+"""Accesses of one entry that are told apart."""
 
-# --- the log --------------------------------------------------------------------------------------------------------
-
-
-class Log(IntEnum):
-    """Where each word of a log lies."""
-
-    ROW = 0
-    ROW_END = 1
-    ROWS = 2
-    POOL = 3
-    POOL_END = 4
-    SIGNAL = 5
-    SIGNAL_END = 6
-    BLOCK = 7
-    BLOCK_END = 8
-    PRICES = 9
-    PRICES_MASK = 10
-
-
-RECORD_WORDS = 4
-"""Of a row, of a signal and of a price."""
-BLOCK_WORDS = 24
-"""Of a block that has ended: its number, its first row, its end, `last` and `scalar_last` of the recording, then its
-busy and its waiting cycles by pipe."""
+# --- rows -----------------------------------------------------------------------------------------------------------
 
 # A head, the low bits of the first word of a row: the operation, the pipe, and what the row is.
 PIPE_SHIFT = 24
@@ -139,6 +180,9 @@ LINK_SHIFT = 28
 WAIT_BIT = 1 << 30
 CORE_SHIFT = 32
 DETAIL_SHIFT = 40
+ROW_BITS = 40
+ROW_MASK = (1 << ROW_BITS) - 1
+"""Of the second word of a row, the row before it; for a wait the operation that set the signal is above."""
 SITE_MASK = (1 << PIPE_SHIFT) - 1
 
 

@@ -37,6 +37,10 @@ Touch = tuple[Space, int | None, int, int]
 """A memory, the core it belongs to, and bytes in it."""
 
 
+Hulls = dict[tuple[Site, int], tuple[int, int]]
+"""Of an instruction and a core whose UB it is, the lowest byte and one past the highest that were touched."""
+
+
 class _CoreState:
     """A core on its way: until when its scalar unit and its pipes are busy, and how long they were busy and waiting."""
 
@@ -63,8 +67,8 @@ class PipeTimer(Silent):
         self.prices = prices
         self.recorder = Recorder(Recording())
         self._cores: dict[int, _CoreState] = {}  # by the machine's index
-        self._reads: list[Stretch] = []
-        self._writes: list[Stretch] = []
+        self._reads: Hulls = {}
+        self._writes: Hulls = {}
         self._touches: list[Touch] = []
         self._written = 0
         self._strays: dict[Location | None, Diagnostic] = {}
@@ -121,7 +125,7 @@ class PipeTimer(Silent):
     def start(self, entry: Entry) -> None:
         kind = entry.kind
         if kind is Kind.WORK:
-            self._reads, self._writes, self._touches, self._written = [], [], [], 0
+            self._reads, self._writes, self._touches, self._written = {}, {}, [], 0
         elif kind is Kind.SET or kind is Kind.RELEASE:
             entry.data, _ = ready(self._cores[entry.core.index].free[_NUMBER[entry.pipe]], entry.data)
         elif kind is Kind.WAIT or kind is Kind.GET:
@@ -152,8 +156,8 @@ class PipeTimer(Silent):
         row = recorder.rows.append(
             (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
         )
-        recorder.touched(row, 0, self._reads)
-        recorder.touched(row, 1, self._writes)
+        recorder.touched(row, 0, _stretches(self._reads))
+        recorder.touched(row, 1, _stretches(self._writes))
         state.free[pipe] = (end, row)
         state.busy[pipe] += cost.cycles
         if self.scoped:
@@ -182,9 +186,9 @@ class PipeTimer(Silent):
             self._hold(state, entry, pipe, Link.SIGNAL, since, over, cause)
         site = recorder.site(entry.site)
         for signal in entry.consumed:
-            time, row = signal.data
+            time, _ = signal.data
             place = self._cores[signal.core.index].index, _NUMBER[signal.pipe], recorder.site(signal.site)
-            recorder.signals.append((row, *place, time, state.index, pipe, site, over[0]))
+            recorder.signals.append((*place, time, state.index, pipe, site, over[0]))
 
     def _barrier(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,
@@ -227,8 +231,8 @@ class PipeTimer(Silent):
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
         if self.scoped:
             self._touches.append(_touch_of(footprint))
-        if footprint.space is Space.UB:
-            self._touch(self._reads, footprint)
+        if footprint.space is Space.UB and footprint.starts:
+            self._touch(self._reads, site, footprint)
 
     def store(
         self,
@@ -243,19 +247,16 @@ class PipeTimer(Silent):
         self._written += len(footprint.starts) * footprint.width
         if self.scoped:
             self._touches.append(_touch_of(footprint))
-        if footprint.space is Space.UB:
-            self._touch(self._writes, footprint)
+        if footprint.space is Space.UB and footprint.starts:
+            self._touch(self._writes, site, footprint)
 
-    def _touch(self, stretches: list[Stretch], footprint: Footprint) -> None:
-        """Pieces that lie side by side, as those of a loop over a tile do, are one stretch."""
+    def _touch(self, hulls: Hulls, site: Site, footprint: Footprint) -> None:
+        """What an instruction touches counts from its lowest byte to its highest."""
         assert footprint.owner is not None
-        owner, width = self._state(footprint.owner).index, footprint.width
-        starts: set[int] = set(footprint.starts)
-        low, high = min(starts), max(starts)
-        if high - low == (len(starts) - 1) * width:
-            stretches.append((owner, low, high + width))
-        else:
-            stretches += [(owner, start, start + width) for start in starts]
+        key = site, self._state(footprint.owner).index
+        low, high = min(footprint.starts), max(footprint.starts) + footprint.width
+        first, last = hulls.get(key, (low, high))
+        hulls[key] = min(low, first), max(high, last)
 
     # ---- complaints
 
@@ -266,6 +267,10 @@ class PipeTimer(Silent):
             self._strays[diagnostic.location] = replace(known, count=known.count + 1)
         elif diagnostic.kind != "buffer-misuse":
             super().report(diagnostic, entry)
+
+
+def _stretches(hulls: Hulls) -> list[Stretch]:
+    return [(core, low, high) for (_, core), (low, high) in hulls.items()]
 
 
 def _touch_of(footprint: Footprint) -> Touch:
