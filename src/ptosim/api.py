@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ptosim.native.engine import LinkedKernel
     from ptosim.native.library import KernelOutline, ModuleOutline, Request
     from ptosim.native.observe import Observe
+    from ptosim.native.observe.sweep import Sifted
     from ptosim.native.reachability import Reachability
     from ptosim.profiling import Pricing
     from ptosim.reference.engine import Programs, Run
@@ -461,20 +462,32 @@ def examine(
     most = None if max_findings is None else _count("max_findings", max_findings)
     strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
     _choice("engine", engine, ENGINES)
-    suspicious = None if engine == "reference" or unwritten else sifted(kernel, launch, chosen)
-    if suspicious is not None:
-        launch = replace(launch, block_done=None)  # it has been told of all blocks
-        if not suspicious:
-            return report(kernel.name, ())
-    observation = observed(kernel, launch, strictness, chosen if suspicious is None else suspicious, unwritten)
+    sifting = None if engine == "reference" or unwritten else sifted(kernel, launch, chosen)
+    if sifting is None:
+        observation = observed(kernel, launch, strictness, chosen, unwritten)
+    elif sifting.blocks:
+        observation = _judged(kernel, replace(launch, block_done=None), strictness, sifting)
+    else:
+        return report(kernel.name, ())
     if not observation.findings:
         return report(kernel.name, ())
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
     return report(kernel.name, repaired(observation, trials), most)
 
 
-def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sequence[int] | None:
-    """The blocks that may have a finding, in ascending order; None where compiled code cannot tell."""
+def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted) -> Observation:
+    """What the blocks that have to be judged show, and with them those that they meet in GM."""
+    blocks = set(sifting.blocks)
+    while True:
+        observation = observed(kernel, launch, mem_bar, sorted(blocks))
+        more = sifting.meeting(blocks, observation.global_memory.meets)
+        if not more:
+            return observation
+        blocks |= more
+
+
+def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | None:
+    """Which blocks may have a finding, as compiled code sees it; None where it cannot tell."""
     from ptosim.native.engine import Run as NativeRun
 
     sieve = kernel.sieve()
@@ -490,7 +503,7 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sequence[in
         launch.max_steps,
         launch.block_done,
     )
-    return sorted(sieve.sift(run, blocks))
+    return sieve.sift(run, blocks)
 
 
 def _trials(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -129,16 +129,16 @@ class Pricing:
         """How the log keeps what an operation was issued with."""
         op, work = self.module.parsed.operations[operation], self.of_operation[operation]
         site = self.site(operation)
-        places: dict[SSAValue, tuple[int | None, Any]] = {}
+        places: dict[SSAValue, int | tuple[int, Callable[[Ints], Ints]]] = {}
         number = 0
         for value, constant in zip(dict.fromkeys(op.operands), work.constants, strict=True):
             if constant is None:
                 places[value] = number, partial(_read_all, value)
                 number += 1
             else:
-                places[value] = None, _word(_read(value, constant))
+                places[value] = _word(_read(value, constant))
         names: list[str] = []
-        columns: list[tuple[int | None, Any]] = []
+        columns: list[int | tuple[int, Callable[[Ints], Ints]]] = []
         for role, values in _roles(op):
             many = isinstance(op, PTOOperation) and role in op.variadic_roles
             names += [f"{role}[{place}]" if many else role for place in range(len(values))]

@@ -199,6 +199,7 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
         return
     extent = burst.source_extent()
     apart = (source.base + extent <= dest.base) | (dest.base + burst.dest_extent() <= source.base)
+    core.suspect(lambda: apart ^ True)
 
     def staged() -> None:
         """What is written must not be read again."""

@@ -237,9 +237,9 @@ class Core:
         An error tells of all active lanes as one stretch where `together` holds (None: it does), otherwise of the
         first lane outside; `backwards`: the lanes come last first.
         """
+        self._touches(verb, space)
         if self.unit.observer is not None:
             self.unit.observer.scattered(self, verb, space, starts, active, extent)
-        self._touches(verb, space)
         size = self.target.memory[space.value]
         odd = active & ((starts & (alignment - 1)) != 0)
         site = self.site("access", [verb, space.value, size, extent, alignment])

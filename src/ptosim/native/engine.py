@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind, Space
@@ -21,6 +21,9 @@ from ptosim.native.operations import ENTRIES, operation_from_json
 from ptosim.native.runtime import Runner
 from ptosim.native.toolchain import Program
 from ptosim.target.profile import Target
+
+if TYPE_CHECKING:
+    from ptosim.native.observe.sweep import Sifted
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,13 @@ class LinkedKernel:
         self._cross_block: bool = data["cross_block"]
         self._in_order: bool = data["in_order"]
 
-    def sift(self, run: Run, blocks: Sequence[int]) -> set[int]:
-        """Run blocks of a kernel that was compiled to be checked; gives those that have to be judged."""
-        from ptosim.native.observe.sweep import all_records, suspicious_blocks
+    def sift(self, run: Run, blocks: Sequence[int]) -> Sifted:
+        """Run blocks of a kernel that was compiled to be checked, to find those that have to be judged."""
+        from ptosim.native.observe.sweep import Sifted, all_records
 
         threads = 1 if self._in_order else run.threads
         failed, records = self._runner.sift(_invocation(run), _stretches(blocks), threads, run.block_done)
-        return {*failed, *suspicious_blocks(all_records(records))}
+        return Sifted(failed, all_records(records))
 
     def __call__(self, run: Run) -> None:
         invocation = _invocation(run)

@@ -17,7 +17,7 @@ from ptosim.language.static import static_of
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.scheduler import Scheduler, Stop
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.core import Bytes, Config, Core, GlobalMemory
+from ptosim.reference.core import Bytes, Combine, Config, Core, GlobalMemory
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Starts
 from ptosim.reference.translate import Translator
@@ -69,7 +69,7 @@ class _EmptyCore(Core):
     ) -> None:
         self.written_bytes += data.size
 
-    def accumulate(self, *arguments: Any) -> None:
+    def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
         pass
 
     def holds(self, *arguments: Any, **options: Any) -> bool:
@@ -82,7 +82,9 @@ class Gauge:
     def __init__(self, module: VerifiedModule, target: Target) -> None:
         self.module = module
         self.target = target
-        self._memories = {Space(space): np.zeros(size, np.uint8) for space, size in target.memory.items()}
+        self._memories: Mapping[Space, Bytes] = {
+            Space(space): np.zeros(size, np.uint8) for space, size in target.memory.items()
+        }
         self._acts: dict[tuple[Operation, CoreKind], tuple[Callable[..., Any], bool]] = {}
 
     def moved(
@@ -119,7 +121,7 @@ class Gauge:
 
     def _core(self, kind: CoreKind, registers: Mapping[str, int]) -> _EmptyCore:
         machine = Scheduler(self.target, Launch(_KINDS[kind], 1), lambda core: None).attend(0)
-        roles = dict.fromkeys(("aic", "aiv0", "aiv1"), self._memories)
+        roles: dict[str, Mapping[Space, Bytes]] = dict.fromkeys(("aic", "aiv0", "aiv1"), self._memories)
         empty = GlobalMemory((), (), False)
         core = _EmptyCore(machine, roles, empty, 1, self.target.architecture, Stop())
         core.config = Config(_configuration(registers))

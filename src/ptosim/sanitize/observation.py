@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ptosim.diagnostics import Diagnostic, Location
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.edit import Edit
+from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.halves import Imbalance
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.used import Flag
@@ -27,6 +28,8 @@ class Observation:
     semaphores: set[int]
     endings: Mapping[Location | None, Edit]
     """For copies that nothing waits for, the barrier that would."""
+    global_memory: GlobalShadow
+    """What the run has read and written of the arguments."""
     issued: float
     """How many instructions a block has issued."""
 

@@ -62,6 +62,7 @@ def observe(
         {(key.source, key.destination, key.id) for key in checker.used_flags.values()},
         checker.used_semaphores,
         checker.lints.endings,
+        checker.gm,
         checker.issued / len(blocks),
     )
 

@@ -35,8 +35,8 @@ class Operands:
     words: int
     names: tuple[str, ...]
     pointers: frozenset[str]
-    columns: tuple[tuple[int | None, Callable[[Ints], Ints] | int], ...]
-    """Of each name the word and how it is read, or (None) the constant that it is."""
+    columns: tuple[int | tuple[int, Callable[[Ints], Ints]], ...]
+    """Of each name the constant that it is, or its word and how that is read."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +120,10 @@ def _cores(recording: Recording, blocks: _Blocks, told: Told) -> None:
     def moved(row: int, rank: int) -> int:
         return row if row == moments.NOTHING else int(places[row + offsets[rank]])
 
-    for end in blocks.ends.tolist():
+    ends: list[list[int]] = blocks.ends.tolist()
+    for end in ends:
         block, rank = end[End.BLOCK], blocks.rank[end[End.BLOCK]]
-        place = Launch(told.kind, 1 << 31).places(block)[end[End.PLACE]]
+        place = Launch(told.kind, 1).places(int(block))[int(end[End.PLACE])]
         busy, waiting = end[End.SUMS : End.SUMS + PIPES], end[End.SUMS + PIPES :]
         pipes = {pipe: PipeTime(busy[SLOT[pipe]], waiting[SLOT[pipe]]) for pipe in PIPES_OF[place.kind]}
         run = CoreRun(place.name, place.role, block, pipes, end=end[End.TIME])
@@ -268,9 +269,11 @@ def _arguments(
     taken, given = np.cumsum(words) - words, np.cumsum(names) - names
     values = np.zeros(int(names.sum()), np.int64)
     for operands, mine in members:
-        for place, (word, read) in enumerate(operands.columns):
-            values[given[mine] + place] = pool[taken[mine] + word] if word is not None else read
-            if word is not None and callable(read):
+        for place, column in enumerate(operands.columns):
+            if isinstance(column, int):
+                values[given[mine] + place] = column
+            else:
+                word, read = column
                 values[given[mine] + place] = read(pool[taken[mine] + word])
     recording.pool = _column("q", values)
     recording.rows.arguments = _column("q", np.where(waits, 0, given))

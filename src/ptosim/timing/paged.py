@@ -1,11 +1,11 @@
-"""Times what the machine does while compiled code keeps the times of a run: operations that were handed to it, because a
-wait was not satisfied or cores meet. The moments of a core and the log are words that both share (machine/moments.py);
-the rules are those of every timed run."""
+"""Times what the machine does while compiled code keeps the times of a run: operations that were handed to it, because
+a wait was not satisfied or cores meet. The moments of a core and the log are words that both share
+(machine/moments.py); the rules are those of every timed run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, MutableSequence, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, overload
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import Pipe
@@ -17,7 +17,16 @@ from ptosim.machine.observer import Closeness, Silent
 from ptosim.machine.sync import DONE, PIPES, SLOT, buffer_word
 from ptosim.timing.recording import Link
 
-Words = MutableSequence[int]
+
+class Words(Protocol):
+    """Words in memory that does not move."""
+
+    @overload
+    def __getitem__(self, index: int, /) -> int: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> list[int]: ...
+    def __setitem__(self, index: int, value: int, /) -> None: ...
+
 
 _ON_CORE = ("flag", "token")
 

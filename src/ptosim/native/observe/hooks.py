@@ -100,7 +100,8 @@ class Observer:
         that are active."""
 
     def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
-        """So many bytes of an on-chip memory for each active lane, before they are read or written."""
+        """So many bytes at each of several addresses, of which some are active, before they are read or written; an
+        address is a multiple of that number, or of a block."""
 
     def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
         """The bytes from the first to the last of an instruction that is no access of a register, before it begins;

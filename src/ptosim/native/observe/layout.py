@@ -36,7 +36,9 @@ NEXT_RECORD = LAST_STORE + ROW
 LAST_RECORD = NEXT_RECORD + 8
 FRESH = LAST_RECORD + 8
 """Per direction, whether the sizes of its loop registers were written since the last copy."""
-TOKEN = FRESH + 16
+EPOCHS = FRESH + 16
+"""In scopes with fences of some classes only: how many ordered stores before loads, and loads before stores."""
+TOKEN = (EPOCHS + 8 + 63) & -64
 """Per sync word, the clock that a set has left there."""
 LAST_WAIT = TOKEN + CORE_WORDS * ROW
 """Per sync word, the stamp of the wait that has consumed the last set."""

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 GATES = ("mask", "seed")
 """The roles of operands that say which lanes take part."""
+IN_PLACE = frozenset({"pto.vsstb"})
+"""Stores of blocks, each from its own place in the register."""
+LOADS_IN_PLACE = frozenset({"pto.vsldb", "pto.vgatherb"})
+CHOOSERS = ("index", "offsets")
+"""Roles of registers that say where a lane comes from or goes to."""
 CHOICES = frozenset({"pto.vsel"})
 """Movements that take each lane of the result from the same lane of one operand or the other."""
 
@@ -66,6 +71,18 @@ class Doubts:
         return [(value, taint) for value in op.operands if (taint := self.of(value)) is not None]
 
 
+def choosing(body: Body, doubts: Doubts, instruction: Instruction) -> Value | None:
+    """The doubtful words of a register that says where active lanes come from or go to."""
+    op = instruction.op
+    if not isinstance(op, PTOOperation):
+        return None
+    for value in (value for role in CHOOSERS if role in op.operand_roles for value in op.segment(role)):
+        taint = doubts.of(value)
+        if taint is not None:
+            return _gated(body, instruction, taint, element_of(value.type).bytes)
+    return None
+
+
 def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Value | None:
     """The doubtful words of what an instruction writes, as they will lie in memory."""
     found = doubts.operands(instruction.op)
@@ -74,7 +91,8 @@ def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Val
     modes = [access.map for access in instruction.record.accesses(instruction.static) if access.direction == "write"]
     if len(modes) == 1 and isinstance(modes[0], StoreMode):
         return _collected(f, doubts, instruction, modes[0])
-    return None
+    union = reduce(_either, (taint for _, taint in found))
+    return union if instruction.op.name in IN_PLACE else words.if_any(f, union)
 
 
 def _collected(f: Function, doubts: Doubts, instruction: Instruction, mode: StoreMode) -> Value:
@@ -111,16 +129,15 @@ def _loaded(body: Body, instruction: Instruction) -> Sequence[tuple[SSAValue, Va
     assert record is not None
     (access, *_) = record.accesses(instruction.static)
     registers = [result for result in op.results if isinstance(result.type, VregType)]
+    if op.name in LOADS_IN_PLACE:
+        return [(result, instruction.loaded[0]) for result in registers]
     if not isinstance(access.map, LoadMode) or len(instruction.loaded) != 1:
         taint = words.if_any(f, reduce(_either, (words.if_any(f, each) for each in instruction.loaded)))
         return [(result, taint) for result in op.results]
     (loaded,) = instruction.loaded
     found: list[tuple[SSAValue, Value | None]] = []
     for result, table in zip(registers, access.map.tables, strict=False):
-        size = loaded.kind.bits
-        where = table if access.map.footprint >= 32 else tuple(0 if byte == 0 else byte for byte in table)
-        taint = words.moved(f, where, loaded) if access.map.footprint >= 32 else words.if_any(f, loaded)
-        assert size
+        taint = words.moved(f, table, loaded) if access.map.footprint >= 32 else words.if_any(f, loaded)
         found.append((result, _gated(body, instruction, taint, element_of(result.type).bytes)))
     return found
 
