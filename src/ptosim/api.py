@@ -626,13 +626,13 @@ def measure(
 
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
-    timed = _timed(kernel, launch, machine) if _choice("engine", engine, ENGINES) == "native" else None
-    recording, warnings = (timed, ()) if timed is not None else _observed(kernel, launch, machine)
+    native = timed(kernel, launch, machine) if _choice("engine", engine, ENGINES) == "native" else None
+    recording, warnings = (native, ()) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
     return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)
 
 
-def _timed(kernel: Kernel, launch: Launch, machine: Target) -> Callable[[], Recording] | None:
+def timed(kernel: Kernel, launch: Launch, machine: Target) -> Callable[[], Recording] | None:
     """Run compiled code that keeps its times; None where only the reference engine can tell."""
     from ptosim.profiling import TimedRun, stopwatch, uncovered
     from ptosim.timing.waves import hardware_cores, place_blocks

@@ -186,6 +186,8 @@ class PagedTimer(Silent):
         return (page[place], page[place + 1]), page[place + 2]
 
     def _barrier(self, page: Words, entry: Entry, slot: int) -> None:
+        if entry.pipe is Pipe.S:
+            return
         cost = page[Figure.BARRIER]
         self.sheet.met_barrier()
         if entry.pipe is Pipe.ALL:
@@ -194,9 +196,8 @@ class PagedTimer(Silent):
             if is_held(unit[0], final):
                 self._hold(page, entry, moments.S, Link.DRAIN, unit[0], seen(final, cost), 0, 0)
                 return
-        if entry.pipe is not Pipe.S:
-            reached, _ = ready(self._free(page, slot), entry.data)
-            self._keep(page, slot, seen(reached, cost))
+        reached, _ = ready(self._free(page, slot), entry.data)
+        self._keep(page, slot, seen(reached, cost))
 
     def _hold(
         self, page: Words, entry: Entry, slot: int, link: Link, since: int, until: Moment, head: int, word: int

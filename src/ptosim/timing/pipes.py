@@ -192,7 +192,9 @@ class PipeTimer(Silent):
 
     def _barrier(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,
-        has nothing to wait for."""
+        has nothing to wait for, and the scalar unit less still."""
+        if entry.pipe is Pipe.S:
+            return
         cost = self.latency.barrier
         self.recorder.recording.barriers = True
         if entry.pipe is Pipe.ALL:
@@ -205,9 +207,8 @@ class PipeTimer(Silent):
                 cause = self.recorder.cause("all pipes", self.recorder.site(entry.site), cost)
                 self._hold(state, entry, _S, Link.DRAIN, unit[0], seen(final, cost), cause)
                 return
-        if entry.pipe is not Pipe.S:
-            reached, _ = ready(state.free[pipe], entry.data)
-            state.free[pipe] = seen(reached, cost)
+        reached, _ = ready(state.free[pipe], entry.data)
+        state.free[pipe] = seen(reached, cost)
 
     def _touching(self, state: _CoreState, ranges: Iterable[Footprint]) -> Iterator[Moment]:
         """The ends of the entries in flight that touch bytes of a range."""
