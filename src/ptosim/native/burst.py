@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, MOST_BYTES, MOST_ROWS
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
@@ -17,10 +17,6 @@ from ptosim.native.flow import Function
 from ptosim.native.global_memory import Place, read_inside
 from ptosim.native.ir import I32, I64, PTR, Value
 from ptosim.native.transfer import read
-
-MOST_ROWS = 1 << 22
-MOST_BYTES = 1 << 28
-"""What one copy may move."""
 
 FARTHEST = 1 << (OFFSET_BITS - 1)
 """How far a copy may reach: half of what a pointer can say."""
@@ -237,28 +233,6 @@ def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Va
         either(core.f, outside, clipped, whole)
     else:
         whole()
-
-
-def fits(core: Core, limit: int, low: int = 0, **operands: Value | None) -> None:
-    """The values of operands fit their fields."""
-    for role, value in operands.items():
-        if value is not None:
-            _fits(core, role, value, low, limit)
-
-
-def _fits(core: Core, role: str, value: Value, low: int, limit: int) -> None:
-    message = f"{role} is {{}}; it must be {low}..{limit}"
-    core.fail((value - low).compare("ugt", limit - low), "invalid", message, value)
-
-
-def loops_fit(core: Core, limits: tuple[int, int, int], *columns: Sequence[Value]) -> list[Loop]:
-    """The loop clauses of a grouped copy: counts, source strides, destination strides."""
-    roles = ("loop_counts", "loop_source_strides", "loop_dest_strides")
-    loops = [Loop(*loop) for loop in zip(*columns, strict=True)]
-    for index, loop in enumerate(loops):
-        for role, value, limit in zip(roles, (loop.count, loop.source, loop.dest), limits, strict=True):
-            _fits(core, f"{role}[{index}]", value, 0, limit)
-    return loops
 
 
 # --- fill -----------------------------------------------------------------------------------------------------------

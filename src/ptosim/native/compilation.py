@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from ptosim.effects.dma import ATOMIC_SETTERS
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.control import While
 from ptosim.language.fixpipe import MteL0cGm
@@ -107,9 +108,7 @@ def _stores_in_order(op: Operation) -> bool:
 def _may_make_atomic(op: Operation) -> bool:
     if isinstance(op, SetCtrl):
         return not _leaves_clear(op.value)
-    if op.name == "pto.set_atomic_none":
-        return False
-    return op.name.startswith("pto.set_atomic_") or op.name == "pto.set_store_atomic_cfg"
+    return op.name in ATOMIC_SETTERS
 
 
 def _leaves_clear(value: SSAValue) -> bool:

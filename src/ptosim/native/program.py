@@ -21,6 +21,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
+from ptosim.effects.sync import signalling
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
@@ -38,15 +39,11 @@ from ptosim.native.issue import RUNNER, call_entry, fill_runner, from_word, issu
 from ptosim.native.lowering import Lowering
 from ptosim.native.numbers import lane_type
 from ptosim.native.registers import Mask, full_mask, splat, view, zeroed
+from ptosim.native.requirement import demand
 from ptosim.native.sharing import Entries, Entry
 from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
 
-_FLAGS = frozenset(
-    {
-        *("pto.set_flag", "pto.set_flag_dyn", "pto.wait_flag", "pto.wait_flag_dyn"),
-        *("pto.sim.set_token", "pto.sim.wait_token"),
-    }
-)
+_FLAGS = signalling("flag", "token")
 """Those that follow each other are lowered together."""
 
 _STRUCTURED = {**control.STRUCTURED, **scope.STRUCTURED}
@@ -277,6 +274,8 @@ class Body:
         static = static_of(op, self.unit.target.name)
         bound: Mapping[str, Any] = lowering.bind(static) if lowering.bind is not None else {}
         arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
+        if (record := effects().get(op.name)) is not None and (requirements := record.requires(static)):
+            demand(self.core(op), requirements, dict(zip(lowering.parameters, arguments, strict=True)))
         if lowering.lanewise and self._is_uniform(op):
             arguments = [_scalar(argument) for argument in arguments]
         results = _results(lowering.function(*arguments))

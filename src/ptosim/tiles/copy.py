@@ -55,7 +55,7 @@ def tstore(
     moved = pieces(build, src, dst, stores=True)
     adds = atomicType == "atomic_add" and bool(moved)
     if adds:
-        build.op(f"set_atomic_{_ATOMIC_TYPES[element_of(dst.element).name]}")
+        build.op(f"set_atomic_{_ATOMIC_TYPES[element_of(dst.element).name.removeprefix('s')]}")
         build.set_atomic_add()
     for piece in moved:
         each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build))

@@ -184,11 +184,11 @@ class PipeTimer(Silent):
         if latest is not None:
             cause = recorder.cause(entry.key, recorder.site(latest.site), hop)
             self._hold(state, entry, pipe, Link.SIGNAL, since, over, cause)
-        site = recorder.site(entry.site)
+        site, number = recorder.site(entry.site), NOTHING if entry.key is None else entry.key.id
         for signal in entry.consumed:
             time, _ = signal.data
             place = self._cores[signal.core.index].index, _NUMBER[signal.pipe], recorder.site(signal.site)
-            recorder.signals.append((*place, time, state.index, pipe, site, over[0]))
+            recorder.signals.append((*place, time, state.index, pipe, site, over[0], number))
 
     def _barrier(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,

@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.record import Effects, Spread, Static
 from ptosim.effects.vector_memory import LoadMode, StoreMode
+from ptosim.language.compare import VSel
 from ptosim.language.operation import PTOOperation
 from ptosim.language.types import VregType, element_of
 from ptosim.native.flow import Function
@@ -28,13 +29,6 @@ if TYPE_CHECKING:
 
 GATES = ("mask", "seed")
 """The roles of operands that say which lanes take part."""
-IN_PLACE = frozenset({"pto.vsstb"})
-"""Stores of blocks, each from its own place in the register."""
-LOADS_IN_PLACE = frozenset({"pto.vsldb", "pto.vgatherb"})
-CHOOSERS = ("index", "offsets")
-"""Roles of registers that say where a lane comes from or goes to."""
-CHOICES = frozenset({"pto.vsel"})
-"""Movements that take each lane of the result from the same lane of one operand or the other."""
 
 
 @dataclass
@@ -173,7 +167,7 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
     width = element_of(registers[0].type).bytes if registers else 4
     kept = _kept(doubts, instruction)
     union = words.widened(f, reduce(_either, taints), width)
-    if op.name in CHOICES:
+    if isinstance(op, VSel):  # each lane of the result is the same lane of one operand or the other
         return union
     if record.taint.spread is Spread.ELEMENTWISE and len(widths) == 1:
         gated = _gated(body, instruction, union, width)
