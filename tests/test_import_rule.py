@@ -27,6 +27,7 @@ HEIGHT = {
     "arguments": 9,
     "loading": 9,
     "enlargement": 10,
+    "profiling": 10,
     "api": 11,
     "words": 12,
     "synchronisation": 12,
