@@ -96,7 +96,7 @@ class LinkedKernel:
 
 def _invocation(run: Run) -> Invocation:
     buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
-    return Invocation(run.grid, run.values, buffers, run.max_steps, run.names, run.buffers, run.attach)
+    return Invocation(run.grid, run.values, buffers, run.max_steps, run.names, owner=run.buffers, attach=run.attach)
 
 
 def _suspicion(fault: Fault) -> Suspicion:

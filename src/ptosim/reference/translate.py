@@ -26,7 +26,7 @@ from ptosim.language.control import steps
 from ptosim.language.function import Function
 from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
