@@ -19,6 +19,8 @@ from ptosim.effects.vector_memory import LoadMode, StoreMode
 from ptosim.language.compare import VSel
 from ptosim.language.operation import PTOOperation
 from ptosim.language.types import VregType, element_of
+from ptosim.language.vector_gather import VGatherB
+from ptosim.language.vector_memory import VSldb, VSstb
 from ptosim.native.flow import Function
 from ptosim.native.ir import Value
 from ptosim.native.observe import words
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
 
 GATES = ("mask", "seed")
 """The roles of operands that say which lanes take part."""
+IN_PLACE = (VSstb,)
+"""Stores of blocks, each from its own place in the register."""
+LOADS_IN_PLACE = (VSldb, VGatherB)
+CHOOSERS = ("index", "offsets")
+"""Roles of registers that say where a lane comes from or goes to."""
 
 
 @dataclass
@@ -86,7 +93,7 @@ def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Val
     if len(modes) == 1 and isinstance(modes[0], StoreMode):
         return _collected(f, doubts, instruction, modes[0])
     union = reduce(_either, (taint for _, taint in found))
-    return union if instruction.op.name in IN_PLACE else words.if_any(f, union)
+    return union if isinstance(instruction.op, IN_PLACE) else words.if_any(f, union)
 
 
 def _collected(f: Function, doubts: Doubts, instruction: Instruction, mode: StoreMode) -> Value:
@@ -123,7 +130,7 @@ def _loaded(body: Body, instruction: Instruction) -> Sequence[tuple[SSAValue, Va
     assert record is not None
     (access, *_) = record.accesses(instruction.static)
     registers = [result for result in op.results if isinstance(result.type, VregType)]
-    if op.name in LOADS_IN_PLACE:
+    if isinstance(op, LOADS_IN_PLACE):
         return [(result, instruction.loaded[0]) for result in registers]
     if not isinstance(access.map, LoadMode) or len(instruction.loaded) != 1:
         taint = words.if_any(f, reduce(_either, (words.if_any(f, each) for each in instruction.loaded)))
