@@ -55,8 +55,9 @@ def uncovered(module: VerifiedModule, program: KernelProgram, target: Target) ->
     if (own.memory, own.sync, own.rules) != (target.memory, target.sync, target.rules):
         return "the target has other memories or rules than the machine that code is compiled for"
     for op in reached(*program.entries.values()):
-        if op.name in UNCOVERED:
-            return f"{op.name} {UNCOVERED[op.name]}"
+        for kind, reason in UNCOVERED.items():
+            if isinstance(op, kind):
+                return f"{op.name} {reason}"
     return None
 
 

@@ -66,7 +66,7 @@ def recorded(logs: Sequence[Mapping[Part, Ints]], told: Told) -> Recording:
     _cores(recording, blocks, told)
     sites = _Sites(recording, told)
     _rows(recording, blocks, told, sites)
-    _signals(recording, blocks, sites)
+    _signals(recording, blocks, told, sites)
     _touches(recording, blocks)
     put_in_order(recording)
     return recording
@@ -222,15 +222,13 @@ def _causes(
     found, at = np.unique(table, axis=0, return_inverse=True)
     for link, word, operation in found.tolist():
         text, hop = ("all pipes", told.barrier) if link == Link.DRAIN else _signalled(word, told)
-        recording.causes.append(Cause(text, sites.number(operation), hop))
+        recording.causes.append(Cause(str(text), sites.number(operation), hop))
     return at.reshape(-1)
 
 
-def _signalled(word: int, told: Told) -> tuple[str, int]:
-    if word in told.keys:
-        key, hop = told.keys[word]
-        return str(key), hop
-    return str(_key(word)), told.flag
+def _signalled(word: int, told: Told) -> tuple[Key, int]:
+    """What a wait was for, and how far away."""
+    return told.keys[word] if word in told.keys else (_key(word), told.flag)
 
 
 def _key(word: int) -> Key:
@@ -279,7 +277,7 @@ def _arguments(
     recording.rows.arguments = _column("q", np.where(waits, 0, given))
 
 
-def _signals(recording: Recording, blocks: _Blocks, sites: _Sites) -> None:
+def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
     records, ranks, _ = blocks.part(Part.SIGNALS)
     set_time, wait_time, set_head, wait_head = records.T
     signals = recording.signals
@@ -289,6 +287,9 @@ def _signals(recording: Recording, blocks: _Blocks, sites: _Sites) -> None:
         setattr(signals, f"{prefix}_pipe", _column("b", pipes))
         setattr(signals, f"{prefix}_site", _column("i", sites.of(operations)))
     signals.set_time, signals.wait_time = _column("q", set_time), _column("q", wait_time)
+    words, at = np.unique(_field(wait_head, moments.DETAIL_SHIFT, 24), return_inverse=True)
+    ids = np.array([_signalled(word, told)[0].id for word in words.tolist()], np.int64)
+    signals.id = _column(signals.id.typecode, ids[at])
 
 
 def _touches(recording: Recording, blocks: _Blocks) -> None:

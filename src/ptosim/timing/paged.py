@@ -151,8 +151,9 @@ class PagedTimer(Silent):
                 over, cause = arrival, (head, word)
         if cause is not None:
             self._hold(page, entry, slot, Link.SIGNAL, since, over, *cause)
-        for signal, head, _, _ in told:
-            self.sheet.write(Part.SIGNALS, (signal[0], over[0], head, self._named(page, entry)))
+        waiting = self._named(page, entry)
+        for signal, head, _, word in told:
+            self.sheet.write(Part.SIGNALS, (signal[0], over[0], head, waiting | word << moments.DETAIL_SHIFT))
 
     def _told(self, page: Words, entry: Entry) -> Iterator[tuple[Moment, int, int, int]]:
         """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""

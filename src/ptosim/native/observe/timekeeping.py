@@ -143,9 +143,11 @@ def _row(f: Function, page: Value, head: Value, detail: Value, span: tuple[Value
     return _written(f, page, Part.ROWS, (first, before, *span))
 
 
-def _signal(f: Function, page: Value, token: Value, head: Value, over: Value) -> None:
+def _signal(f: Function, page: Value, word: Value, head: Value, over: Value) -> None:
     """Write a signal: the time of its set, when the wait for it was over, and both heads."""
-    _written(f, page, Part.SIGNALS, (_load(token, 0), over, _load(token, 2), _named(page, head)))
+    token = _token(page, word)
+    waiting = _named(page, head) | (word << moments.DETAIL_SHIFT)
+    _written(f, page, Part.SIGNALS, (_load(token, 0), over, _load(token, 2), waiting))
 
 
 def _pipe(head: Value) -> Value:
@@ -264,7 +266,7 @@ def _wait(f: Function, head: Value, word: Value) -> None:
     arrival = seen((_load(token, 0), _load(token, 1)), _figure(page, Figure.FLAG))
     held = is_held(since, arrival)
     _when(f, held, lambda: _hold(f, page, head, word, token, since, arrival))
-    _signal(f, page, token, head, held.select(arrival[0], since))
+    _signal(f, page, word, head, held.select(arrival[0], since))
 
 
 def _hold(f: Function, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment) -> None:
@@ -298,7 +300,7 @@ def _get(f: Function, head: Value, buffer: Value) -> None:
         latest = later.select(word, latest)
     _when(f, over[0] > since, lambda: _hold(f, page, head, latest, _token(page, latest), since, over))
     for told, word in released:
-        _when(f, told, lambda word=word: _signal(f, page, _token(page, word), head, over[0]))
+        _when(f, told, lambda word=word: _signal(f, page, word, head, over[0]))
 
 
 RELEASING = [buffer_word(0, pipe, 0) for pipe in moments.PIPE_ORDER]

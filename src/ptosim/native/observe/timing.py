@@ -19,6 +19,10 @@ from ptosim.effects.names import Pipe, Space
 from ptosim.language.control import steps
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import is_scope
+from ptosim.language.sim import SimPrintTile
+from ptosim.language.sim_table import SimGather, SimScatter
+from ptosim.language.sync_token import SimTSync
+from ptosim.language.system import Print
 from ptosim.language.types import PtrType
 from ptosim.machine import moments
 from ptosim.machine.sync import DONE, PIPES, SLOT
@@ -34,14 +38,12 @@ if TYPE_CHECKING:
     from ptosim.native.flow import Function
     from ptosim.native.program import Body, Work
 
-UNCOVERED = {
-    "pto.sim.tsync": "waits for entries by the bytes that they touch",
-    "pto.sim.gather": "reads what its indices say",
-    "pto.sim.gather_mte2": "reads what its indices say",
-    "pto.sim.scatter": "writes where its indices say",
-    "pto.sim.scatter_mte3": "writes where its indices say",
-    "pto.print": "prints, which a profile does not",
-    "pto.sim.print_tile": "prints, which a profile does not",
+UNCOVERED: dict[type[Operation], str] = {
+    SimTSync: "waits for entries by the bytes that they touch",
+    SimGather: "reads what its indices say",
+    SimScatter: "writes where its indices say",
+    Print: "prints, which a profile does not",
+    SimPrintTile: "prints, which a profile does not",
 }
 """Operations whose kernels are profiled by the reference engine, and why."""
 
