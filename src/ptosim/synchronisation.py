@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.api import Kernel, Module, check, load, profile, prove
 from ptosim.diagnostics import Finding, PTOError, Source, error
-from ptosim.effects.sync import signalling
+from ptosim.effects.sync import BARRIER, signalling
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -207,7 +207,7 @@ class Draft:
 
 
 def _barriers(module: VerifiedModule) -> int:
-    return sum(op.name == "pto.barrier" for op in module.parsed.module.walk())
+    return sum(op.name == BARRIER for op in module.parsed.module.walk())
 
 
 def _loaded(source: str, target: str, order: str) -> Module:
