@@ -158,6 +158,7 @@ _COPIES = (
     _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, _ROWS, *_LOOPS),
     _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, _OLD_ROWS, *fits("sid", 1)),
     _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, requires=required(*_IN)),
+    _copy("sim.l1_gm", Pipe.FIX, "l0c_gm", Space.L1, Space.GM, requires=required(*_OUT)),
     _copy(
         *("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
         registers=("LOOP_OUTTOL1",),

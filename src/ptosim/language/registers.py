@@ -38,6 +38,17 @@ def reaching(op: Operation, setter: str) -> Reaching:
         here = parent
 
 
+def writes(op: Operation, setter: str) -> list[PTOOperation]:
+    """Every write of the register in the module of an operation."""
+    return [each for each in _top(op).walk() if each.name == setter and isinstance(each, PTOOperation)]
+
+
+def _top(op: Operation) -> Operation:
+    while (parent := op.parent_op()) is not None:
+        op = parent
+    return op
+
+
 def _may_write(op: Operation, setter: str) -> bool:
     """Whether an operation contains the write, or calls what does."""
     inside = list(op.walk())
@@ -47,8 +58,6 @@ def _may_write(op: Operation, setter: str) -> bool:
 
 def _is_only_launched(function: Function) -> bool:
     """Whether a function is an entry that nothing calls."""
-    top: Operation = function
-    while (parent := top.parent_op()) is not None:
-        top = parent
+    top = _top(function)
     called = any(isinstance(op, Call) and op.function is function for op in top.walk())
     return not called and isinstance(top, ModuleOp) and function in entry_functions(top)

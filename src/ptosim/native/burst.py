@@ -14,7 +14,7 @@ from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.core import Core, Unit
 from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside
+from ptosim.native.global_memory import Place, read_inside, write_inside
 from ptosim.native.ir import I32, I64, PTR, Value
 from ptosim.native.transfer import read
 
@@ -170,39 +170,14 @@ def _nested(
 
 
 def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
-    """Read all rows, then write them in order; the destination is on the chip."""
+    """Read all rows, then write them in order."""
     burst.check(core, source, dest)
     unless_empty(core.f, burst, lambda: _copy_rows(core, burst, source, dest))
 
 
 def _stretch(core: Core, verb: str, side: Side, extent: Value) -> Value:
-    return core.stretch(verb, side.space, side.base, extent, alignment_of(side.space, core.target.name), side.at)
-
-
-def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
-    f = core.f
-    if source.space is Space.GM:
-        place, outside = core.global_place("reads", source.base, burst.source_extent())
-        target = _stretch(core, "writes", dest, burst.dest_extent())
-        burst.observe(core, source, dest)
-        read_rows(core, burst, place, outside, target)
-        return
-    origin = _stretch(core, "reads", source, burst.source_extent())
-    target = _stretch(core, "writes", dest, burst.dest_extent())
-    burst.observe(core, source, dest)
-    if source.space is not dest.space:
-        _move(f, burst, origin, target)
-        return
-    extent = burst.source_extent()
-    apart = (source.base + extent <= dest.base) | (dest.base + burst.dest_extent() <= source.base)
-
-    def staged() -> None:
-        """What is written must not be read again."""
-        room = f.emit(PTR, f"alloca i8, {extent}, align {BLOCK}")
-        room.copy_from(origin, extent)
-        _move(f, burst, room, target)
-
-    either(f, apart, lambda: _move(f, burst, origin, target), staged)
+    alignment = alignment_of(side.space, core.target.name)
+    return core.stretch(verb, side.space, side.base, extent, alignment, side.at)
 
 
 def _move(f: Function, burst: Burst, origin: Value, target: Value) -> None:
@@ -232,6 +207,22 @@ def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Va
         either(core.f, outside, clipped, whole)
     else:
         whole()
+
+
+def _write_rows(core: Core, burst: Burst, origin: Value, place: Place, outside: Value) -> None:
+    """Rows from a host address to GM."""
+
+    def clipped() -> None:
+        each_row(
+            core.f,
+            burst.loops,
+            lambda source, dest: write_inside(place.further(dest), origin.at(source), burst.length),
+        )
+
+    if core.unit.drop:
+        either(core.f, outside, clipped, lambda: _move(core.f, burst, origin, place.address))
+    else:
+        _move(core.f, burst, origin, place.address)
 
 
 # --- fill -----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ this walks the operations and binds the parameters of their lowerings.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -102,6 +103,20 @@ class Builder:
         return self.sites[op]
 
 
+@dataclass(frozen=True, eq=False)
+class Work:
+    """An entry where it is issued."""
+
+    op: Operation
+    number: int
+    """Of its operation."""
+    captured: Sequence[SSAValue]
+    outside: Sequence[Value]
+    """What each captured value is there."""
+    registers: Sequence[Register]
+    """Captured after them."""
+
+
 class Body:
     """Operations becoming the code of one function."""
 
@@ -138,6 +153,8 @@ class Body:
         sync.lower_flags(self.f, self.flags)
 
     def operation(self, op: Operation) -> None:
+        if self.unit.observer is not None:
+            self.unit.observer.operation_begins(self, op)
         if is_scope(op) and not self.in_scope:
             self.launch(op)
         elif (structured := _STRUCTURED.get(op.name)) is not None:
@@ -199,14 +216,26 @@ class Body:
             if observer is not None:
                 observer.entry_ends(body.core(op), op)
 
+        work = Work(op, number, captured, outside, registers)
         entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, len(registers), build)
         self.unit.entries.add(number)
         if shares:
             entries.wait(entry)
-            call_entry(f, self.unit.routine("run_entry", RUNNER, fill_runner), number, words)
+            self._call(core, work, words)
         else:
             entries.build_alone(entry)
-            run_entry(f, number, words)
+            run_entry(f, number, words, self._told(core, work))
+
+    def _call(self, core: Core, work: Work, words: Sequence[Value]) -> None:
+        """Run an entry through a function that all of them share; an observer that adds code to it has its own."""
+        if self.unit.observer is None:
+            call_entry(self.f, self.unit.routine("run_entry", RUNNER, fill_runner), work.number, words)
+        else:
+            run_entry(self.f, work.number, words, self._told(core, work))
+
+    def _told(self, core: Core, work: Work) -> Callable[[Value], Value | None] | None:
+        observer = self.unit.observer
+        return None if observer is None else lambda words: observer.entry_called(core, work, words)
 
     # --- one instruction --------------------------------------------------------------------------------------------
 

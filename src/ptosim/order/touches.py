@@ -6,24 +6,23 @@ the whole memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
-from ptosim.effects.dma import LOOP_SETTERS, packed_sizes, packed_strides
-from ptosim.effects.dma_layout import GROUPS, MATRIX_SETTERS, group_fields
 from ptosim.effects.names import Space
 from ptosim.effects.record import Access
 from ptosim.effects.vector_memory import ALWAYS, LoadMode, StoreMode, demand
 from ptosim.language.control import For
 from ptosim.language.operation import PTOOperation
-from ptosim.language.registers import Reaching, reaching
 from ptosim.language.static import static_of
+from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import MaskType
 from ptosim.order.model import Plain, Range, Span, Touch
 from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
+from ptosim.order.registers import from_registers
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
 
 ENDLESS = symbol(Symbol(is_single=False))
@@ -33,11 +32,10 @@ _FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loo
 
 
 class Operands:
-    """The operands of an operation by role, for the closed forms of its record; those of older spellings that are in
-    registers as the last write left them."""
+    """The operands of an operation by role, for the closed forms of its record, and those that it has in registers."""
 
-    def __init__(self, op: PTOOperation, values: Values) -> None:
-        vars(self).update(_from_registers(op, values))
+    def __init__(self, op: PTOOperation, values: Values, registers: dict[str, Any]) -> None:
+        vars(self).update(registers)
         for role in op.operand_roles:
             given = [values.number(value) for value in op.segment(role)]
             if role in op.variadic_roles:
@@ -55,6 +53,17 @@ class Operands:
 def touches_of(op: Operation, values: Values, target: str) -> tuple[Touch, ...]:
     """What an operation outside of scopes touches."""
     return tuple(_touches(op, values, target, ()))
+
+
+def awaited(op: SimTSync, values: Values) -> tuple[Range, ...]:
+    """The bytes that a scoped wait asks for."""
+    found: list[Range] = []
+    for address, size in zip(op.addresses, op.sizes, strict=True):
+        base = values.of(address)
+        if isinstance(base, Pointer):
+            whole = Range(base.space, base.origin, None, (), (None,))
+            found.append(_spread(whole, base.offset, [base.offset + values.number(size)], ()))
+    return tuple(found)
 
 
 def touches_of_scope(
@@ -120,68 +129,20 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset: Number = base.offset if isinstance(base, Pointer) else base
     whole = Range(access.space, origin, None, (), (None,))
-    if access.reach == "unknown":
+    registers = from_registers(op, values)
+    if registers is None or access.reach == "unknown":
         return whole
-    try:
-        low, high = access.extent(Operands(op, values))
-    except Unwritten:
-        return whole
+    low, high = access.extent(Operands(op, values, registers))
     ends: list[Number] = [offset + high]
     if (reach := _active_bytes(op, access, values)) is not None:
         ends.append(offset + low + reach)
     return _spread(whole, offset + low, ends, inner)
 
 
-class Unwritten(Exception):
-    """What a register holds depends on how the program got there."""
-
-
-def _from_registers(op: PTOOperation, values: Values) -> dict[str, Any]:
-    """The operands that the current spelling of a copy has and this one takes from registers."""
-    for name in effects()[op.name].reads:
-        if name in LOOP_SETTERS:
-            return _loops(op, values, *LOOP_SETTERS[name])
-        if name in MATRIX_SETTERS:
-            return _groups(op, values, MATRIX_SETTERS[name])
-    return {}
-
-
-def _loops(op: PTOOperation, values: Values, sizes: str, *strides: str) -> dict[str, Any]:
-    counts = _words(reaching(op, sizes), values, (1, 1), packed_sizes)
-    used = [
-        (0, 0) if isinstance(count, int) and count == 1 else _words(reaching(op, name), values, (0, 0), packed_strides)
-        for count, name in zip(counts, strides, strict=True)
-    ]
-    source, dest = zip(*used, strict=True)
-    return {"loop_counts": counts, "loop_source_strides": source, "loop_dest_strides": dest}
-
-
-def _groups(op: PTOOperation, values: Values, setter: str) -> dict[str, Any]:
-    fields = _words(reaching(op, setter), values, (0,) * len(GROUPS), group_fields)
-    return dict(zip(GROUPS, fields, strict=True))
-
-
-def _words(
-    found: Reaching, values: Values, start: tuple[int, ...], unpack: Callable[[Any], tuple[Any, ...]]
-) -> tuple[Number, ...]:
-    """What the last write left in a register: its operands, or the fields of its word."""
-    if found is None:
-        raise Unwritten
-    if found == "start":
-        return start
-    operands = tuple(values.number(value) for value in found.operands)
-    if len(operands) == len(start):
-        return operands
-    (word,) = operands
-    if not isinstance(word, int):
-        raise Unwritten
-    return unpack(word)
-
-
 def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...]) -> Range:
     """The bytes of all iterations of the inner loops; of several ends the nearest that is known."""
     numbers = [low, *ends]
-    turns = next((n for n in numbers if isinstance(n, Periodic) and n.loop not in inner), None)
+    turns = next((n for n in numbers if isinstance(n, Periodic) and n.loop not in inner and n.loop >= 0), None)
     if turns is None:
         return Range(whole.space, whole.origin, None, (), (_span(low, ends, inner, None, 0),))
     length = max(len(n.values) for n in numbers if isinstance(n, Periodic) and n.loop == turns.loop)

@@ -120,6 +120,24 @@ def mte_gm_l1(
     yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
 
 
+@semantics(grouped.SimL1Gm)
+def l1_gm(
+    core: Core,
+    source: int,
+    dest: int,
+    len_burst: int,
+    n_burst: int,
+    source_stride: int,
+    dest_stride: int,
+    loop_counts: Sequence[int],
+    loop_source_strides: Sequence[int],
+    loop_dest_strides: Sequence[int],
+) -> Iterator[None]:
+    loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
+    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
+    yield from _moved(core, burst, Side(Space.L1, source), Side(Space.GM, dest))
+
+
 @semantics(op.CopyGmToCbuf)
 def copy_gm_to_cbuf(
     core: Core,

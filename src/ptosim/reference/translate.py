@@ -22,17 +22,18 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
 from ptosim.language.binding import element_for, standing, zeroing_mask
+from ptosim.language.control import steps
 from ptosim.language.function import Function
 from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import Closeness
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures, steps
+from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures
 from ptosim.reference.mask import FULL
 from ptosim.reference.observed import Act
 from ptosim.reference.requirement import guarded
@@ -258,7 +259,7 @@ class Translator:
             raise error("unsupported", f"{op.name} is not simulated yet", self.module.parsed.location(op))
         static, record = static_of(op, self.module.target), effects().get(op.name)
         meaning = guarded(meaning, record.requires(static) if record is not None else ())
-        arguments = self._arguments(op, meaning, static)
+        arguments = self.arguments(op, meaning, static)
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
         if self.watch is not None and self.watch.wants(self.site(op)):
             self._watched(op, meaning, arguments, queued, self.watch)
@@ -267,6 +268,10 @@ class Translator:
         elif queued:
             self._issue(op, meaning, self.constant(meaning.function, "k"), arguments)
         else:
+            if self.followed and self.in_scope and self._accesses(op):
+                # what a function does that the scope calls is not told apart
+                told = None if enclosing_scope(op) is None else self.site(op)
+                self.line(f"core.act = {self.constant(told, 'site')}")
             self._call_function(op, meaning, arguments)
             if self.observed and op.name.startswith("pto.set_loop_size"):
                 self.line(f"core.resized({self.constant(self.site(op), 'site')})")
@@ -381,7 +386,7 @@ class Translator:
         values = [value for value in op.segment(role) if is_vector_state(value.type)]
         return self.taint(values[0]) if values else "None"
 
-    def _arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
+    def arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
         bound: Mapping[str, Any] = meaning.bind(static) if meaning.bind is not None else {}
         return [self._argument(op, parameter, static, bound) for parameter in meaning.parameters]
 
