@@ -175,6 +175,38 @@ def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     unless_empty(core.f, burst, lambda: _copy_rows(core, burst, source, dest))
 
 
+def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
+    f = core.f
+    if source.space is Space.GM:
+        place, outside = core.global_place("reads", source.base, burst.source_extent())
+        target = _stretch(core, "writes", dest, burst.dest_extent())
+        burst.observe(core, source, dest)
+        read_rows(core, burst, place, outside, target)
+        return
+    origin = _stretch(core, "reads", source, burst.source_extent())
+    if dest.space is Space.GM:
+        place, outside = core.global_place("writes", dest.base, burst.dest_extent())
+        burst.observe(core, source, dest)
+        _write_rows(core, burst, origin, place, outside)
+        return
+    target = _stretch(core, "writes", dest, burst.dest_extent())
+    burst.observe(core, source, dest)
+    if source.space is not dest.space:
+        _move(f, burst, origin, target)
+        return
+    extent = burst.source_extent()
+    apart = (source.base + extent <= dest.base) | (dest.base + burst.dest_extent() <= source.base)
+    core.suspect(lambda: apart ^ True)
+
+    def staged() -> None:
+        """What is written must not be read again."""
+        room = f.emit(PTR, f"alloca i8, {extent}, align {BLOCK}")
+        room.copy_from(origin, extent)
+        _move(f, burst, room, target)
+
+    either(f, apart, lambda: _move(f, burst, origin, target), staged)
+
+
 def _stretch(core: Core, verb: str, side: Side, extent: Value) -> Value:
     alignment = alignment_of(side.space, core.target.name)
     return core.stretch(verb, side.space, side.base, extent, alignment, side.at)
