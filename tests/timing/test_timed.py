@@ -175,10 +175,10 @@ def test_loops_branches_and_rounds_of_a_scope():
 
 def test_prices_stay_found_when_the_table_grows():
     """A key lies at the place that its low bits name, or behind it; half of the places stay empty."""
-    supplies = Supplies(lambda work, path, words: (7 * work, work), {})
+    supplies = Supplies(lambda work, path, words, touches: (7 * work, work), {0: 3000})
     keys = [(number * 0x9E3779B97F4A7C15 & (1 << 63) - 1) | 1 for number in range(1, 3000)]
     for number, key in enumerate(keys):
-        supplies.enter(key, number, (), 0)
+        supplies.enter(key, number, (), 0, ())
     address, size = supplies.table
     table = np.ctypeslib.as_array((ctypes.c_int64 * (size * PRICE_WORDS)).from_address(address)).reshape(size, -1)
     assert size >= 2 * len(keys)
