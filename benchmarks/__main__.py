@@ -13,7 +13,7 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks import growth, observing, starting, throughput, tiles
+from benchmarks import growth, observing, profiling, starting, throughput, tiles
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -27,6 +27,7 @@ def main() -> None:
         "tiles": tiles.table(),
         "starting": starting.table(),
         "observing": observing.table(quick),
+        "profiling": profiling.table(quick),
         "growth": growth.table(quick),
     }
     facts = {

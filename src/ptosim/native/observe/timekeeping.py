@@ -19,8 +19,8 @@ from ptosim.native.observe.routines import SYMBOLS, Routine
 
 WAYS = {
     Routine.WORK: (I64, I64, I64, PTR, I64),
-    Routine.SET: (I64, I64),
-    Routine.WAIT: (I64, I64),
+    Routine.HELD: (I64, I64, I64),
+    Routine.PASSED: (I64, I64, I64),
     Routine.GET: (I64, I64),
     Routine.BARRIER: (I64,),
     Routine.DRAIN: (I64,),
@@ -29,6 +29,10 @@ WAYS = {
     Routine.FENCE: (),
 }
 """What each takes after the context."""
+
+
+AHEAD = 512
+"""Bytes of the log that are asked for before they are written: kernels that stream leave nothing of it in the cache."""
 
 
 def page_of(f: Function) -> Value:
@@ -51,7 +55,8 @@ def called(f: Function, routine: Routine, *arguments: Value) -> Value:
 def count(f: Function, operations: int) -> None:
     """The scalar unit has done so much by itself."""
     page = page_of(f)
-    _keep(page, moments.S, counted(_free(page, moments.S), operations, _figure(page, Figure.SCALAR)))
+    moment = counted(_free(page, moments.S), operations, _figure(page, Figure.SCALAR))
+    _store(page, moments.FREE + 2 * moments.S, moment[0])
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -128,8 +133,9 @@ def _new(f: Function, page: Value, part: Part, count: Value | int) -> tuple[Valu
     _when(f, _load(log, words + moments.NEXT) + count > _load(log, words + moments.END), ask)
     number = _load(log, words + moments.NEXT)
     _store(log, words + moments.NEXT, number + count)
-    base = _word(log, words + moments.BASE).load(PTR, WORD_BYTES)
-    return number, base.at(number * (moments.WIDTHS[part] * WORD_BYTES))
+    place = _word(log, words + moments.BASE).load(PTR, WORD_BYTES).at(number * (moments.WIDTHS[part] * WORD_BYTES))
+    place.at(AHEAD).prefetch(first=True, write=True)
+    return number, place
 
 
 def _named(page: Value, head: Value) -> Value:
@@ -158,7 +164,7 @@ def _pipe(head: Value) -> Value:
 def _issued(page: Value) -> Moment:
     """The scalar unit has issued one thing more."""
     moment = counted(_free(page, moments.S), 1, _figure(page, Figure.SCALAR))
-    _keep(page, moments.S, moment)
+    _store(page, moments.FREE + 2 * moments.S, moment[0])
     return moment
 
 
@@ -235,32 +241,44 @@ def _asked(f: Function, page: Value, work: Value, full: Value, words: Value) -> 
     return f.emit(PTR, f"inttoptr {price} to ptr")
 
 
-def _set(f: Function, head: Value, word: Value) -> None:
-    """A set or release: what it tells is kept for whoever waits."""
+def set_signal(f: Function, head: int, word: Value) -> None:
+    """In place: a set or release keeps what it tells for whoever waits."""
     page = page_of(f)
-    (time, row), _ = ready(_free(page, _pipe(head)), _issued(page))
+    moment, _ = ready(_free(page, _slot(head)), _issued(page))
     token = _token(page, word)
-    for number, content in enumerate((time, row, _named(page, head))):
+    for number, content in enumerate((*moment, _named(page, f.constant(I64, head)))):
         _store(token, number, content)
 
 
-def _wait(f: Function, head: Value, word: Value) -> None:
-    """A wait for a flag of this core, which has been set."""
-    page, pipe = page_of(f), _pipe(head)
-    (since, _), _ = ready(_free(page, pipe), _issued(page))
+def wait_for_signal(f: Function, head: int, word: Value) -> None:
+    """In place: a wait for a flag of this core, which has been set."""
+    page = page_of(f)
+    (since, _), _ = ready(_free(page, _slot(head)), _issued(page))
+    token = _token(page, word)
+    held = is_held(since, seen((_load(token, 0), _load(token, 1)), _figure(page, Figure.FLAG)))
+    arguments = f.constant(I64, head), word, since
+    f.settle()
+    (status,) = f.choose(
+        held, lambda: [called(f, Routine.HELD, *arguments)], lambda: [called(f, Routine.PASSED, *arguments)]
+    )
+    f.leave_with(status)
+
+
+def _slot(head: int) -> int:
+    return head >> moments.PIPE_SHIFT
+
+
+def _held(f: Function, head: Value, word: Value, since: Value) -> None:
+    """A wait that was reached before it was satisfied."""
+    page = page_of(f)
     token = _token(page, word)
     arrival = seen((_load(token, 0), _load(token, 1)), _figure(page, Figure.FLAG))
+    _hold(f, page, head, word, token, since, arrival)
 
-    def held() -> Sequence[Value]:
-        _hold(f, page, head, word, token, since, arrival)
-        return ()
 
-    def passed() -> Sequence[Value]:
-        _signal(f, page, word, head, since)
-        return ()
-
-    f.settle()
-    f.choose(is_held(since, arrival), held, passed)
+def _passed(f: Function, head: Value, word: Value, since: Value) -> None:
+    """A wait that had nothing to wait for."""
+    _signal(f, page_of(f), word, head, since)
 
 
 def _hold(f: Function, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment) -> None:
@@ -372,8 +390,8 @@ def _end(f: Function) -> None:
 
 _FILL: dict[Routine, Callable[..., None]] = {
     Routine.WORK: _work,
-    Routine.SET: _set,
-    Routine.WAIT: _wait,
+    Routine.HELD: _held,
+    Routine.PASSED: _passed,
     Routine.GET: _get,
     Routine.BARRIER: _barrier,
     Routine.DRAIN: _drain,
