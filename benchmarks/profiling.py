@@ -1,5 +1,5 @@
-"""What a profile by compiled code costs: times the plain native run of the same launch, on the same arrays, in turns and
-one thread; what compiling costs with an observer; what it takes to make the recording of a log."""
+"""What a profile by compiled code costs: times the plain native run of the same launch, on the same arrays, in turns
+and on one thread; and what compiling costs when the code is to be profiled."""
 
 from __future__ import annotations
 

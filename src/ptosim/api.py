@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ptosim.profiling import Pricing
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
+    from ptosim.repair.rehearsal import Trials
     from ptosim.report.check_report import CheckReport
     from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from ptosim.sanitize.last_writer import Written
     from ptosim.sanitize.observation import Observation
     from ptosim.sanitize.program import Program
-    from ptosim.sanitize.rehearsal import Trials
     from ptosim.target import Target
     from ptosim.timing.recording import Recording
     from ptosim.timing.work import Prices
@@ -455,12 +455,18 @@ def examine(
     engine: str = "native",
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
+    from ptosim.repair.engine import Engine
     from ptosim.report.check_report import report
-    from ptosim.sanitize.session import repaired
+    from ptosim.report.fix import Fix
 
     chosen = _blocks(blocks, launch.grid, kernel.outline.cross_block, unwritten)
     most = None if max_findings is None else _count("max_findings", max_findings)
     strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
+    source = kernel.module.outline.source
+
+    def untouched() -> Fix:
+        return Fix(source.name, source.text, source.text, verified=True)
+
     _choice("engine", engine, ENGINES)
     sifting = None if engine == "reference" or unwritten else sifted(kernel, launch, chosen)
     if sifting is None:
@@ -468,11 +474,17 @@ def examine(
     elif sifting.blocks:
         observation = _judged(kernel, replace(launch, block_done=None), strictness, sifting)
     else:
-        return report(kernel.name, ())
+        return report(kernel.name, (), mend=untouched)
     if not observation.findings:
-        return report(kernel.name, ())
+        return report(kernel.name, (), mend=untouched)
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
-    return report(kernel.name, repaired(observation, trials), most)
+    repair = Engine(observation, trials)
+
+    def mend() -> Fix:
+        found = repair.outcome()
+        return Fix(source.name, source.text, found.text, found.verified, found.notes, found.left)
+
+    return report(kernel.name, repair.findings(), most, mend)
 
 
 def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted) -> Observation:
@@ -493,7 +505,7 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | No
     sieve = kernel.sieve()
     if isinstance(sieve, str):
         return None
-    arguments = launch.arguments.copied()
+    arguments = launch.arguments
     run = NativeRun(
         arguments.values,
         arguments.buffers,
@@ -509,25 +521,34 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | No
 def _trials(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
 ) -> Trials:
-    """How edited texts are tried: on the blocks that findings are about, on all that were chosen, and on the first and
-    the last of larger launches. A text that the verifier warns of more than before counts as one that does not load."""
+    """How edited texts are tried. A text that the verifier warns of more than before counts as one that does not
+    load."""
     from ptosim.enlargement import enlargements
-    from ptosim.sanitize.rehearsal import Trials
+    from ptosim.repair.rehearsal import Trials
 
     outline, together = kernel.module.outline, kernel.program.cross_block
 
+    @lru_cache(maxsize=2)  # a text that is clean is run several times in succession
+    def loaded(text: str) -> Kernel | None:
+        try:
+            module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
+            found = module.kernel(kernel.name)
+            _ = found.program  # what cannot be run says so here
+        except PTOError:
+            return None
+        return None if len(module.warnings) > len(outline.warnings) else found
+
     def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Callable[[str], Observation | None]:
         def check_text(text: str) -> Observation | None:
-            try:
-                module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
-                subject = module.kernel(kernel.name)
-                _ = subject.program  # what cannot be run says so here
-            except PTOError:
-                return None
-            is_worse = len(module.warnings) > len(outline.warnings)
-            return None if is_worse else observed(subject, launched(), mem_bar, chosen)
+            subject = loaded(text)
+            return None if subject is None else observed(subject, launched(), mem_bar, chosen)
 
         return check_text
+
+    def proof(text: str) -> bool | None:
+        subject = loaded(text)
+        verdict = None if subject is None else prove(subject)
+        return None if verdict is None or (verdict.undecided and not verdict.findings) else verdict.proven
 
     part = [block for block in blocks if block in concerned or together] or blocks
     ends = range(launch.grid) if together else sorted({0, launch.grid - 1})
@@ -536,6 +557,7 @@ def _trials(
         trial(lambda: launch, part),
         None if len(part) == len(blocks) else trial(lambda: launch, blocks),
         [[trial(lambda size=size: replace(launch, arguments=size()), ends) for size in way] for way in ways],
+        proof,
     )
 
 

@@ -61,11 +61,14 @@ def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
     """The kernel with the filter of `check`, or only the reason why there is none."""
     from ptosim.native.observe.coverage import uncovered
     from ptosim.native.observe.filter import Filter
+    from ptosim.native.observe.usage import usage
 
     if (reason := uncovered(program, module.target)) is not None:
         return Compiled(b"", {"uncovered": reason})
     operations = list(reached(*program.entries.values()))
-    return compile_kernel(module, program, False, observer=Filter(operations, load_target(module.target)))
+    compiled = compile_kernel(module, program, False, observer=Filter(operations, load_target(module.target)))
+    used = usage(program, module.target)
+    return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
 
 
 @without_collection()

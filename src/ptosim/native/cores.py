@@ -64,6 +64,8 @@ class Invocation:
     buffers: Sequence[tuple[int, int]]  # address and bytes of each buffer that the pointers name
     max_steps: int = 10**9
     names: Sequence[str] = ()  # of the parameters behind each buffer
+    readable: int = -1  # bits by the number of a buffer, for code that is checked: what lies there is what it reads
+    writable: int = -1
     owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
     attach: "Callable[[Cluster], Observer] | None" = None  # prepares cores that are watched; who hears of the machine
 

@@ -6,7 +6,7 @@ Nothing here parses or compiles, and nothing imports xDSL: a kernel from the cac
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Source
@@ -23,6 +23,7 @@ from ptosim.native.toolchain import Program
 from ptosim.target.profile import Target
 
 if TYPE_CHECKING:
+    from ptosim.native.observe.stand_ins import Stock
     from ptosim.native.observe.sweep import Sifted
 
 
@@ -65,13 +66,22 @@ class LinkedKernel:
         self._poisoned = Runner(executable, target, reachable, poison=True)
         self._cross_block: bool = data["cross_block"]
         self._in_order: bool = data["in_order"]
+        self._usage: Any = data.get("usage")
+        self._stock: Stock | None = None
 
     def sift(self, run: Run, blocks: Sequence[int]) -> Sifted:
-        """Run blocks of a kernel that was compiled to be checked, to find those that have to be judged."""
+        """Run blocks of a kernel that was compiled to be checked, to find those that have to be judged. The buffers
+        keep what they hold."""
+        from ptosim.native.observe.stand_ins import Stock
         from ptosim.native.observe.sweep import Sifted, all_records
 
+        self._stock = self._stock or Stock(self._usage)
+        given = self._stock.stand_ins(run.values, run.buffers)
+        invocation = _invocation(replace(run, buffers=given.buffers))
+        invocation = replace(invocation, readable=given.readable, writable=given.writable)
         threads = 1 if self._in_order else run.threads
-        failed, records = self._runner.sift(_invocation(run), _stretches(blocks), threads, run.block_done)
+        failed, records = self._runner.sift(invocation, _stretches(blocks), threads, run.block_done)
+        self._stock.take_back(given, run.buffers)
         return Sifted(failed, all_records(records))
 
     def __call__(self, run: Run) -> None:
@@ -86,7 +96,7 @@ class LinkedKernel:
 
 def _invocation(run: Run) -> Invocation:
     buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
-    return Invocation(run.grid, run.values, buffers, run.max_steps, run.names, run.buffers, run.attach)
+    return Invocation(run.grid, run.values, buffers, run.max_steps, run.names, owner=run.buffers, attach=run.attach)
 
 
 def _suspicion(fault: Fault) -> Suspicion:

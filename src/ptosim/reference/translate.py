@@ -21,6 +21,7 @@ from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
+from ptosim.language.binding import element_for, standing, zeroing_mask
 from ptosim.language.control import steps
 from ptosim.language.function import Function
 from ptosim.language.kinds import passes_over
@@ -211,16 +212,7 @@ class Translator:
 
     def site(self, op: Operation) -> Site:
         if op not in self.sites:
-            record = effects().get(op.name)
-            scope = enclosing_scope(op)
-            self.sites[op] = Site(
-                op.name,
-                self.module.parsed.location(op),
-                record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
-                self.module.parsed.location(scope) if scope is not None else None,
-                self.module.parsed.numbers.get(op, -1),
-                self.module.parsed.served(op),
-            )
+            self.sites[op] = Site(*standing(self.module.parsed, op))
         return self.sites[op]
 
     # --- operations -------------------------------------------------------------------------------------------------
@@ -292,7 +284,7 @@ class Translator:
         call = f"{self.constant(meaning.function, 'k')}({', '.join(arguments)})"
         results = [self.name(result) for result in op.results]
         self.line(f"{', '.join(results)} = {call}" if results else call)
-        if (mask := zeroing_mask(op, meaning)) is not None:
+        if (mask := zeroing_mask(op, meaning.parameters)) is not None:
             for result in op.results:
                 if isinstance(result.type, VregType):
                     cleared = f"{self.name(result)} = {self.name(mask)}.zero_inactive({self.name(result)})"
@@ -374,7 +366,7 @@ class Translator:
         if not suspects:
             self.line(f"{targets} = {clean}")
             return
-        mask = zeroing_mask(op, meaning)
+        mask = zeroing_mask(op, meaning.parameters)
         extended = [*arguments, *([self.name(mask)] if mask is not None else [])]
         spread = f"core.spread({observed}, {_tuple(extended)}, {_tuple(taints)})"
         self.line(f"{targets} = {_group(clean)} if {_all_clean(suspects)} else {spread}")
@@ -382,7 +374,7 @@ class Translator:
     def _taints(self, op: Operation, meaning: Semantics) -> list[str]:
         """The taint of each argument, and at the end that of the mask that clears inactive lanes."""
         roles = list(meaning.parameters)
-        if zeroing_mask(op, meaning) is not None:
+        if zeroing_mask(op, meaning.parameters) is not None:
             roles.append("mask")
         return [self._taint_of(op, role) for role in roles]
 
@@ -423,14 +415,14 @@ class Translator:
             case "site":
                 return self.constant(self.site(op), "site")
             case "element" | "result_element":
-                return self.constant(_element(op, parameter), "e")
+                return self.constant(element_for(op, parameter), "e")
             case "active":
                 return self._active(op)
             case _:
                 raise AssertionError(f"{op.name} has no {parameter}")
 
     def _active(self, op: PTOOperation) -> str:
-        stride = _element(op, "element").bytes
+        stride = element_for(op, "element").bytes
         masks = op.segment("mask")
         return f"{self.name(masks[0])}.lanes({stride})" if masks else self.constant(FULL[stride].lanes(stride))
 
@@ -495,21 +487,10 @@ def _group(names: str) -> str:
     return f"({names})" if "," in names else names
 
 
-def zeroing_mask(op: Operation, meaning: Semantics) -> SSAValue | None:
-    """The mask that clears inactive result lanes, where the function of the instruction does not deal with it."""
-    if (
-        not isinstance(op, PTOOperation)
-        or "mask" not in op.operand_roles
-        or {"mask", "active"} & set(meaning.parameters)
-    ):
-        return None
-    return next(iter(op.segment("mask")), None)
-
-
 def observed_operation(op: Operation, meaning: Semantics, site: Site, target: str) -> Observed:
     """What an observed core has to know about an operation."""
     widths = tuple(_width(op, parameter) for parameter in meaning.parameters)
-    mask = zeroing_mask(op, meaning)
+    mask = zeroing_mask(op, meaning.parameters)
     record = effects().get(op.name)
     return Observed(
         site,
@@ -534,10 +515,3 @@ def _width_of(value: SSAValue) -> int:
     if isinstance(value.type, VregType):
         return element_of(value.type).bytes
     return MASK_WIDTH if isinstance(value.type, MaskType) else 0
-
-
-def _element(op: Operation, which: str) -> Any:
-    types = [value.type for value in (op.results if which == "result_element" else (*op.operands, *op.results))]
-    registers = [type_ for type_ in types if isinstance(type_, VregType)]
-    others = [type_ for type_ in types if not isinstance(type_, MaskType)]
-    return element_of((registers or others)[0])

@@ -13,13 +13,14 @@ import numpy as np
 from ptosim.diagnostics import Diagnostic, Source
 from ptosim.machine.memory import decode
 from ptosim.report import accounts
-from ptosim.report.accounts import CoreTime, LineTime, PathStep, PipeTime, Transfer, Waiting
+from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
 from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
 from ptosim.report.trace import path_text, write_trace
 from ptosim.target import Target
 from ptosim.timing.kernel_path import Stretch, kernel_path
 from ptosim.timing.occupancy import Life, lives
 from ptosim.timing.recording import PIPES, Kind, Recording
+from ptosim.timing.slots import Fifo, fifos
 
 if TYPE_CHECKING:
     from ptosim.report.comparison import Comparison
@@ -200,6 +201,16 @@ class Profile:
         return accounts.transfers(self.recording, {path: dma.bytes_per_cycle for path, dma in self.target.dma.items()})
 
     @cached_property
+    def fifos(self) -> Sequence[Fifo]:
+        """The FIFOs between cores, one for each direction and pair of cores, with the slots in flight at any moment."""
+        return fifos(self.recording)
+
+    @cached_property
+    def fifo_uses(self) -> Sequence[FifoUse]:
+        """The same over all blocks: how many entries passed, and how many slots they took."""
+        return accounts.fifo_uses(self.recording, self.fifos)
+
+    @cached_property
     def lines(self) -> Sequence[LineTime]:
         """The lines that took time, the hottest first."""
         return accounts.line_times(self.recording, self.path)
@@ -250,6 +261,7 @@ class Profile:
             "critical_path": [{**asdict(step), "cycles": step.cycles} for step in self.critical_path],
             "waiting": [asdict(waiting) for waiting in self.waiting],
             "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],
+            "fifos": [asdict(fifo) for fifo in self.fifo_uses],
             "lines": [asdict(line) for line in self.lines],
             "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
             "warnings": [warning.to_json() for warning in self.warnings],

@@ -82,6 +82,7 @@ class Filter(Observer):
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
         self._site: int | None = None
+        self._copies = 0
         self._visits: dict[Function, Visit] = {}
         self._scopes: dict[Function, Scope] = {}
         self._words: dict[int, int] = {}
@@ -221,11 +222,11 @@ class Filter(Observer):
         visit = self._visit(core, verb)
         if lanes <= BLOCKS:
             found = f.constant(I64, 0)
-            for lane in range(lanes):
-                taint = instruction.stored.lshr(8 * lane).trunc(I8) if instruction.stored is not None else None
-                one = extract(active, lane)
-                read = self._lane(f, verb, space, visit, extract(places, lane), one, extent, taint)
-                found = found | (read.zext(I64) << (8 * lane))
+            for number in range(lanes):
+                taint = instruction.stored.lshr(8 * number).trunc(I8) if instruction.stored is not None else None
+                one = extract(active, number)
+                read = self._lane(f, verb, space, visit, extract(places, number), one, extent, taint)
+                found = found | (read.zext(I64) << (8 * number))
         else:
             room = f.scratch(lanes * 9)
             room.store(places, 64)
@@ -320,7 +321,8 @@ class Filter(Observer):
         if space is GM:
             if visit is None:
                 clocks.step(core.f, slot)
-            in_global(core, self._suspect, slot, verb, base, steps, length)
+            in_global(core, self._suspect, self._copies, slot, verb, base, steps, length)
+            self._copies += 1
         else:
             self.rows.on_chip(core, slot, verb, space, base, steps, length)
 

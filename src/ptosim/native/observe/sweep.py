@@ -73,8 +73,7 @@ def suspicious_blocks(records: Integers) -> set[int]:
         return set()
     found: set[int] = set()
     buffers = records[:, START] >> OFFSET_BITS
-    written = np.unique(buffers[(records[:, KIND] & 1) == 1])
-    for buffer in written:
+    for buffer in set(buffers[(records[:, KIND] & 1) == 1].tolist()):
         found |= _in_buffer(records[buffers == buffer])
     return found
 

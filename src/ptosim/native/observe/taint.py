@@ -17,7 +17,9 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.record import Effects, Spread, Static
 from ptosim.effects.vector_memory import LoadMode, StoreMode
 from ptosim.language.compare import VSel
+from ptosim.language.conversion import VCvt
 from ptosim.language.operation import PTOOperation
+from ptosim.language.sfu import VExpdif
 from ptosim.language.types import VregType, element_of
 from ptosim.language.vector_gather import VGatherB
 from ptosim.language.vector_memory import VSldb, VSstb
@@ -36,6 +38,8 @@ IN_PLACE = (VSstb,)
 LOADS_IN_PLACE = (VSldb, VGatherB)
 CHOOSERS = ("index", "offsets")
 """Roles of registers that say where a lane comes from or goes to."""
+CONVERSIONS = (VCvt, VExpdif)
+"""Between lanes of different widths, of which a part is taken or filled."""
 
 
 @dataclass
@@ -173,10 +177,10 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
     widths = {element_of(value.type).bytes for value in registers}
     width = element_of(registers[0].type).bytes if registers else 4
     kept = _kept(doubts, instruction)
-    union = words.widened(f, reduce(_either, taints), width)
+    union = words.widened(f, reduce(_either, taints), max(widths, default=width))
     if isinstance(op, VSel):  # each lane of the result is the same lane of one operand or the other
         return union
-    if record.taint.spread is Spread.ELEMENTWISE and len(widths) == 1:
+    if record.taint.spread is Spread.ELEMENTWISE and (len(widths) == 1 or _stays_in_words(op)):
         gated = _gated(body, instruction, union, width)
         if kept is None:
             return gated
@@ -184,6 +188,12 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
         return gated | (kept if mask is None else kept & ~words.of_mask(f, mask, width)[1])
     gated = union if record.taint.placed_by_mask else _gated(body, instruction, union, width)
     return words.if_any(f, gated if kept is None else gated | kept)
+
+
+def _stays_in_words(op: Operation) -> bool:
+    """Whether lanes of one width become lanes of another in the same word: i and 2i, or 4i, and what follows."""
+    elements = [element_of(value.type) for value in (*op.operands, *op.results) if isinstance(value.type, VregType)]
+    return isinstance(op, CONVERSIONS) and all(8 <= element.bits <= 32 for element in elements)
 
 
 def _kept(doubts: Doubts, instruction: Instruction) -> Value | None:
