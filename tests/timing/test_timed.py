@@ -219,6 +219,34 @@ def test_what_lies_outside_is_told_by_the_reference():
     assert [warning.kind for warning in profile.warnings] == ["out-of-bounds"] * 2
 
 
+def test_arguments_keep_what_they_hold():
+    kernel = kernel_of(COPY_IN, barrier("ALL"), SCOPE, barrier("ALL"), COPY_OUT)
+    x, y = np.arange(1024, dtype=np.float32) - 512, np.full(1024, 7, np.float32)
+    for _ in range(2):
+        assert is_native(kernel, x, y, 3)
+    assert (x == np.arange(1024) - 512).all() and (y == 7).all()
+    assert is_native(kernel, x, x, 3)
+    assert (x == np.arange(1024) - 512).all()
+
+
+def test_a_pointer_that_leaves_its_argument_is_left_to_the_reference():
+    """What lies behind is the other argument, which the kernel is not known to read."""
+    far = (
+        "%far = arith.constant 70368744177664 : index",
+        "%z = pto.addptr %x, %far : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>",
+    )
+    kernel = kernel_of(*far, COPY_IN.replace("%x,", "%z,"), barrier("ALL"), COPY_OUT)
+    assert not is_native(kernel, *arrays(), 3)
+    same(kernel, *arrays(), 3)
+
+
+def test_a_log_has_an_end(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ptosim.native.observe.stopwatch.MOST_RECORDS", 1)
+    lines = "%m = arith.index_cast %n : i32 to index", "scf.for %i = %c0 to %m step %c1 {", SCOPE, "}"
+    with pytest.raises(PTOError, match="limit: a profile keeps at most"):
+        ptosim.profile(kernel_of(*lines), *arrays(), 100_000)
+
+
 def test_an_error_is_the_reference_s():
     kernel = kernel_of(wait_flag("MTE2", "V"), SCOPE)
     same_outcome(kernel, *arrays(), 3)

@@ -18,6 +18,7 @@ The times of a core that compiled code shares with this package are words of a p
                                  is, if not its own
     TOUCH_HASH                   a number that differs where they do
     LOG, ROUTINES                addresses of the log and of what compiled code calls
+    READABLE, WRITABLE           bits by the number of a buffer of GM: whether it may be accessed
     FIRST + part                 the number of the first record of the block
     TOKENS + 4*word              what the flag, token or release of a sync word tells: time, row and head of its set
 Words that all cores of a cluster share, the log:
@@ -166,7 +167,9 @@ TOUCH_HASH = PLACE + 6
 LOG = PLACE + 7
 ROUTINES = PLACE + 8
 ROUTINE_ROOM = 16
-FIRST = ROUTINES + ROUTINE_ROOM
+READABLE = ROUTINES + ROUTINE_ROOM
+WRITABLE = READABLE + 1
+FIRST = READABLE + 2
 TOKENS = FIRST + Part.CORES
 TOKEN_WORDS = 4
 PAGE_WORDS = TOKENS + TOKEN_WORDS * CORE_WORDS

@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
+from ptosim.diagnostics import error
 from ptosim.machine import moments
 from ptosim.machine.entry import Key
 from ptosim.machine.moments import Figure, Part
 from ptosim.machine.observer import Observer
 from ptosim.machine.sync import CORE_WORDS
 from ptosim.native.context import WORD_BYTES, Status
-from ptosim.native.cores import Cluster
+from ptosim.native.cores import Cluster, Invocation
 from ptosim.native.observe.routines import SYMBOLS, Routine
 from ptosim.native.resident import resident
 
@@ -27,6 +28,8 @@ _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
 
 CHUNKS = {Part.ROWS: 1 << 16, Part.POOL: 1 << 18, Part.SIGNALS: 1 << 16, Part.CORES: 1 << 12}
 """Records of a chunk."""
+MOST_RECORDS = 1 << 25
+"""Of one part of a log: 1 GB of rows."""
 FIRST_PRICES = 1 << 10
 _ALL = (1 << 64) - 1
 
@@ -181,6 +184,9 @@ class Sheet:
 
     def _extend(self, part: Part) -> None:
         header, words = self.header, 3 * part
+        if header[words + moments.NEXT] >= MOST_RECORDS:
+            message = f"a profile keeps at most {MOST_RECORDS:,} entries and waits of one thread"
+            raise error("limit", message, hint="time fewer blocks, or smaller arguments")
         if self.chunks[part]:
             self.ends[part].append(header[words + moments.NEXT])
         self.chunks[part].append(self.supplies.chunk(part))
@@ -240,7 +246,7 @@ class Sheet:
 
     # --- pages --------------------------------------------------------------------------------------------------------
 
-    def attach(self, cluster: Cluster, figures: Sequence[int]) -> None:
+    def attach(self, cluster: Cluster, invocation: Invocation, figures: Sequence[int]) -> None:
         """Prepare the pages of all cores for this log."""
         code = resident()
         for place, core in enumerate(cluster.cores.values()):
@@ -250,6 +256,7 @@ class Sheet:
                 page[figure] = figures[figure]
             self._paths.append(self.supplies.path())
             page[moments.PLACE] = place
+            page[moments.READABLE], page[moments.WRITABLE] = invocation.readable, invocation.writable
             page[moments.LOG] = ctypes.addressof(self.header)
             page[moments.PATH] = ctypes.addressof(self._paths[-1])
             page[moments.TOUCHED] = page[moments.PATH] + moments.PATH_ITEMS * WORD_BYTES
@@ -281,12 +288,12 @@ class Stopwatch:
         self.follow = follow
         self.sheets: list[Sheet] = []
 
-    def attach(self, cluster: Cluster) -> Observer:
+    def attach(self, cluster: Cluster, invocation: Invocation) -> Observer:
         """A cluster takes part in the launch."""
         with self.supplies.lock:
             sheet = Sheet(self.supplies)
         self.sheets.append(sheet)
-        sheet.attach(cluster, self.figures)
+        sheet.attach(cluster, invocation, self.figures)
         return self.follow(sheet)
 
     @property

@@ -26,6 +26,7 @@ from ptosim.language.sync_token import SimTSync
 from ptosim.language.system import Print
 from ptosim.language.types import PtrType
 from ptosim.machine import moments
+from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import DONE, PIPES, SLOT
 from ptosim.native.context import WORD_BYTES
 from ptosim.native.ir import I64, PTR, Value
@@ -50,6 +51,9 @@ UNCOVERED: dict[type[Operation], str] = {
 
 _TWICE = "sets a flag that is still set"
 _MODE = "releases a buffer for several pipes"
+_STRAY = "a pointer has left the argument that it comes from"
+_BUFFER_BITS = 63
+"""The last bit of those that say which buffers may be accessed stands for all further ones."""
 _LONG = "a vector scope takes a path of more than {} steps"
 
 
@@ -201,6 +205,13 @@ class Timing(Observer):
     def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
         if space is Space.UB:
             self._touches.stretch(core, verb, address, extent, at)
+
+    def in_global(self, core: Core, verb: str, pointer: Value) -> None:
+        """Buffers that are only read are the caller's, and those only written hold nothing: that must stay so."""
+        allowed = page_of(core.f).at((moments.WRITABLE if verb == "writes" else moments.READABLE) * WORD_BYTES)
+        number = pointer.lshr(OFFSET_BITS)
+        last = number.compare("ult", _BUFFER_BITS).select(number, _BUFFER_BITS)
+        core.fail((allowed.load(I64, WORD_BYTES).lshr(last) & 1) == 0, "unsupported", _STRAY)
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
