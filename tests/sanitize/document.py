@@ -116,8 +116,8 @@ After the first race, later findings describe one possible execution. A test com
 under random schedules.
 
 **What it costs.** A kernel without findings costs 1.2 to 2 times its native run: compiled code finds out which blocks
-may have any, and only those are judged (docs/engines.md says how, and which kernels are judged as a whole). A block that
-is judged costs about three times the reference engine, and a second run where loads are suspected.
+may have any, and only those are judged (docs/engines.md says how, and which kernels are judged as a whole). A block
+that is judged costs about three times the reference engine, and a second run where loads are suspected.
 Memory does not grow with the number of steps. Hints cost nothing while there are no findings. Otherwise at most 16
 edited texts are checked, on the blocks that have findings, which together takes at most 16 times the check; a text
 that is clean there is checked on all blocks, and then on a larger launch. One lost wait usually takes one to three

@@ -326,6 +326,18 @@ class Filter(Observer):
         else:
             self.rows.on_chip(core, slot, verb, space, base, steps, length)
 
+    def carried(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        steps: Sequence[tuple[Step, Step]],
+        length: Value,
+    ) -> None:
+        visit = self._visits.get(core.f)
+        assert visit is not None, "only entries copy rows"
+        self.rows.carried(core, visit.slot, source, dest, steps, length)
+
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
     def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:

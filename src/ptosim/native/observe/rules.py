@@ -180,6 +180,7 @@ RULES: Mapping[str, Rule] = {
     "pto.copy_ubuf_to_gm": _relying("ubtoout"),
     "pto.mte_gm_ub": _overwriting("outtoub"),
     "pto.mte_ub_gm": _overwriting("ubtoout"),
+    "pto.mte_gm_l1": _overwriting("outtol1"),
     **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
     **{
         f"arith.{name}": _division
