@@ -432,7 +432,6 @@ def examine(
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
     from ptosim.report.check_report import report
-    from ptosim.sanitize.session import repaired
 
     chosen = _blocks(blocks, launch.grid, kernel.outline.cross_block, unwritten)
     most = None if max_findings is None else _count("max_findings", max_findings)
@@ -447,6 +446,8 @@ def examine(
         return report(kernel.name, ())
     if not observation.findings:
         return report(kernel.name, ())
+    from ptosim.sanitize.session import repaired
+
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
     return report(kernel.name, repaired(observation, trials), most)
 
