@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.language.control import Condition, For, If, While, Yield
+from ptosim.language.flow import edges
 from ptosim.language.function import Call, Function, Return, reached
 from ptosim.language.static import static_of
 
@@ -60,31 +61,24 @@ def _passed_on(op: Operation, index: int, calls: Calls) -> list[SSAValue]:
     """The values that an operand becomes where control flow hands it on."""
     parent = op.parent_op()
     match op:
-        case For():
-            body = op.body.block
-            bound = index < 3
-            return [body.args[0], *op.results] if bound else [body.args[index - 2], op.results[index - 3]]
+        case For() if index < 3:
+            return [op.body.block.args[0], *op.results]
         case If():
             return list(op.results)
-        case While():
-            return [op.before_region.block.args[index]]
-        case Condition() if isinstance(parent, While):
-            if index == 0:
-                return list(parent.results)
-            return [parent.after_region.block.args[index - 1], parent.results[index - 1]]
-        case Yield() if isinstance(parent, For):
-            return [parent.body.block.args[index + 1], parent.results[index]]
-        case Yield() if isinstance(parent, While):
-            return [parent.before_region.block.args[index]]
-        case Yield() if isinstance(parent, If):
-            return [parent.results[index]]
-        case Call():
-            callee = op.function
-            return [] if callee is None or callee.is_declaration else [callee.body.block.args[index]]
+        case Condition() if index == 0 and parent is not None:
+            return list(parent.results)
         case Return() if isinstance(parent, Function):
             return [call.results[index] for call in calls(parent)]
+        case Yield() | Condition() if parent is not None:
+            return _becoming(op.operands[index], parent)
+        case For() | While() | Call():
+            return _becoming(op.operands[index], op)
         case _:
             return []
+
+
+def _becoming(value: SSAValue, op: Operation) -> list[SSAValue]:
+    return [name for given, name in edges(op) if given is value]
 
 
 def executed(scope: Operation) -> Iterator[Operation]:

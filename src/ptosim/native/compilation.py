@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from ptosim.effects.dma import ATOMIC_SETTERS
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.control import While
 from ptosim.language.fixpipe import MteL0cGm
@@ -21,6 +22,7 @@ from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
 from ptosim.native.flow import Module
 from ptosim.native.observe.hooks import Observer
+from ptosim.native.observe.timing import Timing
 from ptosim.native.program import build
 from ptosim.native.toolchain import Host, compile_object, this_host
 from ptosim.target.profile import load_target
@@ -47,6 +49,7 @@ def compile_kernel(
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "works": [work.to_json() for work in observer.works] if isinstance(observer, Timing) else [],
         "observe": observer.purpose if observer else "none",
         "state": observer.state_bytes if observer else 0,
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
@@ -108,9 +111,7 @@ def _stores_in_order(op: Operation) -> bool:
 def _may_make_atomic(op: Operation) -> bool:
     if isinstance(op, SetCtrl):
         return not _leaves_clear(op.value)
-    if op.name == "pto.set_atomic_none":
-        return False
-    return op.name.startswith("pto.set_atomic_") or op.name == "pto.set_store_atomic_cfg"
+    return op.name in ATOMIC_SETTERS
 
 
 def _leaves_clear(value: SSAValue) -> bool:

@@ -282,6 +282,8 @@ class Core:
             self.fail(extent > 0, "unsupported", message)
         wrong = misaligned | (address < 0) | (extent > size) | (address > size - extent)
         self.f.check(wrong & (extent > 0), site, address, extent)
+        if self.unit.observer is not None:
+            self.unit.observer.stretched(self, verb, space, address, extent, at)
         self.f.settle()
         return self.base(space, at).at(address)
 

@@ -13,8 +13,9 @@ from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.deadlock import Reachable
 from ptosim.machine.launch import KernelKind
+from ptosim.machine.observer import Observer
 from ptosim.native.cache import Compiled
-from ptosim.native.cores import Executable, Fault, Invocation, Suspicion
+from ptosim.native.cores import Cluster, Executable, Fault, Invocation, Suspicion
 from ptosim.native.explain import explainer
 from ptosim.native.operations import ENTRIES, operation_from_json
 from ptosim.native.runtime import Runner
@@ -38,6 +39,7 @@ class Run:
     max_steps: int
     block_done: Callable[[], None] | None = None
     poison: bool = False
+    attach: Callable[[Cluster], Observer] | None = None
 
 
 class LinkedKernel:
@@ -58,6 +60,8 @@ class LinkedKernel:
             data["state"],
             sifting,
         )
+        self.kind: str = data["kind"]
+        self.works: list[Any] = data["works"]
         self._runner = Runner(executable, target, reachable)
         self._poisoned = Runner(executable, target, reachable, poison=True)
         self._cross_block: bool = data["cross_block"]
@@ -92,7 +96,7 @@ class LinkedKernel:
 
 def _invocation(run: Run) -> Invocation:
     buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
-    return Invocation(run.grid, run.values, buffers, run.max_steps, run.names, owner=run.buffers)
+    return Invocation(run.grid, run.values, buffers, run.max_steps, run.names, owner=run.buffers, attach=run.attach)
 
 
 def _suspicion(fault: Fault) -> Suspicion:

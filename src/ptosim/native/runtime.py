@@ -134,6 +134,8 @@ class _Worker:
         self._tables = tables
         self._scheduler.launch = Launch(self._executable.kind, tables.invocation.grid)
         self.stop.word[0] = 0
+        if tables.invocation.attach is not None:
+            self._scheduler.observer = tables.invocation.attach(self._cluster(0))
 
     @property
     def block(self) -> int:

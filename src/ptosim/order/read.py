@@ -15,19 +15,29 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
+from ptosim.effects.sync import signalling
 from ptosim.language.control import For, If, While
 from ptosim.language.function import Call, Function, reached
 from ptosim.language.load import VerifiedModule
+from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
+from ptosim.language.pointer import StDev, StoreScalar
 from ptosim.language.scope import Section
-from ptosim.language.sync import Buffer, pipe_of
+from ptosim.language.sync import Barrier, Buffer, GetBuf, pipe_of
+from ptosim.language.sync_fence import Dsb, FenceBarrierAll
 from ptosim.language.sync_semaphore import slots_of
+from ptosim.language.sync_token import SimTSync
+from ptosim.language.tile_local import DeclareLocalArray, LocalArraySet
+from ptosim.order.arrays import RoundCounter, goes_on
 from ptosim.order.model import (
     BarrierNode,
     Block,
     Branch,
+    Count,
+    Counter,
     Entry,
     Fence,
+    Flag,
     GetBuffer,
     Id,
     Loop,
@@ -38,25 +48,20 @@ from ptosim.order.model import (
     ReleaseBuffer,
     SetFlag,
     Span,
+    TileWait,
     Touch,
     WaitFlag,
 )
-from ptosim.order.number import Linear, Number
-from ptosim.order.touches import range_key, touches_of, touches_of_scope
-from ptosim.order.values import ANYWHERE, Values
+from ptosim.order.number import Linear, Number, Periodic
+from ptosim.order.touches import awaited, range_key, touches_of, touches_of_scope
+from ptosim.order.values import ANYWHERE, Values, run_of
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
 """By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
 
-SIGNALS = frozenset(
-    {
-        *("pto.sync.set", "pto.sync.wait", "pto.set_intra_block", "pto.wait_intra_block", "pto.set_cross_core"),
-        *("pto.wait_flag_dev", "pto.set_cross_block", "pto.wait_cross_block", "pto.syncall"),
-    }
-)
+SIGNALS = signalling("semaphore", "cross-block", "syncall")
 """Signals between cores stay as they are written: each counts as an access to what other cores touch."""
 
-_FENCES = frozenset({"pto.dsb"})
 _REACHED = (Space.GM, Space.UB, Space.L1)
 """Memories that two cores can reach: the cube core stores to UB, a vector core to L1."""
 EVERYTHING = tuple(
@@ -71,7 +76,8 @@ def read(
     serial: frozenset[Pipe],
     shared: tuple[Touch, ...] | None = None,
 ) -> Program:
-    """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows."""
+    """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows.
+    If it is nothing, signals order what is on their own pipe and no more."""
     return _Reader(module, function, core, serial, EVERYTHING if shared is None else shared).read()
 
 
@@ -120,7 +126,7 @@ def is_entry(op: Operation) -> bool:
 
 
 def _stores(op: Operation) -> bool:
-    return op.name in ("pto.store_scalar", "pto.st_dev")
+    return isinstance(op, StoreScalar | StDev)
 
 
 class _Reader:
@@ -166,9 +172,13 @@ class _Reader:
         elif isinstance(op, If):
             arms = tuple(self._block(region.block, path) for region in (op.true_region, op.false_region))
             if any(arm.nodes for arm in arms):
-                yield Branch(op, arms, self.values.number(op.cond))
+                yield Branch(op, arms, self.values.number(op.cond), run_of(op.cond, self.values, path))
         elif (sync := _SYNC.get(op.name)) is not None:
             yield sync(op, self.values)
+        elif isinstance(op, SimTSync):
+            yield TileWait(op, awaited(op, self.values))
+        elif isinstance(op, DeclareLocalArray | LocalArraySet):
+            yield from self._count(op)
         elif op.name in SIGNALS:
             yield from self._signal(op, path)
         elif isinstance(op, PTOOperation) and self.core in cores_of(op):
@@ -177,11 +187,23 @@ class _Reader:
     def _loop(self, op: For, path: tuple[int, ...]) -> Iterator[Node]:
         name = next(self.names)
         inside = (*path, name)
-        self.values.enter(op, inside)
-        loop = Loop(op, name, self._block(op.body.block, inside), inside)
+        most = self.values.enter(op, inside)
+        loop = Loop(op, name, self._block(op.body.block, inside), inside, most)
         if loop.body.nodes:
             self.program.loops[name] = loop
+            phases = _phases(loop)
+            loop.body.nodes += [Count(op, counter, goes_on=True) for counter in phases]
+            yield from (Count(op, counter) for counter in phases)
             yield loop
+            yield from (Count(op, counter, is_over=True) for counter in phases)
+
+    def _count(self, op: DeclareLocalArray | LocalArraySet) -> Iterator[Node]:
+        counter = self.values.arrays.get(op.results[0] if isinstance(op, DeclareLocalArray) else op.array)
+        if not isinstance(counter, RoundCounter):
+            return
+        following = isinstance(op, LocalArraySet) and goes_on(op)
+        start = constant_of(op.value) if isinstance(op, LocalArraySet) else 0
+        yield Count(op, (counter.name, ()), None if following else start, following)
 
     def _work(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
         record = effects().get(op.name)
@@ -198,12 +220,12 @@ class _Reader:
         assert isinstance(op, PTOOperation)
         pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
         stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
-        if stops and slots is not None:
+        if stops and (slots is not None or self.shared == ()):
             return
         if pipe is None or pipe not in PIPES_OF[self.core] or stops:
             yield Opaque(op)
             return
-        touches = EVERYTHING if "cross" in op.name else self.shared
+        touches = EVERYTHING if "cross" in op.name and self.shared else self.shared
         if slots is not None:
             local = Space.UB if self.core is CoreKind.AIV else Space.L1
             touches = (Touch(True, Range(local, "", None, (), (slots,))),)
@@ -215,6 +237,13 @@ class _Reader:
         entry = Entry(op, pipe, touches, path, len(self.program.entries))
         self.program.entries.append(entry)
         return entry
+
+
+def _phases(loop: Loop) -> list[Counter]:
+    """Where the ids of flags in a loop count from, other than from 0."""
+    ids = [node.id for node in loop.body.walk() if isinstance(node, Flag)]
+    found = {(id_.loop, id_.start): None for id_ in ids if isinstance(id_, Periodic) and id_.start}
+    return [counter for counter in found if counter[0] == loop.name]
 
 
 # --- synchronisation that is written ----------------------------------------------------------------------------------
@@ -260,16 +289,15 @@ def _buffer(op: Operation, values: Values) -> Node:
     number = op.integer("id_literal") if op.id is None else values.number(op.id)
     mode = (op.integer("mode_literal") or 0) if op.mode is None else values.number(op.mode)
     known = _known(number) if number is not None and isinstance(mode, int) and mode == 0 else None
-    kind = GetBuffer if op.name == "pto.get_buf" else ReleaseBuffer
+    kind = GetBuffer if isinstance(op, GetBuf) else ReleaseBuffer
     return kind(op, _pipe(op, "pipe"), known)
 
 
 _SYNC: dict[str, Callable[[Operation, Values], Node]] = {
-    **dict.fromkeys(("pto.set_flag", "pto.set_flag_dyn", "pto.sim.set_token"), _flag(SetFlag)),
-    **dict.fromkeys(("pto.wait_flag", "pto.wait_flag_dyn", "pto.sim.wait_token"), _flag(WaitFlag)),
-    "pto.barrier": _barrier,
-    "pto.fence.barrier_all": _everything,
-    "pto.get_buf": _buffer,
-    "pto.rls_buf": _buffer,
-    **dict.fromkeys(_FENCES, lambda op, values: Fence(op)),
+    **dict.fromkeys(signalling("flag", "token", half="set"), _flag(SetFlag)),
+    **dict.fromkeys(signalling("flag", "token", half="wait"), _flag(WaitFlag)),
+    Barrier.name: _barrier,
+    FenceBarrierAll.name: _everything,
+    **dict.fromkeys(signalling("buffer"), _buffer),
+    Dsb.name: lambda op, values: Fence(op),
 }

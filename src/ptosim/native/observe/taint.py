@@ -16,8 +16,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.record import Effects, Spread, Static
 from ptosim.effects.vector_memory import LoadMode, StoreMode
+from ptosim.language.compare import VSel
+from ptosim.language.conversion import VCvt
 from ptosim.language.operation import PTOOperation
+from ptosim.language.sfu import VExpdif
 from ptosim.language.types import VregType, element_of
+from ptosim.language.vector_gather import VGatherB
+from ptosim.language.vector_memory import VSldb, VSstb
 from ptosim.native.flow import Function
 from ptosim.native.ir import Value
 from ptosim.native.observe import words
@@ -28,15 +33,13 @@ if TYPE_CHECKING:
 
 GATES = ("mask", "seed")
 """The roles of operands that say which lanes take part."""
-IN_PLACE = frozenset({"pto.vsstb"})
+IN_PLACE = (VSstb,)
 """Stores of blocks, each from its own place in the register."""
-LOADS_IN_PLACE = frozenset({"pto.vsldb", "pto.vgatherb"})
+LOADS_IN_PLACE = (VSldb, VGatherB)
 CHOOSERS = ("index", "offsets")
 """Roles of registers that say where a lane comes from or goes to."""
-CONVERSIONS = frozenset({"pto.vcvt", "pto.vexpdif"})
+CONVERSIONS = (VCvt, VExpdif)
 """Between lanes of different widths, of which a part is taken or filled."""
-CHOICES = frozenset({"pto.vsel"})
-"""Movements that take each lane of the result from the same lane of one operand or the other."""
 
 
 @dataclass
@@ -94,7 +97,7 @@ def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Val
     if len(modes) == 1 and isinstance(modes[0], StoreMode):
         return _collected(f, doubts, instruction, modes[0])
     union = reduce(_either, (taint for _, taint in found))
-    return union if instruction.op.name in IN_PLACE else words.if_any(f, union)
+    return union if isinstance(instruction.op, IN_PLACE) else words.if_any(f, union)
 
 
 def _collected(f: Function, doubts: Doubts, instruction: Instruction, mode: StoreMode) -> Value:
@@ -131,7 +134,7 @@ def _loaded(body: Body, instruction: Instruction) -> Sequence[tuple[SSAValue, Va
     assert record is not None
     (access, *_) = record.accesses(instruction.static)
     registers = [result for result in op.results if isinstance(result.type, VregType)]
-    if op.name in LOADS_IN_PLACE:
+    if isinstance(op, LOADS_IN_PLACE):
         return [(result, instruction.loaded[0]) for result in registers]
     if not isinstance(access.map, LoadMode) or len(instruction.loaded) != 1:
         taint = words.if_any(f, reduce(_either, (words.if_any(f, each) for each in instruction.loaded)))
@@ -175,7 +178,7 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
     width = element_of(registers[0].type).bytes if registers else 4
     kept = _kept(doubts, instruction)
     union = words.widened(f, reduce(_either, taints), max(widths, default=width))
-    if op.name in CHOICES:
+    if isinstance(op, VSel):  # each lane of the result is the same lane of one operand or the other
         return union
     if record.taint.spread is Spread.ELEMENTWISE and (len(widths) == 1 or _stays_in_words(op)):
         gated = _gated(body, instruction, union, width)
@@ -190,7 +193,7 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
 def _stays_in_words(op: Operation) -> bool:
     """Whether lanes of one width become lanes of another in the same word: i and 2i, or 4i, and what follows."""
     elements = [element_of(value.type) for value in (*op.operands, *op.results) if isinstance(value.type, VregType)]
-    return op.name in CONVERSIONS and all(8 <= element.bits <= 32 for element in elements)
+    return isinstance(op, CONVERSIONS) and all(8 <= element.bits <= 32 for element in elements)
 
 
 def _kept(doubts: Doubts, instruction: Instruction) -> Value | None:
