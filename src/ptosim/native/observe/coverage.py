@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Space
+from ptosim.effects.record import Effects, no_accesses
 from ptosim.language.function import Call, reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import enclosing_scope, is_scope
@@ -72,14 +73,26 @@ def missing_operations(operations: Iterable[Operation], target: str) -> Iterable
 
 def is_covered(op: Operation, target: str) -> bool:
     name = op.name
-    if name in STRUCTURE or name in SYNC or is_scope(op):
+    if name in STRUCTURE or is_scope(op):
         return True
-    if name in ABSENT or name.removeprefix("pto.").startswith(INTER_CORE):
-        return False
     record = effects().get(name)
     if record is None:
         return False
-    if SPECIAL & set(record.reads) or "VMS4_SR" in record.writes:
-        return False
     accesses = record.accesses(static_of(op, target))
-    return not accesses or (name in ACCESSES and not any(access.space in ABSENT_SPACES for access in accesses))
+    if any(access.space in ABSENT_SPACES for access in accesses):
+        return False
+    return is_followed(record) or not (accesses or _is_absent(record))
+
+
+def is_followed(record: Effects) -> bool:
+    """Whether an instruction is covered however it is written."""
+    if record.accesses is not no_accesses:
+        return record.name in ACCESSES and not _is_absent(record)
+    return record.name in SYNC or not _is_absent(record)
+
+
+def _is_absent(record: Effects) -> bool:
+    name = record.name
+    if SPECIAL & set(record.reads) or "VMS4_SR" in record.writes:
+        return True
+    return name in ABSENT or name.removeprefix("pto.").startswith(INTER_CORE)
