@@ -261,3 +261,44 @@ def _codes(code: Any) -> Iterator[Any]:
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):
             yield from _codes(constant)
+
+
+# --- rules that are easily got wrong --------------------------------------------------------------------------------
+
+
+def test_a_masked_store_of_blocks_defines_only_the_lanes_of_its_mask():
+    text = ALONE.format(
+        '      %some = pto.pset_b32 "PAT_VL4" : !pto.mask<b32>\n'
+        "      %one = arith.constant 1 : i16\n"
+        "      %none = arith.constant 0 : i16\n"
+        '      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>\n'
+        "      %f = arith.constant 1.0 : f32\n"
+        "      %v = pto.vdup %f, %all : f32, !pto.mask<b32> -> !pto.vreg<64xf32>\n"
+        "      pto.vsstb %v, %ub, %one, %none, %some\n"
+        "        : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, i16, i16, !pto.mask<b32>\n"
+    )
+    kernel = ptosim.load(text).kernel()
+    y = np.zeros(64, "f4")
+    assert judged_blocks(kernel, launch_of(kernel, [y])) == {0}
+    assert_sound(kernel, [y])
+    full = ptosim.load(text.replace("PAT_VL4", "PAT_ALL")).kernel()
+    assert judged_blocks(full, launch_of(full, [y])) == set()
+
+
+ALONE = """module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%y: !pto.ptr<f32, gm>) attributes {{pto.kernel}} {{
+    %zero = arith.constant 0 : i64
+    %one_i64 = arith.constant 1 : i64
+    %bytes = arith.constant 256 : i64
+    %ub = pto.castptr %zero : i64 -> !pto.ptr<f32, ub>
+    pto.vecscope {{
+{}    }}
+    pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+    pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]
+    pto.mte_ub_gm %ub, %y, %bytes nburst(%one_i64, %bytes, %bytes)
+      : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    return
+  }}
+}}
+"""
