@@ -25,9 +25,9 @@ from sanitize.random_kernels import arguments as random_arguments
 from sanitize.random_kernels import program as random_program
 from sanitize.test_mutation import EXAMPLES, NAMES, SIZES, source
 
-MUTANTS = 3
+MUTANTS = 1
 """Of each example, in a sample."""
-PROGRAMS = {False: 8, True: 2000}
+PROGRAMS = {False: 4, True: 2000}
 
 
 def launch_of(kernel: ptosim.Kernel, arguments: Sequence[Any], grid: int = 1) -> Launch:
@@ -94,8 +94,8 @@ def test_mutants_are_found_by_both_engines(name: str, full: bool):
 
 
 def test_the_whole_report_is_the_same():
-    launched = script("softmax").launch(**SIZES["softmax"])
-    broken = source("softmax").replace("pto.wait_flag", "// pto.wait_flag", 1)
+    launched = script("abs").launch()
+    broken = source("abs").replace("pto.wait_flag", "// pto.wait_flag", 1)
     kernel = ptosim.load(broken).kernel()
     native, reference = (
         ptosim.check(kernel, *launched.arguments, grid=launched.grid, engine=engine)
