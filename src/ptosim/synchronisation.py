@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.api import Kernel, Module, check, load, profile, prove
 from ptosim.diagnostics import Finding, PTOError, Source, error
+from ptosim.effects.sync import BARRIER, signalling
 
 if TYPE_CHECKING:
     from xdsl.ir import Operation
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from ptosim.order.search import Goal
 
 
-_SETS = ("pto.set_flag", "pto.set_flag_dyn", "pto.record_event")
+_SETS = signalling("flag", half="set")
 _ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
 """What a check finds where something is assumed that does not hold."""
 
@@ -323,7 +324,7 @@ def _named(lines: Sequence[int]) -> str:
 
 
 def _barriers(module: VerifiedModule) -> int:
-    return sum(op.name == "pto.barrier" for op in module.parsed.module.walk())
+    return sum(op.name == BARRIER for op in module.parsed.module.walk())
 
 
 def _loaded(source: str, target: str, order: str) -> Module:

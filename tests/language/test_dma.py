@@ -36,7 +36,7 @@ def test_the_room_is_complete() -> None:
     registers += ["set_mov_pad_val", "set_pad_val_outtol1", "set_store_atomic_cfg", "set_mte2_nz_para"]
     copies = """copy_gm_to_ubuf copy_ubuf_to_gm copy_ubuf_to_ubuf copy_ubuf_to_cbuf copy_cbuf_to_ubuf copy_gm_to_cbuf
         copy_gm_to_cbuf_multi_nd2nz copy_gm_to_cbuf_multi_dn2nz mte_gm_ub mte_ub_gm mte_ub_ub mte_ub_l1 mte_l1_ub
-        mte_gm_l1 mte_gm_l1_frac raw_fill_l1 create_cbuf_matrix"""
+        mte_gm_l1 mte_gm_l1_frac sim.l1_gm raw_fill_l1 create_cbuf_matrix"""
     assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in [*registers, *copies.split()]}
 
 
@@ -169,6 +169,7 @@ WIDTHS = "dest has elements of f16, but source has f32: their widths differ"
         ("mte_ub_l1", "ub", "l1", f", {X} nburst{GROUP}"),
         ("mte_l1_ub", "l1", "ub", f", {X} nburst{GROUP}"),
         ("mte_gm_l1", "gm", "l1", f", {X} nburst{GROUP}"),
+        ("sim.l1_gm", "l1", "gm", f", {X} nburst{GROUP}"),
         (
             *("mte_gm_l1_frac", "gm", "l1"),
             f", nd2nz, shape({X}, {X}), src_layout({X}), dst_group({X}, {X}, {X}, {X}), ctrl({X}, %s_i1)",
@@ -281,6 +282,7 @@ def test_loops_of_grouped_copies() -> None:
     rejects(f"{start} loop({X}, {X}^)", message, kind="syntax")
     accepts(f"pto.mte_l1_ub {L1}, {UB}, {X} nburst{GROUP} loop{GROUP} loop{GROUP}")
     accepts(f"pto.mte_gm_l1 {GM}, {L1}, {X} nburst{GROUP} loop1{GROUP} loop2{GROUP}")
+    accepts(f"pto.sim.l1_gm {L1}, {GM}, {X} nburst{GROUP} loop{GROUP} loop{GROUP}")
 
 
 def test_gaps_of_grouped_copies() -> None:
@@ -333,11 +335,11 @@ def test_clauses_of_layout_converting_copies_are_in_order() -> None:
 def test_constants_of_layout_converting_copies() -> None:
     accepts(frac(shape="%16, %50", layout="%0, %0", group="%1, %0, %0, %0", control="%15, %s_i1"))
     rejects(frac(group=f"^%0, {X}, {X}, {X}"), "groups is 0; it must be positive")
-    rejects(frac(group=f"{X}, ^%n1, {X}, {X}"), "loop2_stride is -1; it must be at least 0")
-    rejects(frac(group=f"{X}, {X}, ^%n1, {X}"), "loop3_stride is -1; it must be at least 0")
-    rejects(frac(group=f"{X}, {X}, {X}, ^%n1"), "loop4_stride is -1; it must be at least 0")
-    rejects(frac(layout="^%n1"), "inner_stride is -1; it must be at least 0")
-    rejects(frac(layout=f"{X}, ^%n1"), "outer_stride is -1; it must be at least 0")
+    rejects(frac(group=f"{X}, ^%n1, {X}, {X}"), "loop2_stride is -1; it must be 0..65535")
+    rejects(frac(group=f"{X}, {X}, ^%n1, {X}"), "loop3_stride is -1; it must be 0..65535")
+    rejects(frac(group=f"{X}, {X}, {X}, ^%n1"), "loop4_stride is -1; it must be 0..65535")
+    rejects(frac(layout="^%n1"), "inner_stride is -1; it must be 0..1099511627775")
+    rejects(frac(layout=f"{X}, ^%n1"), "outer_stride is -1; it must be 0..1099511627775")
     rejects(frac(control="^%16, %s_i1"), "l2_cache_ctl is 16; it must be 0..15")
     rejects(frac(control=f"{X}, ^{X}"), "small_c0 must be i1, not i64")
 

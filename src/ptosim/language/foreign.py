@@ -43,3 +43,9 @@ INSTEAD: Mapping[str, str] = {
     "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
 }
 """By the name in the dialect that is written; without the dialect it is found as well."""
+
+NOT_SIMULATED: Mapping[str, str] = {
+    "cf.switch": "cf.cond_br or scf.if choose one of two ways",
+    "memref.alloc": "pto.alloc_tile allocates a tile, an argument of the kernel is memory of its caller",
+}
+"""Operations of other dialects that the assembler reads, and what a kernel has instead."""

@@ -167,7 +167,7 @@ class TStore(TileOperation):
     reluPreMode = OptionalProperty()
 
     def pipe(self, target: str) -> Pipe:
-        return Pipe.FIX if self.tile("src").loc == "acc" else Pipe.MTE3
+        return Pipe.MTE3 if self.tile("src").loc == "vec" else Pipe.FIX
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         places = ("vec", "acc") if target == "a5" else ("vec", "acc", "mat")
@@ -202,7 +202,7 @@ class TStore(TileOperation):
 
     def _atomic(self) -> Iterator[Problem]:
         found = name_of(element_at(self, "dst"))
-        if self.setting("atomicType") == "atomic_add" and found not in _ATOMIC:
+        if self.setting("atomicType") == "atomic_add" and found.removeprefix("s") not in _ATOMIC:
             yield at_type(self, "dst", f"of atomic_add to have elements of {', '.join(_ATOMIC)}", found)
 
 

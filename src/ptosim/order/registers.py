@@ -9,17 +9,14 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
+from ptosim.effects.catalogue import effects
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
 from ptosim.order.number import Number
 from ptosim.order.values import Values
 
-_DIRECTIONS = {
-    "pto.copy_gm_to_ubuf": "outtoub",
-    "pto.copy_ubuf_to_gm": "ubtoout",
-    "pto.copy_gm_to_cbuf": "outtol1",
-}
-"""The copies that loop by registers, and what these are called."""
+_LOOPS = "LOOP_"
+"""How the records of copies that loop by registers call these, before their direction."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,8 @@ class Loops:
 
 def loops_of(op: PTOOperation, values: Values) -> Loops | None:
     """The loops around a copy; None where only the run knows them."""
-    direction = _DIRECTIONS.get(op.name)
+    named = (name for name in effects()[op.name].reads if name.startswith(_LOOPS))
+    direction = next((name.removeprefix(_LOOPS).lower() for name in named), None)
     if direction is None:
         return None
     sizes = _setters(op, f"pto.set_loop_size_{direction}")

@@ -27,8 +27,6 @@ from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
 
 ENDLESS = symbol(Symbol(is_single=False))
 """An end that nobody knows."""
-_STREAM = "align"
-"""The role of an unaligned stream: when its bytes reach memory depends on what it held before."""
 _FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loop3_dest_stride")
 """What the raw spelling of the fixpipe takes from registers, and needs for some layouts only."""
 
@@ -132,7 +130,7 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     offset: Number = base.offset if isinstance(base, Pointer) else base
     whole = Range(access.space, origin, None, (), (None,))
     loops = loops_of(op, values) if _has_loops_in_registers(op) else Loops()
-    if loops is None or (access.direction == "write" and _STREAM in op.operand_roles):
+    if loops is None or access.reach == "unknown":
         return whole
     low, high = access.extent(Operands(op, values, loops))
     ends: list[Number] = [offset + high]

@@ -7,17 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, alignment_of
 from ptosim.effects.dma_layout import SMALL_ROW
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
-from ptosim.language.dma_grouped import FILL_LIMIT
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT
-from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
@@ -56,12 +52,7 @@ class Matrix:
 
 
 def _check(core: Core, matrix: Matrix, groups: Groups, small: int) -> None:
-    """Sizes fit their fields; what L1 could not hold ends here, before it is read."""
-    fits(COUNT_LIMIT, n=matrix.n, d=matrix.d, groups=groups.count)
-    fits(GM_STRIDE_LIMIT, inner_stride=matrix.inner, outer_stride=matrix.outer)
-    fits(SHORT_LIMIT, loop2_stride=groups.row, loop3_stride=groups.column, loop4_stride=groups.group)
-    if small:
-        fits(SMALL_ROW, d=matrix.d)
+    """What L1 could not hold ends here, before it is read."""
     size = len(core.memories[Space.L1])
     blocks = groups.count * -(-matrix.d * matrix.width // BLOCK) * matrix.n
     if blocks * BLOCK > (SMALL_ROW * size if small else size):
@@ -100,7 +91,9 @@ def _write_fractals(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
         (rows.shape[1], groups.row * BLOCK),
     )
     _look_for_overlap(core, starts)
-    core.write_pieces(Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, BLOCK), BLOCK)
+    core.write_pieces(
+        Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, BLOCK), alignment_of(Space.L1, core.target)
+    )
 
 
 def _look_for_overlap(core: Core, starts: Places) -> None:
@@ -113,7 +106,9 @@ def _write_small(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
     packed = _with_columns(rows, SMALL_ROW).reshape(groups.count, -1)
     filled = np.zeros((groups.count, -(-packed.shape[1] // BLOCK) * BLOCK), np.uint8)
     filled[:, : packed.shape[1]] = packed
-    core.write_pieces(Space.L1, places(dest, (groups.count, groups.group * BLOCK)), filled, BLOCK)
+    core.write_pieces(
+        Space.L1, places(dest, (groups.count, groups.group * BLOCK)), filled, alignment_of(Space.L1, core.target)
+    )
 
 
 def _width(static: Static) -> dict[str, int]:
@@ -178,7 +173,6 @@ def copy_gm_to_cbuf_multi(
 
 
 def _fill(core: Core, dest: int, value: int, bits: int, repeat: int, blocks: int, gap: int) -> Iterator[None]:
-    fits(FILL_LIMIT, repeat=repeat, blocks=blocks, gap=gap)
     size = len(core.memories[Space.L1])
     if repeat * blocks * BLOCK > size:
         raise Fault("out-of-bounds", f"writes {repeat * blocks * BLOCK} bytes of l1, which has {size} bytes")
@@ -187,7 +181,9 @@ def _fill(core: Core, dest: int, value: int, bits: int, repeat: int, blocks: int
         word = (value & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
         run = np.frombuffer(word * (blocks * BLOCK // len(word)), np.uint8)
         starts = places(dest, (repeat, (blocks + gap) * BLOCK))
-        core.write_pieces(Space.L1, starts, core.pattern(np.tile(run, (repeat, 1))), BLOCK)
+        core.write_pieces(
+            Space.L1, starts, core.pattern(np.tile(run, (repeat, 1))), alignment_of(Space.L1, core.target)
+        )
 
 
 @semantics(grouped.RawFillL1)

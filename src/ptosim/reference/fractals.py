@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK
-from ptosim.effects.cube_load import STEP_LIMIT, Control, bias_unit, dest_counts
+from ptosim.effects.burst import BLOCK, FB_BLOCK, alignment_of
+from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
@@ -21,19 +21,11 @@ from ptosim.effects.fractal import (
     fractal_columns,
 )
 from ptosim.effects.names import Space
-from ptosim.language.burst import SHORT_LIMIT
 from ptosim.reference import numbers
-from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
-
-
-def _check(control: Control) -> None:
-    """The fields fit the hardware's."""
-    for name, value in control._asdict().items():
-        fits(STEP_LIMIT if name.endswith("step") else SHORT_LIMIT, **{name: value})
-
+from ptosim.reference.requirement import demand
 
 # --- fractals -------------------------------------------------------------------------------------------------------
 
@@ -42,7 +34,7 @@ def load_tile(
     core: Core, space: Space, source: int, dest: int, control: Control, element: Element, transpose: bool
 ) -> Iterator[None]:
     """Whole fractals of L1 into L0A or L0B, each as it is or the matrix that they form transposed."""
-    _check(control)
+    demand(core, FIELDS, control._asdict())
     if not control.k_step or not control.m_step:
         yield
         return
@@ -55,18 +47,18 @@ def load_tile(
     if transpose:
         fractals = _transposed(core, fractals.reshape(control.k_step, control.m_step, FRACTAL), element)
     if len(starts):
-        core.write_pieces(space, starts, fractals, FRACTAL)
+        core.write_pieces(space, starts, fractals, alignment_of(space, core.target))
 
 
 def _read_fractals(core: Core, starts: Places) -> Bytes:
     """Fractals of L1. Padding may reach behind the end of L1, where there are zeros."""
     end = len(core.memories[Space.L1])
     if int(starts.max()) + FRACTAL <= end or int(starts.min()) >= end:
-        return core.read_pieces(Space.L1, starts, FRACTAL, BLOCK)
+        return core.read_pieces(Space.L1, starts, FRACTAL, alignment_of(Space.L1, core.target))
     rows = places(0, (FRACTAL_ROWS, BLOCK)) + starts[:, np.newaxis]
     inside = rows < end
     fractals = np.zeros((*rows.shape, BLOCK), np.uint8)
-    fractals[inside] = core.read_pieces(Space.L1, rows[inside], BLOCK, BLOCK)
+    fractals[inside] = core.read_pieces(Space.L1, rows[inside], BLOCK, alignment_of(Space.L1, core.target))
     return fractals.reshape(-1, FRACTAL)
 
 
@@ -106,7 +98,7 @@ def load_scales(
     core: Core, space: Space, source: int, dest: int, control: Control, shift: int = SCALE_SHIFT
 ) -> Iterator[None]:
     """Fragments of 32 bytes into the scale buffer, at the address of the data shifted right."""
-    _check(control)
+    demand(core, FIELDS, control._asdict())
     if dest & ((1 << shift) - 1):
         core.violation("misaligned", f"scales for data at {dest}, which is not a multiple of {1 << shift}")
     if not control.m_step or not control.k_step:
@@ -114,7 +106,7 @@ def load_scales(
         return
     first = source + (control.m_start * control.source_stride + control.k_start) * SCALE_FRAGMENT
     read = places(first, (control.m_step, control.source_stride * SCALE_FRAGMENT), (control.k_step, SCALE_FRAGMENT))
-    data = core.read_pieces(Space.L1, read, SCALE_FRAGMENT, BLOCK)
+    data = core.read_pieces(Space.L1, read, SCALE_FRAGMENT, alignment_of(Space.L1, core.target))
     yield
     starts = places(
         dest >> shift, (control.m_step, control.dest_stride * SCALE_FRAGMENT), (control.k_step, SCALE_FRAGMENT)
@@ -125,11 +117,8 @@ def load_scales(
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _check_rows(
-    core: Core, space: Space, unit: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
-) -> None:
-    """Sizes fit their fields; rows that the destination could not hold end here, before they are read."""
-    fits(SHORT_LIMIT, n_burst=n_burst, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
+def _check_rows(core: Core, space: Space, unit: int, n_burst: int, len_burst: int) -> None:
+    """Rows that the destination could not hold end here, before they are read."""
     size, wanted = len(core.memories[space]), n_burst * len_burst * unit
     if wanted > size:
         raise Fault("out-of-bounds", f"writes {wanted} bytes of {space}, which has {size} bytes")
@@ -148,13 +137,12 @@ def load_bias(
 ) -> Iterator[None]:
     """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
     unit = bias_unit(element, convert)
-    _check_rows(core, Space.BT, unit, n_burst, len_burst, source_gap, dest_gap)
+    _check_rows(core, Space.BT, unit, n_burst, len_burst)
     if not n_burst or not len_burst:
         yield
         return
-    data = core.read_pieces(
-        Space.L1, places(source, (n_burst, (len_burst + source_gap) * BLOCK)), len_burst * BLOCK, BLOCK
-    )
+    rows = places(source, (n_burst, (len_burst + source_gap) * BLOCK))
+    data = core.read_pieces(Space.L1, rows, len_burst * BLOCK, alignment_of(Space.L1, core.target))
     yield
     if unit != BLOCK:
         data = core.converted(data.reshape(-1), element.bytes, lambda bytes_: _widened(bytes_, element))
@@ -172,12 +160,12 @@ def load_parameters(
 ) -> Iterator[None]:
     """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
     space = SEGMENTS.get(dest >> SEGMENT_BITS)
-    _check_rows(core, space or Space.FB, FB_BLOCK, n_burst, len_burst, source_gap, dest_gap)
+    _check_rows(core, space or Space.FB, FB_BLOCK, n_burst, len_burst)
     if not n_burst or not len_burst:
         yield
         return
     read = places(source, (n_burst, (len_burst + source_gap) * FB_BLOCK))
-    data = core.read_pieces(Space.L1, read, len_burst * FB_BLOCK, BLOCK)
+    data = core.read_pieces(Space.L1, read, len_burst * FB_BLOCK, alignment_of(Space.L1, core.target))
     yield
     if space is not None:
         offset = dest & ((1 << SEGMENT_BITS) - 1)

@@ -11,12 +11,14 @@ from typing import Any
 from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
+from ptosim.effects.record import Effects, Static
 from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile_family import VectorTile
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import named
 from ptosim.language.vector import VectorOperation, listing
+from ptosim.report.becoming import becomes
 from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
 from ptosim.tiles.pending import pending
@@ -29,7 +31,8 @@ LONGEST_LIST = 40  # words
 class Page:
     """One instruction. Operands, results and words are by role, cycles by target and figure.
 
-    `reads` and `writes` are special registers; `tiles` says which operands of a tile operation are read and written.
+    `reads` and `writes` are special registers, `requires` says what operands must be, `tiles` which operands of a tile
+    operation are read and written, `becomes` the instructions that its example is lowered to.
     """
 
     name: str
@@ -49,7 +52,9 @@ class Page:
     pipe: str
     reads: list[str]
     writes: list[str]
+    requires: list[str]
     tiles: dict[str, list[str]]
+    becomes: list[str]
     pending: bool
     cycles: dict[str, dict[str, Figure]]
 
@@ -86,8 +91,12 @@ class Page:
         for what, roles in self.tiles.items():
             if roles:
                 yield f"{what}: {', '.join(roles)}"
+        if self.becomes:
+            yield f"becomes: {', '.join(self.becomes)}"
         if self.pending:
             yield "runs: not yet"
+        if self.requires:
+            yield f"requires: {'; '.join(self.requires)}"
         if self.reads or self.writes:
             yield f"special registers: reads {_list(self.reads)}, writes {_list(self.writes)}"
         for target, row in self.cycles.items():
@@ -116,11 +125,11 @@ def contents() -> str:
     """Every instruction by group, with the first line of its page."""
     lines: list[str] = []
     group = ""
-    for each in pages():
-        if each.group != group:
-            group = each.group
+    for operation in (*operations(), *structural_operations()):
+        if room_of(operation) != group:
+            group = room_of(operation)
             lines += ["", group]
-        lines.append(f"  {each.name.removeprefix('pto.'):<28} {each.summary}")
+        lines.append(f"  {operation.name.removeprefix('pto.'):<28} {_documentation(operation)[0]}")
     return "\n".join(lines[1:])
 
 
@@ -148,10 +157,21 @@ def _page(operation: type[PTOOperation]) -> Page:
         pipe=", ".join(_pipe(pipe) for pipe in (tile.pipes if tile else [record.pipe] if record else [])),
         reads=list(record.reads) if record else [],
         writes=list(record.writes) if record else [],
+        requires=_requirements(record, priced),
         tiles=_touched(tile) if tile is not None else {},
+        becomes=becomes(tile, example) if tile is not None else [],
         pending=(operation.replaced_by or operation.name) in pending(),
         cycles={name: _cycles(operation, load_target(name)) for name in priced},
     )
+
+
+def _requirements(record: Effects | None, targets: list[str]) -> list[str]:
+    """What operands must be on some target; roles with one rule stand together."""
+    roles: dict[str, list[str]] = {}
+    for target in targets:
+        for each in record.requires(Static(target=target)) if record is not None else ():
+            roles.setdefault(each.rule.removeprefix("it must be "), []).append(each.role)
+    return [f"{', '.join(dict.fromkeys(named))}: {rule}" for rule, named in roles.items()]
 
 
 def _documentation(operation: type[PTOOperation]) -> tuple[str, str, str]:

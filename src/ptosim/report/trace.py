@@ -1,7 +1,7 @@
 """A profile in the Trace Event format, which Perfetto and chrome://tracing open.
 
 A process is a core, a thread one of its pipes. Work and waits are slices, sets and waits are joined by arrows, and the
-bytes of UB in use and the entries of FIFOs on their way are counters. One microsecond of the viewer is one cycle. The
+bytes of UB in use and the slots of FIFOs that are full are counters. One microsecond of the viewer is one cycle. The
 text is written event by event, so that a long run does not have to fit into memory twice.
 """
 
@@ -225,23 +225,9 @@ def _counters(profile: Profile) -> Iterator[str]:
     for core, moment, level in in_use(profile.occupancy):
         about = f'"name":"UB bytes in flight","args":{{"bytes":{level}}}'
         yield f'{{"ph":"C","pid":{core},"tid":0,"ts":{moment},{about}}}'
-    for core, title, moment, level in entries_in_flight(profile.recording):
-        about = f'"name":{json.dumps(f"{title}: in flight")},"args":{{"entries":{level}}}'
-        yield f'{{"ph":"C","pid":{core},"tid":0,"ts":{moment},{about}}}'
-
-
-def entries_in_flight(recording: Recording) -> Iterator[tuple[int, str, int, int]]:
-    """What the operations of FIFOs have sent to a core and it has not taken: core, operation, moment, how many.
-
-    A signal between cores that serves another operation of the text than itself is one of a FIFO.
-    """
-    s, changes = recording.signals, dict[tuple[int, str], list[tuple[int, int]]]()
-    for core, site, sent, to_core, taken in _together((s.set_core, s.set_site, s.set_time, s.wait_core, s.wait_time)):
-        at = recording.sites[site]
-        if core != to_core and at.title.split()[0] != at.name:
-            changes.setdefault((to_core, at.title), []).extend([(sent, 1), (taken, -1)])
-    for (core, title), steps in changes.items():
-        level = 0
-        for moment, step in sorted(steps):
-            level += step
-            yield core, title, moment, level
+    for fifo in profile.fifos:
+        assert fifo.push is not None
+        title = f"{fifo.push.title} of {profile.recording.cores[fifo.source].name}: slots in flight"
+        for moment, level in fifo.levels():
+            about = f'"name":{json.dumps(title)},"args":{{"slots":{level}}}'
+            yield f'{{"ph":"C","pid":{fifo.dest},"tid":0,"ts":{moment},{about}}}'

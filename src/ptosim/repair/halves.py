@@ -10,7 +10,6 @@ right one a trial decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from xdsl.ir import Block, Operation
@@ -19,26 +18,15 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
+from ptosim.language.pointer import LoadScalar, StoreScalar
+from ptosim.language.sync import SetFlag, WaitFlag
 from ptosim.machine.entry import Key, Site
-from ptosim.sanitize.edit import Edit, Proposal, after, before
+from ptosim.repair.places import comes_before
+from ptosim.repair.proposal import Proposal
+from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, alone
+from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.observation import Imbalance
 from ptosim.sanitize.program import Program, ancestors, launched, outermost_loop
-
-FLAG_PAIRS = (("set_flag", "wait_flag"), ("set_flag_dyn", "wait_flag_dyn"), ("record_event", "wait_event"))
-BUFFER_PAIRS = (("get_buf", "rls_buf"), ("get_buf_dyn", "rls_buf_dyn"))
-_PAIRS = {f"pto.{one}": f"pto.{other}" for one, other in (*FLAG_PAIRS, *BUFFER_PAIRS)}
-PARTNER = _PAIRS | {other: one for one, other in _PAIRS.items()}
-SETS, WAITS = (frozenset(f"pto.{pair[half]}" for pair in FLAG_PAIRS) for half in (0, 1))
-GETS, RELEASES = (frozenset(f"pto.{pair[half]}" for pair in BUFFER_PAIRS) for half in (0, 1))
-
-
-@dataclass(frozen=True)
-class Imbalance:
-    """A set, wait, get or release that the run has found without its partner."""
-
-    site: Site
-    key: Key
-    is_left: bool = False
-    """A flag or semaphore that is still set at the end."""
 
 
 class Halves:
@@ -88,8 +76,8 @@ class Halves:
             if its_pipe is pipe:
                 yield before(self.program, early, text)
         for block, here in ancestors(op):
-            following = _works(block, pipe)
-            behind = [work for work in following if _comes_before(here, work)]
+            following = works(block, pipe)
+            behind = [work for work in following if comes_before(here, work)]
             yield from (before(self.program, work, text) for work in behind[:1])
             if _is_in_loop(block):
                 yield from (before(self.program, work, text) for work in following[:1])
@@ -101,11 +89,11 @@ class Halves:
         if text is None:
             return
         for block, here in ancestors(op):
-            works = _works(block, pipe)
-            ahead = [work for work in works if _comes_before(work, here)]
+            found = works(block, pipe)
+            ahead = [work for work in found if comes_before(work, here)]
             yield from (after(self.program, work, text) for work in ahead[-1:])
             if _is_in_loop(block):
-                yield from (after(self.program, work, text) for work in works[-1:])
+                yield from (after(self.program, work, text) for work in found[-1:])
         yield before(self.program, op, text)
 
     def _drains(self, left: list[tuple[Operation, Key]]) -> Iterator[tuple[Edit, ...]]:
@@ -114,14 +102,14 @@ class Halves:
             keys = [key for op, key in left if (outermost_loop(op) or op) is place]
             for pair in dict.fromkeys((key.source, key.destination) for key in keys):
                 same = [key for key in keys if (key.source, key.destination) == pair]
-                yield tuple(after(self.program, place, f"pto.wait_flag{_operands(key)}  // drain") for key in same)
+                yield tuple(after(self.program, place, f"{WaitFlag.name}{_operands(key)}  // drain") for key in same)
 
     def _prime(self, op: Operation, key: Key, is_drained: bool = False) -> Iterator[tuple[Edit, ...]]:
         """A set in front of all loops, for a wait at the head of one; alone, or with a drain behind them."""
         loop = outermost_loop(op) if op.name in WAITS else None
         if loop is not None:
-            prime = before(self.program, loop, f"pto.set_flag{_operands(key)}  // prime")
-            drain = after(self.program, loop, f"pto.wait_flag{_operands(key)}  // drain")
+            prime = before(self.program, loop, f"{SetFlag.name}{_operands(key)}  // prime")
+            drain = after(self.program, loop, f"{WaitFlag.name}{_operands(key)}  // drain")
             yield (prime, drain) if is_drained else (prime,)
 
     # --- buffers ------------------------------------------------------------------------------------------------------
@@ -131,20 +119,18 @@ class Halves:
         text, block = self._partner(op), op.parent_block()
         if text is None or block is None or not isinstance(op, PTOOperation):
             return
-        works = _works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_")))
+        found = works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_")))
         if op.name in GETS:
-            inside = [work for work in works if _comes_before(op, work)]
+            inside = [work for work in found if comes_before(op, work)]
             yield from (after(self.program, work, text) for work in inside[:2])
         else:
-            inside = [work for work in works if _comes_before(work, op)]
+            inside = [work for work in found if comes_before(work, op)]
             yield from (before(self.program, work, text) for work in inside[:-3:-1])
 
     def _partner(self, op: Operation) -> str | None:
         """An instruction in the words of its partner, which stands on a line of its own."""
-        first = self.program.first_line(op)
-        written = self.program.source.line(first).partition("//")[0].strip()
-        alone = written.startswith(op.name) and self.program.last_line(op) == first
-        return PARTNER[op.name] + written.removeprefix(op.name) if alone and op.name in PARTNER else None
+        text = alone(self.program, op)
+        return PARTNER[op.name] + text.removeprefix(op.name) if text and op.name in PARTNER else None
 
 
 def held(program: Program, site: Site, pipe: Pipe) -> list[tuple[Operation, Pipe]]:
@@ -156,8 +142,8 @@ def held(program: Program, site: Site, pipe: Pipe) -> list[tuple[Operation, Pipe
 def work_behind(op: Operation, pipe: Pipe) -> Operation | None:
     """What a pipe does next in the block of an instruction."""
     block = op.parent_block()
-    works = _works(block, pipe) if block is not None else []
-    return next((work for work in works if _comes_before(op, work)), None)
+    found = works(block, pipe) if block is not None else []
+    return next((work for work in found if comes_before(op, work)), None)
 
 
 def _is_in_loop(block: Block) -> bool:
@@ -175,7 +161,7 @@ def _operands(key: Key) -> str:
     return f'["PIPE_{key.source}", "PIPE_{key.destination}", "EVENT_ID{key.id}"]'
 
 
-def _works(block: Block, pipe: Pipe) -> list[Operation]:
+def works(block: Block, pipe: Pipe) -> list[Operation]:
     """The operations of a block in which this pipe has something to do."""
     return [op for op in block.ops if any(_is_work(inner.name, pipe) for inner in op.walk())]
 
@@ -185,12 +171,4 @@ def _is_work(name: str, pipe: Pipe) -> bool:
     record = effects().get(name)
     if record is None or record.timing == "sync":
         return False
-    return record.pipe is pipe and (pipe is not Pipe.S or name in ("pto.load_scalar", "pto.store_scalar"))
-
-
-def _comes_before(first: Operation, second: Operation) -> bool:
-    """Whether one operation of a block stands before another."""
-    here = first.next_op
-    while here is not None and here is not second:
-        here = here.next_op
-    return here is not None
+    return record.pipe is pipe and (pipe is not Pipe.S or name in (LoadScalar.name, StoreScalar.name))
