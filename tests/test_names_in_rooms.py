@@ -19,12 +19,15 @@ SOURCE = Path(ptosim.__file__).parent
 OPERATIONS = (*operations(), *structural_operations())
 NAMES = frozenset(operation.name for operation in OPERATIONS if operation.name.startswith("pto."))
 FLOORS_OF_ROOMS = ("effects", "tiles")
+CATALOGUES = tuple(SOURCE / "native/observe" / name for name in ("coverage.py", "rules.py", "timing.py"))
+"""What compiled observers know of single instructions: rules beside those of the record, and what they leave out."""
 
 
 def is_room(path: Path) -> bool:
     floor = path.relative_to(SOURCE).parts[0]
     return (
         floor in FLOORS_OF_ROOMS
+        or path in CATALOGUES
         or path in {Path(inspect.getfile(operation)) for operation in OPERATIONS}
         or (floor in ("reference", "native") and path.stem in ROOMS)
     )

@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     "or not looked at.",
 )
 @click.option("--unwritten", is_flag=True, help="Also name output bytes that no block writes.")
+@click.option(
+    "--engine",
+    type=click.Choice(["native", "reference"]),
+    default="native",
+    show_default=True,
+    help="Whether compiled code finds out which blocks have to be judged, or all are. The report is the same.",
+)
 @click.option("--fix", "fixed", is_flag=True, help="Print a repair as a unified diff; the findings go to stderr.")
 @click.option("--write", is_flag=True, help="With --fix: change the file.")
 @MAX_STEPS

@@ -52,6 +52,7 @@ def test_softmax_is_clean():
 | `--unwritten` | also name output bytes that no block writes |
 | `--fix` | print a [repair](order.md#repair) as a unified diff, the findings on stderr; `report.fix()` in Python |
 | `--write` | with `--fix`: change the file |
+| `--engine reference` | judge every block instead of those that compiled code suspects; the report is the same |
 | `--max-steps N` | end a block after so many loop iterations and calls (10^9), with a finding (`limit`) there |
 
 `ptosim explain KIND` prints the section of a kind. Exit codes: 0 no error, 1 errors, 2 wrong use.
@@ -117,12 +118,14 @@ the arguments, and program order is one of them. (Sums of floats by atomic store
 After the first race, later findings describe one possible execution. A test compares random programs that check clean
 under random schedules.
 
-**What it costs.** About three times the reference engine on the examples, and a second run where loads are suspected.
+**What it costs.** A kernel without findings costs 1.2 to 2 times its native run: compiled code finds out which blocks
+may have any, and only those are judged (docs/engines.md says how, and which kernels are judged as a whole). A block
+that is judged costs about three times the reference engine, and a second run where loads are suspected.
 Memory does not grow with the number of steps. Hints cost nothing while there are no findings, nor where one of the
 errors cannot come of synchronisation. Otherwise at most 20 texts with one line edited and 16 with more are checked, on
 the blocks that have findings; a text that is clean there is checked on all blocks, and then on a larger launch. One
-wrong line usually takes one to five such texts. `--fix` goes on where no hint was found, for 100 texts more. A text of
-more than 256 KB gets no hints that are edits.
+wrong line usually takes one to five such texts. `--fix` goes on where no hint was found, for some 200 texts more. A
+text of more than 256 KB gets no hints that are edits.
 
 **Bytes of GM.** Memory on the chip has a record per byte. An argument has one per pipe, direction and 32 bytes; where
 the bytes of such a piece were last touched by different instructions, blocks or cores it is split into one per byte,

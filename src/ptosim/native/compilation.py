@@ -21,6 +21,8 @@ from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
 from ptosim.native.flow import Module
+from ptosim.native.observe.hooks import Observer
+from ptosim.native.observe.timing import Timing
 from ptosim.native.program import build
 from ptosim.native.toolchain import Host, compile_object, this_host
 from ptosim.target.profile import load_target
@@ -29,10 +31,16 @@ _ATOMIC_BITS = range(6, 11)
 """Of CTRL: what makes stores to GM atomic."""
 
 
-def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host | None = None) -> Compiled:
+def compile_kernel(
+    module: VerifiedModule,
+    program: KernelProgram,
+    drop: bool,
+    host: Host | None = None,
+    observer: Observer | None = None,
+) -> Compiled:
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
     host = host or this_host()
-    unit, symbols = lower(module, program, drop, host)
+    unit, symbols = lower(module, program, drop, host, observer)
     data = {
         "kind": program.kind,
         "programs": symbols,
@@ -41,13 +49,32 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "works": [work.to_json() for work in observer.works] if isinstance(observer, Timing) else [],
+        "observe": observer.purpose if observer else "none",
+        "state": observer.state_bytes if observer else 0,
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
+def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
+    """The kernel with the filter of `check`, or only the reason why there is none."""
+    from ptosim.native.observe.coverage import uncovered
+    from ptosim.native.observe.filter import Filter
+    from ptosim.native.observe.usage import usage
+
+    if (reason := uncovered(program, module.target)) is not None:
+        return Compiled(b"", {"uncovered": reason})
+    operations = list(reached(*program.entries.values()))
+    compiled = compile_kernel(module, program, False, observer=Filter(operations, load_target(module.target)))
+    used = usage(program, module.target)
+    return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
+
+
 @without_collection()
-def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host) -> tuple[Unit, dict[CoreKind, str]]:
+def lower(
+    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: Observer | None = None
+) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
     alone = len(program.entries) == 1
@@ -59,6 +86,7 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
         Module(host.has_avx512),
         may_store_atomically=atomic,
         may_set_ctrl=sets_ctrl,
+        observer=observer,
     )
     symbols = build(module, program.entries, unit)
     unit.export_entries()

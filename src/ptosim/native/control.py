@@ -31,8 +31,11 @@ def _for(body: Body, op: Operation) -> None:
     if step.literal is None:
         core.fail(step <= 0, "arithmetic", "the step of a loop must be positive, not {}", step)
         f.settle()  # the number of iterations is a quotient
+    if body.unit.observer is not None:
+        body.unit.observer.loop(body, op, lower, upper, step)
     site = core.site("limit", LIMIT)
     index, *arguments = op.body.block.args
+    body.crosses(op.iter_args)
     initial = [body[value] for value in op.iter_args]
 
     def attempt(shapes: list[Shape]) -> None:
@@ -55,20 +58,28 @@ def _while(body: Body, op: Operation) -> None:
     condition = before.last_op
     assert isinstance(condition, Condition)
     site = body.core(op).site("limit", LIMIT)
+    body.crosses(op.arguments)
     initial = [body[value] for value in op.arguments]
+    observer = body.unit.observer
+    kept = observer.rounds_begin(body, op) if observer is not None else None
 
     def attempt(shapes: list[Shape]) -> None:
         def decide(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
             body.values.update(zip(before.args, all_together(f, shapes, carried, initial), strict=True))
             body.block(before)
+            body.crosses(condition.arguments)
             return body.scalar(condition.condition), ()
 
         def iterate(_: list[Value]) -> Sequence[Value]:
+            if observer is not None:
+                observer.round(body, kept)
             body.values.update(zip(after.args, [body[value] for value in condition.arguments], strict=True))
             body.block(after)
             return body.handed_on(op, shapes, _ends(body, op.after_region))
 
         f.while_loop(all_apart(initial, shapes), decide, iterate, site)
+        if observer is not None:
+            observer.rounds_end(body, kept)
         body.values.update(zip(op.results, [body[value] for value in condition.arguments], strict=True))
 
     body.joined(op, [shape_of(value) for value in initial], attempt)
@@ -77,6 +88,8 @@ def _while(body: Body, op: Operation) -> None:
 def _if(body: Body, op: Operation) -> None:
     assert isinstance(op, If)
     f, condition = body.f, body.scalar(op.cond)
+    if body.unit.observer is not None:
+        body.unit.observer.branch(body, op, condition)
     ends: list[Native] = []
 
     def attempt(shapes: list[Shape]) -> None:
@@ -98,6 +111,7 @@ def _ends(body: Body, region: Region) -> list[Native]:
     """What a region passes on at its end."""
     last = region.block.last_op
     assert isinstance(last, Yield)
+    body.crosses(last.arguments)
     return [body[value] for value in last.arguments]
 
 
@@ -116,6 +130,7 @@ def _call(body: Body, op: Operation) -> None:
         return
     f.count_steps(f.constant(I64, 1), body.core(op).site("limit", LIMIT))
     f.settle(poll=True)
+    body.crosses(op.arguments)
     given = [body[value] for value in op.arguments]
     indices = [index.signed(I64) for index in f.loops]
     results = f.call(_helper(body, callee, given), *indices, *_passed(given, _shapes(given)))
@@ -139,6 +154,7 @@ def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Functio
         inner.block(callee.body.block)
         end = callee.body.block.last_op
         assert isinstance(end, Return)
+        inner.crosses(end.arguments)
         function.finish(*_passed([inner[value] for value in end.arguments], _shapes(likes)))
     return builder.helpers[key]
 

@@ -38,7 +38,7 @@ from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins, judged
-from ptosim.sanitize.window import BLOCK, Part, Window, byte_count, inside, joined, shifted
+from ptosim.sanitize.window import GRANULE, Part, Window, byte_count, inside, joined, shifted
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
@@ -364,7 +364,7 @@ class Checker(Silent):
                 self._vector_store(watch, site, covered, unchanged, kept)
             else:
                 self._store(entry, site, covered, memory, unchanged, kept)
-        if watch is None and row % BLOCK and entry.pipe is Pipe.MTE2 and space is UB and not self.planted:
+        if watch is None and row % GRANULE and entry.pipe is Pipe.MTE2 and space is UB and not self.planted:
             self._fill_up(entry, site, footprint, memory)
 
     def _store(
@@ -379,7 +379,7 @@ class Checker(Silent):
     def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
         """Hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything."""
         ends = shifted(footprint.starts, footprint.width)
-        for part in inside(ends, BLOCK - footprint.width % BLOCK, memory.size):
+        for part in inside(ends, GRANULE - footprint.width % GRANULE, memory.size):
             covered = part.window()
 
             def conflict(covered: Window = covered) -> Conflict:

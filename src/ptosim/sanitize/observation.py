@@ -9,6 +9,7 @@ from ptosim.diagnostics import Diagnostic, Location
 from ptosim.machine.entry import Key, Site
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.edit import Edit
+from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.program import Program
 
 Flag = tuple[str, str, int]
@@ -45,6 +46,8 @@ class Observation:
     """How often what was issued, all blocks together."""
     standing: frozenset[Site]
     """Where scalar units stood still before their programs were over."""
+    global_memory: GlobalShadow
+    """What the run has read and written of the arguments."""
     issued: float
     """How many instructions a block has issued."""
 

@@ -58,6 +58,7 @@ def observe(
         checker.lints.endings,
         checker.steps,
         frozenset(checker.standing),
+        checker.gm,
         checker.steps.total() / len(blocks),
     )
 
