@@ -14,7 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue, Use
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.function import Function, function_of
-from ptosim.language.operation import Problem, PTOOperation, core_of
+from ptosim.language.operation import Problem, core_of
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
 from ptosim.language.tile_fifo import (
     Alloc,
@@ -27,7 +27,7 @@ from ptosim.language.tile_fifo import (
     SetQuantVector,
 )
 from ptosim.language.tile_places import element_word
-from ptosim.language.tile_reserve import ReserveBuffer
+from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile_rules import name_of
 from ptosim.language.tile_types import TensorViewType, tile_of, view_of
 
@@ -337,7 +337,7 @@ def _peers(ends: dict[tuple[Function, CoreKind], End]) -> Found:
 def _imports(function: Function, peer: Function) -> bool:
     """Whether a function takes the address of a buffer that the other reserves."""
     for op in function.walk():
-        if op.name == "pto.import_reserved_buffer" and isinstance(op, PTOOperation):
+        if isinstance(op, ImportReservedBuffer):
             symbol = op.attribute("peer_func")
             if isinstance(symbol, SymbolRefAttr) and symbol.root_reference.data == peer.symbol:
                 return True

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
 from ptosim.effects.names import CoreKind
+from ptosim.effects.sync import SIGNALS, signalling
 from ptosim.language.calls import Found
 from ptosim.language.function import Function, entry_functions, reached
 from ptosim.language.kinds import NAMES, cores
@@ -27,7 +28,7 @@ SUFFIXES = {CoreKind.AIC: "_aic", CoreKind.AIV: "_aiv"}
 PEER = "peer_func"
 """The attribute by which an operation names the function of the other core."""
 
-_CROSS_BLOCK = frozenset({"pto.set_cross_block", "pto.wait_cross_block", "pto.syncall"})
+_CROSS_BLOCK = signalling("cross-block", "syncall")
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,10 @@ def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
 
 
 def _crosses_blocks(op: Operation) -> bool:
-    if op.name in ("pto.sync.set", "pto.sync.wait") and isinstance(op, PTOOperation):
-        return op.integer("ffts_mode") == 0
-    return op.name in _CROSS_BLOCK
+    """Signals that may also stay within a block say by their mode that they do not."""
+    if op.name not in _CROSS_BLOCK or not isinstance(op, PTOOperation):
+        return False
+    return len(SIGNALS[op.name].mechanisms) == 1 or op.integer("ffts_mode") == 0
 
 
 def program_problems(parsed: ParsedModule) -> Iterator[Found]:
