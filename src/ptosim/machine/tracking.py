@@ -74,6 +74,8 @@ class Tracker:
     def take(self, entry: Entry) -> None:
         """A wait is about to consume a set of each of its counters."""
         for counter in entry.counters:
+            if self._keeps(counter):
+                continue
             entry.consumed += counter.pending.popleft()
             history = counter.history
             if self.clocks:
@@ -88,6 +90,8 @@ class Tracker:
 
     def set(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
         """A set is about to raise this counter."""
+        if self._keeps(counter):
+            return
         history = counter.history
         if self.clocks:
             if counter.key.mechanism == "flag":
@@ -100,6 +104,10 @@ class Tracker:
                 self._both_ways(counter, entry)
         counter.pending.append(sets)
         history.last_set = entry
+
+    def _keeps(self, counter: Counter) -> bool:
+        """Whether the observer keeps what a flag tells, because compiled code sets it as well."""
+        return self.observer.inline and counter.key.mechanism in ("flag", "token")
 
     def _double_set(self, counter: Counter, entry: Entry) -> None:
         history = counter.history

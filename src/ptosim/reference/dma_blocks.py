@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ptosim.effects.burst import BLOCK, COUNT_LIMIT
+from ptosim.effects.burst import BLOCK, COUNT_LIMIT, alignment_of
 from ptosim.effects.dma import LOOP_SIZES
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
@@ -26,9 +26,10 @@ def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]
         yield
         return
     sources, dests = burst.rows(core, source, dest)
-    rows = core.read_pieces(source.space, sources, burst.length, source.alignment, source.at)
+    read, written = (alignment_of(side.space, core.target) for side in (source, dest))
+    rows = core.read_pieces(source.space, sources, burst.length, read, source.at)
     yield
-    core.write_pieces(dest.space, dests, rows, dest.alignment, dest.at)
+    core.write_pieces(dest.space, dests, rows, written, dest.at)
 
 
 def _blocks(n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Burst:

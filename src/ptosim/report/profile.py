@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -129,7 +129,7 @@ class Profile:
         source: Source,
         target: Target,
         grid: int,
-        recording: Recording,
+        recording: Recording | Callable[[], Recording],
         parameters: Sequence[str] = (),
         warnings: Sequence[Diagnostic] = (),
     ) -> None:
@@ -137,10 +137,15 @@ class Profile:
         self.source = source
         self.target = target
         self.grid = grid
-        self.recording = recording
+        self._recording = recording
         self.parameters = tuple(parameters)
         self.warnings = tuple(warnings)
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
+
+    @cached_property
+    def recording(self) -> Recording:
+        """All that the run has left; made when first asked for."""
+        return self._recording() if callable(self._recording) else self._recording
 
     @property
     def cycles(self) -> int:
