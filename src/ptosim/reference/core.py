@@ -333,14 +333,7 @@ class Core:
     wants_lint = False
     """Whether it is worth while to look for what `lint` would say."""
 
-    def lint(
-        self,
-        message: str,
-        kind: str = "lint",
-        site: Site | None = None,
-        hint: str | None = None,
-        severity: Severity = "warning",
-    ) -> None:
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
         """The instruction does something that is legal and suspicious. One that touches no memory gives its site."""
 
     def idle(self, message: str) -> None:

@@ -405,20 +405,13 @@ class ObservedCore(Core):
         pipe, loops = str(self.entry.pipe), tuple(machine.loops)
         return Details(core=machine.name, pipe=pipe, bytes=extent, block=machine.block, loops=loops)
 
-    def lint(
-        self,
-        message: str,
-        kind: str = "lint",
-        site: Site | None = None,
-        hint: str | None = None,
-        severity: Severity = "warning",
-    ) -> None:
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
         if site is not None:
             self._stand_at(site)
         details = self._context()
         if hint is not None:
             details["hint"] = hint
-        self.observer.report(Diagnostic(kind, severity, message, self.site_now.location, **details), self.entry)
+        self.observer.report(Diagnostic(kind, "warning", message, self.site_now.location, **details), self.entry)
 
     def idle(self, message: str) -> None:
         if not self.site_now.served:

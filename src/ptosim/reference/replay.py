@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.diagnostics import Severity
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Space
 from ptosim.machine.entry import Site
@@ -83,14 +82,7 @@ class Replay:
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None: ...
 
-    def lint(
-        self,
-        message: str,
-        kind: str = "lint",
-        site: Site | None = None,
-        hint: str | None = None,
-        severity: Severity = "warning",
-    ) -> None: ...
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None: ...
 
     def relies_on(self, direction: str, config: Config, *others: str) -> None: ...
 

@@ -101,10 +101,10 @@ def _look_for_conflicts(core: Core, numbers: Places, data: NDArray[np.uint8]) ->
     if len(first) == len(numbers):
         return
     message = "scatter conflict: several go to one place, and the machine does not say which of them stays"
-    equal = np.array_equal(data, data[first][which])
-    core.lint(
-        f"{message} (the bytes are equal)" if equal else message, "race", severity="warning" if equal else "error"
-    )
+    if np.array_equal(data, data[first][which]):
+        core.lint(f"{message} (the bytes are equal)", "race")
+    else:
+        core.violation("race", message)
 
 
 @semantics(op.SimScatter, op.SimScatterMte3, bind=_facts)
