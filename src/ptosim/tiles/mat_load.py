@@ -39,6 +39,8 @@ def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
     elif dst.buf.rows == 1 or (view, tile) in (("nd", "ND"), ("dn", "DN"), ("nz", "NZ")):
         _as_it_is(build, src, dst)
     elif view in ("nd", "dn") and tile in ("NZ", "ZN"):
+        if (view, tile) == ("dn", "NZ") and target != "a5":
+            remark(build, False, f"{target} does not load a view by columns into a tile laid out as NZ")
         load_into_fractals(build, src, dst, view == "dn")
     else:
         message = f"a view laid out as {view} cannot be loaded into a tile of mat laid out as {tile}"
