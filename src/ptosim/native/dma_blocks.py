@@ -124,7 +124,7 @@ def l1_gm(
     loop_source_strides: Sequence[Value],
     loop_dest_strides: Sequence[Value],
 ) -> None:
-    loops = [Loop(*loop) for loop in zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True)]
+    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
     burst = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops])
     copy_rows(core, burst, Side(Space.L1, source), Side(Space.GM, dest))
 
