@@ -50,15 +50,19 @@ def _sampled(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 
 OF_THE_REFERENCE = {"reference", "sanitize", "seeds", "timing", "report", "machine"}
 """Folders whose tests mean the reference engine where they do not name one."""
+JUDGED = OF_THE_REFERENCE | {"golden"}
+"""Folders whose checks judge every block: that compiled code suspects the right ones has tests of its own."""
 
 
 @pytest.fixture(autouse=True)
 def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.path.parent.name in OF_THE_REFERENCE:
+    folder = request.path.parent.name
+    if folder in JUDGED:
         from ptosim.api import Kernel, check
 
-        monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
         monkeypatch.setitem(check.__kwdefaults__, "engine", "reference")
+        if folder in OF_THE_REFERENCE:
+            monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,14 @@ twenty random schedules and with each pipe delayed. That racy ones do show diffe
 called everything clean, or schedules that never differ, would not pass.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
 import ptosim
+from observed import findings
+from ptosim.diagnostics import Diagnostic
 from sanitize import random_clusters, random_kernels
 
 FORBIDDEN = {"race", "deadlock", "unmatched-wait"}
@@ -25,10 +27,10 @@ def outcome(kernel: ptosim.Kernel, arguments: Arguments, schedule: str) -> list[
     return [array.tobytes() for array in given]
 
 
-def is_clean(findings: tuple[ptosim.Finding, ...]) -> bool:
+def is_clean(found: Sequence[Diagnostic]) -> bool:
     return not any(
         finding.kind in FORBIDDEN or (finding.kind == "scope-alias" and finding.severity == "error")
-        for finding in findings
+        for finding in found
     )
 
 
@@ -38,10 +40,10 @@ def compare(texts: list[str], arguments: Arguments, pipes: tuple[str, ...]) -> N
     clean = racy = shown = 0
     for text in texts:
         kernel = ptosim.load(text).kernel()
-        report = ptosim.check(kernel, *arguments())
+        found = findings(kernel, *arguments())
         expected = outcome(kernel, arguments, "program")
         same = all(outcome(kernel, arguments, schedule) == expected for schedule in schedules)
-        if is_clean(report.findings):
+        if is_clean(found):
             clean += 1
             assert same, f"clean, but it depends on the schedule\n{text}"
         else:
