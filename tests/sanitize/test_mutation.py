@@ -49,8 +49,8 @@ LARGER: dict[str, dict[str, int]] = {
 }
 """Sizes with more rounds, at which a hint must hold as well."""
 
-SAMPLE = 5
-LONG = {"flash_attention": 2, "flash_attention_f32": 2}
+SAMPLE = 3
+LONG = {"flash_attention": 1, "flash_attention_f32": 1}
 """So many mutants of each example are tried unless all are asked for, and of examples that take seconds each."""
 
 KINDS = {
