@@ -31,6 +31,7 @@ ROOMS = (
     "tile_local",
     "sim",
     "sim_table",
+    "sim_signal",
     "cube_load",
     "cube_load_raw",
     "mad",

@@ -39,6 +39,7 @@ ROOMS = (
     "system",
     "sim",
     "sim_table",
+    "sim_signal",
     "cube_load",
     "cube_load_raw",
     "mad",

@@ -62,6 +62,11 @@ def following_sets(op: Operation, kind: CoreKind) -> tuple[PTOOperation, ...]:
     return tuple(found)
 
 
+def sets_of(function: Function, kind: CoreKind) -> tuple[PTOOperation, ...]:
+    """The operations of a program that set something on a core of this kind."""
+    return tuple(_sets_in(function, kind, set()))
+
+
 def _after(op: Operation) -> Iterator[Operation]:
     """What comes behind an operation in its block, and before it if that block is repeated."""
     parent, block = op.parent_op(), op.parent_block()
@@ -136,5 +141,6 @@ _MECHANISMS: Mapping[str, tuple[tuple[str, ...], Callable[[PTOOperation, Signal]
     "pto.set_cross_core": (("semaphore",), _has_id),
     "pto.set_cross_block": (("cross-block",), _has_id),
     "pto.syncall": (("syncall",), _always),
+    **dict.fromkeys(("pto.sim.notify", "pto.store_scalar", "pto.st_dev"), (("signal",), _always)),
 }
 """By operation: the mechanisms that it may belong to, and whether it sets a signal of one of them."""

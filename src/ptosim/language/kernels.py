@@ -28,6 +28,8 @@ PEER = "peer_func"
 """The attribute by which an operation names the function of the other core."""
 
 _CROSS_BLOCK = frozenset({"pto.set_cross_block", "pto.wait_cross_block", "pto.syncall"})
+_SIGNALS = ("pto.comm.", "pto.sim.notify", "pto.sim.wait_words", "pto.sim.test_words")
+"""Blocks wait for each other by words in GM, too."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
 def _crosses_blocks(op: Operation) -> bool:
     if op.name in ("pto.sync.set", "pto.sync.wait") and isinstance(op, PTOOperation):
         return op.integer("ffts_mode") == 0
-    return op.name in _CROSS_BLOCK
+    return op.name in _CROSS_BLOCK or op.name.startswith(_SIGNALS)
 
 
 def program_problems(parsed: ParsedModule) -> Iterator[Found]:

@@ -19,6 +19,7 @@ from ptosim.machine.sync import PIPES, SLOT
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
+    from ptosim.machine.launch import Progress
 
 STORES = 7  # the slot that no pipe uses; that of S, which also stands for all pipes, is 0
 
@@ -109,10 +110,10 @@ class Clocks:
     def step(self, entry: Entry) -> None:
         """The scalar unit executes: it knows its own steps and stores, and learns what it has waited for."""
         known = self.known[0]
-        for token in entry.consumed:
-            if token.clock is not None:
+        for learnt in (*(token.clock for token in entry.consumed), *(told.clock for told in entry.told)):
+            if learnt is not None:
                 known = dict(known)
-                join(known, token.clock)
+                join(known, learnt)
         if entry.ranges is not None:
             known = self._touching_ended(known, entry)
         elif entry.kind is BARRIER and entry.pipe is Pipe.ALL:
@@ -121,6 +122,22 @@ class Clocks:
             known = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
         entry.clock = self.reached(entry)
+
+    def published(self) -> Clock:
+        """What the scalar unit can tell of by a word in GM: what it knows to have ended, its own steps included. Its
+        stores have ended only if a dsb or a barrier of all pipes came after them."""
+        return {**self.known[0], self.base: self.core.steps}
+
+    def inherit(self, progress: Progress) -> None:
+        """The core begins after other launches."""
+        known: Clock = {}
+        for earlier in progress.before:
+            join(known, earlier.ended)
+        self.known[0] = known
+
+    def leave(self, progress: Progress) -> None:
+        """The core has ended, with all its pipes."""
+        join(progress.ended, self._all_ended({**self.known[0], self.base: self.core.steps}))
 
     def _touching_ended(self, known: Clock, entry: Entry) -> Clock:
         """Of each pipe, the entries up to the last that touched bytes of a range. What that entry knew when it began is

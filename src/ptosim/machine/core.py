@@ -20,10 +20,13 @@ from ptosim.machine.entry import (
     FENCE,
     GET,
     LOAD,
+    NOTIFY,
+    PASS,
     RELEASE,
     SET,
     STORE,
     WAIT,
+    WATCH,
     WORK,
     Entry,
     Key,
@@ -33,9 +36,11 @@ from ptosim.machine.entry import (
     flag_key,
     token_key,
 )
-from ptosim.machine.launch import Place
+from ptosim.machine.launch import Place, Progress
+from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.queue import PipeQueue, fire, take
 from ptosim.machine.semaphores import Cluster, Grid, Illegal, Signal, set_signal, wait_signal
+from ptosim.machine.signal import Notice, Signals, Watched, Words
 from ptosim.machine.sync import (
     BUFFER_IDS,
     CLUSTER_SLOW,
@@ -81,6 +86,10 @@ class Schedule(Protocol):
         """The SU stops at this entry; returns once it may go on."""
         ...
 
+    def give_way(self, core: Core, entry: Entry) -> None:
+        """The SU could go on, but lets others go first; returns when the turn comes back."""
+        ...
+
     def drain(self, woken: list[PipeQueue]) -> None:
         """Something that the SU did by itself has set these stalled pipes free."""
         ...
@@ -104,11 +113,15 @@ class Core:
         self.block = place.block
         self.subblock = place.subblock
         self.block_num = place.block_num
+        self.rank = place.rank
         self.subblock_num = place.subblock_num
         self.index = index  # unique in the launch
         self.target: Target = cluster.target
         self.cluster = cluster
         self.grid: Grid
+        self.progress: Progress
+        self.signals: Signals
+        self.regions = NO_REGIONS  # what GM pointers name, as far as the engine has said
         self.words = words
         self.cluster_words = cluster.words
         self.queues = {pipe: PipeQueue(self, pipe) for pipe in PIPES_OF[place.kind] if pipe is not Pipe.S}
@@ -372,6 +385,33 @@ class Core:
         entry.counters = signal.counters
         return entry
 
+    # ---- signals in global memory
+
+    def notify(self, site: Site, words: Words, value: int, adds: bool) -> None:
+        """Set a word, or add to it; then the scalar unit waits until its pipes are empty."""
+        entry = Entry(site, Pipe.S, self, NOTIFY)
+        entry.notice = Notice(words, value, adds)
+        self._issue(entry)
+        self.barrier(site, Pipe.ALL)
+
+    def watch(self, site: Site, words: Words, comparison: str, value: int) -> None:
+        """Stop the scalar unit until every word satisfies the condition."""
+        self._watch(site, Watched(words, comparison, value))
+
+    def test(self, site: Site, words: Words, comparison: str, value: int) -> bool:
+        """Whether every word satisfies the condition. Where one does not, others get a turn before the answer."""
+        watched = Watched(words, comparison, value)
+        if watched.holds():
+            self._watch(site, watched)
+            return True
+        self._issue(Entry(site, Pipe.S, self, PASS))
+        return False
+
+    def _watch(self, site: Site, watched: Watched) -> None:
+        entry = Entry(site, Pipe.S, self, WATCH)
+        entry.watched = watched
+        self._issue(entry)
+
     def overflow(self, entry: Entry, counter: Counter) -> None:
         self._complain(entry, "semaphore-overflow", overflow_message(counter))
 
@@ -409,9 +449,16 @@ class Core:
             self.steps += 1
         if tracker:
             tracker.issue(entry)
-        self.schedule.block(self, entry)
+        if entry.kind is PASS:
+            self.schedule.give_way(self, entry)
+        else:
+            self.schedule.block(self, entry)
         if entry.kind is WAIT:
             take(entry)
+        elif entry.notice is not None:
+            self.signals.deliver(entry.notice)
+        elif tracker and entry.watched is not None:
+            tracker.watch(entry)
         if tracker:
             tracker.step(entry)
         if entry.kind not in (SET, RELEASE):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, ordered
-from ptosim.machine.entry import GET, RELEASE, SET, WORK, Clock, Entry, Key
+from ptosim.machine.entry import GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key
 from ptosim.machine.sync import OPEN, Counter, buffer_word
 
 if TYPE_CHECKING:
@@ -32,6 +32,12 @@ class Tracker:
         self.brackets: dict[tuple[Pipe, int], Entry] = {}  # the get of each open bracket
 
     # ---- what happens to entries
+
+    def begin(self) -> None:
+        """Launches before this one have ended, and all that they did is known."""
+        if self.clocks:
+            self.clocks.inherit(self.core.progress)
+        self.observer.begin(self.core)
 
     def issue(self, entry: Entry) -> None:
         core, kind = self.core, entry.kind
@@ -65,11 +71,18 @@ class Tracker:
         when)."""
         if self.clocks:
             self.clocks.step(entry)
+            if entry.kind is NOTIFY:
+                self.core.signals.tell(entry, self.clocks.published())
         self.observer.start(entry)
         if entry.kind not in (SET, RELEASE):
             self.observer.end(entry)
 
     # ---- sets and waits
+
+    def watch(self, entry: Entry) -> None:
+        """The words that a wait asks for satisfy it: what those know is known who must have told them."""
+        if self.clocks and entry.watched:
+            entry.told = tuple(self.core.signals.needed(entry.watched))
 
     def take(self, entry: Entry) -> None:
         """A wait is about to consume a set of each of its counters."""
@@ -180,6 +193,8 @@ class Tracker:
     # ---- the end
 
     def finish(self) -> None:
+        if self.clocks:
+            self.clocks.leave(self.core.progress)
         for (pipe, buffer), entry in self.brackets.items():
             self.report("buffer-misuse", f"gets buffer {buffer} on {pipe} and never releases it", entry)
         self.observer.finish(self.core)

@@ -12,23 +12,24 @@ from typing import Any
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.deadlock import Reachable
-from ptosim.machine.launch import KernelKind
+from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.memory import Regions
 from ptosim.native.cache import Compiled
-from ptosim.native.cores import Executable, Invocation
+from ptosim.native.cores import Executable, Invocation, Tables
 from ptosim.native.explain import explainer
 from ptosim.native.operations import ENTRIES, operation_from_json
-from ptosim.native.runtime import Runner
+from ptosim.native.runtime import Part, Runner
 from ptosim.native.toolchain import Program
 from ptosim.target.profile import Target
 
 
 @dataclass(frozen=True)
 class Run:
-    """One launch of a kernel: the value of each parameter, and the buffers, NumPy arrays of bytes, with their names."""
+    """One launch of a kernel: the value of each parameter, and the buffers, NumPy arrays of bytes."""
 
     values: Sequence[int]
     buffers: Sequence[Any]
-    names: Sequence[str]
+    regions: Regions
     grid: int
     threads: int | None
     max_steps: int
@@ -51,14 +52,19 @@ class LinkedKernel:
             lambda number: operation_from_json(data["operations"][number], source),
             data["steady"],
         )
+        self._executable = executable
         self._runner = Runner(executable, target, reachable)
         self._poisoned = Runner(executable, target, reachable, poison=True)
         self._cross_block: bool = data["cross_block"]
         self._in_order: bool = data["in_order"]
 
+    def part(self, invocation: Invocation, launch: Launch) -> Part:
+        """This kernel as one launch of a list that runs together."""
+        return Part(self._executable, Tables(invocation), launch)
+
     def __call__(self, run: Run) -> None:
         buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
-        invocation = Invocation(run.grid, run.values, buffers, run.max_steps, run.names, run.buffers)
+        invocation = Invocation(run.grid, run.values, buffers, run.max_steps, run.regions, owner=run.buffers)
         runner = self._poisoned if run.poison else self._runner
         if self._cross_block:
             runner.run_together(invocation)

@@ -230,7 +230,13 @@ def tsync(f: Function, core: Core) -> None:
     _either(core, nothing_stalled(f), lambda: None, "tsync")
 
 
-@lowering(fence.MemBar, fence.Dsb, fence.FenceBarrierAll, fence.Dcci, fence.CmoCacheInvalid, semaphore.SetFfts)
+@lowering(fence.FenceBarrierAll)
+def barrier_all(f: Function, core: Core) -> None:
+    """Every pipe drains."""
+    _either(core, nothing_stalled(f), lambda: None, "barrier", Pipe.ALL)
+
+
+@lowering(fence.MemBar, fence.Dsb, fence.Dcci, fence.CmoCacheInvalid, semaphore.SetFfts)
 def nothing() -> None:
     """Execution is in program order, scalar stores take effect at once, memory is coherent, signals have no address."""
 

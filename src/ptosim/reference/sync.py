@@ -172,8 +172,15 @@ def syncall(core: Core, site: Site, core_type: str) -> None:
 # --- memory ordering ------------------------------------------------------------------------------------------------
 
 
-@semantics(fence.Dsb, fence.FenceBarrierAll)
+@semantics(fence.Dsb)
 def dsb(core: Core, site: Site) -> None:
+    core.machine.dsb(site)
+
+
+@semantics(fence.FenceBarrierAll)
+def barrier_all(core: Core, site: Site) -> None:
+    """Every pipe drains, then memory: what the core has written is where others find it."""
+    core.machine.barrier(site, Pipe.ALL)
     core.machine.dsb(site)
 
 

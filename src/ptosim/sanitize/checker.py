@@ -7,7 +7,7 @@ instructions are in lints.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from ptosim.effects.names import GM, UB, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import LOAD, WORK, Clock, Entry, Key, Site
+from ptosim.machine.memory import Region
 from ptosim.machine.observer import ORIGIN, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.sanitize.candidates import Candidates
@@ -53,8 +54,8 @@ class Subject:
     """What is being checked: the kernel, its buffers in GM, and how strictly."""
 
     program: Program
-    names: tuple[str, ...]
-    sizes: tuple[int, ...]
+    regions: Mapping[int, Region]
+    """What pointers to GM name, by number."""
     together: bool = False
     """All blocks run at once, because they wait for each other."""
     mem_bar: MemBar = "relaxed"
@@ -73,7 +74,7 @@ class Checker(Silent):
         self.candidates = Candidates(self.origins)
         self.sites = Sites()
         self.dependence = Dependence(subject.program)
-        self.gm = GlobalShadow(subject.names, subject.sizes, subject.together)
+        self.gm = GlobalShadow(subject.regions, subject.together)
         self.lints = Lints(self.findings, subject.program)
         self.cells = Cells()
         self.iterations = Iterations(subject.program)
@@ -169,20 +170,20 @@ class Checker(Silent):
         for suspicion in self.candidates.undecided():
             if not self.findings.knows(suspicion):
                 self.lints.undecided(suspicion)
-        for buffer in self.gm.buffers:
+        for buffer in self.gm.buffers.values():
             if buffer.full:
-                self.lints.incomplete(buffer.name, self.gm.allowed)
-        for buffer in self.gm.buffers if unwritten else ():
+                self.lints.incomplete(buffer.region.label, self.gm.allowed)
+        for buffer in self.gm.buffers.values() if unwritten else ():
             places = buffer.unwritten()
             if places is not None and len(places):
-                self.lints.unwritten(buffer.name, buffer.size, places)
+                self.lints.unwritten(buffer.region.label, buffer.size, places)
 
     # --- memories -----------------------------------------------------------------------------------------------------
 
     def _memory(self, space: Space, owner: Core) -> Memory:
         shared = space is L1  # of the cluster
         if self.subject.together:
-            who: object = owner.block if shared else owner.index
+            who: object = id(owner.cluster) if shared else owner.index
         else:
             who = "" if shared else owner.role
         memory = self._memories.get((who, space))
@@ -468,7 +469,9 @@ class Checker(Silent):
         numbers = self.sites.numbers(clash.stamps)
         for number in np.unique(numbers):
             where = numbers == number
-            place = Place(f"%{outcome.buffer.name}", int(clash.places[where].min()), int(clash.places[where].max()) + 1)
+            place = Place(
+                outcome.buffer.region.label, int(clash.places[where].min()), int(clash.places[where].max()) + 1
+            )
             block = clash.track.block_of(int(clash.stamps[where][0]))
             for earlier in self.sites.of(int(number)):
                 verb = _VERBS.get(clash.track.kind, "updates")

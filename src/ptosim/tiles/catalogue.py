@@ -34,6 +34,9 @@ ROOMS = (
     "table",
     "matrix",
     "scales",
+    "comm",
+    "comm_copy",
+    "collective",
 )
 
 
