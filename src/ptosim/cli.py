@@ -29,6 +29,8 @@ from ptosim.command import (
 )
 from ptosim.diagnostics import Diagnostic, PTOError, error
 from ptosim.order_cli import prove, sync
+from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
+from ptosim.show_cli import run_showing
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
@@ -131,6 +133,7 @@ def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequ
 
 @main.command(cls=Launching, epilog=ARGUMENTS)
 @launches
+@RANKS
 @TARGET
 @click.option("--save", "saves", multiple=True, metavar="N=FILE", help="Write argument N, from 0: .npy, or raw bytes.")
 @click.option("--expect", "expects", multiple=True, metavar="N=FILE", help="Compare argument N with a file.")
@@ -171,6 +174,7 @@ def run(
     words: Sequence[str],
     kernel: str | None,
     grid: int,
+    ranks: int | None,
     target: str | None,
     saves: Sequence[str],
     expects: Sequence[str],
@@ -194,13 +198,22 @@ def run(
 
     module = load(file, target)
     chosen = module.kernel(kernel)
+    if speaks_of_ranks(ranks, words):
+        refuse(show=shows, oob=oob != "error", threads=threads)
+        ranked = Ranked(module, chosen, words, ranks or 1, grid)
+        ranked.world.run(engine or ("native" if schedule == "program" else "reference"), schedule, max_steps, poison)
+        ranked.save(saves)
+        ranked.expect(expects, atol, rtol)
+        if not as_json:
+            ranked.summary()
+        return module.warnings
     values = arguments_of(chosen, words)
     outputs = [_numbered(text, values) for text in saves]
     wanted = [expectation(chosen, values, *_numbered(text, values)) for text in expects]
     launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps, poison=poison)
     before = replace(launch, arguments=bind(chosen.signature, _copies(values))) if wanted else None
     if shows:
-        _run_showing(chosen, launch, shows, engine, as_json)
+        run_showing(chosen, launch, shows, engine, as_json)
     else:
         with progress(grid, quiet=as_json) as block_done:
             engine = engine or ("native" if schedule == "program" else "reference")
@@ -234,35 +247,6 @@ def _usage(message: str) -> NoReturn:
     raise click.UsageError(message)
 
 
-# --- run --show -----------------------------------------------------------------------------------------------------
-
-
-def _run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | None, as_json: bool) -> None:
-    from ptosim.reference.watch import Execution, Watch
-    from ptosim.report.execution import describe
-
-    if engine == "native":
-        _usage("--show needs the reference engine")
-    lines = dict(_line(text) for text in shows)
-    for line in lines.keys() - kernel.watchable():
-        near = min(kernel.watchable(), key=lambda other: abs(other - line), default=None)
-        hint = f"; the nearest that has is line {near}" if near is not None else ""
-        raise error("argument", f"line {line} has no instruction to show{hint}")
-
-    def tell(execution: Execution) -> None:
-        click.echo(describe(execution), err=as_json)
-
-    kernel.reference(launch, watch=Watch(lines, tell))()
-
-
-def _line(text: str) -> tuple[int, int | None]:
-    line, colon, count = text.partition(":")
-    numbers = [line, count] if colon else [line]
-    if not all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers):
-        _usage(f"'{text}' is not of the form LINE or LINE:N")
-    return int(line), int(count) if colon else None
-
-
 def _summary(kernel: Any, values: list[Any]) -> None:
     """One line per array, so that a run without --save shows something."""
     for parameter, value in zip(kernel.signature, values, strict=True):
@@ -274,6 +258,8 @@ def _summary(kernel: Any, values: list[Any]) -> None:
 
 @main.command(cls=Launching, epilog=ARGUMENTS)
 @launches
+@RANKS
+@click.option("--repeat", type=click.IntRange(1), help="With --ranks: run the launch so many times, memory kept.")
 @TARGET
 @STRICT
 @click.option(
@@ -297,6 +283,8 @@ def check(
     words: Sequence[str],
     kernel: str | None,
     grid: int,
+    ranks: int | None,
+    repeat: int | None,
     target: str | None,
     strict: bool,
     sarif: str | None,
@@ -321,10 +309,17 @@ def check(
             _write_sarif(sarif, problem.diagnostics)
         raise
     chosen = module.kernel(kernel)
-    launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, max_steps=max_steps)
-    selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
-    with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
-        report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
+    if speaks_of_ranks(ranks, words):
+        refuse(blocks=blocks, unwritten=options["unwritten"])
+        world = Ranked(module, chosen, words, ranks or 1, grid).world
+        report = world.check(repeat or 1, options["max_findings"], max_steps, options["mem_bar"])
+    else:
+        if repeat is not None:
+            _usage("--repeat is for launches on several ranks")
+        launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, max_steps=max_steps)
+        selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
+        with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
+            report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
     found = (*module.warnings, *report.findings)
     if sarif is not None:
         _write_sarif(sarif, found)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.reference.engine import Run
     from ptosim.report.check_report import CheckReport
+    from ptosim.sanitize.checker import MemBar
 
 MOST_BLOCKS = 1 << 16
 """Of one launch: each has a thread."""
@@ -99,7 +100,9 @@ class World:
             raise error("argument", f"schedule {schedule!r} needs engine='reference'; native has only 'program'")
         self._native(launches, space, max_steps, poison)
 
-    def check(self, repeat: int = 1, max_findings: int | None = None, max_steps: int = 10**9) -> CheckReport:
+    def check(
+        self, repeat: int = 1, max_findings: int | None = None, max_steps: int = 10**9, mem_bar: MemBar = "relaxed"
+    ) -> CheckReport:
         """Run the list under the sanitizer, on copies of all arrays. `repeat=2` runs it twice, with a barrier of the
         host between, memory kept: words that a run leaves set are then there when the next one begins."""
         from ptosim.report.check_report import report
@@ -112,7 +115,7 @@ class World:
         space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
         modules = list(dict.fromkeys(each.kernel.module for each in launches))
         program = joint_program([module.layout for module in modules])
-        subject = Subject(program, space.regions, together=True)
+        subject = Subject(program, space.regions, together=True, mem_bar=mem_bar)
 
         def execute(observer: Observer) -> Run:
             return self._reference(launches, space.copied(), observer, "program", max_steps, False, rounds)
