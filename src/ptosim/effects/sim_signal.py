@@ -9,7 +9,9 @@ from ptosim.effects.record import Effects, Taint, table
 WORD = 4
 """Bytes of a signal."""
 
-EFFECTS: dict[str, Effects] = table(Pipe.S, Taint.NONE, {"sync": "sim.notify sim.wait_words sim.test_words"})
+EFFECTS: dict[str, Effects] = table(
+    Pipe.S, Taint.NONE, {"sync": "sim.notify sim.wait_words sim.test_words", "rename": "sim.group"}
+)
 
 
 def offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:

@@ -22,6 +22,7 @@ from ptosim.language.operation import (
     VariadicOperand,
 )
 from ptosim.language.syntax import Vocabulary, integers_of
+from ptosim.language.types import PtrType
 
 NOTIFY_OPS = Vocabulary(("set", "atomic_add"))
 COMPARISONS = Vocabulary(("eq", "ne", "gt", "ge", "lt", "le"))
@@ -118,3 +119,32 @@ class SimTestWords(_Condition):
         yield from super().rules(target)
         if self.result.type != i1:
             yield Problem(f"{self.name} gives i1, not {self.result.type}", at="result")
+
+
+class SimGroup(PTOOperation):
+    """Remark which places a collective joins.
+
+    Nothing happens. A check asks whether the root's buffer and member belong to the rank that executes the collective,
+    whether member k lies on rank k and members do not overlap, and whether all collectives of one group name one root.
+    `bytes` are those from the first of a member to its last.
+
+        pto.sim.group %p, %p, %p {root = 0 : i32, bytes = 1024 : i64}
+            : !pto.ptr<i32, gm>, !pto.ptr<i32, gm>, !pto.ptr<i32, gm>
+    """
+
+    name = "pto.sim.group"
+    form = "$buffer, $members..."
+    placement = "outside"
+    spaces = {"buffer": (Space.GM,)}
+    buffer = Operand()
+    members = VariadicOperand()
+    root = Property()
+    bytes = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        for index, value in enumerate(self.members):
+            if not isinstance(value.type, PtrType) or value.type.space is not Space.GM:
+                yield Problem(f"members are pointers to gm, not {value.type}", at=nth("members", index))
+        root = self.integer("root")
+        if root is None or not 0 <= root < len(self.members):
+            yield Problem(f"root must be one of the {len(self.members)} members", at="root")

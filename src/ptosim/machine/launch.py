@@ -70,11 +70,12 @@ class Launch:
 class Progress:
     """How far a launch of a run is: its cores start when all cores of those before it have ended."""
 
-    __slots__ = ("before", "ended", "left", "number")
+    __slots__ = ("before", "ended", "left", "number", "round")
 
-    def __init__(self, number: int, before: tuple[Progress, ...], cores: int) -> None:
+    def __init__(self, number: int, before: tuple[Progress, ...], cores: int, round: int = 0) -> None:
         self.number = number
         """Of the launch in the list of the run."""
+        self.round = round
         self.before = before
         self.left = cores
         """Cores that have not ended."""
@@ -94,7 +95,7 @@ def progress_of(launches: Sequence[Launch], cores: Mapping[int, int]) -> dict[in
         earlier = [(launches[other], progress) for other, progress in made.items()]
         same = [each for other, each in earlier if _stream(other) == _stream(launch)]
         rounds = [each for other, each in earlier if other.round == launch.round - 1]
-        made[number] = Progress(number, tuple(same[-1:] or rounds), count)
+        made[number] = Progress(number, tuple(same[-1:] or rounds), count, launch.round)
     return made
 
 

@@ -197,8 +197,10 @@ def arrive(rendezvous: Rendezvous, entry: Entry, woken: list[PipeQueue]) -> None
         rendezvous.present -= counter.value == 0
         if entry.core.tracker:
             sets += counter.pending.popleft()
+    tracker = entry.core.tracker
+    tokens = (tracker.meeting(entry, sets),) if tracker and tracker.wants_clocks else tuple(sets)
     for counter in rendezvous.ready.values():
-        raise_counter(counter, entry, tuple(sets), woken)
+        raise_counter(counter, entry, tokens, woken)
 
 
 def raise_counter(counter: Counter, entry: Entry, sets: tuple[Entry, ...], woken: list[PipeQueue]) -> None:

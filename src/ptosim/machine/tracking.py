@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
-from ptosim.machine.clock import Clocks, ended_by, ordered
+from ptosim.machine.clock import Clocks, ended_by, join, ordered
 from ptosim.machine.entry import GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key
+from ptosim.machine.signal import Told
 from ptosim.machine.sync import OPEN, Counter, buffer_word
 
 if TYPE_CHECKING:
@@ -81,8 +82,16 @@ class Tracker:
 
     def watch(self, entry: Entry) -> None:
         """The words that a wait asks for satisfy it: what those know is known who must have told them."""
-        if self.clocks and entry.watched:
-            entry.told = tuple(self.core.signals.needed(entry.watched))
+        watched, signals = entry.watched, self.core.signals
+        if self.clocks is None or watched is None:
+            return
+        entry.told = tuple(signals.needed(entry, watched, self.clocks.reached(entry)))
+        stored: Clock = {}
+        for position, address in enumerate(watched.words.addresses):
+            if not signals.knows(address, watched.words.read(position)):  # words may be written by copies, too
+                join(stored, self.observer.stored_to(address))
+        if stored:
+            entry.told += (Told(entry, 0, False, stored, 0),)
 
     def take(self, entry: Entry) -> None:
         """A wait is about to consume a set of each of its counters."""
@@ -113,6 +122,14 @@ class Tracker:
                 self._both_ways(counter, entry)
         counter.pending.append(sets)
         history.last_set = entry
+
+    def meeting(self, last: Entry, sets: list[Entry]) -> Entry:
+        """All members have come: one set that tells what each of theirs would, for every wait."""
+        told = Entry(last.site, last.pipe, last.core, SET, last.key)
+        told.n, told.loops, told.joint, told.clock = last.n, last.loops, True, {}
+        for one in sets:
+            join(told.clock, one.clock or {})
+        return told
 
     def _double_set(self, counter: Counter, entry: Entry) -> None:
         history = counter.history

@@ -9,6 +9,7 @@ from ptosim.effects.record import Static
 from ptosim.effects.sim_signal import offsets
 from ptosim.language import sim_signal as op
 from ptosim.machine.entry import Site
+from ptosim.machine.group import group_problems
 from ptosim.machine.signal import Words
 from ptosim.reference.core import Core
 from ptosim.reference.integers import signed64
@@ -45,3 +46,13 @@ def test_words(
 ) -> bool:
     words = _watched(core, site, signal, shape, strides)
     return words is not None and core.machine.test(site, words, cmp, value)
+
+
+@semantics(op.SimGroup)
+def group(core: Core, site: Site, buffer: int, members: tuple[int, ...], root: int, bytes: int) -> None:
+    """Only a check has something to say."""
+    if not core.wants_lint:
+        return
+    places = [signed64(member) for member in members]
+    for message, severity in group_problems(core.machine, signed64(buffer), places, root, bytes):
+        core.complain(site, "wrong-rank", message, severity, fatal=False)

@@ -17,16 +17,20 @@ from numpy.typing import NDArray
 
 from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe, Space
+from ptosim.effects.sim_signal import WORD
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import LOAD, WORK, Clock, Entry, Key, Site
 from ptosim.machine.memory import Region
 from ptosim.machine.observer import ORIGIN, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
+from ptosim.machine.signal import Step
+from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, loops_around, party, place_of
 from ptosim.sanitize.dependence import Dependence
-from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, Outcome, compatible
+from ptosim.sanitize.exchange import Exchange
+from ptosim.sanitize.global_shadow import NOTICE, READ, WRITE, Clash, GlobalShadow, Outcome, compatible
 from ptosim.sanitize.halves import Imbalance
 from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
@@ -66,7 +70,12 @@ class Checker(Silent):
 
     wants_clocks = True
 
-    def __init__(self, subject: Subject, planted: Candidates | None = None) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        planted: Candidates | None = None,
+        doubtful: Mapping[Step, set[Step]] | None = None,
+    ) -> None:
         self.subject = subject
         self.planted = planted
         self.findings = Findings()
@@ -76,6 +85,10 @@ class Checker(Silent):
         self.dependence = Dependence(subject.program)
         self.gm = GlobalShadow(subject.regions, subject.together)
         self.lints = Lints(self.findings, subject.program)
+        self.exchange = Exchange(self.findings, self.gm, self.lints)
+        self.doubtful: Mapping[Step, set[Step]] = doubtful or {}
+        self.doubted: dict[Step, set[Step]] = {}
+        """Of waits for sums: the terms that a repeated run must not count on (machine/signal.py)."""
         self.cells = Cells()
         self.iterations = Iterations(subject.program)
         self.used_flags: dict[int, Key] = {}
@@ -94,6 +107,7 @@ class Checker(Silent):
     # --- from the scheduler -------------------------------------------------------------------------------------------
 
     def begin(self, core: Core) -> None:
+        core.signals.doubtful, self.doubted = self.doubtful, core.signals.doubted
         if self.subject.together or core.block == self._block:
             return
         self._block = core.block
@@ -120,6 +134,8 @@ class Checker(Silent):
 
     def start(self, entry: Entry) -> None:
         if entry.kind is not WORK and entry.kind is not LOAD:
+            if (entry.notice or entry.watched) and not self.planted:
+                self._signalled(entry)
             return
         self.iterations.note(entry)
         if entry.pipe is V and entry.site.name in SCOPES:
@@ -133,9 +149,22 @@ class Checker(Silent):
             self._watch.settle()
             self._watch = None
 
+    def _signalled(self, entry: Entry) -> None:
+        """A word has been notified, or a wait for one has been satisfied."""
+        if entry.notice is not None:
+            self._global(entry, entry.site, NOTICE, entry.notice.address, WORD)
+        self.exchange.signalled(entry)
+
     def finish(self, core: Core) -> None:
         if not self.planted:
             self.lints.finish(core)
+            self.exchange.caches.finish(core)
+
+    def cleaned(self, core: Core, address: int | None) -> None:
+        self.exchange.caches.cleaned(core, address)
+
+    def stored_to(self, address: int) -> Clock:
+        return dict(self.gm.stored(address, WORD))
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
         if self.planted:
@@ -167,6 +196,7 @@ class Checker(Silent):
 
     def conclude(self, unwritten: bool) -> None:
         """After the last block: what can only be said about the whole run."""
+        self.exchange.notices.conclude()
         for suspicion in self.candidates.undecided():
             if not self.findings.knows(suspicion):
                 self.lints.undecided(suspicion)
@@ -437,7 +467,7 @@ class Checker(Silent):
             where = hit & (self.sites.numbers(stamps) == number)
             for site in self.sites.of(int(number)):
                 loops = self.iterations.of(track.index, track.entry_number(int(stamps[where].max())))
-                yield Party(site, track.pipe, verb, track.role, entry.core.block, loops), where
+                yield Party(site, track.pipe, verb, track.role, entry.core.block, loops, entry.core.rank), where
 
     def _conflict(
         self,
@@ -458,6 +488,8 @@ class Checker(Silent):
             return
         if kind != READ:
             self.lints.stored_globally(entry, site)
+        if self.subject.together and kind != NOTICE:
+            self.exchange.accessed(entry, site, kind == READ, starts, width)
         equal = cache(lambda: data == before())
         for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
             for clash in outcome.clashes:
@@ -476,12 +508,13 @@ class Checker(Silent):
             for earlier in self.sites.of(int(number)):
                 verb = _VERBS.get(clash.track.kind, "updates")
                 loops = self.iterations.of(clash.track.index, clash.track.entry_number(int(clash.stamps[where].max())))
-                first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops)
+                first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops, clash.track.rank)
                 if compatible(kind, clash.track.kind):
                     self.lints.order_matters(entry, second, first, place, kind)
                     continue
                 severity: Severity = "warning" if same else "error"
                 conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
+                conflict.is_told = (entry.clock or {}).get(clash.track.index // PIPES * PIPES, 0) > 0
                 self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------

@@ -24,16 +24,17 @@ from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 from ptosim.sanitize.window import Part, Places, Starts, as_places, inside, shifted
 
-READ, WRITE = "read", "write"
-"""Kinds of access; an atomic update has its operation and type as its kind ("add f32")."""
+READ, WRITE, NOTICE = "read", "write", "notice"
+"""Kinds of access; an atomic update has its operation and type as its kind ("add f32"), a signal is a notice."""
 
 ROOM = 64 << 20
 """Bytes that the shadow may take beyond twice the arguments."""
 
 
 def compatible(kind: str, other: str) -> bool:
-    """Whether two accesses to the same byte need no order: two reads, or two atomic updates of one kind."""
-    return kind == other and kind != WRITE
+    """Whether two accesses to the same byte need no order: two reads, two atomic updates of one kind, or a notice and
+    who looks at it."""
+    return (kind == other and kind != WRITE) or {kind, other} == {READ, NOTICE}
 
 
 ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
@@ -55,6 +56,7 @@ class Track:
         "newest",
         "pipe",
         "present",
+        "rank",
         "role",
     )
 
@@ -64,6 +66,7 @@ class Track:
         self.aside: Granules | None = None
         self.kind = kind
         self.role = entry.core.role
+        self.rank = entry.core.rank
         self.pipe = entry.pipe
         self.index = -1
         self.floor = 0
@@ -263,6 +266,18 @@ class GlobalShadow:
                 _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
                 if len(stamps):
                     yield track.index, track.entry_number(int(stamps.max())) + 1
+
+    def stored(self, start: int, width: int) -> Iterator[tuple[int, int]]:
+        """Likewise of those that have stored to these bytes, of any core."""
+        number, offset = decode(start)
+        buffer = self.buffers.get(number)
+        for part in inside(offset, width, buffer.size) if buffer else ():
+            covered = cover(part.starts, part.width)
+            for track in buffer.tracks.values() if buffer else ():
+                if track.kind not in (READ, NOTICE):
+                    _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
+                    if len(stamps):
+                        yield track.index, track.entry_number(int(stamps.max())) + 1
 
     def _room(self) -> int:
         """Bytes that the shadow may still take."""

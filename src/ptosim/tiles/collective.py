@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptosim.language.build import Builder, Number
+from xdsl.dialects.builtin import IntegerAttr, i32, i64
+
+from ptosim.language.build import Builder, Number, known
 from ptosim.language.comm import TBroadcast, TGather, TReduce, TScatter
 from ptosim.tiles.chunks import Chunk, chunks_of, hear, part, tell
 from ptosim.tiles.comm_copy import through
@@ -23,23 +25,47 @@ _STORED = 2
 """The token that says that the accumulator has been stored; those before it are of the receiving tiles."""
 
 
+def _remark(build: Builder, buffer: View, group: Sequence[View], root: int) -> None:
+    """Tell a check which places are joined; how large a member is matters only where that is known."""
+    last = 1 + sum(
+        (int(known(size) or 1) - 1) * int(known(stride) or 0)
+        for size, stride in zip(group[0].sizes, group[0].strides, strict=True)
+    )
+    build.op(
+        "pto.sim.group",
+        buffer=buffer.pointer,
+        members=[member.pointer for member in group],
+        root=IntegerAttr(root, i32),
+        bytes=IntegerAttr(last * group[0].width, i64),
+    )
+
+
 def _tiles(ping: Tile, pong: Tile | None) -> list[Tile]:
     return [ping] if pong is None else [ping, pong]
 
 
 @lowering(TBroadcast)
-def tbroadcast(build: Builder, src: View, ping: Tile, pong: Tile | None, group: Sequence[View], target: str) -> None:
+def tbroadcast(
+    build: Builder, src: View, ping: Tile, pong: Tile | None, group: Sequence[View], root: int, target: str
+) -> None:
+    _remark(build, src, group, root)
     through(build, src, group, _tiles(ping, pong), target)
 
 
 @lowering(TGather)
-def tgather(build: Builder, dst: View, ping: Tile, pong: Tile | None, group: Sequence[View], target: str) -> None:
+def tgather(
+    build: Builder, dst: View, ping: Tile, pong: Tile | None, group: Sequence[View], root: int, target: str
+) -> None:
+    _remark(build, dst, group, root)
     for number, member in enumerate(group):
         through(build, member, [_share(build, dst, member, number)], _tiles(ping, pong), target)
 
 
 @lowering(TScatter)
-def tscatter(build: Builder, src: View, ping: Tile, pong: Tile | None, group: Sequence[View], target: str) -> None:
+def tscatter(
+    build: Builder, src: View, ping: Tile, pong: Tile | None, group: Sequence[View], root: int, target: str
+) -> None:
+    _remark(build, src, group, root)
     for number, member in enumerate(group):
         through(build, _share(build, src, member, number), [member], _tiles(ping, pong), target)
 
@@ -65,6 +91,7 @@ def treduce(
     target: str,
 ) -> None:
     """Of each chunk the root's, then that of every other member in ascending order, then the store."""
+    _remark(build, dst, group, root)
     others, tiles = [view for number, view in enumerate(group) if number != root], _tiles(ping, pong)
     chunks = chunks_of(build, group[root], ping)
 
