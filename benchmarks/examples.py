@@ -15,7 +15,8 @@ def paths() -> list[Path]:
 
 
 def launch(name: str, **sizes: int) -> Any:
-    """A launch of this example: `.arguments`, `.grid`, and `.compare()` for what they hold afterwards."""
+    """A launch of this example: `.arguments`, `.grid`, and `.compare()` for what they hold afterwards. A name such as
+    tiles.matmul is one in a folder."""
     if str(EXAMPLES) not in sys.path:
         sys.path.insert(0, str(EXAMPLES))
     return importlib.import_module(name).launch(**sizes)

@@ -17,6 +17,7 @@ import numpy as np
 
 import ptosim
 from benchmarks import kernels, measure, tile_kernels
+from benchmarks.examples import EXAMPLES, launch
 from benchmarks.tile_kernels import COLUMNS, ROWS, each_register, many, micro, softmax_scopes, tiles
 from ptosim.diagnostics import Source
 from ptosim.loading import LoadedModule, load_module
@@ -54,6 +55,8 @@ def table() -> list[dict[str, Any]]:
         seconds, compared = in_turns(tile, other)
         add(f"{name} 4 M in tiles, to the same scopes by hand", compared / seconds, 1e3 * seconds, FLOOR)
     _softmax(add)
+    _product(add)
+    _attention(add)
     _starting(rows)
     return rows
 
@@ -89,6 +92,32 @@ def _softmax(add: Any) -> None:
     seconds, by_one, by_numpy = in_turns(tile, one, partial(softmax, rows))
     add("softmax 4 M in tiles, to one scope by hand", by_one / seconds, 1e3 * seconds, 0.7)
     add("softmax 4 M in tiles, to NumPy", by_numpy / seconds, 1e3 * seconds, 1.5)
+
+
+def _product(add: Any) -> None:
+    """Through tiles of 128 x 128 x 64 with inserted synchronisation; sums are exact in doubles, NumPy's are f32."""
+    run, launched = _example("tiles.matmul", rows=512, depth=512, columns=512, grid=1)
+    a, b = (array.astype(np.float32) for array in launched.arguments[:2])
+    seconds, by_numpy = in_turns(run, partial(np.matmul, a, b))
+    add("product 512 x 512 x 512 of f16 in tiles, to NumPy f32", by_numpy / seconds, 1e3 * seconds, 0.3)
+
+
+def _attention(add: Any) -> None:
+    """Cores that FIFOs join, beside the kernel whose signals and buffers are written by hand."""
+    tile, _ = _example("tiles.flash_attention", rows=128, keys=1024)
+    other, _ = _example("flash_attention", rows=128, keys=1024)
+    seconds, by_hand = in_turns(tile, other)
+    add("attention 128 x 1024 x 64 in tiles, to the one by hand", by_hand / seconds, 1e3 * seconds, 1 / 1.3)
+
+
+def _example(name: str, **sizes: int) -> tuple[Callable[[], None], Any]:
+    """An example, ready to run, and its launch."""
+    launched = launch(name, **sizes)
+    kernel = ptosim.load(EXAMPLES.joinpath(*name.split(".")).with_suffix(".pto")).kernel()
+    run = partial(kernel, *launched.arguments, grid=launched.grid, engine="native", threads=1)
+    run()
+    launched.compare()
+    return run, launched
 
 
 def _starting(rows: list[dict[str, Any]]) -> None:

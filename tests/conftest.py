@@ -55,9 +55,10 @@ OF_THE_REFERENCE = {"reference", "sanitize", "seeds", "timing", "report", "machi
 @pytest.fixture(autouse=True)
 def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.path.parent.name in OF_THE_REFERENCE:
-        from ptosim.api import Kernel
+        from ptosim.api import Kernel, check
 
         monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
+        monkeypatch.setitem(check.__kwdefaults__, "engine", "reference")
 
 
 @pytest.fixture(scope="session")

@@ -188,6 +188,7 @@ class Kernel:
         self._programs: dict[Closeness | None, Programs] = {}
         self._prices: Prices | None = None
         self._kernels: dict[bool, LinkedKernel] = {}
+        self._sieve: LinkedKernel | str | None = None
 
     @property
     def name(self) -> str:
@@ -297,6 +298,28 @@ class Kernel:
             self._kernels[drop] = LinkedKernel(compiled, outline.source, target, self.may_set)
         return self._kernels[drop]
 
+    def sieve(self) -> LinkedKernel | str:
+        """The kernel compiled to find out which blocks have to be judged, or why it cannot be."""
+        from ptosim.native.engine import LinkedKernel
+        from ptosim.native.library import find_kernel
+        from ptosim.target.profile import load_target
+
+        if self._sieve is not None:
+            return self._sieve
+        outline = self.module.outline
+        compiled = find_kernel(outline, self.name, False, "check") or self._compiled_sieve()
+        reason: str | None = compiled.data.get("uncovered")
+        self._sieve = reason or LinkedKernel(compiled, outline.source, load_target(outline.target))
+        return self._sieve
+
+    def _compiled_sieve(self) -> Compiled:
+        from ptosim.native.compilation import compile_sieve
+        from ptosim.native.library import keep_kernel
+
+        compiled = compile_sieve(self.module.executable, self.program)
+        keep_kernel(self.module.outline, self.name, False, compiled, "check")
+        return compiled
+
     def may_set(self, core: Core, key: Key) -> bool:
         """Whether a core that runs this kernel may still set something, from where it stands."""
         return self._reachability.may_set(core, key)
@@ -388,6 +411,7 @@ def check(
     max_findings: int | None = None,
     unwritten: bool = False,
     max_steps: int = 10**9,
+    engine: str = "native",
 ) -> CheckReport:
     """Run a kernel under the sanitizer, on copies of its arguments, and report what is wrong with it.
 
@@ -396,10 +420,11 @@ def check(
 
     `mem_bar`: how unfenced accesses inside a vector scope count (relaxed, strict or off). `blocks`: run only these, by
     number or "last". `max_findings`: keep so many, errors first. `unwritten`: also name the bytes of outputs that no
-    block wrote. `max_steps`: as for a run; to exceed it is a finding.
+    block wrote. `max_steps`: as for a run; to exceed it is a finding. `engine`: "native" runs compiled code that finds
+    out which blocks may have a finding, and judges only those; "reference" judges all of them. The report is the same.
     """
     launch = Launch(bind(kernel.signature, args), _count("grid", grid), max_steps=_count("max_steps", max_steps))
-    return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten)
+    return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
 
 
 def examine(
@@ -409,19 +434,46 @@ def examine(
     blocks: Sequence[int | str] | None = None,
     max_findings: int | None = None,
     unwritten: bool = False,
+    engine: str = "native",
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
     from ptosim.report.check_report import report
     from ptosim.sanitize.session import repaired
 
-    chosen = _blocks(blocks, launch.grid, kernel.program.cross_block, unwritten)
+    chosen = _blocks(blocks, launch.grid, kernel.outline.cross_block, unwritten)
     most = None if max_findings is None else _count("max_findings", max_findings)
     strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
-    observation = observed(kernel, launch, strictness, chosen, unwritten)
+    _choice("engine", engine, ENGINES)
+    suspicious = None if engine == "reference" or unwritten else sifted(kernel, launch, chosen)
+    if suspicious is not None:
+        launch = replace(launch, block_done=None)  # it has been told of all blocks
+        if not suspicious:
+            return report(kernel.name, ())
+    observation = observed(kernel, launch, strictness, chosen if suspicious is None else suspicious, unwritten)
     if not observation.findings:
         return report(kernel.name, ())
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
     return report(kernel.name, repaired(observation, trials), most)
+
+
+def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sequence[int] | None:
+    """The blocks that may have a finding, in ascending order; None where compiled code cannot tell."""
+    from ptosim.native.engine import Run as NativeRun
+
+    sieve = kernel.sieve()
+    if isinstance(sieve, str):
+        return None
+    arguments = launch.arguments.copied()
+    run = NativeRun(
+        arguments.values,
+        arguments.buffers,
+        arguments.regions,
+        launch.grid,
+        None,
+        launch.max_steps,
+        launch.block_done,
+    )
+    return sorted(sieve.sift(run, blocks))
 
 
 def _trials(

@@ -276,6 +276,13 @@ def _summary(kernel: Any, values: list[Any]) -> None:
     "or not looked at.",
 )
 @click.option("--unwritten", is_flag=True, help="Also name output bytes that no block writes.")
+@click.option(
+    "--engine",
+    type=click.Choice(["native", "reference"]),
+    default="native",
+    show_default=True,
+    help="Whether compiled code finds out which blocks have to be judged, or all are. The report is the same.",
+)
 @MAX_STEPS
 @reports
 def check(

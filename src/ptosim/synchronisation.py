@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.api import Kernel, Module, check, load, profile, prove
 from ptosim.diagnostics import PTOError, Source, error
+from ptosim.effects.sync import BARRIER, signalling
 
 if TYPE_CHECKING:
     from ptosim.language.load import VerifiedModule
 
-_SYNC_OPERATIONS = ("pto.set_flag", "pto.set_flag_dyn", "pto.wait_flag", "pto.wait_flag_dyn", "pto.barrier")
+_SETS = signalling("flag", half="set")
+_SYNC_OPERATIONS = signalling("flag") | {BARRIER}
 
 
 @dataclass(frozen=True)
@@ -100,12 +102,12 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False, 
 
 def _counts(module: VerifiedModule, outside: bool = False) -> dict[str, int]:
     """Sets, barriers and keys of a module; `outside`: the sets that stand directly before a loop, to prime it."""
-    operations = [op for op in module.parsed.module.walk() if op.name in _SYNC_OPERATIONS]
-    sets = [op for op in operations if op.name.startswith("pto.set_flag")]
+    operations = list(module.parsed.module.walk())
+    sets = [op for op in operations if op.name in _SETS]
     if outside:
         sets = [op for op in sets if _primes(op)]
     keys = {tuple(str(value) for value in op.properties.values()) for op in sets}
-    return {"set": len(sets), "barrier": sum(op.name == "pto.barrier" for op in operations), "ids": len(keys)}
+    return {"set": len(sets), "barrier": sum(op.name == BARRIER for op in operations), "ids": len(keys)}
 
 
 def _primes(op: Any) -> bool:

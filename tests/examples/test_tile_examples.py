@@ -2,6 +2,7 @@
 and addresses; it checks clean, and what it is lowered to gives the same bytes."""
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -69,3 +70,49 @@ def test_what_it_is_lowered_to_gives_the_same_bytes(name: str):
     module.lowered().kernel()(*second.arguments, grid=second.grid)
     for one, other in zip(first.arguments, second.arguments, strict=True):
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+# --- FIFOs --------------------------------------------------------------------------------------------------------
+
+ENTRY = re.compile(r"^ *(?:%\w+ = )?pto\.(tpush_to|tpop_from|tfree_from)_ai[cv].*$", re.MULTILINE)
+POP = re.compile(r"pto\.tpop_from_ai[cv] (?:\((%\w+), (%\w+)\) )?\{.*\} -> (.*)")
+ENTRIES = [
+    (name, number) for name in NAMES for number, _ in enumerate(ENTRY.finditer((EXAMPLES / f"{name}.pto").read_text()))
+]
+
+
+@pytest.mark.parametrize(("name", "number"), ENTRIES)
+def test_a_push_a_pop_or_a_free_that_is_missing_is_reported(name: str, number: int):
+    """A tile of its own stands for one that nobody pops."""
+    text = (EXAMPLES / f"{name}.pto").read_text()
+    entry = list(ENTRY.finditer(text))[number]
+    instead = POP.sub(_tile, entry[0]) if entry[1] == "tpop_from" else ""
+    assert not _is_clean(text[: entry.start()] + instead + text[entry.end() :], name)
+
+
+def _tile(pop: re.Match[str]) -> str:
+    valid = f"valid_row = {pop[1]} valid_col = {pop[2]} " if pop[1] else ""
+    return f"pto.alloc_tile {valid}: {pop[3]}"
+
+
+def _is_clean(text: str, name: str) -> bool:
+    launch = script(name).launch()
+    try:
+        return not ptosim.check(ptosim.load(text).kernel(), *launch.arguments, grid=launch.grid).findings
+    except ptosim.PTOError:
+        return False
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("causal", [False, True])
+def test_flash_attention_over_many_keys(causal: bool, engine: str):
+    launch = script("flash_attention").launch(rows=128, keys=1024, causal=causal)
+    kernel = ptosim.load(EXAMPLES / "flash_attention.pto").kernel()
+    kernel(*launch.arguments, grid=launch.grid, engine=engine)
+    launch.compare()
+
+
+def test_causal_attention_checks_clean():
+    launch = script("flash_attention").launch(rows=256, keys=256, causal=True)
+    report = ptosim.check(ptosim.load(EXAMPLES / "flash_attention.pto").kernel(), *launch.arguments, grid=launch.grid)
+    assert not report.findings, report

@@ -284,7 +284,7 @@ def test_while_that_is_not(loop: str, message: str):
 def test_what_is_not_part_of_the_surface(name: str):
     (found,) = errors(f"{name} {{ }}")
     assert found.kind == "unsupported"
-    assert found.message.startswith(f"'{name}' is not part of the micro-instruction surface")
+    assert found.message.startswith(f"'{name}' is not part of the language")
 
 
 # --- functions ------------------------------------------------------------------------------------------------------

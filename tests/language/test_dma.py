@@ -333,11 +333,11 @@ def test_clauses_of_layout_converting_copies_are_in_order() -> None:
 def test_constants_of_layout_converting_copies() -> None:
     accepts(frac(shape="%16, %50", layout="%0, %0", group="%1, %0, %0, %0", control="%15, %s_i1"))
     rejects(frac(group=f"^%0, {X}, {X}, {X}"), "groups is 0; it must be positive")
-    rejects(frac(group=f"{X}, ^%n1, {X}, {X}"), "loop2_stride is -1; it must be at least 0")
-    rejects(frac(group=f"{X}, {X}, ^%n1, {X}"), "loop3_stride is -1; it must be at least 0")
-    rejects(frac(group=f"{X}, {X}, {X}, ^%n1"), "loop4_stride is -1; it must be at least 0")
-    rejects(frac(layout="^%n1"), "inner_stride is -1; it must be at least 0")
-    rejects(frac(layout=f"{X}, ^%n1"), "outer_stride is -1; it must be at least 0")
+    rejects(frac(group=f"{X}, ^%n1, {X}, {X}"), "loop2_stride is -1; it must be 0..65535")
+    rejects(frac(group=f"{X}, {X}, ^%n1, {X}"), "loop3_stride is -1; it must be 0..65535")
+    rejects(frac(group=f"{X}, {X}, {X}, ^%n1"), "loop4_stride is -1; it must be 0..65535")
+    rejects(frac(layout="^%n1"), "inner_stride is -1; it must be 0..1099511627775")
+    rejects(frac(layout=f"{X}, ^%n1"), "outer_stride is -1; it must be 0..1099511627775")
     rejects(frac(control="^%16, %s_i1"), "l2_cache_ctl is 16; it must be 0..15")
     rejects(frac(control=f"{X}, ^{X}"), "small_c0 must be i1, not i64")
 

@@ -116,6 +116,13 @@ def test_rules_of_the_cube(text: str, message: str) -> None:
             "the entry is used after pto.tfree_from_aic has given its slot back",
         ),
         (
+            vector(
+                f"{POP}\n%half = pto.subview %t[%zero, %zero] sizes [8, 64] : ND<16x64xf32> -> ND<8x64xf32>\n{FREE}\n"
+                "«pto.trelu ins(~%half : ND<8x64xf32>) outs(%d : ND<8x64xf32>)|»"
+            ),
+            "the entry is used after pto.tfree_from_aic has given its slot back",
+        ),
+        (
             vector("%t = pto.tpop_from_aic {split = 1} -> ~ND<«16|8»x64xf32>\npto.tfree_from_aic {split = 1}"),
             "an entry of 8192 bytes does not fit in slots of slot_size 4096",
         ),
@@ -194,6 +201,53 @@ func.func @k_aiv() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
 
 def test_both_ends_have_the_same_epilogue() -> None:
     twins(PAIR.format("«normal|no»_relu"), "acc_push_epilogue of the FIFO with id 0 differs from that of its other end")
+
+
+SLOTS_OF_BOTH = """module {{
+func.func @k_aic() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  %a = pto.import_reserved_buffer {{name = "s", peer_func = @k_aiv}} -> i32
+  pto.aic_initialize_pipe {{dir_mask = 1, slot_size = 4096, slot_num = 4}} (c2v_consumer_buf = %a : i32)
+  return
+}}
+func.func @k_aiv() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %a = pto.reserve_buffer {{name = "s", size = 65536, location = #pto.address_space<{}>, auto = true}} -> i32
+  pto.aiv_initialize_pipe {{{}}} (c2v_consumer_buf = {}%a : i32, v2c_consumer_buf = %a : i32)
+  return
+}}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ("dir_mask = 1, slot_size = 4096, slot_num = ~«8|4»", "slot_num of the FIFO with id 0 is 8 here and 4"),
+        (
+            "dir_mask = 1, slot_size = ~«8192|4096», slot_num = 4",
+            "slot_size of the FIFO with id 0 is 8192 here and 4096",
+        ),
+        ("dir_mask = ~«2|1», slot_size = 4096, slot_num = 4", "dir_mask of the FIFO with id 0 is 2 here and 1"),
+    ],
+)
+def test_both_ends_have_the_same_slots(attributes: str, message: str) -> None:
+    place = "mat" if "2|" in attributes.split(",")[0] else "vec"
+    text = SLOTS_OF_BOTH.format(place, attributes, "")
+    if place == "vec":
+        twins(text, f"{message} at its other end")
+    else:
+        rejects(text.replace("«2|1»", "2"), f"{message} at its other end")
+
+
+def test_the_number_of_slots_may_be_left_out_at_one_end() -> None:
+    text = SLOTS_OF_BOTH.format("vec", "dir_mask = 1, slot_size = 4096", "")
+    message = "slot_num of the FIFO with id 0 is 8 here and 4 at its other end"
+    rejects(text.replace("pto.aiv_initialize", "~pto.aiv_initialize"), message)
+    accepts(text.replace(", slot_num = 4", ""))
+
+
+def test_entries_arrive_in_the_memory_of_their_core() -> None:
+    text = SLOTS_OF_BOTH.format("«mat|vec»", "dir_mask = 1, slot_size = 4096, slot_num = 4", "~")
+    twins(text, "c2v_consumer_buf is reserved in l1; its entries arrive in ub")
 
 
 def test_entries_in_branches_and_loops() -> None:

@@ -155,11 +155,11 @@ POSITIONAL = [
     ),
     Rule(
         copy("copy_gm_to_cbuf_multi_dn2nz", "%p_f16_gm", "%p_f16_l1", *[_X] * 3, "~%«n1|0»", _X, _X, "%s_i1"),
-        "n is -1; it must be at least 0",
+        "n is -1; it must be 0..2097151",
     ),
     Rule(
         copy("copy_gm_to_cbuf_multi_nd2nz", "%p_f16_gm", "%p_f16_l1", *[_X] * 4, "~%«n1|0»", _X, "%s_i1"),
-        "d is -1; it must be at least 0",
+        "d is -1; it must be 0..2097151",
     ),
     Rule(
         "%small = arith.constant true\n"
@@ -341,14 +341,14 @@ LAYOUTS = [
         "dest has elements of f32, but source has f16: their widths differ",
     ),
     Rule(frac(2, "~%s_«i32|i64»"), "d must be i64, not i32"),
-    Rule(frac(6, "~%«n1|0»"), "loop3_stride is -1; it must be at least 0"),
-    Rule(frac(7, "~%«n1|0»"), "loop4_stride is -1; it must be at least 0"),
+    Rule(frac(6, "~%«n1|0»"), "loop3_stride is -1; it must be 0..65535"),
+    Rule(frac(7, "~%«n1|0»"), "loop4_stride is -1; it must be 0..65535"),
     Rule(frac(0, "~«nd2dn|dn2nz»"), "unknown layout 'nd2dn'; known: nd2nz, dn2nz", "syntax"),
     Rule(frac(1, "~%s_«i32|i64»"), "n must be i64, not i32"),
     Rule(frac(3, "~%s_«index|i64»"), "inner_stride must be i64, not index"),
-    Rule(frac(3, f"{_X}, ~%«n1|0»"), "outer_stride is -1; it must be at least 0"),
+    Rule(frac(3, f"{_X}, ~%«n1|0»"), "outer_stride is -1; it must be 0..1099511627775"),
     Rule(frac(4, "~%«0|1»"), "groups is 0; it must be positive"),
-    Rule(frac(5, "~%«n1|1»"), "loop2_stride is -1; it must be at least 0"),
+    Rule(frac(5, "~%«n1|1»"), "loop2_stride is -1; it must be 0..65535"),
     Rule(frac(8, "~%«16|15»"), "l2_cache_ctl is 16; it must be 0..15"),
     Rule(frac(9, "~%s_«i64|i1»"), "small_c0 must be i1, not i64"),
 ]

@@ -110,12 +110,10 @@ ARITHMETIC = [
     Rule(
         "%x = arith.addi %s_i32, %s_i32 ~«wrap|overflow<nsw>» : i32", "unknown flag 'wrap'; known: exact, ...", "syntax"
     ),
-    Rule(
-        "%x = ~math.«tanh|exp» %s_f32 : f32", "'math.tanh' is not part of the micro-instruction surface", "unsupported"
-    ),
+    Rule("%x = ~math.«tanh|exp» %s_f32 : f32", "'math.tanh' is not part of the language", "unsupported"),
     Rule(
         "%x = ~arith.«addx|addi» %s_i32, %s_i32 : i32",
-        "'arith.addx' is not part of the micro-instruction surface; ...",
+        "'arith.addx' is not part of the language; ...",
         "unsupported",
     ),
 ]
@@ -215,14 +213,14 @@ CONTROL = [
     *(
         Rule(
             f"~scf.«{name}|if %s_i1 {{ }}»",
-            f"'scf.{name}' is not part of the micro-instruction surface...",
+            f"'scf.{name}' is not part of the language...",
             "unsupported",
         )
         for name in ("forall", "parallel", "index_switch")
     ),
-    Rule("~«cf.br|pto.trap»", "'cf.br' is not part of the micro-instruction surface", "unsupported"),
-    Rule("~«affine.for|pto.trap»", "'affine.for' is not part of the micro-instruction surface", "unsupported"),
-    Rule("~«llvm.trap|pto.trap»", "'llvm.trap' is not part of the micro-instruction surface", "unsupported"),
+    Rule("~«cf.br|pto.trap»", "'cf.br' is not part of the language: branches between blocks are...", "unsupported"),
+    Rule("~«affine.for|pto.trap»", "'affine.for' is not part of the language", "unsupported"),
+    Rule("~«llvm.trap|pto.trap»", "'llvm.trap' is not part of the language", "unsupported"),
 ]
 
 

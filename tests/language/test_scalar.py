@@ -287,7 +287,7 @@ def test_what_is_not_part_of_the_surface(name: str):
     text, _, _ = kernel.partition("~")
     (found,) = errors(kernel.replace("~", ""))
     assert found.kind == "unsupported"
-    assert found.message.startswith(f"'{name}' is not part of the micro-instruction surface")
+    assert found.message.startswith(f"'{name}' is not part of the language")
     assert found.location is not None and found.location.column == len(text) + 1
 
 

@@ -5,11 +5,11 @@ import pytest
 import ptosim
 from language.vector_kernel import accepts, example, printed, read, rejects
 from ptosim.diagnostics import PTOError
-from ptosim.language import sim, sim_signal
+from ptosim.language import sim, sim_signal, sim_transfer
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
 
-ROOMS = (sim.__name__, sim_signal.__name__)
+ROOMS = (sim.__name__, sim_signal.__name__, sim_transfer.__name__)
 OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS and operation.__doc__]
 GIVEN = {
     "ok": "i1",
@@ -21,7 +21,8 @@ GIVEN = {
     "p": "!pto.ptr<i32, gm>",
     "value": "i32",
     "c16": "index",
-    **dict.fromkeys(("count", "m", "n"), "i64"),
+    **dict.fromkeys(("dst", "src"), "!pto.ptr<f32, gm>"),
+    **dict.fromkeys(("count", "m", "n", "bytes"), "i64"),
     **dict.fromkeys(("rows", "c1", "c8", "c64", "c512"), "index"),
 }
 
@@ -224,3 +225,22 @@ def test_signals_reject(line: str, message: str) -> None:
     with pytest.raises(PTOError) as caught:
         ptosim.load(f"{SIGNAL}{line}\nreturn\n}}\n}}\n")
     assert [found.message for found in caught.value.diagnostics] == [message]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("pto.sim.group %p, %p, %v {root = 0 : i32, bytes = 4 : i64}", "members are pointers to gm, not i32"),
+        ("pto.sim.group %p, %p {root = 1 : i32, bytes = 4 : i64}", "root must be one of the 1 members"),
+        ("pto.sim.transfer %p, %q, %w", "dst points to i32, but src to f32"),
+        ("pto.sim.transfer %p, %p, %v", "bytes must be i64, not i32"),
+    ],
+)
+def test_groups_and_transfers_reject(line: str, message: str) -> None:
+    with pytest.raises(PTOError) as caught:
+        ptosim.load(f"{SIGNAL}{line}\nreturn\n}}\n}}\n")
+    assert message in caught.value.diagnostics[0].message
+
+
+def test_waiting_for_transfers_takes_nothing() -> None:
+    accepts("pto.sim.wait_transfers", scope=False)

@@ -37,6 +37,7 @@ def exponents(source: str, dest: str = SCALES.format("ui8", "row_major", 32), ta
         ),
         (MOV.format("ND<16x64xf32>", "NZ<16x64xf32>"), Pipe.V, CoreKind.AIV),
         (MOV.format("NZ<16x64xf16>", "MAT<16x64xf16>"), Pipe.MTE3, CoreKind.AIV),
+        (EXTRACT.format("!pto.tile_buf<mat, 1x32xi64>", "FP<1x32xi64>"), Pipe.FIX, CoreKind.AIC),
         (MOV.format("ACC<16x64xf32>", "MAT<16x64xf16>"), Pipe.FIX, CoreKind.AIC),
         (MOV.format("ACC<16x64xf32>", "ND<16x64xf32>"), Pipe.FIX, CoreKind.AIC),
         (EXTRACT.format("MAT<64x256xf16>", "LEFT<16x64xf16>"), Pipe.MTE1, CoreKind.AIC),

@@ -193,6 +193,11 @@ def test_prefetches() -> None:
             Pipe.MTE3,
         ),
         (
+            STORE.format("ND<16x64xsi16>", "PV<16x64xsi16>") + " {atomicType = #pto<atomic_type atomic_add>}",
+            "a5",
+            Pipe.MTE3,
+        ),
+        (
             STORE.format("ND<16x64xf32>", "PV<16x64xf32>") + " {atomicType = #pto.atomic_type<atomic_add>}",
             "a5",
             Pipe.MTE3,

@@ -56,9 +56,41 @@ SELECTIONS = [
         "pto.tsels ins(%m, %a, %x : <16x64xi8>, <16x64xf32>, ~«index|f32») outs(%d : <16x64xf32>)",
         "pto.tsels expects scalar to be a signless integer or a float, not index",
     ),
+    Rule(
+        "pto.tcmps ins(%a, %x : <4x64xf32>, f32) outs(%m : <4x«64|16»xui8>)\n"
+        "pto.tsel ins(~%m, %b, %c : <4x«64|16»xui8>, <4x64xf32>, <4x64xf32>) outs(%d : <4x64xf32>)",
+        "pto.tsel reads a row of mask every 512 bits, but pto.tcmps writes one every 64",
+        kind="lint",
+        severity="warning",
+    ),
+    Rule(
+        "pto.tcmps ins(%a, %x : <4x64xf16, valid=4x50>, f16) outs(%m : <4x«64|16»xui8>)\n"
+        "pto.tsels ins(~%m, %b, %y : <4x«64|16»xui8>, <4x64xf32>, f32) outs(%d : <4x64xf32>)",
+        "pto.tsels reads a row of mask every 512 bits, but pto.tcmps writes one every 128",
+        kind="lint",
+        severity="warning",
+    ),
 ]
 
 CONVERSIONS = [
+    Rule(
+        "pto.tcvt ins(%a {satmode = ~#pto<saturation_mode «OFF|ON»>} : <16x64xf32>) outs(%d : <16x64xbf16>)",
+        "pto.tcvt clamps from f32 to bf16, whatever satmode says",
+        kind="lint",
+        severity="warning",
+    ),
+    Rule(
+        "pto.tcvt ins(%a {satmode = ~#pto<saturation_mode OFF>} : <16x64xi32>) outs(%d : <16x64x«ui16|si16»>)",
+        "pto.tcvt clamps from i32 to ui16, whatever satmode says",
+        kind="lint",
+        severity="warning",
+    ),
+    Rule(
+        "pto.tcvt ins(%a {satmode = ~#pto<saturation_mode OFF>} : <16x64xi16>) outs(%d : <16x64x«ui8|ui32»>)",
+        "pto.tcvt clamps from i16 to ui8, whatever satmode says",
+        kind="lint",
+        severity="warning",
+    ),
     Rule(
         "pto.tcvt ins(%a : <16x64xf32>) outs(%d : ~<16x«32|64»xf16>)",
         "pto.tcvt expects dst to have the shape of src, 16x64, not 16x32",

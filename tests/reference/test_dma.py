@@ -652,7 +652,7 @@ def test_on_a2a3_unpadded_copies_are_whole_blocks() -> None:
     found = failure(text, some_bytes(96), 33)
     assert (found.kind, found.message) == (
         "misaligned",
-        "on a2a3 the length of a copy, 33 bytes, must be a multiple of 32",
+        "len_burst is 33; without padding it must be a multiple of 32 on a2a3",
     )
     run(text.replace("a2a3", "a5"), some_bytes(96), 33)
 

@@ -377,3 +377,37 @@ def test_past_the_end_of_a_window(engine: str) -> None:
     assert found.message == (
         "writes bytes 160 to 415 of window 0 (%window) of rank 1, which has 256 bytes: the first byte outside is 256"
     )
+
+
+# --- transfers --------------------------------------------------------------------------------------------------------
+
+
+def fetched(wait: bool) -> Writer:
+    """Every rank gets the first quarter of the next one's window into its last quarter, and reads it."""
+    w = Writer({"window": "!pto.ptr<f32>", "words": "!pto.ptr<i32>", **CONTEXT})
+    control, type_ = w.tile("1x32xi8")
+    workspace = w.new("pto.castptr %words : !pto.ptr<i32> -> !pto.ptr<i8>")
+    session = w.new(
+        f"pto.comm.build_async_session({control}, {workspace} : {type_}, !pto.ptr<i8>) -> !pto.async_session"
+    )
+    theirs = w.view(w.remote("%window", "f32", w.neighbour(1)), (1, 128), "f32")
+    mine = w.view("%window", (1, 128), "f32", at=w.constant(384))
+    event = w.new(
+        f"pto.comm.tget_async({mine[0]}, {theirs[0]}, {session} : {mine[1]}, {theirs[1]}, !pto.async_session)"
+        " -> !pto.async_event"
+    )
+    if wait:
+        w.new(f"pto.comm.wait_async_event({event}, {session} : !pto.async_event, !pto.async_session) -> i1")
+    tile = w.tile("1x128xf32")
+    w.do(f"pto.tload ins({mine[0]} : {mine[1]}) outs({tile[0]} : {tile[1]})")
+    return w
+
+
+def test_a_transfer_that_is_waited_for() -> None:
+    assert checked(fetched(wait=True)) == ()
+
+
+def test_a_transfer_that_is_not_waited_for() -> None:
+    found = checked(fetched(wait=False))
+    assert kinds(found) == [("race", "error"), ("undrained", "warning")]
+    assert found[0].message == "MTE2 may read %window of rank 0[1536:2048] before S has written it"

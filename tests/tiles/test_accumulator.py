@@ -266,8 +266,32 @@ def test_a_move_to_a_local_memory(loc: str, element: str, layout: str, fractal: 
     found = placed(image, element, 32, 64, layout, fractal)
     assert np.array_equal(found[:M, :N], c.astype(DTYPES[element]))
     rest = np.ones((32, 64), bool)
-    rest[:M, :N] = False
+    rest[:M, : up(N, 16) if layout == NZ else N] = False  # fractals are written whole
     assert (found[rest].view(np.uint8) == 0xEE).all()
+
+
+@pytest.mark.parametrize(("loc", "element", "layout", "fractal"), TILES)
+@pytest.mark.parametrize("known", [True, False])
+def test_fractals_are_written_whole_and_rows_are_not(loc: str, element: str, layout: str, fractal: int, known: bool):
+    """Of a product of 64 columns 19 are valid in the tile that is moved."""
+    a, b, c = values(n=64)
+    program = program_of(n=64)
+    fields = f"{layout}, fractal={fractal}" if fractal != 512 else layout
+    if known:
+        program.tile("few", f"acc, 32x64xf32, valid={M}x19", ACC, addr=0)
+    else:
+        program.scalars["n"] = "index"
+        program.tile("few", "acc, 32x64xf32, valid=?x?", ACC, addr=0, valid=(M, "%n"))
+    program.tile("t", f"{loc}, 32x64x{element}, valid={M}x19", fields, addr=0 if loc == "vec" else 0x20000)
+    program.op("tmov", ["few"], ["t"])
+    program.vector = []
+    images = program.images(a, b, *([] if known else [19]))
+    image = images.of(Space.UB, "aiv0") if loc == "vec" else images.of(Space.L1)[0x20000:]
+    found = placed(image, element, 32, 64, layout, fractal)
+    block = 16 if fractal == 1024 else 32 // np.dtype(DTYPES[element]).itemsize
+    written = up(19, block) if layout == NZ else 19
+    assert np.array_equal(found[:M, :written], c[:, :written].astype(DTYPES[element]))
+    assert (found[:, written:].copy().view(np.uint8) == 0xEE).all()
 
 
 @pytest.mark.parametrize(("loc", "element", "layout", "fractal"), TILES)

@@ -329,6 +329,75 @@ def test_a_float_sum_begins_with_the_root_and_goes_upwards(root: int) -> None:
         assert (buffers[root] == expected).all()
 
 
+# --- transfers with an event --------------------------------------------------------------------------------------
+
+
+def transferring(name: str, target: str, settings: str = "", done: str = "wait_async_event", scratch: str = "1x32xi8"):
+    """Every rank puts its line into the window of the next one, or gets that of the next; blocks have shares."""
+    w = Writer({"x": "!pto.ptr<f32>", "window": "!pto.ptr<f32>", "workspace": "!pto.ptr<i8>", **CONTEXT}, target)
+    tile, type_ = w.tile(scratch)
+    family = name.rpartition(".")[0]
+    session = w.new(
+        f"{family}.build_async_session({tile}, %workspace : {type_}, !pto.ptr<i8>) {settings}-> !pto.async_session"
+    )
+    theirs, mine = w.view(w.remote("%window", "f32", w.neighbour(1)), (1, 256), "f32"), w.view("%x", (1, 256), "f32")
+    dst, src = (theirs, mine) if "tput" in name else (mine, theirs)
+    event = w.new(f"{name}({dst[0]}, {src[0]}, {session} : {dst[1]}, {src[1]}, !pto.async_session) -> !pto.async_event")
+    if done:
+        w.new(f"{family}.{done}({event}, {session} : !pto.async_event, !pto.async_session) -> i1")
+    return w
+
+
+@pytest.mark.parametrize("name", ["pto.comm.tput_async", "pto.comm.tget_async", "pto.tput_async", "pto.tget_async"])
+@pytest.mark.parametrize("target", ["a5", "a3"])
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_transfers(name: str, target: str, ranks: int) -> None:
+    """With pto.comm.build_async_session (the older name is pto.build_async_session), and pto.comm.wait_async_event or
+    pto.comm.test_async_event."""
+    for done in ("wait_async_event", "test_async_event"):
+        kernel = transferring(name, target, done=done).kernel()
+        for engine in ENGINES:
+            world = ptosim.World(ranks)
+            window, work = world.symmetric(256, "f4"), world.symmetric(64, "i1")
+            x = [counted(256, "f32", 1000 * rank) for rank in range(ranks)]
+            if "tget" in name:
+                for rank in range(ranks):
+                    window[rank][:], x[rank] = x[rank], np.zeros_like(x[rank])
+            world.launch(kernel, ptosim.each(*x), window, work, world.context(window), ptosim.RANK, ptosim.RANKS)
+            world.run(engine=engine)
+            for rank in range(ranks):
+                found = window[(rank + 1) % ranks] if "tput" in name else x[rank]
+                source = rank if "tput" in name else (rank + 1) % ranks
+                assert np.array_equal(found, counted(256, "f32", 1000 * source))
+
+
+@pytest.mark.parametrize("target", ["a5", "a3"])
+def test_blocks_have_shares_of_a_transfer(target: str) -> None:
+    """comm_block_offset moves source and destination by so many bytes for each block."""
+    kernel = transferring("pto.comm.tput_async", target, "{comm_block_offset = 1024 : i64} ").kernel()
+    for engine in ENGINES:
+        world = ptosim.World(2)
+        window, work = world.symmetric(768, "f4"), world.symmetric(64, "i1")
+        x = [counted(768, "f32", 1000 * rank) for rank in range(2)]
+        world.launch(kernel, ptosim.each(*x), window, work, world.context(window), ptosim.RANK, ptosim.RANKS, grid=3)
+        world.run(engine=engine)
+        assert all(np.array_equal(window[1 - rank], x[rank]) for rank in range(2))
+
+
+def test_prefetches_are_hints() -> None:
+    """pto.make_prefetch_async_context, pto.tprefetch_async and pto.get_prefetch_async_session change nothing."""
+    w = Writer({"x": "!pto.ptr<f32>", "workspace": "!pto.ptr<i8>"})
+    context = w.new("pto.make_prefetch_async_context(%workspace : !pto.ptr<i8>) -> !pto.prefetch_async_context")
+    view, type_ = w.view("%x", (16, 16), "f32")
+    event = w.new(f"pto.tprefetch_async({view}, {context} : {type_}, !pto.prefetch_async_context) -> !pto.async_event")
+    session = w.new(f"pto.get_prefetch_async_session {context} : !pto.prefetch_async_context -> !pto.async_session")
+    w.new(f"pto.comm.wait_async_event({event}, {session} : !pto.async_event, !pto.async_session) -> i1")
+    for engine in ENGINES:
+        x = counted(256, "f32", 5)
+        w.kernel()(x, np.zeros(64, "i1"), engine=engine)
+        assert np.array_equal(x, counted(256, "f32", 5))
+
+
 # --- as micro-instructions --------------------------------------------------------------------------------------------
 
 
@@ -348,7 +417,7 @@ def test_what_is_lowered_loads_again_and_does_the_same() -> None:
     module = ptosim.load(w.text())
     text = module.lowered().source
     code = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("//"))
-    assert "pto.comm." not in code
+    assert "pto.comm." not in code and "pto.sim.group" not in code
     assert all(name in code for name in ("pto.sim.notify", "pto.sim.wait_words", "pto.sim.test_words"))
     for kernel in (module.kernel(), ptosim.load(text).kernel()):
         world = ptosim.World(2)
@@ -358,3 +427,8 @@ def test_what_is_lowered_loads_again_and_does_the_same() -> None:
         world.run()
         assert all(np.array_equal(window[rank].reshape(-1), x[1 - rank]) for rank in range(2))
         assert [words[rank][:2].tolist() for rank in range(2)] == [[1, 1], [1, 1]]
+
+
+def test_a_transfer_is_lowered_to_one_and_a_wait() -> None:
+    text = ptosim.load(transferring("pto.comm.tget_async", "a5").text()).lowered().source
+    assert text.count("pto.sim.transfer %") == text.count("\n    pto.sim.wait_transfers") == 1

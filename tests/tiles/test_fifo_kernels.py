@@ -306,16 +306,28 @@ def test_a_pair_as_compilers_write_it(split: int) -> None:
 # --- in a trace ---------------------------------------------------------------------------------------------------
 
 
-def test_a_trace_shows_entries_on_their_way(tmp_path: Path) -> None:
-    """Arrows from each push to its pop, and how many entries are pushed and not yet taken."""
+@pytest.mark.parametrize("slots", [2, 4])
+@pytest.mark.parametrize(("target", "split"), [("a5", 0), ("a5", 1), ("a2a3", 1)])
+def test_a_trace_shows_entries_on_their_way(target: str, split: int, slots: int, tmp_path: Path) -> None:
+    """Arrows from each push to its pop, and how many slots are filled and not yet given back."""
+    fifo = Fifo(slots, split, target, through_gm=target == "a2a3")
     arguments, _, _ = given()
-    ptosim.profile(ptosim.load(to_vector(Fifo(2), COUNT)).kernel(), *arguments).save_trace(tmp_path / "trace.json")
+    profile = ptosim.profile(ptosim.load(to_vector(fifo, COUNT)).kernel(), *arguments, *fifo.arguments())
+    profile.save_trace(tmp_path / "trace.json")
     events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
     cores = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
     pushed = [event for event in events if event["ph"] == "s" and event["name"].startswith("pto.tpush_to_aiv")]
     ends = {event["id"]: event for event in events if event["ph"] == "f"}
-    across = [event for event in pushed if cores[ends[event["id"]]["pid"]] == "b0.aiv0"]
-    assert len(across) == COUNT and {cores[event["pid"]] for event in across} == {"b0.aic"}
-    levels = [e["args"]["entries"] for e in events if e["ph"] == "C" and e["name"].startswith("pto.tpush_to_aiv")]
-    assert len(levels) == 2 * COUNT and levels[-1] == 0
-    assert min(levels) == 0 and 1 <= max(levels) <= 2
+    for core in ("b0.aiv0", "b0.aiv1") if split else ("b0.aiv0",):
+        across = [event for event in pushed if cores[ends[event["id"]]["pid"]] == core]
+        assert len(across) == COUNT and {cores[event["pid"]] for event in across} == {"b0.aic"}
+        counters = [event for event in events if event["ph"] == "C" and cores[event["pid"]] == core]
+        levels = [
+            e["args"]["slots"] for e in counters if e["name"] == "pto.tpush_to_aiv %acc of b0.aic: slots in flight"
+        ]
+        changes = np.diff([0, *levels])
+        assert (changes > 0).sum() == (changes == 1).sum() == COUNT  # each push fills one
+        returned = slots if slots <= 2 else slots // 2
+        given_back = [-change for change in changes if change < 0]
+        assert given_back == [returned] * (COUNT // returned) + ([COUNT % returned] if COUNT % returned else [])
+        assert levels[-1] == 0 and 1 <= max(levels) <= slots

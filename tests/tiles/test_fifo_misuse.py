@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import ptosim
-from fifo_programs import inputs, kinds
+from fifo_programs import ACC, inputs, kinds, mat
 from ptosim.diagnostics import PTOError
 from tiles.test_fifo import Fifo, there_and_back, to_vector
+from tiles.test_fifo_kernels import compiled
 
 COUNT = 3
 ENTRIES = r"^.*pto\.(?:tpush_to|tpop_from|tfree_from)_a.*$"
@@ -66,6 +67,20 @@ def test_a_pop_without_a_push_waits_for_ever() -> None:
     assert kinds(text, *arguments()) & {"unmatched-wait", "deadlock"}
 
 
+def test_a_slot_that_is_read_after_it_was_given_back() -> None:
+    """By another tile at its address, which no rule sees."""
+    text = compiled(0).replace("slot_num = 4", "slot_num = 1")
+    a, b, product = inputs(3)
+    assert not kinds(text, a, b, np.zeros_like(product)) - {"lint"}
+    tile = re.search(r"%d = pto.alloc_tile .* : (.*)", text)
+    assert tile is not None
+    adds, free = f"pto.tadd ins(%t, %t : {tile[1]}, {tile[1]}) outs(%d : {tile[1]})", "pto.tfree_from_aic {split = 0}"
+    alias = f"%u = pto.alloc_tile addr = %a0 valid_row = %c32 valid_col = %c64 : {tile[1]}"
+    late = text.replace(f"{adds}\n  {free}", f"{free}\n  {alias}\n  {adds.replace('%t', '%u')}")
+    assert late != text
+    assert "race" in kinds(late, a, b, np.zeros_like(product))
+
+
 @pytest.mark.parametrize("target", ["a5", "a2a3"])
 @pytest.mark.parametrize(("slots", "expected"), [(1, {"deadlock"}), (2, set[str]())])
 def test_too_few_slots_for_what_is_pushed_before_the_first_pop(target: str, slots: int, expected: set[str]) -> None:
@@ -75,6 +90,24 @@ def test_too_few_slots_for_what_is_pushed_before_the_first_pop(target: str, slot
     c = np.zeros((64, 64), np.float16)
     text = there_and_back(fifo, 4, at_once=True)
     assert kinds(text, a, b, np.zeros_like(product), 4, c, *fifo.arguments()) == expected
+
+
+@pytest.mark.parametrize(("split", "rows", "cols"), [(1, 31, 64), (2, 32, 48)])
+def test_halves_that_only_the_run_knows(split: int, rows: int, cols: int) -> None:
+    """The fixpipe shares an even number of rows, or a multiple of 32 columns."""
+    left, right = mat(32, 16, loc="left"), mat(16, 64, loc="right")
+    opened = {type_: type_.replace(", blayout", ", valid=?x?, blayout", 1) for type_ in (ACC, left, right)}
+    text = to_vector(Fifo(2, split), COUNT)
+    for type_, valid in ((ACC, "%rows, %cols"), (left, "%rows, %c16"), (right, "%c16, %cols")):
+        row, col = valid.split(", ")
+        made = f"= pto.alloc_tile valid_row = {row} valid_col = {col} : {opened[type_]}"
+        text = text.replace(f"= pto.alloc_tile : {type_}", made).replace(type_, opened[type_])
+    text = text.replace("%n: index)", "%n: index, %rows: index, %cols: index)")
+    kernel = ptosim.load(text).kernel()
+    assert not ptosim.check(kernel, *arguments(), 32, 64).findings
+    assert "invalid" in {finding.kind for finding in ptosim.check(kernel, *arguments(), rows, cols).findings}
+    with pytest.raises(PTOError, match="an entry that is shared"):
+        kernel(*arguments(), rows, cols)
 
 
 def test_two_fifos_with_one_semaphore() -> None:

@@ -379,8 +379,9 @@ def test_operands_in_l1_are_read_as_if_they_were_moved(element: str, layouts: tu
     del program.lines[-6:]  # the moves and the product
     program.op("tmatmul", ["ma", "mb"], ["ac"])
     program.op("tstore", ["ac"], ["c"])
-    program.run(*held, c)
+    report = program.run(*held, c)
     assert np.array_equal(c, product(a, b))
+    assert all("is in mat" in finding.message for finding in report.findings), report
 
 
 def tf32(x: Any) -> Any:

@@ -7,11 +7,46 @@ from typing import Any
 
 from ptosim.effects.geometry import reach, select
 from ptosim.effects.record import Extent
+from ptosim.effects.requirement import Requirements, fits
 
 BLOCK = 32
 """The unit of on-chip copies, and the alignment of UB and L1 addresses and strides, in bytes."""
 FB_BLOCK = 64
 """The unit of copies into the fixpipe buffer."""
+
+COUNT_LIMIT = (1 << 21) - 1
+SHORT_LIMIT = (1 << 16) - 1
+"""The largest numbers of 21 and of 16 bits: most counts, and those of copies in blocks."""
+GM_STRIDE_LIMIT = (1 << 40) - 1
+UB_STRIDE_LIMIT = (1 << 21) - 1
+"""The largest strides in bytes, of GM and of a memory on the chip."""
+MOST_ROWS = 1 << 22
+MOST_BYTES = 1 << 28
+"""What one copy may move: the reference engine holds all it has read until it writes."""
+
+
+def strided(source_limit: int, dest_limit: int) -> Requirements:
+    """The fields of a copy whose lengths and strides count bytes."""
+    return (
+        *fits("len_burst n_burst", COUNT_LIMIT),
+        *fits("source_stride", source_limit),
+        *fits("dest_stride", dest_limit),
+        *loops(source_limit, dest_limit),
+    )
+
+
+def loops(source_limit: int, dest_limit: int) -> Requirements:
+    """The fields of the loops around the rows."""
+    return (
+        *fits("loop_counts", COUNT_LIMIT),
+        *fits("loop_source_strides", source_limit),
+        *fits("loop_dest_strides", dest_limit),
+    )
+
+
+def gapped(count_limit: int = SHORT_LIMIT) -> Requirements:
+    """The fields of a copy whose lengths and gaps count blocks."""
+    return (*fits("n_burst", count_limit), *fits("len_burst source_gap dest_gap", SHORT_LIMIT))
 
 
 def row_extent(counts: Sequence[Any], strides: Sequence[Any], width: Any) -> Extent:

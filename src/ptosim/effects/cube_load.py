@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK, blocks, row_extent
+from ptosim.effects.burst import BLOCK, FB_BLOCK, SHORT_LIMIT, blocks, gapped, row_extent
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
@@ -22,10 +22,17 @@ from ptosim.effects.fractal import (
 )
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required
+from ptosim.effects.requirement import fits
 
 STEP_LIMIT = 255
 """The largest step of a load, of 8 bits; starts and strides have 16."""
+FIELDS = (
+    *fits("m_start k_start", SHORT_LIMIT),
+    *fits("m_step k_step", STEP_LIMIT),
+    *fits("source_stride dest_stride", SHORT_LIMIT),
+)
+"""What `Control` must be, whether it was written or worked out. (Of what is written the verifier wants 1 at least.)"""
 
 
 class Control(NamedTuple):
@@ -194,8 +201,8 @@ EFFECTS: dict[str, Effects] = {
         Effects("pto.mte_l1_l0b", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, tile_accesses("n", Space.L0B)),
         Effects("pto.mte_l1_l0a_mx", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT, scale_accesses("m", Space.SCALE_A)),
         Effects("pto.mte_l1_l0b_mx", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, scale_accesses("n", Space.SCALE_B)),
-        Effects("pto.mte_l1_bt", Pipe.MTE1, "l1_bt", Taint.MOVEMENT, bias_accesses),
+        Effects("pto.mte_l1_bt", Pipe.MTE1, "l1_bt", Taint.MOVEMENT, bias_accesses, required(*gapped())),
         # On FIX: kernels issue the store that reads the rows right behind it, without a flag.
-        Effects("pto.mte_l1_fb", Pipe.FIX, "l1_fb", Taint.MOVEMENT, parameter_accesses),
+        Effects("pto.mte_l1_fb", Pipe.FIX, "l1_fb", Taint.MOVEMENT, parameter_accesses, required(*gapped())),
     )
 }

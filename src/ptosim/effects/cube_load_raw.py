@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, gapped
 from ptosim.effects.cube_load import (
     bias_accesses,
     parameter_accesses,
@@ -18,7 +18,7 @@ from ptosim.effects.cube_load import (
 from ptosim.effects.fractal import FRACTAL, fractal_columns
 from ptosim.effects.geometry import select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required
 
 
 def _packed_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ...]]:
@@ -41,6 +41,8 @@ def _packed_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access,
     return accesses
 
 
+_ROWS = required(*gapped())
+
 EFFECTS: dict[str, Effects] = {
     record.name: record
     for record in (
@@ -50,7 +52,7 @@ EFFECTS: dict[str, Effects] = {
         Effects("pto.load_cbuf_to_cb_s4", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, _packed_accesses("n", Space.L0B)),
         Effects("pto.load_cbuf_to_ca_mx", Pipe.MTE1, "l1_l0a", Taint.MOVEMENT, scale_accesses("m", Space.SCALE_A, 0)),
         Effects("pto.load_cbuf_to_cb_mx", Pipe.MTE1, "l1_l0b", Taint.MOVEMENT, scale_accesses("n", Space.SCALE_B, 0)),
-        Effects("pto.copy_cbuf_to_bt", Pipe.MTE1, "l1_bt", Taint.MOVEMENT, bias_accesses),
-        Effects("pto.copy_cbuf_to_fbuf", Pipe.FIX, "l1_fb", Taint.MOVEMENT, parameter_accesses),
+        Effects("pto.copy_cbuf_to_bt", Pipe.MTE1, "l1_bt", Taint.MOVEMENT, bias_accesses, _ROWS),
+        Effects("pto.copy_cbuf_to_fbuf", Pipe.FIX, "l1_fb", Taint.MOVEMENT, parameter_accesses, _ROWS),
     )
 }

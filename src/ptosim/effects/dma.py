@@ -9,10 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptosim.effects.burst import BLOCK, blocks, row_extent
-from ptosim.effects.geometry import ceil_to, maximum, select
+from ptosim.effects.burst import (
+    BLOCK,
+    COUNT_LIMIT,
+    GM_STRIDE_LIMIT,
+    UB_STRIDE_LIMIT,
+    blocks,
+    gapped,
+    loops,
+    row_extent,
+    strided,
+)
+from ptosim.effects.geometry import ceil_to, is_multiple, maximum, negate, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required, table
+from ptosim.effects.requirement import Requirement, Requirements, fits
+from ptosim.target.profile import load_target
+
+PADDING_LIMIT = 255
+OLD_COUNT_LIMIT = 4095
+"""Rows of the older copies between UB and L1."""
 
 
 def padded_width(length: Any, left: Any, right: Any, element_bytes: int, stride: Any) -> Any:
@@ -65,12 +81,15 @@ def _copy(
     read: Callable[[Any], Extent] = source_rows,
     write: Callable[[Any], Extent] = dest_rows,
     registers: tuple[str, ...] = (),
+    requires: Callable[[Static], Requirements] | None = None,
 ) -> Effects:
     accesses = (
         Access("read", source, "source", read, _ALIGNMENT[source]),
         Access("write", dest, "dest", write, _ALIGNMENT[dest]),
     )
-    return Effects(f"pto.{name}", pipe, timing, Taint.MOVEMENT, lambda static: accesses, reads=registers)
+    return Effects(
+        f"pto.{name}", pipe, timing, Taint.MOVEMENT, lambda static: accesses, requires or required(), reads=registers
+    )
 
 
 def _gm_to_ub(static: Static) -> tuple[Access, ...]:
@@ -82,35 +101,100 @@ def _gm_to_ub(static: Static) -> tuple[Access, ...]:
     )
 
 
-def _block_copy(name: str, pipe: Pipe, timing: str, source: Space, dest: Space) -> Effects:
-    return _copy(name, pipe, timing, source, dest, blocks("source"), blocks("dest"))
+def _block_copy(
+    name: str, pipe: Pipe, timing: str, source: Space, dest: Space, rows: Requirements, *more: Requirement
+) -> Effects:
+    sides = blocks("source"), blocks("dest")
+    return _copy(name, pipe, timing, source, dest, *sides, requires=required(*rows, *more))
 
+
+def _whole_rows(static: Static, *padded: str) -> Requirements:
+    """Some machines count what the older copies between GM and UB do not pad in blocks; mte_* never do."""
+    target = load_target(static.target)
+    unit = target.rules.dma_length_multiple
+    if unit == 1:
+        return ()
+    rule = f"without padding it must be a multiple of {unit} on {target.architecture}"
+
+    def partial(value: Any, is_padded: Any = False) -> Any:
+        return negate(is_multiple(value, unit) | is_padded)
+
+    def apart(value: Any, count: Any, is_padded: Any = False) -> Any:
+        return partial(value, is_padded) & (count > 1)
+
+    strides = [Requirement(f"{side}_stride", rule, apart, ("n_burst", *padded), "misaligned") for side in _SIDES]
+    return (Requirement("len_burst", rule, partial, padded, "misaligned"), *strides)
+
+
+_SIDES = ("source", "dest")
+_IN = strided(GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+_OUT = strided(UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+_HINTS = fits("sid l2_cache_ctl", 15)
+_PADDINGS = fits("left_padding right_padding", PADDING_LIMIT)
+_ROWS = gapped()
+_OLD_ROWS = gapped(OLD_COUNT_LIMIT)
+_STREAM = fits("sid", 15)
+_LOOPS = loops(UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
 
 _COPIES = (
-    Effects("pto.mte_gm_ub", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub),
-    Effects("pto.copy_gm_to_ubuf", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub, reads=("LOOP_OUTTOUB", "PAD")),
-    _copy("mte_ub_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM, registers=("CTRL",)),
-    _copy("copy_ubuf_to_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM, registers=("CTRL", "LOOP_UBTOOUT")),
-    _block_copy("mte_ub_ub", Pipe.V, "ub_ub", Space.UB, Space.UB),
-    _block_copy("copy_ubuf_to_ubuf", Pipe.V, "ub_ub", Space.UB, Space.UB),
-    _block_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1),
-    _block_copy("copy_ubuf_to_cbuf", Pipe.MTE3, "ub_l1", Space.UB, Space.L1),
-    _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB),
-    _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB),
-    _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
-    _copy("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, registers=("LOOP_OUTTOL1",)),
+    Effects("pto.mte_gm_ub", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub, required(*_IN, *_HINTS, *_PADDINGS)),
+    Effects(
+        "pto.copy_gm_to_ubuf",
+        Pipe.MTE2,
+        "gm_ub",
+        Taint.MOVEMENT,
+        _gm_to_ub,
+        lambda static: (*_IN, *_HINTS, *_PADDINGS, *_whole_rows(static, "data_select")),
+        reads=("LOOP_OUTTOUB", "PAD"),
+    ),
+    _copy("mte_ub_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM, registers=("CTRL",), requires=required(*_OUT, *_HINTS)),
+    _copy(
+        *("copy_ubuf_to_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM),
+        registers=("CTRL", "LOOP_UBTOOUT"),
+        requires=lambda static: (*_OUT, *fits("sid reserved", 15), *_whole_rows(static)),
+    ),
+    _block_copy("mte_ub_ub", Pipe.V, "ub_ub", Space.UB, Space.UB, _ROWS),
+    _block_copy("copy_ubuf_to_ubuf", Pipe.V, "ub_ub", Space.UB, Space.UB, _ROWS, *_STREAM),
+    _block_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1, _ROWS),
+    _block_copy("copy_ubuf_to_cbuf", Pipe.MTE3, "ub_l1", Space.UB, Space.L1, _OLD_ROWS, *_STREAM),
+    _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, _ROWS, *_LOOPS),
+    _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, _OLD_ROWS, *fits("sid", 1)),
+    _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, requires=required(*_IN)),
+    _copy(
+        *("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
+        registers=("LOOP_OUTTOL1",),
+        requires=required(*_IN),
+    ),
 )
+
+LOOP_SIZES = fits("loop1 loop2", COUNT_LIMIT, low=1)
+
+
+def _loop_registers(direction: str, source_limit: int, dest_limit: int) -> dict[str, Effects]:
+    strides = *fits("source_stride", source_limit), *fits("dest_stride", dest_limit)
+    named = f"set_loop1_stride_{direction} set_loop2_stride_{direction}"
+    sizes = table(Pipe.S, Taint.NONE, {"scalar": f"set_loop_size_{direction}"}, *LOOP_SIZES)
+    return sizes | table(Pipe.S, Taint.NONE, {"scalar": named}, *strides)
+
 
 _REGISTERS = table(
     Pipe.S,
     Taint.NONE,
     {
-        "scalar": "set_loop_size_outtoub set_loop1_stride_outtoub set_loop2_stride_outtoub set_loop_size_ubtoout "
-        "set_loop1_stride_ubtoout set_loop2_stride_ubtoout set_loop_size_outtol1 set_loop1_stride_outtol1 "
-        "set_loop2_stride_outtol1 set_mov_pad_val set_pad_val_outtol1 set_mte2_nz_para set_store_atomic_cfg "
-        "set_atomic_none set_atomic_add set_atomic_max set_atomic_min set_atomic_f32 set_atomic_f16 set_atomic_bf16 "
-        "set_atomic_s32 set_atomic_s16 set_atomic_s8",
+        "scalar": "set_loop_size_outtol1 set_loop1_stride_outtol1 set_loop2_stride_outtol1 set_mov_pad_val "
+        "set_pad_val_outtol1 set_mte2_nz_para set_store_atomic_cfg set_atomic_none set_atomic_add set_atomic_max "
+        "set_atomic_min set_atomic_f32 set_atomic_f16 set_atomic_bf16 set_atomic_s32 set_atomic_s16 set_atomic_s8",
     },
 )
 
-EFFECTS: dict[str, Effects] = {record.name: record for record in _COPIES} | _REGISTERS
+ATOMIC_SETTERS = frozenset(
+    name for name in _REGISTERS if name.startswith(("pto.set_atomic_", "pto.set_store_atomic_"))
+) - {"pto.set_atomic_none"}
+"""What may make stores to GM atomic."""
+
+EFFECTS: dict[str, Effects] = {
+    **{record.name: record for record in _COPIES},
+    **_loop_registers("outtoub", GM_STRIDE_LIMIT, UB_STRIDE_LIMIT),
+    **_loop_registers("ubtoout", UB_STRIDE_LIMIT, GM_STRIDE_LIMIT),
+    **_REGISTERS,
+}

@@ -9,13 +9,33 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptosim.effects.burst import BLOCK, row_extent
+from ptosim.effects.burst import BLOCK, COUNT_LIMIT, GM_STRIDE_LIMIT, SHORT_LIMIT, row_extent
 from ptosim.effects.geometry import ceil_div, ceil_to, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required
+from ptosim.effects.requirement import Requirement, fits
 
 SMALL_ROW = 4
 """Elements of a row with small_c0."""
+FILL_LIMIT = 32767
+
+_RULE = f"with small_c0 it must be at most {SMALL_ROW}"
+
+
+def _is_wide(d: Any, is_small: Any) -> Any:
+    return is_small & (d > SMALL_ROW)
+
+
+_SMALL = Requirement("d", _RULE, _is_wide, ("small_c0",))
+_MATRIX = (
+    *fits("n d", COUNT_LIMIT),
+    *fits("groups", COUNT_LIMIT, at_load=False),  # the verifier wants one at least
+    *fits("inner_stride outer_stride", GM_STRIDE_LIMIT),
+    *fits("loop2_stride loop3_stride loop4_stride", SHORT_LIMIT),
+    *fits("l2_cache_ctl", 15),
+    _SMALL,
+)
+_RUNS = fits("repeat blocks gap", FILL_LIMIT)
 
 
 def matrix_source(layout: str, width: int) -> Callable[[Any], Extent]:
@@ -55,7 +75,7 @@ def _layout_copy(name: str, layout: str | None, registers: tuple[str, ...] = ())
             Access("write", Space.L1, "dest", matrix_dest(width), BLOCK),
         )
 
-    return Effects(f"pto.{name}", Pipe.MTE2, "gm_l1", Taint.MOVEMENT, accesses, reads=registers)
+    return Effects(f"pto.{name}", Pipe.MTE2, "gm_l1", Taint.MOVEMENT, accesses, required(*_MATRIX), reads=registers)
 
 
 def filled(operands: Any) -> Extent:
@@ -67,7 +87,7 @@ def filled(operands: Any) -> Extent:
 
 def _fill(name: str) -> Effects:
     accesses = (Access("write", Space.L1, "dest", filled, BLOCK),)
-    return Effects(f"pto.{name}", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, lambda static: accesses)
+    return Effects(f"pto.{name}", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, lambda static: accesses, required(*_RUNS))
 
 
 EFFECTS: dict[str, Effects] = {

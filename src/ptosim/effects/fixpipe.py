@@ -14,11 +14,25 @@ from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div, floor_div, maximum, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.requirement import Requirements, fits, multiple
 
 COLUMN_LIMIT = 4095
 ROW_LIMIT = 65535
 DEST_LIMIT = (1 << 32) - 1
 """The largest n (12 bits of the raw word), m and source strides (16), destination strides (32)."""
+_FIELDS = (
+    *fits("n", COLUMN_LIMIT),
+    *fits("m source_stride loop0_stride loop3_count loop3_source_stride", ROW_LIMIT),
+    *fits("dest_stride loop3_dest_stride", DEST_LIMIT),
+    *fits("sid", 3),
+    *fits("l2_cache_ctl", 15),
+    *fits("sub_block", 1),
+)
+HALVES = {
+    "split_m": multiple("m", 2, "split_m needs a multiple of 2"),
+    "split_n": multiple("n", 32, "split_n needs a multiple of 32"),
+}
+"""What the two vector cores can share."""
 QUANT_WORD = 8
 """Bytes of a channel's quantisation word."""
 RELU_WORD = 4
@@ -173,8 +187,13 @@ def _accesses(space: Space) -> Callable[[Static], tuple[Access, ...]]:
     return accesses
 
 
+def _required(static: Static) -> Requirements:
+    mode = static.words.get("dst_mode")
+    return _FIELDS if mode is None else (*_FIELDS, HALVES[mode])
+
+
 def _store(name: str, timing: str, space: Space) -> Effects:
-    return Effects(f"pto.{name}", Pipe.FIX, timing, Taint.USE, _accesses(space), reads=("CTRL",))
+    return Effects(f"pto.{name}", Pipe.FIX, timing, Taint.USE, _accesses(space), _required, reads=("CTRL",))
 
 
 EFFECTS: dict[str, Effects] = {

@@ -24,10 +24,12 @@ from ptosim.effects.fractal import (
 )
 from ptosim.effects.geometry import ceil_div, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required
+from ptosim.effects.requirement import fits
 
 EXTENT_LIMIT = 4095
 """The largest m, n and k: the fields have 12 bits."""
+EXTENTS = fits("m n k", EXTENT_LIMIT, low=1)
 
 ZERO_BIT, BIAS_BIT, NO_GEMV_BIT = 63, 62, 61
 """Bits of the packed word of the raw forms."""
@@ -169,7 +171,8 @@ def _accesses(scaled: bool, start: str) -> Callable[[Static], tuple[Access, ...]
 
 def _product(name: str, scaled: bool, start: str) -> Effects:
     """`start`: what C starts from: zero, the accumulators, or (raw) either, as the word says."""
-    return Effects(f"pto.{name}", Pipe.M, "mad", Taint.USE, _accesses(scaled, start), reads=("CTRL",))
+    requires = required(*EXTENTS)
+    return Effects(f"pto.{name}", Pipe.M, "mad", Taint.USE, _accesses(scaled, start), requires, reads=("CTRL",))
 
 
 EFFECTS: dict[str, Effects] = {

@@ -8,6 +8,9 @@ from typing import Any, Literal
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
 
+CAST = "pto.castptr"
+"""What makes a pointer of an address."""
+
 
 def element_extent(width: int) -> Callable[[Any], Extent]:
     """One element, `offset` elements behind the pointer."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from ptosim.effects.element import Element
 from ptosim.effects.names import Pipe, Space
+from ptosim.effects.requirement import Requirement, Requirements
 
 
 class Spread(StrEnum):
@@ -109,6 +110,21 @@ class Static:
     """What else the class of the operation says about it: extents, positions, texts."""
 
 
+Half = Literal["set", "wait", "get", "release"]
+Mechanism = Literal["flag", "token", "buffer", "semaphore", "cross-block", "syncall"]
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Which half of a synchronisation an instruction is. The operands, by role, are the key that both halves name."""
+
+    half: Half
+    mechanisms: tuple[Mechanism, ...]
+    """Those that it may belong to; its operands decide between two."""
+    partner: str
+    """The other half in the same spelling."""
+
+
 Extent = tuple[Any, Any]
 """Lowest byte, and one past the highest, relative to the pointer."""
 
@@ -137,6 +153,10 @@ def _no_accesses(static: Static) -> tuple[Access, ...]:
     return ()
 
 
+def _none_required(static: Static) -> Requirements:
+    return ()
+
+
 @dataclass(frozen=True)
 class Effects:
     """The record of one instruction."""
@@ -149,16 +169,25 @@ class Effects:
     taint: Taint = Taint.NONE
     """How undefined and racy bytes travel through it."""
     accesses: Callable[[Static], tuple[Access, ...]] = _no_accesses
+    requires: Callable[[Static], Requirements] = _none_required
+    """What its operands must be; of `Static` it may ask for words and the target."""
     reads: tuple[str, ...] = ()
     """Special registers read (AR, SQZN, VMS4_SR, CTRL, ...)."""
     writes: tuple[str, ...] = ()
     """Special registers written."""
+    signal: Signal | None = None
+    """What it does to a signal, of an instruction that synchronises."""
 
 
-def table(pipe: Pipe, taint: Taint, classes: Mapping[str, str]) -> dict[str, Effects]:
+def required(*requirements: Requirement) -> Callable[[Static], Requirements]:
+    """Requirements that hold however an operation is written."""
+    return lambda static: requirements
+
+
+def table(pipe: Pipe, taint: Taint, classes: Mapping[str, str], *requirements: Requirement) -> dict[str, Effects]:
     """Records of instructions without memory accesses: names grouped by timing class."""
     return {
-        f"pto.{name}": Effects(f"pto.{name}", pipe, timing, taint)
+        f"pto.{name}": Effects(f"pto.{name}", pipe, timing, taint, requires=required(*requirements))
         for timing, names in classes.items()
         for name in names.split()
     }

@@ -6,7 +6,8 @@ from typing import Any
 
 from ptosim.effects.geometry import reach
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required, table
+from ptosim.effects.requirement import fits
 
 RECORD_BYTES = 8
 """A score and an index, in sorted lists."""
@@ -90,7 +91,9 @@ EFFECTS: dict[str, Effects] = table(
 ) | {
     "pto.vaxpy": Effects("pto.vaxpy", Pipe.V, "multiply_add", Taint.elementwise(keeps="addend")),
     "pto.vmula": Effects("pto.vmula", Pipe.V, "multiply_add", Taint.elementwise(keeps="acc")),
-    "pto.vbitsort": Effects("pto.vbitsort", Pipe.V, "sort", Taint.ALL_TO_ALL, _sort_accesses),
+    "pto.vbitsort": Effects(
+        "pto.vbitsort", Pipe.V, "sort", Taint.ALL_TO_ALL, _sort_accesses, required(*fits("repeat", 255))
+    ),
     "pto.vmrgsort4": Effects(
         "pto.vmrgsort4", Pipe.V, "merge_sort", Taint.ALL_TO_ALL, _merge_accesses, writes=("VMS4_SR",)
     ),

@@ -6,6 +6,9 @@ from __future__ import annotations
 from ptosim.effects.names import Pipe
 from ptosim.effects.record import Effects, Taint, table
 
+SIGNALS = frozenset(("pto.sim.notify", "pto.sim.wait_words", "pto.sim.test_words"))
+WRITERS = frozenset(("pto.sim.notify", "pto.store_scalar", "pto.st_dev"))
+"""What may write a word that somebody waits for, besides copies."""
 WORD = 4
 """Bytes of a signal."""
 

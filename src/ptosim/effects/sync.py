@@ -1,11 +1,59 @@
-"""Synchronisation: the scalar unit enters an entry into the queue of the pipe that the operands name."""
+"""Synchronisation: the scalar unit enters an entry into the queue of the pipe that the operands name.
+
+Here is which instruction sets or waits for what. How operands spell a key is in `language/`, when it happens in
+`machine/`.
+"""
 
 from __future__ import annotations
 
-from ptosim.effects.names import Pipe
-from ptosim.effects.record import Effects, Taint, table
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import cast
 
-EFFECTS: dict[str, Effects] = table(
+from ptosim.effects.names import Pipe
+from ptosim.effects.record import Effects, Half, Mechanism, Signal, Taint, table
+
+_FLAGS = (("set_flag", "wait_flag"), ("set_flag_dyn", "wait_flag_dyn"), ("record_event", "wait_event"))
+_PAIRS = {
+    "flag": _FLAGS,
+    "token": (("sim.set_token", "sim.wait_token"),),
+    "semaphore": (
+        *(("set_intra_block", "wait_intra_block"), ("set_intra_core", "wait_intra_core")),
+        ("set_cross_core", "wait_flag_dev"),
+    ),
+    "semaphore cross-block": (("sync.set", "sync.wait"),),
+    "cross-block": (("set_cross_block", "wait_cross_block"),),
+    "syncall": (("syncall", "syncall"),),
+}
+_BUFFERS = (("get_buf", "rls_buf"), ("get_buf_dyn", "rls_buf_dyn"))
+
+
+def _signals() -> Iterator[tuple[str, Signal]]:
+    """The first half of a pair sets, of a pair of buffers gets; older names stand beside the current ones."""
+    for words, pairs in {**_PAIRS, "buffer": _BUFFERS}.items():
+        mechanisms = cast("tuple[Mechanism, ...]", tuple(words.split()))
+        halves: tuple[Half, Half] = ("get", "release") if words == "buffer" else ("set", "wait")
+        for first, second in pairs:
+            yield f"pto.{second}", Signal(halves[1], mechanisms, f"pto.{first}")
+            yield f"pto.{first}", Signal(halves[0], mechanisms, f"pto.{second}")
+
+
+BARRIER = "pto.barrier"
+
+SIGNALS: dict[str, Signal] = dict(_signals())
+"""By instruction, older names included."""
+
+
+def signalling(*mechanisms: Mechanism, half: Half | None = None) -> frozenset[str]:
+    """The instructions of these mechanisms, or one half of them."""
+    return frozenset(
+        name
+        for name, signal in SIGNALS.items()
+        if set(signal.mechanisms) & set(mechanisms) and half in (None, signal.half)
+    )
+
+
+_SCALAR = table(
     Pipe.S,
     Taint.NONE,
     {
@@ -16,3 +64,5 @@ EFFECTS: dict[str, Effects] = table(
         "fence": "mem_bar",
     },
 )
+
+EFFECTS: dict[str, Effects] = {name: replace(record, signal=SIGNALS.get(name)) for name, record in _SCALAR.items()}

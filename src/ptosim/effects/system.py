@@ -8,6 +8,7 @@ from typing import Any
 
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+from ptosim.effects.requirement import fits
 
 WORD = 4
 
@@ -35,13 +36,15 @@ _SCALAR = table(
     Pipe.S,
     Taint.NONE,
     {
-        "scalar": "get_block_idx get_block_num get_subblock_idx get_subblock_num get_ctrl set_ctrl sbitset0 sbitset1 "
+        "scalar": "get_block_idx get_block_num get_subblock_idx get_subblock_num get_ctrl set_ctrl "
         "get_vms4_sr trap print sprclr",
     },
 )
 _SCALAR["pto.get_vms4_sr"] = replace(_SCALAR["pto.get_vms4_sr"], reads=("VMS4_SR",))
 _SCALAR["pto.sprclr"] = replace(_SCALAR["pto.sprclr"], writes=("AR",))
 
-EFFECTS: dict[str, Effects] = _SCALAR | {
-    record.name: record for record in (_store("sprsti", WORD), _store("sprsts", 1))
+EFFECTS: dict[str, Effects] = {
+    **_SCALAR,
+    **table(Pipe.S, Taint.NONE, {"scalar": "sbitset0 sbitset1"}, *fits("bit", 63)),
+    **{record.name: record for record in (_store("sprsti", WORD), _store("sprsts", 1))},
 }

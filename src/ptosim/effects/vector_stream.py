@@ -17,6 +17,10 @@ from ptosim.effects.record import Access, Effects, Extent, Static, Taint, Touch
 
 BLOCK_BYTES = 32
 
+LOAD_STREAM = ("pto.vldas", "pto.vldus")
+STORE_STREAM = ("pto.init_align", "pto.vstus", "pto.vstur", "pto.vstu", "pto.pstu")
+"""The instructions that give the state of a stream, its root first."""
+
 
 class StoreStream(NamedTuple):
     """The bytes [start, start + pending) have been stored but are not in memory yet. They never leave one block."""
@@ -126,7 +130,8 @@ def _record(
     name: str, timing: str, accesses: Callable[[Static], tuple[Access, ...]], reads: str = "", writes: str = ""
 ) -> Effects:
     name = f"pto.{name}"
-    return Effects(name, Pipe.V, timing, Taint.MOVEMENT, accesses, tuple(reads.split()), tuple(writes.split()))
+    read, written = tuple(reads.split()), tuple(writes.split())
+    return Effects(name, Pipe.V, timing, Taint.MOVEMENT, accesses, reads=read, writes=written)
 
 
 EFFECTS = {

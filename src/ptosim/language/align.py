@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from ptosim.effects.vector_stream import LOAD_STREAM, STORE_STREAM
+from ptosim.language.flow import sources
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.types import AlignType
-
-LOAD_STREAM = ("pto.vldas", "pto.vldus")
-STORE_STREAM = ("pto.init_align", "pto.vstus", "pto.vstur", "pto.vstu", "pto.pstu")
-"""The instructions that give the state of a stream, its root first."""
 
 
 def is_align(op: PTOOperation, role: str) -> Iterator[Problem]:
@@ -62,58 +60,19 @@ def _closure(value: SSAValue) -> list[SSAValue]:
     """A value and every value that loops and branches may hand on as it."""
     found = [value]
     for known in found:  # grows on the way
-        found += [source for source in _passed_on(known) if source not in found]
+        found += [source for source in sources(known) if source not in found]
     return found
 
 
 def _is_state(value: SSAValue, stream: tuple[str, ...]) -> bool:
     """Whether a value is handed on or given by an instruction of the stream."""
-    return bool(_passed_on(value)) or (isinstance(value, OpResult) and value.op.name in stream)
-
-
-def _passed_on(value: SSAValue) -> list[SSAValue]:
-    """The values that a loop or branch hands on as this one, what a loop begins with first."""
-    if isinstance(value, BlockArgument):
-        loop = value.block.parent_op()
-        if loop is not None and loop.name == "scf.for" and value.index > 0:
-            return _carried(loop, value.index - 1)
-        if loop is not None and loop.name == "scf.while":
-            before, after = loop.regions
-            begins = value.block is before.first_block
-            return (
-                [loop.operands[value.index], *_yielded(after, value.index)] if begins else _passed(before, value.index)
-            )
-        return []
-    if not isinstance(value, OpResult):
-        return []
-    if value.op.name == "scf.for":
-        return _carried(value.op, value.index)
-    if value.op.name == "scf.while":
-        return _passed(value.op.regions[0], value.index)
-    if value.op.name == "scf.if":
-        return [source for region in value.op.regions for source in _yielded(region, value.index)]
-    return []
-
-
-def _carried(loop: Operation, index: int) -> list[SSAValue]:
-    before_carried = 3  # the bounds and the step
-    return [*loop.operands[before_carried + index :][:1], *_yielded(loop.regions[0], index)]
-
-
-def _passed(before: Region, index: int) -> list[SSAValue]:
-    """What the deciding region of an scf.while passes on, behind the condition."""
-    return _yielded(before, index + 1)
-
-
-def _yielded(region: Region, index: int) -> list[SSAValue]:
-    last = region.first_block.last_op if region.first_block is not None else None
-    return list(last.operands[index : index + 1]) if last is not None else []
+    return bool(sources(value)) or (isinstance(value, OpResult) and value.op.name in stream)
 
 
 def _joins_streams(value: SSAValue) -> bool:
     """Whether a value is the result of an scf.if that yields one stream or another."""
     is_branch = isinstance(value, OpResult) and value.op.name == "scf.if"
-    return is_branch and len({_root(source) for source in _passed_on(value)}) > 1
+    return is_branch and len({_root(source) for source in sources(value)}) > 1
 
 
 def _states(value: SSAValue) -> list[SSAValue]:
@@ -124,8 +83,8 @@ def _states(value: SSAValue) -> list[SSAValue]:
 
 def _root(value: SSAValue) -> SSAValue:
     """The value at which the stream of a value begins; that of a loop is the one that it begins with."""
-    while sources := _passed_on(value) or _states(value):
-        value = sources[0]
+    while begun := sources(value) or _states(value):
+        value = begun[0]
     return value
 
 

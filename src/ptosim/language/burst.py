@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from ptosim.effects.burst import COUNT_LIMIT, SHORT_LIMIT
 from ptosim.language.clauses import (
     ClauseOrder,
     Written,
@@ -23,22 +24,19 @@ from ptosim.language.clauses import (
     print_group,
 )
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, constants, in_range, nth
+from ptosim.language.operands import are_i64, constants, nth
 from ptosim.language.operation import Operand, Problem, PTOOperation
 
-COUNT_LIMIT = (1 << 21) - 1
-SHORT_LIMIT = (1 << 16) - 1
 LOOPS = ("loop", "loop1", "loop2")
 
 
-def burst_sizes(op: PTOOperation, count_limit: int = COUNT_LIMIT, length_limit: int = COUNT_LIMIT) -> Iterator[Problem]:
-    """Row count and row length fit their fields; older descriptions of the fields have 16 bits."""
-    for role, limit in (("n_burst", count_limit), ("len_burst", length_limit)):
-        yield from in_range(op, 0, limit, role)
+def burst_sizes(op: PTOOperation) -> Iterator[Problem]:
+    """Copies do something; older descriptions of the fields of some have 16 bits."""
+    for role in ("n_burst", "len_burst"):
         for place, known in constants(op, role):
             if known == 0:
                 yield Problem(f"{role} is 0: the copy does nothing", place, "lint", "warning")
-            if SHORT_LIMIT < known <= limit:
+            if SHORT_LIMIT < known <= COUNT_LIMIT and "source_gap" not in op.operand_roles:
                 yield Problem(f"{role} is {known}; some machines have 16 bits for it", place, "lint", "warning")
 
 
@@ -111,5 +109,4 @@ class BlockCopy(GroupedCopy):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from burst_sizes(self, SHORT_LIMIT, SHORT_LIMIT)
-        yield from in_range(self, 0, SHORT_LIMIT, "source_gap", "dest_gap")
+        yield from burst_sizes(self)

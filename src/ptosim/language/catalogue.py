@@ -40,6 +40,7 @@ ROOMS = (
     "sim",
     "sim_table",
     "sim_signal",
+    "sim_transfer",
     "cube_load",
     "cube_load_raw",
     "mad",

@@ -13,10 +13,11 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from ptosim.effects.burst import SHORT_LIMIT
 from ptosim.effects.cube_load import STEP_LIMIT
 from ptosim.effects.element import Element, element
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.burst import SHORT_LIMIT, BlockCopy
+from ptosim.language.burst import BlockCopy
 from ptosim.language.clauses import (
     Written,
     parse_leading,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import i1
 
 from ptosim.effects.names import Space
-from ptosim.language.burst import SHORT_LIMIT, burst_sizes
+from ptosim.language.burst import burst_sizes
 from ptosim.language.cube import CubeOperation
 from ptosim.language.cube_load import FP4, FULL, MX_FULL, TO_L0A, TO_L0B, boolean_transpose, control_fields
 from ptosim.language.operands import are_i64, are_type, constant_of, in_range, pointed, same_width
@@ -163,8 +163,7 @@ class _RawBlocks(CubeOperation):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "n_burst", "len_burst", "source_gap", "dest_gap")
-        yield from burst_sizes(self, SHORT_LIMIT, SHORT_LIMIT)
-        yield from in_range(self, 0, SHORT_LIMIT, "source_gap", "dest_gap")
+        yield from burst_sizes(self)
 
 
 class CopyCbufToBt(_RawBlocks):

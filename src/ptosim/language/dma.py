@@ -15,45 +15,23 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.burst import BLOCK
+from ptosim.effects.dma import PADDING_LIMIT
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.burst import SHORT_LIMIT, burst_sizes
+from ptosim.language.burst import burst_sizes
 from ptosim.language.clauses import parse_operand_list, print_clause_types
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, row_strides
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
+from ptosim.language.operands import are_i64, are_type, constants, same_width
 from ptosim.language.operation import Operand, OptionalOperand, Problem, PTOOperation
 from ptosim.language.types import PtrType, element_of
-
-PADDING_LIMIT = 255
 
 # --- rules ------------------------------------------------------------------------------------------------------------
 
 
-def whole_blocks(op: PTOOperation, target: str, *roles: str) -> Iterator[Problem]:
-    """On a2a3 the older copies between GM and UB count in 32-byte blocks where they do not pad; mte_* do not."""
-    if target != "a2a3":
-        return
-    for role in roles:
-        for place, known in constants(op, role):
-            if known % 32:
-                message = f"{role} is {known}; without padding it must be a multiple of 32 on a2a3"
-                yield Problem(message, place, "misaligned")
-
-
-def whole_rows(op: PTOOperation, target: str) -> Iterator[Problem]:
-    """The same for a copy of rows, which has strides if it has more than one."""
-    yield from whole_blocks(op, target, "len_burst")
-    if all(known > 1 for _, known in constants(op, "n_burst")):
-        yield from whole_blocks(op, target, "source_stride", "dest_stride")
-
-
 def paddings(op: PTOOperation) -> Iterator[Problem]:
-    """What is added to a row at each end, in elements; hardware adds at most a block there."""
-    roles = ("left_padding", "right_padding")
-    yield from in_range(op, 0, PADDING_LIMIT, *roles)
+    """Hardware adds at most a block at each end of a row; the operands count elements."""
     dest = op.operands[1].type
     most = BLOCK // element_of(dest.element).bytes if isinstance(dest, PtrType) else PADDING_LIMIT
-    for role in roles:
+    for role in ("left_padding", "right_padding"):
         for place, known in constants(op, role):
             if most < known <= PADDING_LIMIT:
                 message = f"{role} is {known}; hardware pads at most 32 bytes at each end of a row, {most} elements"
@@ -140,12 +118,7 @@ class CopyGmToUbuf(_RowCopy):
         yield from are_i64(self, "valid_rows", "valid_cols", *(role for role in self.scalars if role != "data_select"))
         yield from are_type(self, i1, "data_select")
         yield from burst_sizes(self)
-        yield from row_strides(self, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-        yield from in_range(self, 0, 15, "sid", "l2_cache_ctl")
-        if any(known == 0 for _, known in constants(self, "data_select")):
-            yield from in_range(self, 0, PADDING_LIMIT, "left_padding", "right_padding")
-            yield from whole_rows(self, target)
-        else:
+        if not any(known == 0 for _, known in constants(self, "data_select")):
             yield from paddings(self)
         if any(known for _, known in constants(self, "data_select")):
             yield from padding_in_elements(self)
@@ -177,9 +150,6 @@ class CopyUbufToGm(_RowCopy):
         yield from same_width(self)
         yield from are_i64(self, "valid_rows", "valid_cols", *self.scalars)
         yield from burst_sizes(self)
-        yield from row_strides(self, UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
-        yield from in_range(self, 0, 15, "sid", "reserved")
-        yield from whole_rows(self, target)
 
 
 class _BlockCopy(PTOOperation):
@@ -187,8 +157,6 @@ class _BlockCopy(PTOOperation):
 
     placement = "outside"
     form = "$source, $dest, $sid, $n_burst, $len_burst, $source_gap, $dest_gap"
-    count_limit: ClassVar[int] = SHORT_LIMIT
-    streams: ClassVar[int] = 16
     source = Operand()
     dest = Operand()
     sid = Operand()
@@ -200,9 +168,7 @@ class _BlockCopy(PTOOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from same_width(self)
         yield from are_i64(self, "sid", "n_burst", "len_burst", "source_gap", "dest_gap")
-        yield from burst_sizes(self, self.count_limit, SHORT_LIMIT)
-        yield from in_range(self, 0, SHORT_LIMIT, "source_gap", "dest_gap")
-        yield from in_range(self, 0, self.streams - 1, "sid")
+        yield from burst_sizes(self)
 
 
 class CopyUbufToUbuf(_BlockCopy):
@@ -251,7 +217,6 @@ class CopyUbufToCbuf(_BlockCopy):
     cores = (CoreKind.AIV,)
     loads_on_any_core = True
     targets = ("a5",)
-    count_limit = 4095
     spaces = {"source": (Space.UB,), "dest": (Space.L1,)}
 
 
@@ -267,8 +232,6 @@ class CopyCbufToUbuf(_BlockCopy):
     name = "pto.copy_cbuf_to_ubuf"
     cores = (CoreKind.AIC,)
     targets = ("a5",)
-    count_limit = 4095
-    streams = 2
     spaces = {"source": (Space.L1,), "dest": (Space.UB,)}
 
 
@@ -297,7 +260,6 @@ class CopyGmToCbuf(PTOOperation):
         yield from same_width(self)
         yield from are_i64(self, "n_burst", "len_burst", "source_stride", "dest_stride")
         yield from burst_sizes(self)
-        yield from row_strides(self, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
 
 
 class _LayoutCopy(PTOOperation):
@@ -321,17 +283,6 @@ class _LayoutCopy(PTOOperation):
         yield from same_width(self)
         yield from are_i64(self, "sid", "inner_stride", "l2_cache_ctl", "n", "d", "outer_stride")
         yield from are_type(self, i1, "small_c0")
-        yield from layout_sizes(self)
-
-
-def layout_sizes(op: PTOOperation) -> Iterator[Problem]:
-    """The scalars that both spellings of the layout-converting copy have."""
-    yield from in_range(op, 0, None, "n", "d", "inner_stride", "outer_stride")
-    yield from in_range(op, 0, 15, "l2_cache_ctl")
-    small = any(known != 0 for _, known in constants(op, "small_c0"))
-    for place, known in constants(op, "d"):
-        if small and known > 4:
-            yield Problem(f"d is {known}; with small_c0 it must be at most 4", at=place)
 
 
 class CopyGmToCbufMultiNd2Nz(_LayoutCopy):

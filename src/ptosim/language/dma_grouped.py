@@ -6,7 +6,7 @@ They carry their own counts and strides and leave the registers of dma.py alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Self
+from typing import Self
 
 from xdsl.dialects.builtin import StringAttr, i1, i32
 from xdsl.ir import SSAValue
@@ -14,7 +14,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.burst import COUNT_LIMIT, LOOPS, BlockCopy, GroupedCopy, burst_sizes
+from ptosim.language.burst import LOOPS, BlockCopy, GroupedCopy, burst_sizes
 from ptosim.language.clauses import (
     Written,
     by_role,
@@ -24,8 +24,8 @@ from ptosim.language.clauses import (
     print_group,
     transposed,
 )
-from ptosim.language.dma import layout_sizes, paddings
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT, is_pad_type, row_strides
+from ptosim.language.dma import paddings
+from ptosim.language.dma_registers import is_pad_type
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, are_type, constants, in_range, same_width
 from ptosim.language.operation import (
@@ -44,8 +44,6 @@ class _Looped(GroupedCopy):
     """Loops around the rows, which advance by bytes."""
 
     slots = (("nburst",), LOOPS)
-    limits: ClassVar[tuple[int, int]] = (UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-    """The largest strides of source and destination."""
     loop_counts = VariadicOperand()
     loop_source_strides = VariadicOperand()
     loop_dest_strides = VariadicOperand()
@@ -58,15 +56,11 @@ class _Looped(GroupedCopy):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_i64(self, "loop_counts", "loop_source_strides", "loop_dest_strides")
-        yield from in_range(self, 0, COUNT_LIMIT, "loop_counts")
-        yield from in_range(self, 0, self.limits[0], "loop_source_strides")
-        yield from in_range(self, 0, self.limits[1], "loop_dest_strides")
 
 
 class _Strided(_Looped):
     """Byte lengths and start-to-start strides, with loops around the rows."""
 
-    limits = (GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
     source_stride = Operand()
     dest_stride = Operand()
 
@@ -74,7 +68,6 @@ class _Strided(_Looped):
         yield from super().rules(target)
         yield from same_width(self)
         yield from burst_sizes(self)
-        yield from row_strides(self, *self.limits)
 
 
 class MteGmUb(_Strided):
@@ -120,7 +113,6 @@ class MteGmUb(_Strided):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_i64(self, "l2_cache_ctl", "left_padding", "right_padding")
-        yield from in_range(self, 0, 15, "l2_cache_ctl")
         yield from paddings(self)
         if self.pad_value is None:
             return
@@ -142,7 +134,6 @@ class MteUbGm(_Strided):
     name = "pto.mte_ub_gm"
     cores = (CoreKind.AIV,)
     slots = (("nburst",), ("l2_cache_ctl",), LOOPS)
-    limits = (UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
     spaces = {"source": (Space.UB,), "dest": (Space.GM,)}
     l2_cache_ctl = OptionalOperand()
 
@@ -153,7 +144,6 @@ class MteUbGm(_Strided):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_i64(self, "l2_cache_ctl")
-        yield from in_range(self, 0, 15, "l2_cache_ctl")
 
 
 class MteGmL1(_Strided):
@@ -320,9 +310,7 @@ class MteGmL1Frac(PTOOperation):
         yield from same_width(self)
         yield from are_i64(self, *(role for roles in _FRAC_CLAUSES.values() for role in roles if role != "small_c0"))
         yield from are_type(self, i1, "small_c0")
-        yield from layout_sizes(self)
         yield from in_range(self, 1, None, "groups")
-        yield from in_range(self, 0, None, "loop2_stride", "loop3_stride", "loop4_stride")
 
 
 _FRAC_CLAUSES = {
@@ -331,8 +319,6 @@ _FRAC_CLAUSES = {
     "dst_group": ("groups", "loop2_stride", "loop3_stride", "loop4_stride"),
     "ctrl": ("l2_cache_ctl", "small_c0"),
 }
-
-FILL_LIMIT = 32767
 
 
 class _Fill(PTOOperation):
@@ -353,7 +339,6 @@ class _Fill(PTOOperation):
             yield Problem(f"fill_word_bits must be 16 or 32, not {bits}", at="fill_word_bits")
         yield from are_type(self, i32, "value")
         yield from are_i64(self, "repeat", "blocks", "gap")
-        yield from in_range(self, 0, FILL_LIMIT, "repeat", "blocks", "gap")
 
 
 class RawFillL1(_Fill):

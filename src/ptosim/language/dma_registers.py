@@ -7,15 +7,11 @@ alone.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
-from ptosim.language.burst import COUNT_LIMIT
-from ptosim.language.operands import are_i64, in_range
+from ptosim.language.operands import are_i64
 from ptosim.language.operation import Operand, Problem, PTOOperation
 from ptosim.language.types import element_name
 
-GM_STRIDE_LIMIT = (1 << 40) - 1
-UB_STRIDE_LIMIT = (1 << 21) - 1
 PAD_TYPES = ("i8", "i16", "i32", "f16", "bf16", "f32")
 
 
@@ -24,12 +20,6 @@ def is_pad_type(op: PTOOperation, role: str) -> Iterator[Problem]:
     type_ = getattr(op, role).type
     if element_name(type_) not in PAD_TYPES:
         yield Problem(f"a pad value must be one of {', '.join(PAD_TYPES)}, not {type_}", at=role)
-
-
-def row_strides(op: PTOOperation, source_limit: int, dest_limit: int) -> Iterator[Problem]:
-    """Strides fit the fields of their sides."""
-    yield from in_range(op, 0, source_limit, "source_stride")
-    yield from in_range(op, 0, dest_limit, "dest_stride")
 
 
 class _Register(PTOOperation):
@@ -43,18 +33,15 @@ class _LoopSize(_Register):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "loop1", "loop2")
-        yield from in_range(self, 1, COUNT_LIMIT, "loop1", "loop2")
 
 
 class _LoopStride(_Register):
     form = "$source_stride, $dest_stride"
-    limits: ClassVar[tuple[int, int]] = (GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
     source_stride = Operand()
     dest_stride = Operand()
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, "source_stride", "dest_stride")
-        yield from row_strides(self, *self.limits)
 
 
 class _PackedRegister(_Register):
@@ -119,7 +106,6 @@ class SetLoop1StrideUBToOut(_LoopStride):
     """
 
     name = "pto.set_loop1_stride_ubtoout"
-    limits = (UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
 
 
 class SetLoop2StrideUBToOut(_LoopStride):
@@ -131,7 +117,6 @@ class SetLoop2StrideUBToOut(_LoopStride):
     """
 
     name = "pto.set_loop2_stride_ubtoout"
-    limits = (UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
 
 
 class SetLoopSizeOutToL1(_PackedRegister):

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import SymbolRefAttr
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, Use
 
-from ptosim.effects.names import CoreKind
+from ptosim.effects.names import CoreKind, Space
 from ptosim.language.fifo_end import C2V, V2C, InitializePipe
 from ptosim.language.function import Function, function_of
-from ptosim.language.operation import Problem, PTOOperation, core_of
+from ptosim.language.operation import Problem, core_of
 from ptosim.language.tile_epilogue import LAYOUTS, AccPushEpilogueAttr, Epilogue
 from ptosim.language.tile_fifo import (
     Alloc,
@@ -27,8 +27,9 @@ from ptosim.language.tile_fifo import (
     SetQuantVector,
 )
 from ptosim.language.tile_places import element_word
+from ptosim.language.tile_reserve import ImportReservedBuffer, ReserveBuffer
 from ptosim.language.tile_rules import name_of
-from ptosim.language.tile_types import TensorViewType, tile_of
+from ptosim.language.tile_types import TensorViewType, tile_of, view_of
 
 Found = Iterator[tuple[Operation, Problem]]
 
@@ -173,11 +174,14 @@ def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
             place = "entry_type" if isinstance(op, Push) else "result"
             yield op, Problem(f"an entry of {size} bytes does not fit in slots of slot_size {slot}", at=place)
     slots = pipe.slots if target == "a5" else pipe.integer("local_slot_num") or pipe.slots
-    for role in ("c2v_consumer_buf", "v2c_consumer_buf"):
-        for value in pipe.segment(role):
-            reserved = _reserved(value.owner)
-            if reserved is not None and 0 < reserved < slots * slot:
-                yield pipe, _too_small(role, reserved, slots, slot)
+    for role, direction, memory in (("c2v_consumer_buf", C2V, Space.UB), ("v2c_consumer_buf", V2C, Space.L1)):
+        for buffer in (_reserved(value.owner) for value in pipe.segment(role)):
+            if buffer is None or not (pipe.integer("dir_mask") or 0) & direction:
+                continue
+            if buffer.space is not memory:
+                yield pipe, Problem(f"{role} is reserved in {buffer.space}; its entries arrive in {memory}", at=role)
+            elif 0 < buffer.bytes < slots * slot:
+                yield pipe, _too_small(role, buffer.bytes, slots, slot)
     if pipe.slots > 3 and pipe.slots % 2:
         message = f"{pipe.slots} slots cannot be given back in two halves, so each is given back alone"
         yield pipe, Problem(message, at="slot_num", kind="lint", severity="warning")
@@ -191,11 +195,9 @@ def _too_small(role: str, reserved: int, slots: int, slot: int) -> Problem:
     return Problem(f"{message}; a run uses {reserved // slot}", at=role, kind="lint", severity="warning")
 
 
-def _reserved(owner: Operation | Block) -> int | None:
-    """The bytes of a buffer that is reserved here."""
-    if isinstance(owner, PTOOperation) and owner.name == "pto.reserve_buffer":
-        return owner.integer("size")
-    return None
+def _reserved(owner: Operation | Block) -> ReserveBuffer | None:
+    """The buffer that an address is of, if it is reserved here, at a place that is known."""
+    return owner if isinstance(owner, ReserveBuffer) and owner.located else None
 
 
 def _entry_bytes(pipe: InitializePipe, op: Entry) -> int | None:
@@ -302,33 +304,56 @@ def _in_order(entries: list[Entry]) -> Found:
 def _used_after(pop: Pop, free: Entry) -> Found:
     """The slot may be filled again as soon as it is free."""
     block = free.parent_block()
-    for use in pop.result.uses:
+    for use in _uses(pop.result):
         ancestor = block.find_ancestor_op_in_block(use.operation) if block is not None else None
         if ancestor is not None and ancestor is not free and free.is_before_in_block(ancestor):
             yield use.operation, Problem(f"the entry is used after {free.name} has given its slot back", at=use.index)
+
+
+def _uses(value: SSAValue) -> Iterator[Use]:
+    """Where an entry is used, or a part or another form of it."""
+    for use in value.uses:
+        parts = [result for result in use.operation.results if tile_of(result.type) or view_of(result.type)]
+        if not parts:
+            yield use
+        for part in parts:
+            yield from _uses(part)
 
 
 # --- both ends ------------------------------------------------------------------------------------
 
 
 def _peers(ends: dict[tuple[Function, CoreKind], End]) -> Found:
-    """Both ends of a FIFO have the same epilogue."""
+    """Both ends of a FIFO have the same slots and the same epilogue."""
     for (function, core), end in ends.items():
         if core is not CoreKind.AIV:
             continue
         for (other, kind), cube in ends.items():
             if kind is CoreKind.AIC and (other is function or _imports(function, other) or _imports(other, function)):
+                yield from _same_slots(end, cube)
                 yield from _same_epilogue(end, cube)
 
 
 def _imports(function: Function, peer: Function) -> bool:
     """Whether a function takes the address of a buffer that the other reserves."""
     for op in function.walk():
-        if op.name == "pto.import_reserved_buffer" and isinstance(op, PTOOperation):
+        if isinstance(op, ImportReservedBuffer):
             symbol = op.attribute("peer_func")
             if isinstance(symbol, SymbolRefAttr) and symbol.root_reference.data == peer.symbol:
                 return True
     return False
+
+
+def _same_slots(vector: End, cube: End) -> Found:
+    """Each end counts by itself, so that they must agree on what they count."""
+    for number, pipe in vector.initialised.items():
+        if (other := cube.initialised.get(number)) is None:
+            continue
+        for name in ("dir_mask", "slot_size", "slot_num"):
+            mine, theirs = (end.slots if name == "slot_num" else end.integer(name) for end in (pipe, other))
+            if mine != theirs:
+                message = f"{name} of the FIFO with id {number} is {mine} here and {theirs} at its other end"
+                yield pipe, Problem(message, at=name if pipe.integer(name) is not None else None)
 
 
 def _same_epilogue(vector: End, cube: End) -> Found:

@@ -34,7 +34,7 @@ from ptosim.language.fixpipe_rules import (
     relu_types,
 )
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, constants, in_range
+from ptosim.language.operands import are_i64
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.syntax import parse_word
 
@@ -278,8 +278,6 @@ class MteL0cGm(_Store):
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
-        yield from in_range(self, 0, 3, "sid")
-        yield from in_range(self, 0, 15, "l2_cache_ctl")
         if (self.atomic_type is None) != (self.atomic_op is None):
             yield Problem("atomic needs a type and an operation")
 
@@ -325,17 +323,12 @@ class MteL0cUb(_Store):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_i64(self, "sub_block")
-        yield from in_range(self, 0, 1, "sub_block")
         if (self.sub_block is None) == (self.dst_mode is None):
             yield Problem(f"{self.name} needs one dst_mode: a sub-block, split_m or split_n")
         if (mode := self.word("dst_mode")) is not None:
             yield from self._split(mode)
 
     def _split(self, mode: str) -> Iterator[Problem]:
-        role, unit = ("m", 2) if mode == "split_m" else ("n", 32)
-        for place, known in constants(self, role):
-            if known % unit:
-                yield Problem(f"{role} is {known}; {mode} needs a multiple of {unit}", at=place)
         given = [("quant_mode", "pre_quant"), ("relu_mode", "pre_relu")]
         excluded = [clause for role, clause in given if self.attribute(role) is not None]
         excluded += ["loop3"] if self.loop3_count is not None else []

@@ -6,16 +6,20 @@ callers, and an id that is computed may be any.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import Protocol
 
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind
+from ptosim.effects.sim_signal import WRITERS
+from ptosim.effects.sync import SIGNALS
 from ptosim.language.function import Call, Function
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.scope import Section
+
+_SETS = frozenset(name for name, signal in SIGNALS.items() if signal.half == "set") | WRITERS
 
 
 class Signal(Protocol):
@@ -36,9 +40,10 @@ class Signal(Protocol):
 
 
 def sets(op: PTOOperation, signal: Signal) -> bool:
-    """Whether an operation that sets something may set this."""
-    mechanisms, matches = _MECHANISMS[op.name]
-    return signal.mechanism in mechanisms and matches(op, signal)
+    """Whether an operation that sets something may set this; any that writes words may write this one."""
+    if signal.mechanism == "signal" or op.name in WRITERS:
+        return signal.mechanism == "signal" and op.name in WRITERS
+    return signal.mechanism in SIGNALS[op.name].mechanisms and _NAMES.get(signal.mechanism, _has_id)(op, signal)
 
 
 def following_sets(op: Operation, kind: CoreKind) -> tuple[PTOOperation, ...]:
@@ -93,7 +98,7 @@ def _sets_in(op: Operation, kind: CoreKind, called: set[Function]) -> Iterator[P
     """
     if isinstance(op, Section) and op.core is not kind:
         return
-    if isinstance(op, PTOOperation) and op.name in _MECHANISMS:
+    if isinstance(op, PTOOperation) and op.name in _SETS:
         yield op
     regions = list(op.regions)
     if isinstance(op, Call) and op.function is not None and op.function not in called:
@@ -132,15 +137,5 @@ def _always(op: PTOOperation, signal: Signal) -> bool:
     return True
 
 
-_MECHANISMS: Mapping[str, tuple[tuple[str, ...], Callable[[PTOOperation, Signal], bool]]] = {
-    "pto.set_flag": (("flag",), _is_flag),
-    "pto.set_flag_dyn": (("flag",), _is_flag),
-    "pto.sim.set_token": (("token",), _is_token),
-    "pto.sync.set": (("semaphore", "cross-block"), _has_id),
-    "pto.set_intra_block": (("semaphore",), _has_id),
-    "pto.set_cross_core": (("semaphore",), _has_id),
-    "pto.set_cross_block": (("cross-block",), _has_id),
-    "pto.syncall": (("syncall",), _always),
-    **dict.fromkeys(("pto.sim.notify", "pto.store_scalar", "pto.st_dev"), (("signal",), _always)),
-}
-"""By operation: the mechanisms that it may belong to, and whether it sets a signal of one of them."""
+_NAMES = {"flag": _is_flag, "token": _is_token, "syncall": _always}
+"""How an operation names what it sets, by mechanism; the others have ids."""

@@ -43,3 +43,13 @@ INSTEAD: Mapping[str, str] = {
     "pto.tpack": "it was retired; pto.tcvt converts to narrower elements",
 }
 """By the name in the dialect that is written; without the dialect it is found as well."""
+
+_BRANCHES = "branches between blocks are not simulated; scf.if, scf.for and scf.while say the same"
+
+NOT_SIMULATED: Mapping[str, str] = {
+    "cf.br": _BRANCHES,
+    "cf.cond_br": _BRANCHES,
+    "cf.switch": _BRANCHES,
+    "memref.alloc": "pto.alloc_tile allocates a tile, an argument of the kernel is memory of its caller",
+}
+"""Operations of other dialects that the assembler reads, and what a kernel has instead."""

@@ -16,29 +16,30 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Space
 from ptosim.language.control import ExecuteRegion, For, If, While
+from ptosim.language.flow import edges
 from ptosim.language.function import Call, Function
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
-from ptosim.language.pointer import AddPtr, CastPtr
+from ptosim.language.pointer import AddPtr, CastPtr, LdDev, LoadScalar, PtrToInt, StDev, StoreScalar
+from ptosim.language.predicate import PBitcast, PPack, PUnpack
+from ptosim.language.predicate_memory import Pldi, Plds, Psti, Psts
 from ptosim.language.scalar_cast import Select
 from ptosim.language.scope import StrictVecScope
+from ptosim.language.sync_fence import CmoCacheInvalid, Dcci
+from ptosim.language.sync_semaphore import SyncAll
+from ptosim.language.system import SprSti, SprSts
 from ptosim.language.types import MaskType, PtrType, VregType, is_open
 
 _COPIES = frozenset({Space.GM, Space.UB, Space.L1})
 """The memories between which a copy leaves elements as they are."""
 
-_INDIFFERENT = frozenset(
-    {
-        *("pto.addptr", "pto.castptr", "pto.ptrtoint", "pto.dcci", "pto.cmo.cacheinvalid"),
-        *("pto.plds", "pto.pldi", "pto.psts", "pto.psti"),
-    }
-)
+_INDIFFERENT = (AddPtr, CastPtr, PtrToInt, Dcci, CmoCacheInvalid, Plds, Pldi, Psts, Psti)
 """Instructions that take a pointer to any elements."""
 
-_ELEMENTS = {"pto.sprsti": i32, "pto.sprsts": i32, "pto.syncall": i32}
-"""The elements of instructions whose memory has only one type."""
+_WORDS = (SprSti, SprSts, SyncAll)
+"""Instructions whose memory has elements of i32 only."""
 
-_REPACKING = frozenset({"pto.ppack", "pto.punpack", "pto.pbitcast"})
+_REPACKING = (PPack, PUnpack, PBitcast)
 """Instructions that may give a mask of another granularity than they take."""
 
 
@@ -89,27 +90,12 @@ def _defined(op: Operation) -> Iterator[SSAValue]:
 def _alike(op: Operation) -> Iterator[Sequence[SSAValue]]:
     """Lists of values that have one type because of this operation."""
     match op:
-        case For():
-            yield from zip(op.iter_args, op.body.block.args[1:], op.results, _last(op.body.block), strict=False)
-        case If():
-            yield from zip(op.results, _last(op.true_region.block), _last(op.false_region.block), strict=False)
-        case ExecuteRegion():
-            yield from zip(op.results, _last(op.region.block), strict=False)
-        case While():
-            before, after = op.before_region.block, op.after_region.block
-            yield from zip(op.arguments, before.args, _last(after), strict=False)
-            yield from zip(op.results, after.args, _last(before)[1:], strict=False)
+        case For() | If() | ExecuteRegion() | While() | StrictVecScope() | Call():
+            yield from edges(op)
         case Select():
             yield op.if_true, op.if_false, op.result
         case AddPtr():
             yield op.pointer, op.result
-        case StrictVecScope():
-            yield from zip(op.arguments, op.body.block.args, strict=False)
-        case Call():
-            callee = op.function
-            if callee is not None and not callee.is_declaration:
-                yield from zip(op.arguments, callee.args, strict=False)
-                yield from zip(op.results, _last(callee.body.block), strict=False)
         case PTOOperation() if op.name.startswith("pto.") and not isinstance(op, CastPtr):
             yield from _alike_in_instruction(op)
         case _:
@@ -123,14 +109,8 @@ def _alike_in_instruction(op: PTOOperation) -> Iterator[Sequence[SSAValue]]:
     if advanced and bases:
         yield bases[0], *advanced
     masks = [value for value in (*op.operands, *op.results) if isinstance(value.type, MaskType)]
-    if not _registers(op) and op.name not in _REPACKING:
+    if not _registers(op) and not isinstance(op, _REPACKING):
         yield masks
-
-
-def _last(block: Block) -> Sequence[SSAValue]:
-    """What a region yields."""
-    last = block.last_op
-    return last.operands if last is not None else ()
 
 
 def _registers(op: Operation) -> list[VregType]:
@@ -212,7 +192,7 @@ class _Inference:
                 group.elements.setdefault(element, op)
             if copy:
                 group.beside += [other for _, other in pointers if other is not value]
-            elif op.name not in _INDIFFERENT:
+            elif not isinstance(op, _INDIFFERENT):
                 group.only_copied = False
         self._learn_masks(op)
 
@@ -221,7 +201,7 @@ class _Inference:
         type_ = op.mask_type()
         for value in masks:
             group = self.group(value)
-            if op.name in _REPACKING:
+            if isinstance(op, _REPACKING):
                 group.beside += [other for other in masks if other is not value]
             elif type_ is not None:
                 group.granularities.setdefault(type_, op)
@@ -230,11 +210,11 @@ class _Inference:
         """The element type of the pointers of an instruction, from what it loads or stores."""
         if registers := _registers(op):
             return registers[0].element
-        if op.name in ("pto.load_scalar", "pto.ld_dev"):
+        if isinstance(op, LoadScalar | LdDev):
             return op.results[0].type
-        if op.name in ("pto.store_scalar", "pto.st_dev"):
+        if isinstance(op, StoreScalar | StDev):
             return op.operands[0].type
-        return _ELEMENTS.get(op.name)
+        return i32 if isinstance(op, _WORDS) else None
 
     # --- closing ---------------------------------------------------------------------------------
 

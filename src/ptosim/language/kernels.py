@@ -14,7 +14,10 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
 from ptosim.effects.names import CoreKind
+from ptosim.effects.sim_signal import SIGNALS as WORDS
+from ptosim.effects.sync import SIGNALS, signalling
 from ptosim.language.calls import Found
+from ptosim.language.comm import CommOperation
 from ptosim.language.function import Function, entry_functions, reached
 from ptosim.language.kinds import NAMES, cores
 from ptosim.language.launch_parameters import name_of, visible
@@ -27,9 +30,7 @@ SUFFIXES = {CoreKind.AIC: "_aic", CoreKind.AIV: "_aiv"}
 PEER = "peer_func"
 """The attribute by which an operation names the function of the other core."""
 
-_CROSS_BLOCK = frozenset({"pto.set_cross_block", "pto.wait_cross_block", "pto.syncall"})
-_SIGNALS = ("pto.comm.", "pto.sim.notify", "pto.sim.wait_words", "pto.sim.test_words")
-"""Blocks wait for each other by words in GM, too."""
+_CROSS_BLOCK = signalling("cross-block", "syncall")
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,12 @@ def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
 
 
 def _crosses_blocks(op: Operation) -> bool:
-    if op.name in ("pto.sync.set", "pto.sync.wait") and isinstance(op, PTOOperation):
-        return op.integer("ffts_mode") == 0
-    return op.name in _CROSS_BLOCK or op.name.startswith(_SIGNALS)
+    """Signals that may also stay within a block say by their mode that they do not; words in GM are for all blocks."""
+    if op.name in WORDS or isinstance(op, CommOperation):
+        return True
+    if op.name not in _CROSS_BLOCK or not isinstance(op, PTOOperation):
+        return False
+    return len(SIGNALS[op.name].mechanisms) == 1 or op.integer("ffts_mode") == 0
 
 
 def program_problems(parsed: ParsedModule) -> Iterator[Found]:

@@ -24,7 +24,7 @@ from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, Source
-from ptosim.language.foreign import INSTEAD
+from ptosim.language.foreign import INSTEAD, NOT_SIMULATED
 from ptosim.language.lexer import Lexer
 from ptosim.language.types import same_type
 
@@ -154,7 +154,8 @@ class LocatedParser(Parser):
         near = _nearest(name, [op.name for op in self.ctx.loaded_ops])
         hint = f"; did you mean '{near}'?" if near else ""
         if _DIALECT.fullmatch(name):
-            raise Unsupported(span, f"'{name}' is not part of the micro-instruction surface{hint}")
+            hint = f": {NOT_SIMULATED[name]}" if name in NOT_SIMULATED else hint
+            raise Unsupported(span, f"'{name}' is not part of the language{hint}")
         self.raise_error(f"unknown operation '{name}'{hint}", span)
 
     def _bind(self, op: Operation, bound: list[tuple[Span, int]], first: Span) -> None:

@@ -11,7 +11,6 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from ptosim.effects.element import element
-from ptosim.effects.mad import EXTENT_LIMIT
 from ptosim.effects.names import Space
 from ptosim.language.clauses import (
     ClauseOrder,
@@ -21,7 +20,7 @@ from ptosim.language.clauses import (
 )
 from ptosim.language.cube import CubeOperation
 from ptosim.language.located import LocatedParser
-from ptosim.language.operands import are_i64, constants, in_range, pointed
+from ptosim.language.operands import are_i64, constants, pointed
 from ptosim.language.operation import Operand, OptionalProperty, Problem
 from ptosim.language.syntax import Vocabulary, parse_word
 
@@ -138,7 +137,6 @@ class _Clauses(_Product):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_i64(self, "m", "n", "k")
-        yield from in_range(self, 1, EXTENT_LIMIT, "m", "n", "k")
         names = [name for role in "abc" if (name := pointed(self, role)) is not None]
         if self.sat is not None and any(element(name).is_integer for name in names):
             word = self.word("sat")

@@ -12,6 +12,8 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ptosim.effects.element import ELEMENTS
+from ptosim.effects.pointer import CAST
+from ptosim.effects.requirement import bounds
 from ptosim.language.operation import Problem, PTOOperation
 from ptosim.language.types import PtrType, element_name, element_of, same_type
 
@@ -28,7 +30,7 @@ def constant_of(value: SSAValue | None) -> int | None:
 def constant_address(value: SSAValue) -> int | None:
     """The address of a pointer that is cast from a constant, or None."""
     owner = value.owner
-    if not isinstance(owner, Operation) or owner.name != "pto.castptr":
+    if not isinstance(owner, Operation) or owner.name != CAST:
         return None
     return constant_of(owner.operands[0])
 
@@ -74,12 +76,6 @@ def in_range(op: PTOOperation, low: int, high: int | None, *roles: str, kind: st
         for place, known in constants(op, role):
             if known < low or (high is not None and known > high):
                 yield Problem(f"{place} is {known}; it must be {bounds(low, high)}", at=place, kind=kind)
-
-
-def bounds(low: int, high: int | None) -> str:
-    if high is not None:
-        return f"{low}..{high}"
-    return "positive" if low == 1 else f"at least {low}"
 
 
 def same_width(op: PTOOperation, first: str = "source", second: str = "dest") -> Iterator[Problem]:

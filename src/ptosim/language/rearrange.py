@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import IndexType, IntegerType, Signedness
 
 from ptosim.effects.element import ELEMENTS
-from ptosim.language.operands import are_type, in_range
+from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, Property, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType, element_of
@@ -180,7 +180,6 @@ class Unpack(VectorOperation):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from are_type(self, IndexType(), "part")
-        yield from in_range(self, 0, 1, "part")
         yield from is_register(self, "result")
         source, result = self.input.type, self.result.type
         if not isinstance(source, VregType) or not isinstance(result, VregType):

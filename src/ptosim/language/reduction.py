@@ -10,7 +10,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import IntegerType, i32
 
-from ptosim.language.operands import are_type, constant_of, in_range
+from ptosim.language.operands import are_type, constant_of
 from ptosim.language.operation import Operand, Problem, Result
 from ptosim.language.types import MaskType, VregType, element_of, mask_for
 from ptosim.language.vector import (
@@ -214,7 +214,6 @@ class Histogram(VectorOperation):
         yield from element_among(self, "input", frozenset({"ui8"}))
         yield from mask_matches(self, "mask", self.input.type)
         yield from are_type(self, i32, "bin")
-        yield from in_range(self, 0, 1, "bin")
         if constant_of(self.bin) is None:
             yield Problem("bin must be a constant, 0 or 1", at="bin")
 

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IndexType, f32
 
 from ptosim.effects.conversion import HALVES
 from ptosim.effects.names import CoreKind, Space
-from ptosim.language.operands import are_i64, are_type, constant_of, in_range, pointed
+from ptosim.language.operands import are_i64, are_type, constant_of, pointed
 from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import VregType
@@ -189,7 +189,6 @@ class VBitsort(Sorting):
         yield from _points_to(self, "source", F16_F32)
         yield from _points_to(self, "indices", integers(32) | {"f32"})
         yield from are_type(self, IndexType(), "repeat")
-        yield from in_range(self, 0, 255, "repeat")
 
 
 _LISTS = ("source0", "source1", "source2", "source3")

@@ -35,7 +35,7 @@ _PIPES: Mapping[Path, Pipe] = {
     ("acc", "mat"): Pipe.FIX,
     ("acc", "vec"): Pipe.FIX,
 }
-"""The pipe of a path; parameters of the fixpipe go to their buffer by its own pipe (tmov)."""
+"""The pipe of a path; parameters of the fixpipe go to their buffer by its own pipe."""
 
 _BIASES = {("f32", "f32"), ("i32", "i32"), ("f16", "f32"), ("bf16", "f32")}
 """Elements in L1 and in the bias table."""
@@ -61,7 +61,8 @@ class Move(TileOperation):
         return self.tile("src").loc, self.tile("dst").loc
 
     def pipe(self, target: str) -> Pipe:
-        return _PIPES[self.path]
+        parameters = self.path == ("mat", "scaling") and element_word(self.tile("src")) != "f8E8M0"
+        return Pipe.FIX if parameters else _PIPES[self.path]
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         if self.path not in self.paths[target]:
@@ -153,10 +154,6 @@ class TMov(Move):
                 parameters = second if tile is not None and tile.loc == "scaling" else 0
                 held[SEGMENTS] = DenseArrayBase.from_list(i32, [src, parameters, second - parameters, *rest])
         super().settle(parser)
-
-    def pipe(self, target: str) -> Pipe:
-        parameters = self.path == ("mat", "scaling") and element_word(self.tile("src")) != "f8E8M0"
-        return Pipe.FIX if parameters else super().pipe(target)
 
     def path_rules(self, target: str) -> Iterator[Problem]:
         if self.tile("src").loc == "mat":

@@ -202,7 +202,7 @@ class TStore(TileOperation):
 
     def _atomic(self) -> Iterator[Problem]:
         found = name_of(element_at(self, "dst"))
-        if self.setting("atomicType") == "atomic_add" and found not in _ATOMIC:
+        if self.setting("atomicType") == "atomic_add" and found.removeprefix("s") not in _ATOMIC:
             yield at_type(self, "dst", f"of atomic_add to have elements of {', '.join(_ATOMIC)}", found)
 
 

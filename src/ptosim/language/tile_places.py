@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ptosim.effects.names import Space
 from ptosim.language.operation import Problem, PTOOperation
+from ptosim.language.tensor_view import PartitionView
 from ptosim.language.tile_buf import Layout, TileBuf
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import at_type, extents, name_of
@@ -139,7 +140,7 @@ def count(shape: Iterable[int | None]) -> int | None:
 def tensor_of(view: SSAValue) -> Operation | Block:
     """What defines the tensor that a view is a part of."""
     owner = view.owner
-    while isinstance(owner, PTOOperation) and owner.name == "pto.partition_view":
+    while isinstance(owner, PartitionView):
         owner = owner.operands[0].owner
     return owner
 

@@ -91,6 +91,11 @@ class ReserveBuffer(ViewOperation):
         return _text(self, "name") or ""
 
     @property
+    def located(self) -> bool:
+        """Whether its memory is one that there is; a rule of its own says so where not."""
+        return _text(self, "location") in _LOCATION.words
+
+    @property
     def space(self) -> Space:
         return SPACE_SPELLINGS[_text(self, "location") or ""]
 

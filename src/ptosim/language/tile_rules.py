@@ -7,6 +7,7 @@ that an operation leaves out are passed over. An extent that only the run knows 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from xdsl.ir import Attribute
 
@@ -105,25 +106,34 @@ def distinct(one: str, other: str, severity: Severity = "error") -> Check:
 # --- shapes ---------------------------------------------------------------------------------------
 
 
-def same_valid(*roles: str) -> Check:
-    return _alike(
-        roles,
-        "valid shape",
-        lambda one, other: all(map(agree, one.valid, other.valid)),
-        lambda tile: extents(tile.valid),
-    )
+@dataclass(frozen=True)
+class SameValid:
+    """The valid regions of some roles agree: in rows, in columns or in both. The run says what only it knows."""
+
+    roles: tuple[str, ...]
+    what: str
+    sides: tuple[int, ...]
+
+    def __call__(self, op: TileOperation, target: str) -> Iterator[Problem]:
+        return _alike(self.roles, self.what, self._agree, self._shown)(op, target)
+
+    def _agree(self, one: TileBuf, other: TileBuf) -> bool:
+        return all(agree(one.valid[side], other.valid[side]) for side in self.sides)
+
+    def _shown(self, tile: TileBuf) -> object:
+        return extents(tile.valid) if self.sides == (0, 1) else ", ".join(str(tile.valid[side]) for side in self.sides)
 
 
-def same_valid_rows(*roles: str) -> Check:
-    return _alike(
-        roles, "valid rows", lambda one, other: agree(one.valid[0], other.valid[0]), lambda tile: tile.valid[0]
-    )
+def same_valid(*roles: str) -> SameValid:
+    return SameValid(roles, "valid shape", (0, 1))
 
 
-def same_valid_cols(*roles: str) -> Check:
-    return _alike(
-        roles, "valid columns", lambda one, other: agree(one.valid[1], other.valid[1]), lambda tile: tile.valid[1]
-    )
+def same_valid_rows(*roles: str) -> SameValid:
+    return SameValid(roles, "valid rows", (0,))
+
+
+def same_valid_cols(*roles: str) -> SameValid:
+    return SameValid(roles, "valid columns", (1,))
 
 
 def same_shape(*roles: str) -> Check:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptosim.effects.element import Element
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_buf import TileBuf, is_fp4
@@ -80,6 +81,35 @@ class TCmps(TileScalar):
     checks = (in_vec("src", "dst"), element_in("dst", _PACKED), same_valid_rows("src", "dst"), number("scalar"))
 
 
+def _bits_apart(op: TCmps) -> int | None:
+    """How many bits tcmps puts from the start of a row to that of the next, where there is a next one and it is
+    known."""
+    source, result = op.tile("src"), op.tile("dst")
+    rows, cols = source.valid
+    if rows is None or cols is None or rows < 2:
+        return None
+    if cols == source.cols <= result.cols * result.element_bytes:
+        return cols
+    block = 256 if source.element_bytes == 1 else 128
+    return -(-cols // block) * block
+
+
+def _rows_of_mask(op: TileOperation, target: str) -> Iterator[Problem]:
+    """What tcmps writes is selected by only where its rows are as far apart as those of the mask."""
+    value, mask = op.segment("mask")[0], op.tile("mask")
+    pitch = 8 * mask.cols * mask.element_bytes
+    for use in value.uses:
+        writer = use.operation
+        if isinstance(writer, TCmps) and writer.segment("dst")[0] is value:
+            apart = _bits_apart(writer)
+            if apart not in (None, pitch):
+                message = (
+                    f"{op.name} reads a row of mask every {pitch} bits, but {writer.name} writes one every {apart}"
+                )
+                yield Problem(message, "mask", "lint", "warning")
+                return
+
+
 class TSel(VectorTile):
     """Selects by bits: src0 where the bit of an element is set, else src1.
 
@@ -105,6 +135,7 @@ class TSel(VectorTile):
         row_major("src0", "src1", "dst"),
         same_element("src0", "src1", "dst"),
         same_valid("dst", "src0", "src1"),
+        _rows_of_mask,
     )
 
 
@@ -133,6 +164,7 @@ class TSels(VectorTile):
         same_element("src", "dst"),
         same_valid("dst", "src"),
         number("scalar"),
+        _rows_of_mask,
     )
 
 
@@ -179,16 +211,53 @@ def _same_values(op: TileOperation, target: str) -> Iterator[Problem]:
             return
 
 
+_WRAPPING = {
+    "f32": ("i16",),
+    "f16": ("i8", "ui8", "i16"),
+    "i64": ("i32",),
+    "i32": ("i16",),
+}
+"""The conversions that keep the low bits of what does not fit; a signless integer stands for a signed one, too."""
+
+
+_GREATEST = {"f32": 3.5e38, "bf16": 3.3e38, "f16": 65504, "f8E5M2": 57344, "f8E4M3FN": 448}
+"""Magnitudes that values of float types reach, as far as they tell ranges apart."""
+
+
+def _may_not_fit(source: Element, result: Element) -> bool:
+    """Whether a value of one type can be out of the range of another; a wider integer keeps all bits of a narrower."""
+    if source.is_integer and result.is_integer and result.bits > source.bits:
+        return False
+    unsigned = [kind.kind == "unsigned" for kind in (source, result)]
+    reach = [
+        (1 << kind.bits - (not low)) - low if kind.is_integer else _GREATEST.get(kind.name, 0)
+        for kind, low in zip((source, result), unsigned, strict=True)
+    ]
+    return bool(reach[1]) and (reach[0] > reach[1] or unsigned[0] < unsigned[1])
+
+
+def _policy(op: TileOperation, target: str) -> Iterator[Problem]:
+    """satmode ON clamps always; OFF changes nothing, since every pair of types has a policy of its own."""
+    if op.word("satmode") != "OFF":
+        return
+    source, result = (op.tile(role) for role in ("src", "dst"))
+    one, other = (name_of(tile.element) for tile in (source, result))
+    wraps = other.removeprefix("s") in _WRAPPING.get(one.removeprefix("s"), ())
+    if not wraps and _may_not_fit(source.kind, result.kind):
+        message = f"{op.name} clamps from {one} to {other}, whatever satmode says"
+        yield Problem(message, "satmode", "lint", "warning")
+
+
 class TCvt(UnaryTmp):
     """Converts elements to another type.
 
     rmode rounds: RINT, NONE and CAST_RINT (the default) to the nearest, of two the even one; ROUND of two the one away
     from zero; FLOOR, CEIL and TRUNC down, up and towards zero; ODD to odd. f32 to f32 rounds to a whole number. Values
     out of range clamp, but wrap from f16 to 8-bit integers, from f32 and f16 to i16, from i64 to i32 and from i32 to
-    i16; satmode ON clamps there, too. fp4 has two values in a byte, so its tile has half as many columns. It covers the
-    valid region of dst; bytes outside of it keep what they have. a5 leaves tmp alone.
+    i16; satmode ON clamps there, too, and OFF changes nothing. fp4 has two values in a byte, so its tile has half as
+    many columns. It covers the valid region of dst; bytes outside of it keep what they have. a5 leaves tmp alone.
 
-        pto.tcvt ins(%a {rmode = #pto<round_mode RINT>, satmode = #pto<saturation_mode OFF>} :
+        pto.tcvt ins(%a {rmode = #pto<round_mode RINT>, satmode = #pto<saturation_mode ON>} :
             !pto.tile_buf<vec, 16x64xf32>) outs(%d : !pto.tile_buf<vec, 16x64xbf16>)
     """
 
@@ -200,4 +269,4 @@ class TCvt(UnaryTmp):
     inside = ("rmode", "satmode")
     defaults = {"rmode": "CAST_RINT", "satmode": "OFF"}
     older = {"sat_mode": "satmode"}
-    checks = (in_vec("src", "dst"), _pairs, _same_values)
+    checks = (in_vec("src", "dst"), _pairs, _same_values, _policy)

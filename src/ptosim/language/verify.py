@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
+from ptosim.effects.catalogue import effects
+from ptosim.effects.record import Static
 from ptosim.language.calls import call_problems
 from ptosim.language.fifo_rules import fifo_problems
 from ptosim.language.kernels import program_problems
 from ptosim.language.kinds import core_problems, module_problems
+from ptosim.language.operands import constant_of
 from ptosim.language.operation import Problem, PTOOperation, enclosing_scope
 from ptosim.language.parser import ParsedModule
 from ptosim.language.stack import stack_problems
@@ -65,6 +68,25 @@ def problems(op: Operation, target: str) -> Iterator[Problem]:
         yield Problem(f"{op.name} does not exist on {target}", kind="wrong-target")
     yield from _spaces(op)
     yield from op.rules(target)
+    yield from _requirements(op, target)
+
+
+def _requirements(op: PTOOperation, target: str) -> Iterator[Problem]:
+    """What the record demands of operands, as far as they are constants."""
+    record = effects().get(op.replaced_by or op.name)
+    if record is None:
+        return
+    words = {role: word for role in op.property_roles if (word := op.word(role)) is not None}
+    known = {role: _known(op, role) for role in op.operand_roles}
+    for requirement in record.requires(Static(words, target=target)):
+        for place, value, broken in requirement.judged(known) if requirement.at_load else ():
+            if broken:
+                yield Problem(requirement.message(place).format(value), place, requirement.kind)
+
+
+def _known(op: PTOOperation, role: str) -> int | tuple[int | None, ...] | None:
+    values = tuple(constant_of(value) for value in op.segment(role))
+    return values if role in op.variadic_roles else next(iter(values), None)
 
 
 def _placement(op: PTOOperation) -> Iterator[Problem]:

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptosim.effects.names import SERIAL_PIPES, Pipe
-from ptosim.machine.entry import BARRIER, FENCE, RELEASE, SET, STORE, Clock, Entry
+from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe
+from ptosim.machine.entry import BARRIER, FENCE, RELEASE, SET, STORE, TRANSFER, Clock, Entry
 from ptosim.machine.sync import PIPES, SLOT
 
 if TYPE_CHECKING:
@@ -32,7 +32,14 @@ def entry_index(entry: Entry) -> int:
     """The index under which the end of this entry is counted."""
     if entry.kind is STORE:
         return entry.core.index * PIPES + STORES
+    if entry.kind is TRANSFER:
+        return transfer_index(entry.core)
     return entry.core.index * PIPES + SLOT.get(entry.pipe, 0)
+
+
+def transfer_index(core: Core) -> int:
+    """The index of what the scalar unit has begun to copy: the slot of a pipe that its kind of core does not have."""
+    return core.index * PIPES + SLOT[Pipe.V if core.kind is CoreKind.AIC else Pipe.FIX]
 
 
 def ordered(first: Entry, second: Entry) -> bool:
@@ -135,7 +142,10 @@ class Clocks:
         elif entry.kind is BARRIER and entry.pipe is Pipe.ALL:
             known = self._all_ended(known)
         elif entry.kind is FENCE:
-            known = self.fenced = {**known, self.base + STORES: self.core.stores}
+            if entry.mode:
+                known = {**known, transfer_index(self.core): self.core.transfers}
+            else:
+                known = self.fenced = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
         entry.clock = self.reached(entry)
 
@@ -161,7 +171,8 @@ class Clocks:
 
     def leave(self, progress: Progress) -> None:
         """The core has ended, with all its pipes."""
-        join(progress.ended, self._all_ended({**self.known[0], self.base: self.core.steps}))
+        ended = {self.base: self.core.steps, transfer_index(self.core): self.core.transfers}
+        join(progress.ended, self._all_ended({**self.known[0], **ended}))
 
     def _touching_ended(self, known: Clock, entry: Entry) -> Clock:
         """Of each pipe, the entries up to the last that touched bytes of a range. What that entry knew when it began is

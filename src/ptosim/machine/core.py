@@ -25,6 +25,7 @@ from ptosim.machine.entry import (
     RELEASE,
     SET,
     STORE,
+    TRANSFER,
     WAIT,
     WATCH,
     WORK,
@@ -121,6 +122,7 @@ class Core:
         self.grid: Grid
         self.progress: Progress
         self.signals: Signals
+        self.transferring: Site | None = None  # of the latest transfer that nobody has waited for
         self.regions = NO_REGIONS  # what GM pointers name, as far as the engine has said
         self.words = words
         self.cluster_words = cluster.words
@@ -142,6 +144,7 @@ class Core:
 
         self.steps = 0
         self.stores = 0
+        self.transfers = 0
         self.markers: list[Entry] = []  # sets that speak for all pipes and have not fired
         self._flag_bases = FLAG_BASES[place.kind]
         self._event_ids = min(self.target.sync.event_ids, EVENT_IDS)
@@ -326,6 +329,14 @@ class Core:
         if self.tracker:
             self._issue(Entry(site, Pipe.S, self, FENCE))
 
+    def settle(self, site: Site) -> None:
+        """The transfers that the SU has begun have ended."""
+        self.transferring = None
+        if self.tracker:
+            entry = Entry(site, Pipe.S, self, FENCE)
+            entry.mode = 1
+            self._issue(entry)
+
     # ---- semaphores
 
     def semaphore_set(self, site: Site, pipe: Pipe, number: int, form: Form = Form.SYNC) -> None:
@@ -423,6 +434,10 @@ class Core:
     def scalar_store(self, site: Site) -> Entry:
         return self._issue(Entry(site, Pipe.S, self, STORE))
 
+    def transfer(self, site: Site) -> Entry:
+        """A copy in GM that the SU begins and that goes on by itself."""
+        return self._issue(Entry(site, Pipe.S, self, TRANSFER))
+
     # ---- issuing
 
     def _issue(self, entry: Entry) -> Entry:
@@ -444,6 +459,9 @@ class Core:
         if entry.kind is STORE:
             entry.n = self.stores
             self.stores += 1
+        elif entry.kind is TRANSFER:
+            entry.n = self.transfers
+            self.transfers += 1
         else:
             entry.n = self.steps
             self.steps += 1

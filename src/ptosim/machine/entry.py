@@ -62,9 +62,10 @@ class Kind(Enum):
     NOTIFY = "notify"
     WATCH = "watch"
     PASS = "pass"
+    TRANSFER = "transfer"
 
 
-WORK, SET, WAIT, GET, RELEASE, BARRIER, LOAD, STORE, FENCE, DRAIN, NOTIFY, WATCH, PASS = Kind
+WORK, SET, WAIT, GET, RELEASE, BARRIER, LOAD, STORE, FENCE, DRAIN, NOTIFY, WATCH, PASS, TRANSFER = Kind
 """For code that every entry passes: looking a member up in its enumeration takes Python 3.11 a quarter microsecond."""
 
 
@@ -116,7 +117,7 @@ class Entry:
     Most entries need few of the fields: the others stay those of the class."""
 
     n = 0
-    mode = 0  # of GET and RELEASE
+    mode = 0  # of GET and RELEASE; of a FENCE 1: it waits for transfers, and not for memory
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
     ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes

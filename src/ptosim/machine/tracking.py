@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
 from ptosim.machine.clock import Clocks, ended_by, join, ordered
-from ptosim.machine.entry import GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key
+from ptosim.machine.entry import FENCE, GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key
 from ptosim.machine.signal import Told
 from ptosim.machine.sync import OPEN, Counter, buffer_word
 
@@ -212,6 +212,9 @@ class Tracker:
     def finish(self) -> None:
         if self.clocks:
             self.clocks.leave(self.core.progress)
+        if (site := self.core.transferring) is not None:
+            message = "a transfer is begun and never waited for: it may not have ended with the kernel"
+            self.report("undrained", message, Entry(site, Pipe.S, self.core, FENCE), severity="warning")
         for (pipe, buffer), entry in self.brackets.items():
             self.report("buffer-misuse", f"gets buffer {buffer} on {pipe} and never releases it", entry)
         self.observer.finish(self.core)

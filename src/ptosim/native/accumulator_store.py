@@ -13,11 +13,8 @@ from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
 from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import (
     ALIGNMENT,
-    COLUMN_LIMIT,
-    DEST_LIMIT,
     QUANT_WORD,
     RELU_WORD,
-    ROW_LIMIT,
     Shape,
     dest_extent,
     group_columns,
@@ -29,7 +26,7 @@ from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
 from ptosim.effects.names import Space
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
-from ptosim.native.burst import MOST_BYTES, Loop, each_row, either, fits
+from ptosim.native.burst import MOST_BYTES, Loop, each_row, either
 from ptosim.native.context import Word
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
@@ -108,11 +105,7 @@ def saturation(f: Function, clause: str | None, ctrl: Value) -> Saturation:
 
 
 def check_shape(core: Core, shape: Shape) -> None:
-    """Sizes must fit their fields, and a repeat cannot have more accumulators than there are."""
-    fits(core, COLUMN_LIMIT, n=shape.n)
-    fits(core, ROW_LIMIT, m=shape.m, source_stride=shape.source_stride, loop0_stride=shape.row_step)
-    fits(core, ROW_LIMIT, loop3_count=shape.count, loop3_source_stride=shape.repeat_source)
-    fits(core, DEST_LIMIT, dest_stride=shape.dest_stride, loop3_dest_stride=shape.repeat_dest)
+    """A repeat cannot have more accumulators than there are."""
     held = core.target.memory[Space.L0C] // ACCUMULATOR
     message = f"reads {{}} x {{}} accumulators of l0c, which holds {held}"
     core.fail(shape.m * shape.n > held, "out-of-bounds", message, shape.m, shape.n)
@@ -139,17 +132,9 @@ def for_each_core(core: Core, store: Store, mode: str | Value | None, act: Calla
     if store.space is not Space.UB:
         act([Part(zero, zero, shape)])
     elif isinstance(mode, Value):
-        core.fail(mode.compare("ugt", 1), "invalid", "there are the vector cores 0 and 1, not {}", mode)
-        core.f.settle()
         first, second = (Part(zero, zero, shape, f"aiv{number}") for number in (0, 1))
         either(core.f, mode == 0, lambda: act([first]), lambda: act([second]))
     else:
-        if mode == "split_m":
-            message = "split_m gives each vector core half the rows; m = {} is odd"
-            core.fail((shape.m & 1) != 0, "invalid", message, shape.m)
-        else:
-            core.fail((shape.n & 31) != 0, "invalid", "split_n needs n to be a multiple of 32, not {}", shape.n)
-        core.f.settle()
         half = halved(shape, mode)
         second = (half.m, zero) if mode == "split_m" else (zero, half.n)
         act([Part(zero, zero, half, "aiv0"), Part(*second, half, "aiv1")])

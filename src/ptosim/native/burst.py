@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, MOST_BYTES, MOST_ROWS
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
@@ -17,10 +17,6 @@ from ptosim.native.flow import Function
 from ptosim.native.global_memory import Place, read_inside
 from ptosim.native.ir import I32, I64, PTR, Value
 from ptosim.native.transfer import read
-
-MOST_ROWS = 1 << 22
-MOST_BYTES = 1 << 28
-"""What one copy may move."""
 
 FARTHEST = 1 << (OFFSET_BITS - 1)
 """How far a copy may reach: half of what a pointer can say."""
@@ -73,14 +69,27 @@ class Burst:
         most = f"at most {MOST_ROWS} rows and {MOST_BYTES} bytes"
         message = f"a copy of {{}} rows of {{}} bytes; {most} can be copied at once"
         core.fail((rows > MOST_ROWS) | (rows * widest > MOST_BYTES), "limit", message, self._all_rows, self.length)
+        if not core.origin.served:
+            core.suspect(self.is_empty)
         for side, strides in (
             (source, [loop.source for loop in self.loops]),
             (dest, [loop.dest for loop in self.loops]),
         ):
+            core.suspect(lambda stride=strides[0]: (self.loops[0].count > 1) & (stride < self.length))
             reach = self._reach(strides)
             core.fail(reach >= FARTHEST, "out-of-bounds", "the last row lies {} bytes behind the pointer", reach)
             if side.alignment > 1:
                 self._check_strides(core, side, strides)
+
+    def observe(self, core: Core, source: Side, dest: Side, width: Value | None = None) -> None:
+        """Tell an observer which rows are read and written."""
+        observer = core.unit.observer
+        if observer is not None:
+            read = [(loop.count, loop.source) for loop in self.loops]
+            written = [(loop.count, loop.dest) for loop in self.loops]
+            observer.copied(core, "reads", source.space, source.base, read, self.length)
+            length = self.length if width is None else width
+            observer.copied(core, "writes", dest.space, dest.base, written, length)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)
@@ -175,10 +184,12 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     if source.space is Space.GM:
         place, outside = core.global_place("reads", source.base, burst.source_extent())
         target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
+        burst.observe(core, source, dest)
         read_rows(core, burst, place, outside, target)
         return
     origin = core.stretch("reads", source.space, source.base, burst.source_extent(), BLOCK, source.at)
     target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
+    burst.observe(core, source, dest)
     if source.space is not dest.space:
         _move(f, burst, origin, target)
         return
@@ -221,28 +232,6 @@ def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Va
         either(core.f, outside, clipped, whole)
     else:
         whole()
-
-
-def fits(core: Core, limit: int, low: int = 0, **operands: Value | None) -> None:
-    """The values of operands fit their fields."""
-    for role, value in operands.items():
-        if value is not None:
-            _fits(core, role, value, low, limit)
-
-
-def _fits(core: Core, role: str, value: Value, low: int, limit: int) -> None:
-    message = f"{role} is {{}}; it must be {low}..{limit}"
-    core.fail((value - low).compare("ugt", limit - low), "invalid", message, value)
-
-
-def loops_fit(core: Core, limits: tuple[int, int, int], *columns: Sequence[Value]) -> list[Loop]:
-    """The loop clauses of a grouped copy: counts, source strides, destination strides."""
-    roles = ("loop_counts", "loop_source_strides", "loop_dest_strides")
-    loops = [Loop(*loop) for loop in zip(*columns, strict=True)]
-    for index, loop in enumerate(loops):
-        for role, value, limit in zip(roles, (loop.count, loop.source, loop.dest), limits, strict=True):
-            _fits(core, f"{role}[{index}]", value, 0, limit)
-    return loops
 
 
 # --- fill -----------------------------------------------------------------------------------------------------------

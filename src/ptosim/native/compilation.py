@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
+from ptosim.effects.dma import ATOMIC_SETTERS
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.control import While
 from ptosim.language.fixpipe import MteL0cGm
@@ -20,6 +21,7 @@ from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
 from ptosim.native.flow import Module
+from ptosim.native.observe.hooks import Observer
 from ptosim.native.program import build
 from ptosim.native.toolchain import Host, compile_object, this_host
 from ptosim.target.profile import load_target
@@ -28,10 +30,16 @@ _ATOMIC_BITS = range(6, 11)
 """Of CTRL: what makes stores to GM atomic."""
 
 
-def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host | None = None) -> Compiled:
+def compile_kernel(
+    module: VerifiedModule,
+    program: KernelProgram,
+    drop: bool,
+    host: Host | None = None,
+    observer: Observer | None = None,
+) -> Compiled:
     """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
     host = host or this_host()
-    unit, symbols = lower(module, program, drop, host)
+    unit, symbols = lower(module, program, drop, host, observer)
     data = {
         "kind": program.kind,
         "programs": symbols,
@@ -40,13 +48,28 @@ def compile_kernel(module: VerifiedModule, program: KernelProgram, drop: bool, h
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "observe": observer.purpose if observer else "none",
+        "state": observer.state_bytes if observer else 0,
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
     }
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
+def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
+    """The kernel with the filter of `check`, or only the reason why there is none."""
+    from ptosim.native.observe.coverage import uncovered
+    from ptosim.native.observe.filter import Filter
+
+    if (reason := uncovered(program, module.target)) is not None:
+        return Compiled(b"", {"uncovered": reason})
+    operations = list(reached(*program.entries.values()))
+    return compile_kernel(module, program, False, observer=Filter(operations, load_target(module.target)))
+
+
 @without_collection()
-def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host) -> tuple[Unit, dict[CoreKind, str]]:
+def lower(
+    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: Observer | None = None
+) -> tuple[Unit, dict[CoreKind, str]]:
     """The kernel as IR, and the symbols of its programs."""
     atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
     alone = len(program.entries) == 1
@@ -58,6 +81,7 @@ def lower(module: VerifiedModule, program: KernelProgram, drop: bool, host: Host
         Module(host.has_avx512),
         may_store_atomically=atomic,
         may_set_ctrl=sets_ctrl,
+        observer=observer,
     )
     symbols = build(module, program.entries, unit)
     unit.export_entries()
@@ -82,9 +106,7 @@ def _stores_in_order(op: Operation) -> bool:
 def _may_make_atomic(op: Operation) -> bool:
     if isinstance(op, SetCtrl):
         return not _leaves_clear(op.value)
-    if op.name == "pto.set_atomic_none":
-        return False
-    return op.name.startswith("pto.set_atomic_") or op.name == "pto.set_store_atomic_cfg"
+    return op.name in ATOMIC_SETTERS
 
 
 def _leaves_clear(value: SSAValue) -> bool:

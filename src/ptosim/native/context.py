@@ -66,6 +66,7 @@ class Word(IntEnum):
     STREAM = 105
     EXP = 106  # of e^x for a register of f32 (elementary.py); where there is no AVX-512 nobody calls it
     READS = 107  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
+    OBSERVED = 119  # address of what an observed kernel keeps (observe/), or 0
 
 
 class Register(IntEnum):
@@ -106,7 +107,7 @@ class Register(IntEnum):
 
 REGISTER_ROOM = 32  # words
 READS_FOLLOWED = 4
-WORDS = Word.READS + 3 * READS_FOLLOWED  # the whole context
+WORDS = Word.OBSERVED + 1  # the whole context
 
 
 def register_word(register: Register) -> int:

@@ -33,6 +33,7 @@ def _for(body: Body, op: Operation) -> None:
         f.settle()  # the number of iterations is a quotient
     site = core.site("limit", LIMIT)
     index, *arguments = op.body.block.args
+    body.crosses(op.iter_args)
     initial = [body[value] for value in op.iter_args]
 
     def attempt(shapes: list[Shape]) -> None:
@@ -55,12 +56,14 @@ def _while(body: Body, op: Operation) -> None:
     condition = before.last_op
     assert isinstance(condition, Condition)
     site = body.core(op).site("limit", LIMIT)
+    body.crosses(op.arguments)
     initial = [body[value] for value in op.arguments]
 
     def attempt(shapes: list[Shape]) -> None:
         def decide(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
             body.values.update(zip(before.args, all_together(f, shapes, carried, initial), strict=True))
             body.block(before)
+            body.crosses(condition.arguments)
             return body.scalar(condition.condition), ()
 
         def iterate(_: list[Value]) -> Sequence[Value]:
@@ -98,6 +101,7 @@ def _ends(body: Body, region: Region) -> list[Native]:
     """What a region passes on at its end."""
     last = region.block.last_op
     assert isinstance(last, Yield)
+    body.crosses(last.arguments)
     return [body[value] for value in last.arguments]
 
 
@@ -116,6 +120,7 @@ def _call(body: Body, op: Operation) -> None:
         return
     f.count_steps(f.constant(I64, 1), body.core(op).site("limit", LIMIT))
     f.settle(poll=True)
+    body.crosses(op.arguments)
     given = [body[value] for value in op.arguments]
     indices = [index.signed(I64) for index in f.loops]
     results = f.call(_helper(body, callee, given), *indices, *_passed(given, _shapes(given)))
@@ -139,6 +144,7 @@ def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Functio
         inner.block(callee.body.block)
         end = callee.body.block.last_op
         assert isinstance(end, Return)
+        inner.crosses(end.arguments)
         function.finish(*_passed([inner[value] for value in end.arguments], _shapes(likes)))
     return builder.helpers[key]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Location
 from ptosim.effects.element import Element
@@ -24,6 +24,9 @@ from ptosim.native.issue import issue
 from ptosim.native.numbers import lane_type, lanes_as
 from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.target.profile import Target
+
+if TYPE_CHECKING:
+    from ptosim.native.observe.hooks import Observer
 
 _WORD_OF = {
     Space.UB: Word.UB,
@@ -75,6 +78,8 @@ class Unit:
     """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
     may_set_ctrl: bool = True
     """Whether some instruction of the kernel writes all of CTRL."""
+    observer: Observer | None = None
+    """Who adds code of its own, if the kernel is watched."""
     routines: dict[str, Function] = field(default_factory=dict[str, Function])
     reads: int = 0
     """How many copies read rows of GM."""
@@ -141,10 +146,20 @@ class Core:
         if wrong.literal != 0:
             self.f.check(wrong, self.site(kind, message), value, detail)
 
+    def suspect(self, doubtful: Callable[[], Value]) -> None:
+        """Where the condition holds there may be something to remark; only an observer cares."""
+        if self.unit.observer is not None:
+            self.unit.observer.suspect(self, doubtful())
+
     # --- on-chip memory ---------------------------------------------------------------------------------------------
 
     def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
         """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
+        if self.unit.observer is not None:
+            self.unit.observer.accessed(self, verb, space, address, extent, alignment)
+        return self._window(verb, space, address, extent, alignment)
+
+    def _window(self, verb: str, space: Space, address: Value, extent: int, alignment: int) -> Value:
         self._exists(verb, space, self.f.constant(I1, 1))
         self._touches(verb, space, address, extent)
         size = self.target.memory[space.value]
@@ -181,8 +196,10 @@ class Core:
         All of them may be read, wherever they lie: what is there outside of the memory is anything.
         """
         size = self.target.memory[space.value]
+        if self.unit.observer is not None:
+            self.unit.observer.accessed(self, verb, space, address, extent, alignment, active, unit)
         if address.range.within(0, size - extent):
-            return self.window(verb, space, address, extent, alignment)
+            return self._window(verb, space, address, extent, alignment)
         self._exists(verb, space, self.f.constant(I1, 1))
         self._touches(verb, space, address, extent)
         self.aligned(verb, space, address, alignment)
@@ -303,6 +320,11 @@ class Core:
         self.f.check(wrong, self.site("gm", [verb, alignment]), pointer, extent)
         self.f.settle()  # there is no harmless address to go to instead
         return place, outside
+
+    def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
+        """So many bytes of GM are read or written by something else than a copy."""
+        if self.unit.observer is not None:
+            self.unit.observer.copied(self, verb, Space.GM, pointer, (), self.f.constant(I64, extent))
 
     # --- registers --------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
@@ -89,6 +88,10 @@ class Fault:
     invocation: Invocation
 
 
+class Suspicion(Exception):
+    """A block of a kernel that is checked has to be judged."""
+
+
 class Code(Protocol):
     """Linked object code (toolchain.Program), in memory as long as this lives."""
 
@@ -106,10 +109,12 @@ class Executable:
     kind: KernelKind
     code: Code
     programs: Mapping[CoreKind, str]  # symbols of the scalar programs, which take a context
-    explain: Callable[[Fault], PTOError]
+    explain: Callable[[Fault], Exception]
     spaces: Mapping[Space, int]  # the on-chip memories that it uses, and how many bytes from the first it may write
     operation: Callable[[int], Operation] = _no_operation
     steady: bool = False  # what is in the memories does not decide how many steps it takes
+    state: int = 0  # bytes that code which is watched keeps for each core
+    sifting: bool = False  # a block ends at the first operation that does not happen inline
 
     def entry(self, number: int) -> int:
         """Where the entry of an operation lies."""
@@ -120,9 +125,10 @@ class Executable:
 class Tables:
     """What all contexts hold of one invocation; the addresses are valid as long as this lives."""
 
-    def __init__(self, invocation: Invocation) -> None:
+    def __init__(self, invocation: Invocation, blocks: range | None = None) -> None:
         self.invocation = invocation
-        self.handout = array("q", [0, invocation.grid - 1])  # the next block, and the last that may begin
+        first, end = (0, invocation.grid) if blocks is None else (blocks.start, blocks.stop)
+        self.handout = array("q", [first, end - 1])  # the next block, and the last that may begin
         self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
         self._of_block: list[array[int]] = []
         self._buffers, count = _table(invocation.buffers)
@@ -194,6 +200,7 @@ class Core:
     ) -> None:
         self.role = role
         self.machine: MachineCore | None = None  # the scheduler's part in the block, if it has one
+        self.state: Memory | None = None  # of code that is watched
         self._keep = (stop, cluster)  # compiled code has their addresses
         self._tables: Tables
         self._attend: Attend
@@ -216,6 +223,9 @@ class Core:
         self._words[Word.EXP] = shared.address(EXP)
         for word, address in memories.items():
             self._words[word] = address
+        if executable.state:
+            self.state = Memory(executable.state, executable.state)
+            self._words[Word.OBSERVED] = self.state.address
         self.address = self._words.buffer_info()[0]
 
     def take(self, tables: Tables, machine: MachineCore) -> None:
@@ -288,6 +298,8 @@ class Core:
     def _issued(self, number: int, captured: int) -> int:
         """Nothing may be raised into compiled code: a problem waits until that has returned."""
         try:
+            if self._executable.sifting:
+                raise Suspicion
             self._hand_over(number, captured)
         except BaseException as problem:
             self._problem = problem

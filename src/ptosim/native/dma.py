@@ -18,8 +18,6 @@ from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.language.burst import COUNT_LIMIT
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
 from ptosim.native.burst import (
     Burst,
@@ -28,8 +26,6 @@ from ptosim.native.burst import (
     each_row,
     either,
     fill,
-    fits,
-    loops_fit,
     read_rows,
     unless_empty,
 )
@@ -41,44 +37,10 @@ from ptosim.native.ir import I32, I64, Value
 from ptosim.native.lowering import define, lowering
 from ptosim.native.transfer import stream
 
-PADDING_LIMIT = 255
-
-LOAD_LIMITS = (COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-STORE_LIMITS = (COUNT_LIMIT, UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
-"""The largest count, source stride and destination stride of each direction."""
-
 STREAMED_BUFFER = 4 << 20
 """Rows stored to a buffer from this size on pass by the caches: little of it would still be there when it is read."""
 STREAMED_ROW = 512
 """Shorter rows are not worth the trouble."""
-
-
-def _rows(
-    core: Core,
-    limits: tuple[int, int, int],
-    len_burst: Value,
-    n_burst: Value,
-    source_stride: Value,
-    dest_stride: Value,
-) -> Loop:
-    count_limit, source_limit, dest_limit = limits
-    fits(core, COUNT_LIMIT, len_burst=len_burst)
-    fits(core, count_limit, n_burst=n_burst)
-    fits(core, source_limit, source_stride=source_stride)
-    fits(core, dest_limit, dest_stride=dest_stride)
-    return Loop(n_burst, source_stride, dest_stride)
-
-
-def _whole_blocks(core: Core, burst: Burst) -> None:
-    """On a2a3 the older spelling of a copy counts in blocks where it does not pad."""
-    if core.target.architecture != "a2a3":
-        return
-    rows = burst.loops[0]
-    message = f"on a2a3 the {{}} of a copy, {{{{}}}} bytes, must be a multiple of {BLOCK}"
-    core.fail((burst.length & (BLOCK - 1)) != 0, "misaligned", message.format("length"), burst.length)
-    for stride in (rows.source, rows.dest):
-        partial = (rows.count > 1) & ((stride & (BLOCK - 1)) != 0)
-        core.fail(partial, "misaligned", message.format("stride"), stride)
 
 
 # --- GM to UB -------------------------------------------------------------------------------------------------------
@@ -97,7 +59,6 @@ class Padding:
 def _load(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | None) -> None:
     width = None
     if pad is not None:
-        fits(core, PADDING_LIMIT, left_padding=pad.left, right_padding=pad.right)
         width = padded_width(burst.length, pad.left, pad.right, pad.width, burst.loops[0].dest)
     burst.check(core, Side(Space.GM, source), Side(Space.UB, dest), width)
     unless_empty(core.f, burst, lambda: _load_rows(core, source, dest, burst, pad, width))
@@ -106,6 +67,7 @@ def _load(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | N
 def _load_rows(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | None, width: Value | None) -> None:
     place, outside = core.global_place("reads", source, burst.source_extent())
     ub = core.stretch("writes", Space.UB, dest, burst.dest_extent(width), BLOCK)
+    burst.observe(core, Side(Space.GM, source), Side(Space.UB, dest), width)
     if pad is None or width is None:
         read_rows(core, burst, place, outside, ub)
         return
@@ -151,9 +113,8 @@ def mte_gm_ub(
     right_padding: Value | None,
     pad_width: int,
 ) -> None:
-    rows = _rows(core, LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    loops = loops_fit(core, LOAD_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)
-    burst, pad = Burst(len_burst, [rows, *loops]), None
+    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
+    burst, pad = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops]), None
     if pad_value is not None:
         none = f.constant(I64, 0)
         left, right = (none if side is None else side for side in (left_padding, right_padding))
@@ -183,7 +144,7 @@ def copy_gm_to_ubuf(
     outtoub_loop2_destination: Value,
     pad_width: int,
 ) -> None:
-    rows = _rows(core, LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    rows = Loop(n_burst, source_stride, dest_stride)
     inner = Loop(outtoub_loop1_size, outtoub_loop1_source, outtoub_loop1_destination)
     outer = Loop(outtoub_loop2_size, outtoub_loop2_source, outtoub_loop2_destination)
     burst = Burst(len_burst, [rows, inner, outer])
@@ -192,11 +153,7 @@ def copy_gm_to_ubuf(
         padding = Padding(_repeated(pad, pad_width), left_padding, right_padding, pad_width)
         _load(core, source, dest, burst, padding)
 
-    def plain() -> None:
-        _whole_blocks(core, burst)
-        _load(core, source, dest, burst, None)
-
-    either(f, data_select, padded, plain)
+    either(f, data_select, padded, lambda: _load(core, source, dest, burst, None))
 
 
 # --- UB to GM -------------------------------------------------------------------------------------------------------
@@ -213,6 +170,7 @@ def _store(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) ->
 def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
     ub = core.stretch("reads", Space.UB, source, burst.source_extent(), BLOCK)
     place, outside = core.global_place("writes", dest, burst.dest_extent())
+    burst.observe(core, Side(Space.UB, source), Side(Space.GM, dest))
 
     def plain() -> None:
         _dropping(core, outside, lambda: _write(core, burst, ub, place), lambda: _write_inside(core, burst, ub, place))
@@ -294,9 +252,8 @@ def mte_ub_gm(
     loop_dest_strides: Sequence[Value],
     ctrl: Value,
 ) -> None:
-    rows = _rows(core, STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    loops = loops_fit(core, STORE_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)
-    burst = Burst(len_burst, [rows, *loops])
+    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
+    burst = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops])
     _store(core, source, dest, burst, ctrl)
 
 
@@ -317,23 +274,20 @@ def copy_ubuf_to_gm(
     ubtoout_loop2_source: Value,
     ubtoout_loop2_destination: Value,
 ) -> None:
-    rows = _rows(core, STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
+    rows = Loop(n_burst, source_stride, dest_stride)
     inner = Loop(ubtoout_loop1_size, ubtoout_loop1_source, ubtoout_loop1_destination)
     outer = Loop(ubtoout_loop2_size, ubtoout_loop2_source, ubtoout_loop2_destination)
     burst = Burst(len_burst, [rows, inner, outer])
-    _whole_blocks(core, burst)
     _store(core, source, dest, burst, ctrl)
 
 
 # --- configuration registers ----------------------------------------------------------------------------------------
 
 
-def _set_strides(direction: str, loop: int, limits: tuple[int, int, int]) -> Any:
+def _set_strides(direction: str, loop: int) -> Any:
     source, dest = (Register[f"{direction}_LOOP{loop}_{side}"] for side in ("SOURCE", "DESTINATION"))
 
     def set_strides(core: Core, source_stride: Value, dest_stride: Value) -> None:
-        fits(core, limits[1], source_stride=source_stride)
-        fits(core, limits[2], dest_stride=dest_stride)
         core.set_register(source, source_stride)
         core.set_register(dest, dest_stride)
 
@@ -344,17 +298,16 @@ def _set_size(direction: str) -> Any:
     inner, outer = (Register[f"{direction}_LOOP{loop}_SIZE"] for loop in (1, 2))
 
     def set_size(core: Core, loop1: Value, loop2: Value) -> None:
-        fits(core, COUNT_LIMIT, 1, loop1=loop1, loop2=loop2)
         core.set_register(inner, loop1)
         core.set_register(outer, loop2)
 
     return set_size
 
 
-for _direction, _limits in (("outtoub", LOAD_LIMITS), ("ubtoout", STORE_LIMITS)):
+for _direction in ("outtoub", "ubtoout"):
     define(f"pto.set_loop_size_{_direction}", _set_size(_direction.upper()))
-    define(f"pto.set_loop1_stride_{_direction}", _set_strides(_direction.upper(), 1, _limits))
-    define(f"pto.set_loop2_stride_{_direction}", _set_strides(_direction.upper(), 2, _limits))
+    define(f"pto.set_loop1_stride_{_direction}", _set_strides(_direction.upper(), 1))
+    define(f"pto.set_loop2_stride_{_direction}", _set_strides(_direction.upper(), 2))
 
 
 @lowering(register.SetMovPadVal)

@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, COUNT_LIMIT
+from ptosim.effects.dma import LOOP_SIZES
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
-from ptosim.native.burst import Burst, Loop, Side, copy_rows, either, fits, loops_fit
+from ptosim.native.burst import Burst, Loop, Side, copy_rows, either
 from ptosim.native.context import Register
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import Value
 from ptosim.native.lowering import define, lowering
-
-L1_LIMITS = (COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-LOOP_LIMITS = (COUNT_LIMIT, UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+from ptosim.native.requirement import demand
 
 
-def _blocks(
-    core: Core, count_limit: int, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
-) -> Burst:
+def _blocks(n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value) -> Burst:
     """Rows of blocks: a gap lies between the end of a row and the start of the next."""
-    fits(core, count_limit, n_burst=n_burst)
-    fits(core, SHORT_LIMIT, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
     rows = Loop(n_burst, (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * BLOCK)
     return Burst(len_burst * BLOCK, [rows])
 
@@ -39,25 +32,19 @@ def _blocks(
 def mte_ub_ub(
     core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
 ) -> None:
-    burst = _blocks(core, SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
+    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
     copy_rows(core, burst, Side(Space.UB, source), Side(Space.UB, dest))
 
 
 # --- between UB and L1 ----------------------------------------------------------------------------------------------
 
 
-def _to_l1(count_limit: int) -> Any:
-    def copy(
-        core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
-    ) -> None:
-        burst = _blocks(core, count_limit, n_burst, len_burst, source_gap, dest_gap)
-        copy_rows(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
-
-    return copy
-
-
-define(grouped.MteUbL1.name, _to_l1(SHORT_LIMIT))
-define(op.CopyUbufToCbuf.name, _to_l1(op.CopyUbufToCbuf.count_limit))
+@lowering(grouped.MteUbL1, op.CopyUbufToCbuf)
+def mte_ub_l1(
+    core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
+) -> None:
+    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
+    copy_rows(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
 
 
 @lowering(grouped.MteL1Ub)
@@ -74,8 +61,8 @@ def mte_l1_ub(
     loop_dest_strides: Sequence[Value],
 ) -> None:
     """The clause names no vector core: it is the first. Its loops count bytes, unlike the rows."""
-    loops = loops_fit(core, LOOP_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)
-    rows = _blocks(core, SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
+    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
+    rows = _blocks(n_burst, len_burst, source_gap, dest_gap)
     burst = Burst(rows.length, [*rows.loops, *loops])
     copy_rows(core, burst, Side(Space.L1, source), Side(Space.UB, dest, "aiv0"))
 
@@ -93,8 +80,7 @@ def copy_cbuf_to_ubuf(
     dest_gap: Value,
 ) -> None:
     """`sid` is the vector core."""
-    fits(core, op.CopyCbufToUbuf.streams - 1, sid=sid)
-    burst = _blocks(core, op.CopyCbufToUbuf.count_limit, n_burst, len_burst, source_gap, dest_gap)
+    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
     f.settle()
     either(
         f,
@@ -105,14 +91,6 @@ def copy_cbuf_to_ubuf(
 
 
 # --- GM to L1 -------------------------------------------------------------------------------------------------------
-
-
-def _rows(core: Core, len_burst: Value, n_burst: Value, source_stride: Value, dest_stride: Value) -> Loop:
-    count_limit, source_limit, dest_limit = L1_LIMITS
-    fits(core, count_limit, n_burst=n_burst, len_burst=len_burst)
-    fits(core, source_limit, source_stride=source_stride)
-    fits(core, dest_limit, dest_stride=dest_stride)
-    return Loop(n_burst, source_stride, dest_stride)
 
 
 @lowering(grouped.MteGmL1)
@@ -128,8 +106,8 @@ def mte_gm_l1(
     loop_source_strides: Sequence[Value],
     loop_dest_strides: Sequence[Value],
 ) -> None:
-    loops = loops_fit(core, L1_LIMITS, loop_counts, loop_source_strides, loop_dest_strides)
-    burst = Burst(len_burst, [_rows(core, len_burst, n_burst, source_stride, dest_stride), *loops])
+    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
+    burst = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops])
     copy_rows(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
 
 
@@ -149,7 +127,7 @@ def copy_gm_to_cbuf(
     outtol1_loop2_source: Value,
     outtol1_loop2_destination: Value,
 ) -> None:
-    rows = _rows(core, len_burst, n_burst, source_stride, dest_stride)
+    rows = Loop(n_burst, source_stride, dest_stride)
     inner = Loop(outtol1_loop1_size, outtol1_loop1_source, outtol1_loop1_destination)
     outer = Loop(outtol1_loop2_size, outtol1_loop2_source, outtol1_loop2_destination)
     copy_rows(core, Burst(len_burst, [rows, inner, outer]), Side(Space.GM, source), Side(Space.L1, dest))
@@ -173,7 +151,7 @@ def _set_strides(loop: int) -> Any:
 
 def _set_size(core: Core, packed: Value) -> None:
     loop1, loop2 = packed & COUNT_LIMIT, packed.lshr(COUNT_BITS) & COUNT_LIMIT
-    fits(core, COUNT_LIMIT, 1, loop1=loop1, loop2=loop2)
+    demand(core, LOOP_SIZES, {"loop1": loop1, "loop2": loop2})
     core.set_register(Register.OUTTOL1_LOOP1_SIZE, loop1)
     core.set_register(Register.OUTTOL1_LOOP2_SIZE, loop2)
 

@@ -14,10 +14,8 @@ from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
-from ptosim.language.dma_grouped import FILL_LIMIT
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT
-from ptosim.native.burst import Loop, each_row, either, fill, fits
+from ptosim.language.burst import SHORT_LIMIT
+from ptosim.native.burst import Loop, each_row, either, fill
 from ptosim.native.context import Register
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
@@ -49,14 +47,8 @@ class Matrix:
 
 
 def _check(core: Core, matrix: Matrix) -> None:
-    """Sizes fit their fields; what L1 could not hold ends here, before it is read."""
-    fits(core, COUNT_LIMIT, n=matrix.n, d=matrix.d, groups=matrix.groups)
-    fits(core, GM_STRIDE_LIMIT, inner_stride=matrix.inner_stride, outer_stride=matrix.outer_stride)
-    fits(core, SHORT_LIMIT, loop2_stride=matrix.loop2_stride, loop3_stride=matrix.loop3_stride)
-    fits(core, SHORT_LIMIT, loop4_stride=matrix.loop4_stride)
+    """What L1 could not hold ends here, before it is read."""
     small = matrix.small_c0 != 0
-    message = f"d is {{}}; it must be 0..{SMALL_ROW}"
-    core.fail(small & (matrix.d > SMALL_ROW), "invalid", message, matrix.d)
     size = core.target.memory[Space.L1]
     # Cut before they are multiplied, so that no product passes 2^63.
     most = [minimum(value, 1 << 20) for value in (matrix.groups, ceil_div(matrix.d * matrix.width, BLOCK), matrix.n)]
@@ -241,7 +233,6 @@ def copy_gm_to_cbuf_multi(
 
 def _fill(core: Core, dest: Value, value: Value, bits: int, repeat: Value, blocks: Value, gap: Value) -> None:
     f = core.f
-    fits(core, FILL_LIMIT, repeat=repeat, blocks=blocks, gap=gap)
     size = core.target.memory[Space.L1]
     total = repeat * blocks * BLOCK
     core.fail(total > size, "out-of-bounds", f"writes {{}} bytes of l1, which has {size} bytes", total)

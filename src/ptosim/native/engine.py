@@ -15,7 +15,7 @@ from ptosim.machine.deadlock import Reachable
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.memory import Regions
 from ptosim.native.cache import Compiled
-from ptosim.native.cores import Executable, Invocation, Tables
+from ptosim.native.cores import Executable, Fault, Invocation, Suspicion, Tables
 from ptosim.native.explain import explainer
 from ptosim.native.operations import ENTRIES, operation_from_json
 from ptosim.native.runtime import Part, Runner
@@ -42,15 +42,18 @@ class LinkedKernel:
 
     def __init__(self, compiled: Compiled, source: Source, target: Target, reachable: Reachable | None = None) -> None:
         data = compiled.data
+        sifting = data["observe"] == "check"
         code = Program(compiled.image, [*data["programs"].values(), ENTRIES])
         executable = Executable(
             KernelKind(data["kind"]),
             code,
             {CoreKind(kind): symbol for kind, symbol in data["programs"].items()},
-            explainer(data["sites"], source),
+            _suspicion if sifting else explainer(data["sites"], source),
             {Space(space): written for space, written in data["spaces"].items()},
             lambda number: operation_from_json(data["operations"][number], source),
             data["steady"],
+            data["state"],
+            sifting,
         )
         self._executable = executable
         self._runner = Runner(executable, target, reachable)
@@ -62,12 +65,42 @@ class LinkedKernel:
         """This kernel as one launch of a list that runs together."""
         return Part(self._executable, Tables(invocation), launch)
 
+    def sift(self, run: Run, blocks: Sequence[int]) -> set[int]:
+        """Run blocks of a kernel that was compiled to be checked; gives those that have to be judged."""
+        from ptosim.native.observe.sweep import all_records, suspicious_blocks
+
+        threads = 1 if self._in_order else run.threads
+        failed, records = self._runner.sift(_invocation(run), _stretches(blocks), threads, run.block_done)
+        return {*failed, *suspicious_blocks(all_records(records))}
+
     def __call__(self, run: Run) -> None:
-        buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
-        invocation = Invocation(run.grid, run.values, buffers, run.max_steps, run.regions, owner=run.buffers)
+        invocation = _invocation(run)
         runner = self._poisoned if run.poison else self._runner
         if self._cross_block:
             runner.run_together(invocation)
         else:
             # atomic and scalar stores of several blocks to one place happen in the order of the blocks
             runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)
+
+
+def _invocation(run: Run) -> Invocation:
+    buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
+    return Invocation(run.grid, run.values, buffers, run.max_steps, run.regions, owner=run.buffers)
+
+
+def _suspicion(fault: Fault) -> Suspicion:
+    """What ends a block of a kernel that is checked, whatever it is: the judge will say."""
+    return Suspicion(fault)
+
+
+def _stretches(blocks: Sequence[int]) -> list[range]:
+    """Block numbers in ascending order as stretches of consecutive ones."""
+    if isinstance(blocks, range) and blocks.step == 1:
+        return [blocks]
+    found: list[range] = []
+    for block in blocks:
+        if found and found[-1].stop == block:
+            found[-1] = range(found[-1].start, block + 1)
+        else:
+            found.append(range(block, block + 1))
+    return found

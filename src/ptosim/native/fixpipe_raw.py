@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from ptosim.effects.fixpipe import LAYOUTS, QUANT_ROW, RELU_ROW
+from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW
 from ptosim.effects.fixpipe_raw import LOW_BITS, RELU_MODES, field, is_layout, quant_code, raw_shape, with_registers
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
@@ -36,6 +36,7 @@ from ptosim.native.ir import I1, I32, Value
 from ptosim.native.lowering import Bind, define, lowering
 from ptosim.native.quantisation import COLUMNS, Relu, Saturation, Steps, slopes
 from ptosim.native.registers import splat
+from ptosim.native.requirement import demand
 
 # --- registers ------------------------------------------------------------------------------------------------------
 
@@ -156,9 +157,12 @@ def _store(
     )
 
     def into(mode: str | Value | None) -> Callable[[], None]:
-        return lambda: for_each_core(
-            core, store, mode, lambda parts: perform(core, store, parts, steps, parameters, slope)
-        )
+        def act() -> None:
+            if isinstance(mode, str):
+                demand(core, (HALVES[mode],), {"m": store.shape.m, "n": n})
+            for_each_core(core, store, mode, lambda parts: perform(core, store, parts, steps, parameters, slope))
+
+        return act
 
     if store.space is not Space.UB:
         into(None)()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ptosim.effects.burst import BLOCK, FB_BLOCK, row_extent
-from ptosim.effects.cube_load import STEP_LIMIT, Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
+from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
@@ -21,20 +21,12 @@ from ptosim.effects.fractal import (
 )
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
-from ptosim.language.burst import SHORT_LIMIT
-from ptosim.native.burst import Loop, each_row, either, fits
+from ptosim.native.burst import Loop, each_row, either
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I8, I64, PTR, Type, Value
 from ptosim.native.numbers import canonical, lane_type, widen
-
-
-def _check(core: Core, control: Control) -> None:
-    """The fields fit the hardware's."""
-    for name, value in control._asdict().items():
-        fits(core, STEP_LIMIT if name.endswith("step") else SHORT_LIMIT, **{name: value})
-    core.f.settle()
-
+from ptosim.native.requirement import demand
 
 # --- fractals -------------------------------------------------------------------------------------------------------
 
@@ -43,7 +35,7 @@ def load_tile(
     core: Core, space: Space, source: Value, dest: Value, control: Control, element: Element, transpose: Value
 ) -> None:
     """Whole fractals of L1 into L0A or L0B, each as it is or the matrix that they form transposed."""
-    _check(core, control)
+    demand(core, FIELDS, control._asdict())
     some = (control.k_step > 0) & (control.m_step > 0)
     either(core.f, some, lambda: _load_tile(core, space, source, dest, control, element, transpose), lambda: None)
 
@@ -182,7 +174,7 @@ def load_scales(
     core: Core, space: Space, source: Value, dest: Value, control: Control, shift: int = SCALE_SHIFT
 ) -> None:
     """Fragments of 32 bytes into the scale buffer, at the address of the data shifted right."""
-    _check(core, control)
+    demand(core, FIELDS, control._asdict())
     odd = (dest & ((1 << shift) - 1)) != 0
     core.fail(odd, "misaligned", f"scales for data at {{}}, which is not a multiple of {1 << shift}", dest)
     core.f.settle()
@@ -203,20 +195,11 @@ def load_scales(
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _check_rows(
-    core: Core,
-    spaces: Mapping[Space, Value],
-    unit: Value | int,
-    n_burst: Value,
-    len_burst: Value,
-    source_gap: Value,
-    dest_gap: Value,
-) -> None:
-    """Sizes fit their fields; rows that the destination could not hold end here, before they are read.
+def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_burst: Value, len_burst: Value) -> None:
+    """Rows that the destination could not hold end here, before they are read.
 
     `spaces` are those that the destination may lie in, and the conditions under which it does.
     """
-    fits(core, SHORT_LIMIT, n_burst=n_burst, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
     for space, named in spaces.items():
         size, wanted = core.target.memory[space], n_burst * len_burst * unit
         message = f"writes {{}} bytes of {space}, which has {size} bytes"
@@ -239,7 +222,7 @@ def load_bias(
     f = core.f
     unit = bias_unit(element, convert)
     unit = unit if isinstance(unit, Value) else n_burst.like(unit)
-    _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, n_burst, len_burst, source_gap, dest_gap)
+    _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, n_burst, len_burst)
 
     def load() -> None:
         strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * unit
@@ -280,7 +263,7 @@ def load_parameters(
     f = core.f
     segment = dest >> SEGMENT_BITS
     spaces = {Space.FB: segment != 1, Space.FB_RELU: segment == 1}  # a segment that nothing reads counts as the first
-    _check_rows(core, spaces, FB_BLOCK, n_burst, len_burst, source_gap, dest_gap)
+    _check_rows(core, spaces, FB_BLOCK, n_burst, len_burst)
     length = len_burst * FB_BLOCK
     strides = length + source_gap * FB_BLOCK, length + dest_gap * FB_BLOCK
 

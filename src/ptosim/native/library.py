@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from ptosim.diagnostics import Diagnostic, Location, Related, Source
 from ptosim.native.cache import Cache, Compiled, default_directory
+from ptosim.native.observe import Observe
 
 
 class KernelOutline(Protocol):
@@ -125,15 +126,15 @@ def _location(record: Mapping[str, Any], source: Source) -> Location:
 # --- kernels ------------------------------------------------------------------------------------------------------
 
 
-def find_kernel(outline: ModuleOutline, name: str, drop: bool) -> Compiled | None:
+def find_kernel(outline: ModuleOutline, name: str, drop: bool, observe: Observe = "none") -> Compiled | None:
     cache = kernel_cache()
-    return cache.load(_kernel_key(cache, outline, name, drop)) if cache.directory is not None else None
+    return cache.load(_kernel_key(cache, outline, name, drop, observe)) if cache.directory is not None else None
 
 
-def keep_kernel(outline: ModuleOutline, name: str, drop: bool, compiled: Compiled) -> None:
+def keep_kernel(outline: ModuleOutline, name: str, drop: bool, compiled: Compiled, observe: Observe = "none") -> None:
     cache = kernel_cache()
     if cache.directory is not None:
-        cache.store(_kernel_key(cache, outline, name, drop), compiled)
+        cache.store(_kernel_key(cache, outline, name, drop, observe), compiled)
         keep_module(outline)
 
 
@@ -155,7 +156,7 @@ def _resident_key(cache: Cache) -> str:
     return cache.key(what="resident", host=this_host().identity)
 
 
-def _kernel_key(cache: Cache, outline: ModuleOutline, name: str, drop: bool) -> str:
+def _kernel_key(cache: Cache, outline: ModuleOutline, name: str, drop: bool, observe: Observe) -> str:
     from ptosim.native.toolchain import this_host
 
     return cache.key(
@@ -165,5 +166,6 @@ def _kernel_key(cache: Cache, outline: ModuleOutline, name: str, drop: bool) -> 
         sync=outline.requested.sync,
         kernel=name,
         oob="drop" if drop else "error",
+        observe=observe,
         host=this_host().identity,
     )

@@ -22,6 +22,7 @@ from ptosim.effects.geometry import ceil_div
 from ptosim.effects.mad import (
     BIAS_BIT,
     EXTENT_LIMIT,
+    EXTENTS,
     NO_GEMV_BIT,
     ZERO_BIT,
     accumulator_extent,
@@ -33,13 +34,14 @@ from ptosim.effects.mad import (
 )
 from ptosim.effects.names import Space
 from ptosim.language import mad as op
-from ptosim.native.burst import either, fits
+from ptosim.native.burst import either
 from ptosim.native.context import Word
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, PTR, Value
 from ptosim.native.lowering import lowering
 from ptosim.native.product import Kind, product
+from ptosim.native.requirement import demand
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +75,6 @@ def _multiply(
     f = core.f
     a, b, c, bias = pointers
     m, n, k = sizes
-    fits(core, EXTENT_LIMIT, low=1, m=m, n=n, k=k)
-    f.settle()
     depth = depth_bytes(kind.a, k)
     rows, columns = operand_extent(m, depth)[1], operand_extent(n, depth_bytes(kind.b, k))[1]
     core.stretch("reads", Space.L0A, a, _where(how.is_row, depth), FRACTAL_ROW)
@@ -170,6 +170,7 @@ def mad_raw(
         core.fail(from_bias, "invalid", message)
         f.settle()
         from_bias = f.constant(I1, 0)
+    demand(core, EXTENTS, {"m": m, "n": n, "k": k})
     how = Options(
         (from_bias | _bit(packed, ZERO_BIT)) ^ 1,
         from_bias,

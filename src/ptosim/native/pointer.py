@@ -49,6 +49,7 @@ def load_scalar(f: Function, core: Core, pointer: Value, offset: Value, kind: El
     if space is not Space.GM:
         source = core.window("reads", space, address, kind.bytes, kind.bytes)
     else:
+        core.touches_global("reads", address, kind.bytes)
         place, _ = core.global_place("reads", address, kind.bytes, kind.bytes)
         source = place.address
         if core.unit.drop:
@@ -65,6 +66,7 @@ def store_scalar(
     if space is not Space.GM:
         core.window("writes", space, address, kind.bytes, kind.bytes).store(stored)
         return
+    core.touches_global("writes", address, kind.bytes)
     place, _ = core.global_place("writes", address, kind.bytes, kind.bytes)
     if not core.unit.drop:
         place.address.store(stored)

@@ -9,7 +9,7 @@ this walks the operations and binds the parameters of their lowerings.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.element import Element
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
+from ptosim.effects.sync import signalling
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
@@ -37,15 +38,11 @@ from ptosim.native.issue import RUNNER, call_entry, fill_runner, from_word, issu
 from ptosim.native.lowering import Lowering
 from ptosim.native.numbers import lane_type
 from ptosim.native.registers import Mask, full_mask, splat, view, zeroed
+from ptosim.native.requirement import demand
 from ptosim.native.sharing import Entries, Entry
 from ptosim.native.state import Narrower, Native, Shape, all_apart, narrowest, shape_of
 
-_FLAGS = frozenset(
-    {
-        *("pto.set_flag", "pto.set_flag_dyn", "pto.wait_flag", "pto.wait_flag_dyn"),
-        *("pto.sim.set_token", "pto.sim.wait_token"),
-    }
-)
+_FLAGS = signalling("flag", "token")
 """Those that follow each other are lowered together."""
 
 _STRUCTURED = {**control.STRUCTURED, **scope.STRUCTURED}
@@ -96,7 +93,12 @@ class Builder:
         for number, argument in enumerate(entry.body.block.args):
             word = arguments.at(number * WORD_BYTES).load(I64, WORD_BYTES)
             body.values[argument] = from_word(word, scalar_type(argument.type))
+        core, observer = body.core(entry), self.unit.observer
+        if observer is not None:
+            observer.program_begins(core)
         body.block(entry.body.block)
+        if observer is not None:
+            observer.program_ends(core)
         function.finish()
         return function.name
 
@@ -214,7 +216,12 @@ class Body:
             body = Body(self.builder, function, self.kind, in_scope=is_scope(op))
             body.values.update(zip(captured, values, strict=True))
             body.registers = dict(zip(registers, registered, strict=True))
+            observer = self.unit.observer
+            if observer is not None:
+                observer.entry_begins(body.core(op), op)
             fill(body)
+            if observer is not None:
+                observer.entry_ends(body.core(op), op)
 
         entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, len(registers), build)
         self.unit.entries.add(number)
@@ -232,15 +239,22 @@ class Body:
 
     def perform(self, op: Operation, lowering: Lowering) -> None:
         """Call the lowering of an instruction and take its results."""
+        observer = self.unit.observer
+        if observer is not None:
+            observer.instruction_begins(self, op)
         static = static_of(op, self.unit.target.name)
         bound: Mapping[str, Any] = lowering.bind(static) if lowering.bind is not None else {}
         arguments = [self._argument(op, parameter, static, bound) for parameter in lowering.parameters]
+        if (record := effects().get(op.name)) is not None and (requirements := record.requires(static)):
+            demand(self.core(op), requirements, dict(zip(lowering.parameters, arguments, strict=True)))
         if lowering.lanewise and self._is_uniform(op):
             arguments = [_scalar(argument) for argument in arguments]
         results = _results(lowering.function(*arguments))
         mask = self._zeroing_mask(op, lowering)
         for result, value in zip(op.results, results, strict=True):
             self.values[result] = self._result(result.type, value, mask)
+        if observer is not None:
+            observer.instruction_ends(self, op)
 
     def _result(self, type_: Attribute, value: Native, mask: Mask | None) -> Native:
         if not isinstance(type_, VregType):
@@ -306,6 +320,11 @@ class Body:
         mask = masks[0] if masks else full_mask(self.f, width)
         assert isinstance(mask, Mask)
         return mask.lanes(width)
+
+    def crosses(self, values: Iterable[SSAValue]) -> None:
+        """These values are about to cross a join or a call."""
+        if self.unit.observer is not None:
+            self.unit.observer.crosses(self, values)
 
     # --- joins ------------------------------------------------------------------------------------------------------
 

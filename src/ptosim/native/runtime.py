@@ -18,8 +18,9 @@ from ptosim.machine.deadlock import Reachable
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.scheduler import Scheduler, Stop, Stopped
 from ptosim.native.context import WORD_BYTES
-from ptosim.native.cores import Cluster, Executable, Invocation, Tables
+from ptosim.native.cores import Cluster, Executable, Invocation, Suspicion, Tables
 from ptosim.native.crew import crew
+from ptosim.native.observe.room import Room
 from ptosim.target.profile import Target
 
 WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting
@@ -60,6 +61,21 @@ class Runner:
         _Workers(tables, workers, block_done).run(here=self._executable.steady and invocation.shape == self._short)
         self._idle += workers  # those of a run that was interrupted are not used again
         self._short = invocation.shape if time.monotonic() - began < SHORT_SECONDS else None
+
+    def sift(
+        self, invocation: Invocation, blocks: Sequence[range], threads: int | None, block_done: BlockDone | None
+    ) -> tuple[list[int], list[bytes]]:
+        """Run blocks of a kernel that is checked; gives those that have failed, and the records of all."""
+        count = max(1, min(threads or os.cpu_count() or 1, sum(map(len, blocks))))
+        workers = [_Sifter(self._executable, self._target, self._reachable) for _ in range(count)]
+        failed: list[int] = []
+        for part in blocks:
+            tables = Tables(invocation, part)
+            for worker in workers:
+                worker.take(tables)
+            run = _Workers(tables, workers, block_done, failed)
+            run.run(here=False)
+        return sorted(failed), [worker.records() for worker in workers]
 
     def run_together(self, invocation: Invocation) -> None:
         """All blocks under one scheduler: the kernel synchronises across them."""
@@ -195,15 +211,37 @@ class _BlockWorker(_Worker):
         return ended
 
 
+class _Sifter(_BlockWorker):
+    """One whose code keeps what `check` needs to know."""
+
+    def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
+        super().__init__(executable, target, reachable)
+        assert self._core.state is not None
+        self._room = Room()
+        self._room.open(self._core.state)
+
+    def records(self) -> bytes:
+        """What the code has written down of accesses to GM."""
+        assert self._core.state is not None
+        return self._room.taken(self._core.state)
+
+
 class _Workers:
     """Workers that share the blocks of one invocation."""
 
-    def __init__(self, tables: Tables, workers: list[_Worker], block_done: BlockDone | None) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        workers: Sequence[_Worker],
+        block_done: BlockDone | None,
+        suspicious: list[int] | None = None,
+    ) -> None:
         self._tables = tables
         self._workers = workers
         self._block_done = block_done
         self._lock = threading.Lock()
         self._errors: dict[int, BaseException] = {}  # by block
+        self._suspicious = [] if suspicious is None else suspicious
 
     def run(self, here: bool) -> None:
         _run_threads([partial(self._work, worker) for worker in self._workers], self._stop, here)
@@ -220,6 +258,9 @@ class _Workers:
                 self._tell(ended)
             except Stopped:
                 return
+            except Suspicion:
+                self._suspicious.append(worker.block)
+                self._tell(1)
             except PTOError as error:
                 self._fail(worker.block, error)
             except BaseException as problem:  # a defect of this program: it goes before all else

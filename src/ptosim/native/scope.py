@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
-from ptosim.language.scope import Section
+from ptosim.language.scope import Section, SectionCube, SectionVector
 
 if TYPE_CHECKING:
     from ptosim.native.program import Body
@@ -20,6 +20,6 @@ def _section(body: Body, op: Operation) -> None:
 
 
 STRUCTURED: dict[str, Callable[[Body, Operation], None]] = {
-    "pto.section.cube": _section,
-    "pto.section.vector": _section,
+    SectionCube.name: _section,
+    SectionVector.name: _section,
 }

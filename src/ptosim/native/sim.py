@@ -16,13 +16,12 @@ from ptosim.effects.fractal import (
     FRACTAL_ROWS,
 )
 from ptosim.effects.geometry import ceil_div
-from ptosim.effects.mad import EXTENT_LIMIT, accumulator_extent
+from ptosim.effects.mad import accumulator_extent
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing
-from ptosim.native.burst import fits
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.global_memory import locate
@@ -96,8 +95,6 @@ def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Valu
 
 @lowering(op.SimStartAcc)
 def start_acc(f: Function, core: Core, c: Value, m: Value, n: Value, bias: Value | None) -> None:
-    fits(core, EXTENT_LIMIT, low=1, m=m, n=n)
-    f.settle()
     row = None if bias is None else core.stretch("reads", Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT)
     target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL

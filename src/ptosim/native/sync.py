@@ -144,6 +144,8 @@ def _lower_run(f: Function, steps: Sequence[FlagStep]) -> None:
         counts[name] = counts.get(name, 0) + step.step
 
     def act() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.flags(steps, [place[1] for place in places if place is not None])
         for step, place in zip(steps, places, strict=True):
             assert place is not None
             _add(place[1], step.step)
@@ -188,6 +190,8 @@ def get_buf(
     on, buffer, way = _pipe(pipe), _number(f, id, id_literal), _number(f, mode, mode_literal)
 
     def now() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.got_buffer(core, on, buffer, way)
         opened = way + 1 if isinstance(way, Value) else f.constant(I64, 1 + way)
         _buffer_word(core, OPEN, on, buffer).store(opened, WORD_BYTES)
 
@@ -207,6 +211,8 @@ def rls_buf(
     on, buffer, way = _pipe(pipe), _number(f, id, id_literal), _number(f, mode, mode_literal)
 
     def now() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.released_buffer(core, on, buffer, way)
         _add(_buffer_word(core, ISSUED, on, buffer), 1)
         _add(_buffer_word(core, DONE, on, buffer), 1)
         _buffer_word(core, OPEN, on, buffer).store(f.constant(I64, 0), WORD_BYTES)
@@ -221,7 +227,12 @@ def rls_buf(
 def barrier(f: Function, core: Core, pipe: str) -> None:
     on = _pipe(pipe)
     exists = f.constant(I1, int(on is Pipe.ALL or on in PIPES_OF[core.kind]))
-    _either(core, exists & nothing_stalled(f), lambda: None, "barrier", on)
+
+    def now() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.barrier(core, on)
+
+    _either(core, exists & nothing_stalled(f), now, "barrier", on)
 
 
 @lowering(token.SimTSync)

@@ -43,19 +43,18 @@ def set_ctrl(core: Core, value: Value) -> None:
     core.set_register(Register.CTRL, value)
 
 
-def _bit(core: Core, bit: Value) -> Value:
-    core.fail(bit.compare("ugt", 63), "invalid", "there is no bit {} in a 64-bit word", bit)
+def _bit(bit: Value) -> Value:
     return bit.like(1) << (bit & 63)
 
 
 @lowering(op.SBitSet0)
-def sbitset0(core: Core, value: Value, bit: Value) -> Value:
-    return value & ~_bit(core, bit)
+def sbitset0(value: Value, bit: Value) -> Value:
+    return value & ~_bit(bit)
 
 
 @lowering(op.SBitSet1)
-def sbitset1(core: Core, value: Value, bit: Value) -> Value:
-    return value | _bit(core, bit)
+def sbitset1(value: Value, bit: Value) -> Value:
+    return value | _bit(bit)
 
 
 @lowering(op.GetVms4Sr)

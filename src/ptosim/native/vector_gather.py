@@ -111,7 +111,7 @@ def vscatter(
     size, lanes = static.elements["value"].bytes, offsets.kind.lanes
     active = _active(f, lanes, offsets.kind.bits // 8, mask, active_lanes)
     starts = _starts(f, dest, offsets, static)
-    if core.target.architecture == "a2a3":
+    if core.target.rules.scatter_duplicates == "illegal":
         _meetings(f, core, starts, active)
     places = core.lanes("writes", Space.UB, starts, active, size, size, backwards=True)
     kind = Type(f"i{8 * size}")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptosim.effects.sync import signalling
 from ptosim.language.function import Function, every_function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_sync import TSync
 
-_WRITTEN = frozenset(
-    {
-        *("pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.record_event"),
-        *("pto.wait_event", "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn", "pto.tsync"),
-    }
-)
+_WRITTEN = signalling("flag", "buffer") | {TSync.name}
 """Whoever writes one of these orders the function; barriers, fences and signals between cores do not count."""
 
 

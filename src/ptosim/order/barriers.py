@@ -10,6 +10,7 @@ from ptosim.language.build import Builder, Place, head_of
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import enclosing_scope, is_scope
+from ptosim.language.pointer import StDev, StoreScalar
 from ptosim.order.automatic import unordered
 
 
@@ -36,4 +37,4 @@ def _needs_order(op: Operation) -> bool:
 
 
 def _stores(op: Operation) -> bool:
-    return op.name in ("pto.store_scalar", "pto.st_dev")
+    return isinstance(op, StoreScalar | StDev)

@@ -15,12 +15,15 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
+from ptosim.effects.sync import signalling
 from ptosim.language.control import For, If, While
 from ptosim.language.function import Call, Function, reached
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
+from ptosim.language.pointer import StDev, StoreScalar
 from ptosim.language.scope import Section
-from ptosim.language.sync import Buffer, pipe_of
+from ptosim.language.sync import Barrier, Buffer, GetBuf, pipe_of
+from ptosim.language.sync_fence import Dsb, FenceBarrierAll
 from ptosim.language.sync_semaphore import slots_of
 from ptosim.order.model import (
     BarrierNode,
@@ -48,15 +51,9 @@ from ptosim.order.values import ANYWHERE, Values
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
 """By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
 
-SIGNALS = frozenset(
-    {
-        *("pto.sync.set", "pto.sync.wait", "pto.set_intra_block", "pto.wait_intra_block", "pto.set_cross_core"),
-        *("pto.wait_flag_dev", "pto.set_cross_block", "pto.wait_cross_block", "pto.syncall"),
-    }
-)
+SIGNALS = signalling("semaphore", "cross-block", "syncall")
 """Signals between cores stay as they are written: each counts as an access to what other cores touch."""
 
-_FENCES = frozenset({"pto.dsb"})
 _REACHED = (Space.GM, Space.UB, Space.L1)
 """Memories that two cores can reach: the cube core stores to UB, a vector core to L1."""
 EVERYTHING = tuple(
@@ -120,7 +117,7 @@ def is_entry(op: Operation) -> bool:
 
 
 def _stores(op: Operation) -> bool:
-    return op.name in ("pto.store_scalar", "pto.st_dev")
+    return isinstance(op, StoreScalar | StDev)
 
 
 class _Reader:
@@ -260,16 +257,15 @@ def _buffer(op: Operation, values: Values) -> Node:
     number = op.integer("id_literal") if op.id is None else values.number(op.id)
     mode = (op.integer("mode_literal") or 0) if op.mode is None else values.number(op.mode)
     known = _known(number) if number is not None and isinstance(mode, int) and mode == 0 else None
-    kind = GetBuffer if op.name == "pto.get_buf" else ReleaseBuffer
+    kind = GetBuffer if isinstance(op, GetBuf) else ReleaseBuffer
     return kind(op, _pipe(op, "pipe"), known)
 
 
 _SYNC: dict[str, Callable[[Operation, Values], Node]] = {
-    **dict.fromkeys(("pto.set_flag", "pto.set_flag_dyn", "pto.sim.set_token"), _flag(SetFlag)),
-    **dict.fromkeys(("pto.wait_flag", "pto.wait_flag_dyn", "pto.sim.wait_token"), _flag(WaitFlag)),
-    "pto.barrier": _barrier,
-    "pto.fence.barrier_all": _everything,
-    "pto.get_buf": _buffer,
-    "pto.rls_buf": _buffer,
-    **dict.fromkeys(_FENCES, lambda op, values: Fence(op)),
+    **dict.fromkeys(signalling("flag", "token", half="set"), _flag(SetFlag)),
+    **dict.fromkeys(signalling("flag", "token", half="wait"), _flag(WaitFlag)),
+    Barrier.name: _barrier,
+    FenceBarrierAll.name: _everything,
+    **dict.fromkeys(signalling("buffer"), _buffer),
+    Dsb.name: lambda op, values: Fence(op),
 }

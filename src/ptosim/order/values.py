@@ -18,6 +18,8 @@ from ptosim.language.control import For, Yield
 from ptosim.language.function import Function
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
+from ptosim.language.pointer import AddPtr, CastPtr, IntToPtr, PtrToInt
+from ptosim.language.predicate import PltB8, PltB16, PltB32
 from ptosim.language.scope import StrictVecScope
 from ptosim.language.types import MaskType, PtrType, element_name, element_of
 from ptosim.order.number import (
@@ -377,7 +379,7 @@ def _tail_rest(values: Values, op: PTOOperation) -> Known | None:
     return values.number(op.operands[0]) - PREDICATE_BITS // mask.type.stride
 
 
-TAILS = ("pto.plt_b8", "pto.plt_b16", "pto.plt_b32")
+TAILS = (PltB8.name, PltB16.name, PltB32.name)
 _COUNTED = frozenset({*TAILS, "scf.yield"})
 PREDICATE_BITS = 256
 
@@ -409,10 +411,8 @@ _RULES: dict[str, Rule] = {
     "arith.extui": lambda values, op: _same(values, op) if _natural(values.number(op.operands[0])) else None,
     "arith.trunci": _narrowed,
     **dict.fromkeys(TAILS, _tail_rest),
-    "pto.castptr": _cast_pointer,
-    "pto.ptrtoint": _cast_pointer,
-    "pto.inttoptr": _cast_pointer,
-    "pto.addptr": _add_pointer,
+    **dict.fromkeys((CastPtr.name, PtrToInt.name, IntToPtr.name), _cast_pointer),
+    AddPtr.name: _add_pointer,
 }
 
 

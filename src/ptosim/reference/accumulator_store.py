@@ -11,11 +11,8 @@ from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
 from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import (
     ALIGNMENT,
-    COLUMN_LIMIT,
-    DEST_LIMIT,
     QUANT_WORD,
     RELU_WORD,
-    ROW_LIMIT,
     Shape,
     dest_extent,
     group_columns,
@@ -27,7 +24,7 @@ from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW
 from ptosim.effects.names import Space
 from ptosim.reference.accumulator import read_accumulators
 from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import MOST_BYTES, fits
+from ptosim.reference.burst import MOST_BYTES
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
@@ -90,12 +87,8 @@ def slope_scalar(word: int) -> Values:
 
 
 def check_shape(core: Core, store: Store) -> None:
-    """Sizes must fit their fields, and a repeat cannot have more accumulators than there are."""
+    """A repeat cannot have more accumulators than there are."""
     shape = store.shape
-    fits(COLUMN_LIMIT, n=shape.n)
-    fits(ROW_LIMIT, m=shape.m, source_stride=shape.source_stride, loop0_stride=shape.row_step)
-    fits(ROW_LIMIT, loop3_count=shape.count, loop3_source_stride=shape.repeat_source)
-    fits(DEST_LIMIT, dest_stride=shape.dest_stride, loop3_dest_stride=shape.repeat_dest)
     held = len(core.memories[Space.L0C]) // ACCUMULATOR
     if shape.m * shape.n > held:
         raise Fault("out-of-bounds", f"reads {shape.m} x {shape.n} accumulators of l0c, which holds {held}")
@@ -138,12 +131,6 @@ def _targets(store: Store) -> tuple[str | None, ...]:
     """The cores whose memory receives the result; None is the cluster's own."""
     if store.space is not Space.UB:
         return (None,)
-    if store.cores == "split_m" and store.shape.m % 2:
-        raise Fault("invalid", f"split_m gives each vector core half the rows; m = {store.shape.m} is odd")
-    if store.cores == "split_n" and store.shape.n % 32:
-        raise Fault("invalid", f"split_n needs n to be a multiple of 32, not {store.shape.n}")
-    if store.cores not in (0, 1, "split_m", "split_n"):
-        raise Fault("invalid", f"there are the vector cores 0 and 1, not {store.cores}")
     return (f"aiv{store.cores}",) if isinstance(store.cores, int) else ("aiv0", "aiv1")
 
 

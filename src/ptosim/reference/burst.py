@@ -5,7 +5,7 @@ The copies themselves are in the rooms, dma and dma_blocks.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, MOST_BYTES, MOST_ROWS
 from ptosim.effects.names import Space
-from ptosim.language.operands import bounds, nth
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
@@ -23,10 +22,6 @@ from ptosim.reference.places import Starts, Steps, at_places, joined_steps, oute
 
 Loop = tuple[int, int, int]
 """Count, source stride, destination stride."""
-
-MOST_ROWS = 1 << 22
-MOST_BYTES = 1 << 28
-"""What one copy may move. A copy holds all it has read until it writes, and rows may be repeated at no distance."""
 
 FARTHEST = 1 << (OFFSET_BITS - 1)
 """How far a copy may reach: half of what a pointer can say."""
@@ -130,21 +125,6 @@ def _stride_complaints(length: int, space: Space, steps: list[tuple[int, int]]) 
     count, stride = steps[0]
     if count > 1 and stride < length:
         yield "overlap", f"rows of {length} bytes overlap in {space}: they start every {stride} bytes"
-
-
-def fits(limit: int, low: int = 0, **operands: int | None) -> None:
-    """The values of operands fit their fields."""
-    for role, value in operands.items():
-        if value is not None and not low <= value <= limit:
-            raise Fault("invalid", f"{role} is {value}; it must be {bounds(low, limit)}")
-
-
-def loops_fit(limits: tuple[int, int, int], loops: Iterable[Loop]) -> None:
-    """The values of loop clauses fit their fields."""
-    roles = ("loop_counts", "loop_source_strides", "loop_dest_strides")
-    for index, loop in enumerate(loops):
-        for role, value, limit in zip(roles, loop, limits, strict=True):
-            fits(limit, **{nth(role, index): value})
 
 
 def is_overlapping(first: Starts, second: Starts, width: int) -> bool:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ptosim.effects.names import CoreKind
 from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.function import Call
+from ptosim.language.pointer import AddPtr, CastPtr, LdDev, LoadScalar
 from ptosim.language.scalar import Constant
+from ptosim.language.scope import Section, SectionCube, SectionVector, StrictVecScope, VecScope
 from ptosim.language.types import is_vector_state
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _only_reads(op: While) -> bool:
     )
 
 
-_WITHOUT_EFFECT = ("pto.addptr", "pto.castptr", "pto.load_scalar", "pto.ld_dev")
+_WITHOUT_EFFECT = (AddPtr.name, CastPtr.name, LoadScalar.name, LdDev.name)
 
 
 def _ends(block: Block) -> Sequence[SSAValue]:
@@ -122,7 +123,7 @@ def _return(t: Translator, op: Operation) -> None:
 
 
 def _section(t: Translator, op: Operation) -> None:
-    if op.name == f"pto.section.{'cube' if t.kind is CoreKind.AIC else 'vector'}":
+    if isinstance(op, Section) and op.core is t.kind:
         for block in op.regions[0].blocks:
             t.block(block)
 
@@ -147,8 +148,8 @@ STRUCTURED: dict[str, Callable[[Translator, Operation], None]] = {
     "scf.condition": _skip,
     "func.call": _call,
     "func.return": _return,
-    "pto.section.cube": _section,
-    "pto.section.vector": _section,
+    SectionCube.name: _section,
+    SectionVector.name: _section,
 }
 
 
@@ -164,7 +165,7 @@ def _strict_body(t: Translator, op: Operation) -> None:
 
 
 SCOPE_BODIES: dict[str, Callable[[Translator, Operation], None]] = {
-    "pto.vecscope": _vecscope_body,
-    "pto.strict_vecscope": _strict_body,
+    VecScope.name: _vecscope_body,
+    StrictVecScope.name: _strict_body,
     "scf.for": _for,
 }

@@ -330,6 +330,10 @@ class Core:
         if self.machine.observer is None:
             print(text())  # noqa: T201
 
+    def begin_transfer(self, site: Site) -> None:
+        """A copy in GM that goes on by itself until somebody waits for it."""
+        self.machine.transferring = site
+
     # --- what only a check wants to know ----------------------------------------------------------------------------
 
     wants_lint = False

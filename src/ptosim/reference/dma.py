@@ -23,41 +23,20 @@ from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.language.burst import COUNT_LIMIT
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
 from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import Burst, Loop, Side, fits, loops_fit
+from ptosim.reference.burst import Burst, Loop, Side
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.semantics import define, semantics
 
 Numbers = tuple[int, ...]
 
-PADDING_LIMIT = 255
-
-LOAD_LIMITS = (COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-STORE_LIMITS = (COUNT_LIMIT, UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
-"""The largest count, source stride and destination stride of each direction."""
-
-
-def _rows(limits: tuple[int, int, int], len_burst: int, n_burst: int, source_stride: int, dest_stride: int) -> Loop:
-    count_limit, source_limit, dest_limit = limits
-    fits(COUNT_LIMIT, len_burst=len_burst)
-    fits(count_limit, n_burst=n_burst)
-    fits(source_limit, source_stride=source_stride)
-    fits(dest_limit, dest_stride=dest_stride)
-    return n_burst, source_stride, dest_stride
-
 
 @lru_cache(1024)
-def _grouped(
-    limits: tuple[int, int, int], len_burst: int, n_burst: int, source_stride: int, dest_stride: int, *clauses: Numbers
-) -> Burst:
+def _grouped(len_burst: int, n_burst: int, source_stride: int, dest_stride: int, *clauses: Numbers) -> Burst:
     """The rows of a grouped copy with its loop clauses: counts, source strides, destination strides."""
-    rows = _rows(limits, len_burst, n_burst, source_stride, dest_stride)
     loops: list[Loop] = list(zip(*clauses, strict=True))
-    loops_fit(limits, loops)
-    return Burst(len_burst, (rows, *loops))
+    return Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
 
 
 def _hardware_loops(config: Config, direction: str) -> list[Loop]:
@@ -67,16 +46,6 @@ def _hardware_loops(config: Config, direction: str) -> list[Loop]:
         (sizes[0], *config.get(f"loop1_stride_{direction}", (0, 0))),
         (sizes[1], *config.get(f"loop2_stride_{direction}", (0, 0))),
     ]
-
-
-def _whole_blocks(core: Core, burst: Burst) -> None:
-    """On a2a3 the older spelling of a copy counts in blocks where it does not pad."""
-    if core.target != "a2a3":
-        return
-    count, *steps = burst.loops[0]
-    for name, value in (("length", burst.length), *(("stride", step) for step in steps if count > 1)):
-        if value % BLOCK:
-            core.violation("misaligned", f"on a2a3 the {name} of a copy, {value} bytes, must be a multiple of {BLOCK}")
 
 
 # --- GM to UB -------------------------------------------------------------------------------------------------------
@@ -107,8 +76,6 @@ class Padding:
 
 
 def _load(core: Core, source: int, dest: int, burst: Burst, pad: Padding | None) -> Iterator[None]:
-    if pad is not None:
-        fits(PADDING_LIMIT, left_padding=pad.left, right_padding=pad.right)
     width = burst.length if pad is None else pad.width(burst)
     burst.check(core, GM, UB, width)
     if burst.is_empty:
@@ -157,7 +124,7 @@ def mte_gm_ub(
 ) -> Iterator[None]:
     core.overwrites("outtoub", config, len(loop_counts), *([] if pad_value is None else ["mov_pad_val"]))
     loops = loop_counts, loop_source_strides, loop_dest_strides
-    burst = _grouped(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
+    burst = _grouped(len_burst, n_burst, source_stride, dest_stride, *loops)
     if pad_value is None or pad_kind is None:
         pad = None
     else:
@@ -181,12 +148,10 @@ def copy_gm_to_ubuf(
     pad_width: int,
 ) -> Iterator[None]:
     core.relies_on("outtoub", config, *(["mov_pad_val"] if data_select else []))
-    rows = _rows(LOAD_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    burst = Burst(len_burst, (rows, *_hardware_loops(config, "outtoub")))
+    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *_hardware_loops(config, "outtoub")))
     if data_select:
         pad = Padding(_pattern(config.get("mov_pad_val", (0,))[0], pad_width), left_padding, right_padding)
     else:
-        _whole_blocks(core, burst)
         pad = None
     yield from _load(core, source, dest, burst, pad)
 
@@ -230,7 +195,7 @@ def mte_ub_gm(
 ) -> Iterator[None]:
     core.overwrites("ubtoout", config, len(loop_counts))
     loops = loop_counts, loop_source_strides, loop_dest_strides
-    burst = _grouped(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride, *loops)
+    burst = _grouped(len_burst, n_burst, source_stride, dest_stride, *loops)
     yield from _store(core, source, dest, burst, ctrl)
 
 
@@ -247,19 +212,15 @@ def copy_ubuf_to_gm(
     ctrl: int,
 ) -> Iterator[None]:
     core.relies_on("ubtoout", config)
-    rows = _rows(STORE_LIMITS, len_burst, n_burst, source_stride, dest_stride)
-    burst = Burst(len_burst, (rows, *_hardware_loops(config, "ubtoout")))
-    _whole_blocks(core, burst)
+    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *_hardware_loops(config, "ubtoout")))
     yield from _store(core, source, dest, burst, ctrl)
 
 
 # --- configuration registers ----------------------------------------------------------------------------------------
 
 
-def _set_strides(name: str, limits: tuple[int, int, int]) -> Any:
+def _set_strides(name: str) -> Any:
     def set_strides(core: Core, source_stride: int, dest_stride: int) -> None:
-        fits(limits[1], source_stride=source_stride)
-        fits(limits[2], dest_stride=dest_stride)
         core.config = core.config.with_word(name, (source_stride, dest_stride))
 
     return set_strides
@@ -267,16 +228,15 @@ def _set_strides(name: str, limits: tuple[int, int, int]) -> Any:
 
 def _set_size(name: str) -> Any:
     def set_size(core: Core, loop1: int, loop2: int) -> None:
-        fits(COUNT_LIMIT, 1, loop1=loop1, loop2=loop2)
         core.config = core.config.with_word(name, (loop1, loop2))
 
     return set_size
 
 
-for _direction, _limits in (("outtoub", LOAD_LIMITS), ("ubtoout", STORE_LIMITS)):
+for _direction in ("outtoub", "ubtoout"):
     define(f"pto.set_loop_size_{_direction}", _set_size(f"loop_size_{_direction}"))
-    define(f"pto.set_loop1_stride_{_direction}", _set_strides(f"loop1_stride_{_direction}", _limits))
-    define(f"pto.set_loop2_stride_{_direction}", _set_strides(f"loop2_stride_{_direction}", _limits))
+    define(f"pto.set_loop1_stride_{_direction}", _set_strides(f"loop1_stride_{_direction}"))
+    define(f"pto.set_loop2_stride_{_direction}", _set_strides(f"loop2_stride_{_direction}"))
 
 
 @semantics(register.SetMovPadVal, bind=lambda static: {"kind": static.elements["value"]})

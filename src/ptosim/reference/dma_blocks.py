@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, COUNT_LIMIT
+from ptosim.effects.dma import LOOP_SIZES
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT, UB_STRIDE_LIMIT
-from ptosim.reference.burst import Burst, Loop, Side, fits, is_overlapping, loops_fit
+from ptosim.reference.burst import Burst, Loop, Side, is_overlapping
 from ptosim.reference.core import Config, Core
+from ptosim.reference.requirement import demand
 from ptosim.reference.semantics import define, semantics
-
-L1_LIMITS = (COUNT_LIMIT, GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
-LOOP_LIMITS = (COUNT_LIMIT, UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
 
 
 def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]:
@@ -34,10 +31,8 @@ def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]
     core.write_pieces(dest.space, dests, rows, dest.alignment, dest.at)
 
 
-def _blocks(count_limit: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Burst:
+def _blocks(n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Burst:
     """Rows of blocks: a gap lies between the end of a row and the start of the next."""
-    fits(count_limit, n_burst=n_burst)
-    fits(SHORT_LIMIT, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
     strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * BLOCK
     return Burst(len_burst * BLOCK, ((n_burst, *strides),))
 
@@ -49,7 +44,7 @@ def _blocks(count_limit: int, n_burst: int, len_burst: int, source_gap: int, des
 def mte_ub_ub(
     core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
 ) -> Iterator[None]:
-    burst = _blocks(SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
+    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
     _look_for_overlap(core, burst, source, dest)
     yield from _moved(core, burst, Side(Space.UB, source), Side(Space.UB, dest))
 
@@ -64,19 +59,11 @@ def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
 # --- between UB and L1 ----------------------------------------------------------------------------------------------
 
 
-@semantics(grouped.MteUbL1)
+@semantics(grouped.MteUbL1, op.CopyUbufToCbuf)
 def mte_ub_l1(
     core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
 ) -> Iterator[None]:
-    burst = _blocks(SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
-    yield from _moved(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
-
-
-@semantics(op.CopyUbufToCbuf)
-def copy_ubuf_to_cbuf(
-    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
-) -> Iterator[None]:
-    burst = _blocks(op.CopyUbufToCbuf.count_limit, n_burst, len_burst, source_gap, dest_gap)
+    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
     yield from _moved(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
 
 
@@ -95,8 +82,7 @@ def mte_l1_ub(
 ) -> Iterator[None]:
     """The clause names no vector core: it is the first. Its loops count bytes, unlike the rows."""
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
-    loops_fit(LOOP_LIMITS, loops)
-    rows = _blocks(SHORT_LIMIT, n_burst, len_burst, source_gap, dest_gap)
+    rows = _blocks(n_burst, len_burst, source_gap, dest_gap)
     burst = Burst(rows.length, (*rows.loops, *loops))
     yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, "aiv0"))
 
@@ -106,20 +92,11 @@ def copy_cbuf_to_ubuf(
     core: Core, source: int, dest: int, sid: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
 ) -> Iterator[None]:
     """`sid` is the vector core."""
-    fits(op.CopyCbufToUbuf.streams - 1, sid=sid)
-    burst = _blocks(op.CopyCbufToUbuf.count_limit, n_burst, len_burst, source_gap, dest_gap)
+    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
     yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, f"aiv{sid}"))
 
 
 # --- GM to L1 -------------------------------------------------------------------------------------------------------
-
-
-def _rows(len_burst: int, n_burst: int, source_stride: int, dest_stride: int) -> Loop:
-    count_limit, source_limit, dest_limit = L1_LIMITS
-    fits(count_limit, n_burst=n_burst, len_burst=len_burst)
-    fits(source_limit, source_stride=source_stride)
-    fits(dest_limit, dest_stride=dest_stride)
-    return n_burst, source_stride, dest_stride
 
 
 @semantics(grouped.MteGmL1)
@@ -138,8 +115,7 @@ def mte_gm_l1(
 ) -> Iterator[None]:
     core.overwrites("outtol1", config, len(loop_counts))
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
-    loops_fit(L1_LIMITS, loops)
-    burst = Burst(len_burst, (_rows(len_burst, n_burst, source_stride, dest_stride), *loops))
+    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
     yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
 
 
@@ -158,7 +134,7 @@ def copy_gm_to_cbuf(
     sizes = config.get("loop_size_outtol1", (1, 1))
     strides = (config.get(f"loop{number}_stride_outtol1", (0, 0)) for number in (1, 2))
     loops = [(size, *stride) for size, stride in zip(sizes, strides, strict=True)]
-    burst = Burst(len_burst, (_rows(len_burst, n_burst, source_stride, dest_stride), *loops))
+    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
     yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
 
 
@@ -178,7 +154,7 @@ def _set_strides(name: str) -> Any:
 
 def _set_size(core: Core, packed: int) -> None:
     loop1, loop2 = packed & COUNT_LIMIT, packed >> COUNT_BITS & COUNT_LIMIT
-    fits(COUNT_LIMIT, 1, loop1=loop1, loop2=loop2)
+    demand(core, LOOP_SIZES, {"loop1": loop1, "loop2": loop2})
     core.config = core.config.with_word("loop_size_outtol1", (loop1, loop2))
 
 

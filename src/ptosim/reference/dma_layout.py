@@ -14,10 +14,6 @@ from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.language.burst import COUNT_LIMIT, SHORT_LIMIT
-from ptosim.language.dma_grouped import FILL_LIMIT
-from ptosim.language.dma_registers import GM_STRIDE_LIMIT
-from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
@@ -56,12 +52,7 @@ class Matrix:
 
 
 def _check(core: Core, matrix: Matrix, groups: Groups, small: int) -> None:
-    """Sizes fit their fields; what L1 could not hold ends here, before it is read."""
-    fits(COUNT_LIMIT, n=matrix.n, d=matrix.d, groups=groups.count)
-    fits(GM_STRIDE_LIMIT, inner_stride=matrix.inner, outer_stride=matrix.outer)
-    fits(SHORT_LIMIT, loop2_stride=groups.row, loop3_stride=groups.column, loop4_stride=groups.group)
-    if small:
-        fits(SMALL_ROW, d=matrix.d)
+    """What L1 could not hold ends here, before it is read."""
     size = len(core.memories[Space.L1])
     blocks = groups.count * -(-matrix.d * matrix.width // BLOCK) * matrix.n
     if blocks * BLOCK > (SMALL_ROW * size if small else size):
@@ -178,7 +169,6 @@ def copy_gm_to_cbuf_multi(
 
 
 def _fill(core: Core, dest: int, value: int, bits: int, repeat: int, blocks: int, gap: int) -> Iterator[None]:
-    fits(FILL_LIMIT, repeat=repeat, blocks=blocks, gap=gap)
     size = len(core.memories[Space.L1])
     if repeat * blocks * BLOCK > size:
         raise Fault("out-of-bounds", f"writes {repeat * blocks * BLOCK} bytes of l1, which has {size} bytes")

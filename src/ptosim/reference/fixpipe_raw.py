@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ptosim.effects.fixpipe import LAYOUTS, QUANT_ROW, RELU_ROW
+from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW, Shape
 from ptosim.effects.fixpipe_raw import (
     LOW_BITS,
     RELU_MODES,
@@ -34,6 +34,7 @@ from ptosim.reference.accumulator_store import (
 from ptosim.reference.core import Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.quantisation import CODES, Parameters, Steps, Values
+from ptosim.reference.requirement import demand
 from ptosim.reference.semantics import Bind, define, semantics
 
 # --- registers ------------------------------------------------------------------------------------------------------
@@ -63,13 +64,16 @@ for _name in ("quant_pre", "relu_alpha", "fix_clip_relu", "fpc"):
 # --- stores ---------------------------------------------------------------------------------------------------------
 
 
-def _cores(space: Space, config1: int) -> str | int:
+def _cores(core: Core, space: Space, config1: int, shape: Shape) -> str | int:
     if space is not Space.UB:
         return 0
     mode = int(field(config1, 17, 16))
     if mode >= len(SPLIT_MODES):
         raise Fault("invalid", f"there is no mode {mode} of storing to UB; bits 17:16 are 0, 1 or 2")
-    return SPLIT_MODES[mode] or int(field(config1, 18, 18))
+    split = SPLIT_MODES[mode]
+    if split is not None:
+        demand(core, (HALVES[split],), {"m": shape.m, "n": shape.n})
+    return split or int(field(config1, 18, 18))
 
 
 def _parameters(core: Core, mode: str, n: int, config: Config) -> Parameters | None:
@@ -112,7 +116,7 @@ def copy_matrix_cc(
     shape = raw_shape(with_registers(config0, config1, *registers))
     layout = next(layout for layout in LAYOUTS if is_layout(config1, layout))
     split = bool(field(config1, 42, 42))
-    store = Store(source, dest, space, shape, layout, split, _cores(space, config1), ctrl)
+    store = Store(source, dest, space, shape, layout, split, _cores(core, space, config1, shape), ctrl)
     check_shape(core, store)
     source_element, dest_element = static.elements["source"], static.elements["dest"]
     mode = _named(CODES, quant_code(config1), "quantisation")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ptosim.effects.burst import BLOCK, FB_BLOCK
-from ptosim.effects.cube_load import STEP_LIMIT, Control, bias_unit, dest_counts
+from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
@@ -21,19 +21,11 @@ from ptosim.effects.fractal import (
     fractal_columns,
 )
 from ptosim.effects.names import Space
-from ptosim.language.burst import SHORT_LIMIT
 from ptosim.reference import numbers
-from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
-
-
-def _check(control: Control) -> None:
-    """The fields fit the hardware's."""
-    for name, value in control._asdict().items():
-        fits(STEP_LIMIT if name.endswith("step") else SHORT_LIMIT, **{name: value})
-
+from ptosim.reference.requirement import demand
 
 # --- fractals -------------------------------------------------------------------------------------------------------
 
@@ -42,7 +34,7 @@ def load_tile(
     core: Core, space: Space, source: int, dest: int, control: Control, element: Element, transpose: bool
 ) -> Iterator[None]:
     """Whole fractals of L1 into L0A or L0B, each as it is or the matrix that they form transposed."""
-    _check(control)
+    demand(core, FIELDS, control._asdict())
     if not control.k_step or not control.m_step:
         yield
         return
@@ -106,7 +98,7 @@ def load_scales(
     core: Core, space: Space, source: int, dest: int, control: Control, shift: int = SCALE_SHIFT
 ) -> Iterator[None]:
     """Fragments of 32 bytes into the scale buffer, at the address of the data shifted right."""
-    _check(control)
+    demand(core, FIELDS, control._asdict())
     if dest & ((1 << shift) - 1):
         core.violation("misaligned", f"scales for data at {dest}, which is not a multiple of {1 << shift}")
     if not control.m_step or not control.k_step:
@@ -125,11 +117,8 @@ def load_scales(
 # --- rows -----------------------------------------------------------------------------------------------------------
 
 
-def _check_rows(
-    core: Core, space: Space, unit: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
-) -> None:
-    """Sizes fit their fields; rows that the destination could not hold end here, before they are read."""
-    fits(SHORT_LIMIT, n_burst=n_burst, len_burst=len_burst, source_gap=source_gap, dest_gap=dest_gap)
+def _check_rows(core: Core, space: Space, unit: int, n_burst: int, len_burst: int) -> None:
+    """Rows that the destination could not hold end here, before they are read."""
     size, wanted = len(core.memories[space]), n_burst * len_burst * unit
     if wanted > size:
         raise Fault("out-of-bounds", f"writes {wanted} bytes of {space}, which has {size} bytes")
@@ -148,7 +137,7 @@ def load_bias(
 ) -> Iterator[None]:
     """Rows of L1 into the bias table; lengths and gaps count 32 bytes of the source."""
     unit = bias_unit(element, convert)
-    _check_rows(core, Space.BT, unit, n_burst, len_burst, source_gap, dest_gap)
+    _check_rows(core, Space.BT, unit, n_burst, len_burst)
     if not n_burst or not len_burst:
         yield
         return
@@ -172,7 +161,7 @@ def load_parameters(
 ) -> Iterator[None]:
     """Rows of L1 into a segment of the fixpipe buffer, in units of 64 bytes. Nothing reads a third segment."""
     space = SEGMENTS.get(dest >> SEGMENT_BITS)
-    _check_rows(core, space or Space.FB, FB_BLOCK, n_burst, len_burst, source_gap, dest_gap)
+    _check_rows(core, space or Space.FB, FB_BLOCK, n_burst, len_burst)
     if not n_burst or not len_burst:
         yield
         return

@@ -32,6 +32,7 @@ from ptosim.effects.fractal import (
 from ptosim.effects.mad import (
     BIAS_BIT,
     EXTENT_LIMIT,
+    EXTENTS,
     NO_GEMV_BIT,
     ZERO_BIT,
     accumulator_extent,
@@ -45,11 +46,11 @@ from ptosim.effects.names import Space
 from ptosim.language import mad as op
 from ptosim.reference import numbers
 from ptosim.reference.accumulator import Words, read_accumulators, write_accumulators
-from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.narrow_formats import DECODING
 from ptosim.reference.places import places
+from ptosim.reference.requirement import demand
 from ptosim.reference.semantics import semantics
 
 Matrix = NDArray[np.float64]
@@ -184,7 +185,6 @@ def _rounded(sums: Matrix, saturate: bool) -> Words:
 
 
 def multiply(core: Core, product: Product, a: int, b: int, c: int, bias: int | None) -> None:
-    fits(EXTENT_LIMIT, low=1, m=product.m, n=product.n, k=product.k)
     if product.scaled and (message := op.leaves_a_rest(product.k)) is not None:
         core.lint(message)
     if not all(core.holds(*access) for access in _accesses(product, a, b, c, bias)):
@@ -291,6 +291,7 @@ def mad_raw(
             raise Fault("invalid", "bit 62 of the word asks for a bias, which only the forms with a bias have")
     elif packed >> ZERO_BIT & 1:
         start = "zero"
+    demand(core, EXTENTS, {"m": m, "n": n, "k": k})
     gemv = m == 1 and not packed >> NO_GEMV_BIT & 1
     saturate = not ctrl >> KEEP_BIT & 1
     elements = raw_elements(*kinds, hif8=bool(ctrl >> HIF8_BIT & 1))

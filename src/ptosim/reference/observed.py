@@ -422,6 +422,10 @@ class ObservedCore(Core):
         found = Diagnostic(kind, severity, message, site.location, **self._context())
         self.observer.report(found, self.entry)
 
+    def begin_transfer(self, site: Site) -> None:
+        super().begin_transfer(site)
+        self.entry = self.machine.transfer(site)
+
     def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> Words | None:
         self._stand_at(site)
         return super().signal_words(site, verb, addresses)

@@ -89,8 +89,6 @@ def vmull(lhs: Lanes, rhs: Lanes) -> tuple[Lanes, Lanes]:
 @semantics(op.VBitsort, bind=lambda static: {"dtype": numbers.dtype_of(static.elements["source"])})
 def vbitsort(core: Core, dest: int, source: int, indices: int, repeat: int, dtype: Any) -> None:
     """Groups of 32 scores into records of score and index, largest first, equal ones in the order they came."""
-    if not 0 <= repeat <= 255:
-        raise Fault("invalid", f"pto.vbitsort repeats 0 to 255 times, not {repeat}")
     if repeat and any(pointer % SORT_ALIGNMENT for pointer in (dest, source, indices)):
         core.lint(f"hardware sorts between addresses that are multiples of {SORT_ALIGNMENT}")
     width = SORT_WIDTH * dtype.itemsize

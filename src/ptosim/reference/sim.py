@@ -11,7 +11,6 @@ from ptosim.diagnostics import Severity
 from ptosim.effects.burst import BLOCK, FB_BLOCK
 from ptosim.effects.element import Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT
-from ptosim.effects.mad import EXTENT_LIMIT
 from ptosim.effects.names import GM, Space
 from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
@@ -21,7 +20,6 @@ from ptosim.machine.entry import Site
 from ptosim.machine.memory import decode
 from ptosim.reference import numbers
 from ptosim.reference.accumulator import write_accumulators
-from ptosim.reference.burst import fits
 from ptosim.reference.core import Bytes, Core
 from ptosim.reference.integers import signed64
 from ptosim.reference.semantics import semantics
@@ -98,7 +96,6 @@ def _words(scales: Bytes, element: Element) -> Bytes:
 
 @semantics(op.SimStartAcc)
 def start_acc(core: Core, c: int, m: int, n: int, bias: int | None) -> None:
-    fits(EXTENT_LIMIT, low=1, m=m, n=n)
     row = np.zeros(n, np.uint32)
     if bias is not None:
         row = core.read(Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT).copy().view(np.uint32)

@@ -49,20 +49,14 @@ def set_ctrl(core: Core, value: int) -> None:
     core.ctrl = value & _CTRL_MASK
 
 
-def _bit(bit: int) -> int:
-    if not 0 <= bit < 64:
-        raise Fault("invalid", f"there is no bit {bit} in a 64-bit word")
-    return 1 << bit
-
-
 @semantics(op.SBitSet0)
 def sbitset0(value: int, bit: int) -> int:
-    return signed64(value & ~_bit(bit))
+    return signed64(value & ~(1 << bit))
 
 
 @semantics(op.SBitSet1)
 def sbitset1(value: int, bit: int) -> int:
-    return signed64(value | _bit(bit))
+    return signed64(value | (1 << bit))
 
 
 @semantics(op.GetVms4Sr)

@@ -34,6 +34,7 @@ from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures, steps
 from ptosim.reference.mask import FULL
 from ptosim.reference.observed import Act
+from ptosim.reference.requirement import guarded
 from ptosim.reference.semantics import Semantics
 from ptosim.reference.taint import MASK_WIDTH, Observed
 from ptosim.reference.watch import Watch, Watched
@@ -264,7 +265,9 @@ class Translator:
         meaning = semantics_of(op.name)
         if meaning is None:
             raise error("unsupported", f"{op.name} is not simulated yet", self.module.parsed.location(op))
-        arguments = self._arguments(op, meaning, static_of(op, self.module.target))
+        static, record = static_of(op, self.module.target), effects().get(op.name)
+        meaning = guarded(meaning, record.requires(static) if record is not None else ())
+        arguments = self._arguments(op, meaning, static)
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
         if self.watch is not None and self.watch.wants(self.site(op)):
             self._watched(op, meaning, arguments, queued, self.watch)

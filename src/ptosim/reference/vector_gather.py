@@ -17,6 +17,7 @@ from ptosim.reference.lanes import Lanes, unsigned
 from ptosim.reference.mask import Bits, Mask
 from ptosim.reference.numbers import dtype_of
 from ptosim.reference.semantics import semantics
+from ptosim.target.profile import load_target
 
 Places = NDArray[np.int64]
 
@@ -102,7 +103,7 @@ def _scatter_facts(static: Static) -> dict[str, Any]:
         "size": size,
         "stride": static.elements["offsets"].bytes,
         "slots": slots[:, np.newaxis] + np.arange(size),
-        "exclusive": static.target == "a2a3",
+        "exclusive": load_target(static.target).rules.scatter_duplicates == "illegal",
     }
 
 

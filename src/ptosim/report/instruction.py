@@ -11,6 +11,7 @@ from typing import Any
 from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
+from ptosim.effects.record import Effects, Static
 from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile_family import VectorTile
@@ -29,7 +30,8 @@ LONGEST_LIST = 40  # words
 class Page:
     """One instruction. Operands, results and words are by role, cycles by target and figure.
 
-    `reads` and `writes` are special registers; `tiles` says which operands of a tile operation are read and written.
+    `reads` and `writes` are special registers, `requires` says what operands must be, `tiles` which operands of a tile
+    operation are read and written.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Page:
     pipe: str
     reads: list[str]
     writes: list[str]
+    requires: list[str]
     tiles: dict[str, list[str]]
     pending: bool
     cycles: dict[str, dict[str, Figure]]
@@ -88,6 +91,8 @@ class Page:
                 yield f"{what}: {', '.join(roles)}"
         if self.pending:
             yield "runs: not yet"
+        if self.requires:
+            yield f"requires: {'; '.join(self.requires)}"
         if self.reads or self.writes:
             yield f"special registers: reads {_list(self.reads)}, writes {_list(self.writes)}"
         for target, row in self.cycles.items():
@@ -148,10 +153,20 @@ def _page(operation: type[PTOOperation]) -> Page:
         pipe=", ".join(_pipe(pipe) for pipe in (tile.pipes if tile else [record.pipe] if record else [])),
         reads=list(record.reads) if record else [],
         writes=list(record.writes) if record else [],
+        requires=_requirements(record, priced),
         tiles=_touched(tile) if tile is not None else {},
         pending=(operation.replaced_by or operation.name) in pending(),
         cycles={name: _cycles(operation, load_target(name)) for name in priced},
     )
+
+
+def _requirements(record: Effects | None, targets: list[str]) -> list[str]:
+    """What operands must be on some target; roles with one rule stand together."""
+    roles: dict[str, list[str]] = {}
+    for target in targets:
+        for each in record.requires(Static(target=target)) if record is not None else ():
+            roles.setdefault(each.rule.removeprefix("it must be "), []).append(each.role)
+    return [f"{', '.join(dict.fromkeys(named))}: {rule}" for rule, named in roles.items()]
 
 
 def _documentation(operation: type[PTOOperation]) -> tuple[str, str, str]:

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe, Space
 from ptosim.effects.sim_signal import WORD
+from ptosim.language.control import For
+from ptosim.language.scope import StrictVecScope, VecScope
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import LOAD, WORK, Clock, Entry, Key, Site
@@ -50,7 +52,7 @@ MemBar = Literal["relaxed", "strict", "off"]
 
 V, L1 = Pipe.V, Space.L1
 
-SCOPES = frozenset(("pto.vecscope", "pto.strict_vecscope", "scf.for"))
+SCOPES = frozenset((VecScope.name, StrictVecScope.name, For.name))
 
 
 @dataclass(frozen=True)

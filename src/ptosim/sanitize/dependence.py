@@ -7,14 +7,10 @@ same bytes with a fence between them are edges too, and are added as a run meets
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from xdsl.ir import Operation
 
-from xdsl.ir import Operation, SSAValue
-
-from ptosim.effects.catalogue import effects
-from ptosim.language.control import Condition, For, If, While, Yield
-from ptosim.language.function import Call, Function, Return, reached
-from ptosim.language.static import static_of
+from ptosim.language.dependence import executed, stores, waiting
+from ptosim.language.function import Call, Function
 from ptosim.machine.entry import Site
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.scope import SCALAR_ACCESSES
@@ -42,22 +38,16 @@ class Dependence:
             return True
         known = self.program.overtaken
         if (op, around) not in known:
-            reached = self._walk(op)
-            known[op, around] = any(store not in reached for store in self._stores(around))
+            reached = waiting(op, self._calls_of, self._through_memory)
+            known[op, around] = any(store not in reached for store in stores(around, self.program.target))
         return known[op, around]
 
     def has_scalar_accesses(self, scope: Site) -> bool:
         """Whether scalar code of the scope reads or writes memory."""
         if scope not in self._scalar:
             around = self.program.executed(scope)
-            self._scalar[scope] = around is None or any(op.name in SCALAR_ACCESSES for op in _executed(around))
+            self._scalar[scope] = around is None or any(op.name in SCALAR_ACCESSES for op in executed(around))
         return self._scalar[scope]
-
-    def _stores(self, scope: Operation) -> Iterator[Operation]:
-        for op in _executed(scope):
-            record = effects().get(op.name)
-            if record and any(a.direction == "write" for a in record.accesses(static_of(op, self.program.target))):
-                yield op
 
     def through_memory(self, store: Site, load: Site) -> None:
         """A load has read, behind a fence, what a store of the same scope wrote."""
@@ -69,62 +59,8 @@ class Dependence:
 
     def _from(self, op: Operation) -> set[Operation]:
         if op not in self._reached:
-            self._reached[op] = self._walk(op)
+            self._reached[op] = waiting(op, self._calls_of, self._through_memory)
         return self._reached[op]
-
-    def _walk(self, start: Operation) -> set[Operation]:
-        reached: set[Operation] = set()
-        seen: set[SSAValue] = set()
-        pending: list[SSAValue] = list(start.results)
-        while pending:
-            value = pending.pop()
-            if value in seen:
-                continue
-            seen.add(value)
-            for use in value.uses:
-                for op in (use.operation, *_governed(use.operation, use.index)):
-                    if op not in reached:
-                        reached.add(op)
-                        pending += [result for other in self._with_memory(op, reached) for result in other.results]
-                pending += self._passed_on(use.operation, use.index)
-        return reached
-
-    def _with_memory(self, op: Operation, reached: set[Operation]) -> Iterator[Operation]:
-        if not op.regions:
-            yield op
-        for load in self._through_memory.get(op, ()):
-            reached.add(load)
-            yield load
-
-    def _passed_on(self, op: Operation, index: int) -> list[SSAValue]:
-        """The values that an operand becomes where control flow hands it on."""
-        parent = op.parent_op()
-        match op:
-            case For():
-                body = op.body.block
-                bound = index < 3
-                return [body.args[0], *op.results] if bound else [body.args[index - 2], op.results[index - 3]]
-            case If():
-                return list(op.results)
-            case While():
-                return [op.before_region.block.args[index]]
-            case Condition() if isinstance(parent, While):
-                if index == 0:
-                    return list(parent.results)
-                return [parent.after_region.block.args[index - 1], parent.results[index - 1]]
-            case Yield() if isinstance(parent, For):
-                return [parent.body.block.args[index + 1], parent.results[index]]
-            case Yield() if isinstance(parent, While):
-                return [parent.before_region.block.args[index]]
-            case Yield() if isinstance(parent, If):
-                return [parent.results[index]]
-            case Call():
-                callee = op.function
-                return [] if callee is None or callee.is_declaration else [callee.body.block.args[index]]
-            case Return() if isinstance(parent, Function):
-                return [call.results[index] for call in self._calls_of(parent)]
-            case _:
-                return []
 
     def _calls_of(self, function: Function) -> list[Call]:
         if self._calls is None:
@@ -133,27 +69,3 @@ class Dependence:
                 if isinstance(op, Call) and (callee := op.function) is not None:
                     self._calls.setdefault(callee, []).append(op)
         return self._calls.get(function, [])
-
-
-def _executed(scope: Operation) -> Iterator[Operation]:
-    """The operations that a scope executes, calls included; each once."""
-    yield from scope.walk()
-    yield from reached(*(op.function for op in scope.walk() if isinstance(op, Call) and op.function is not None))
-
-
-def _governed(op: Operation, index: int) -> Iterator[Operation]:
-    """The operations whose execution an operand decides."""
-    match op:
-        case If():
-            yield from _inside(op)
-        case For() if index < 3:
-            yield from _inside(op)
-        case Condition() if index == 0 and (parent := op.parent_op()) is not None:
-            yield from _inside(parent)
-        case _:
-            pass
-
-
-def _inside(op: Operation) -> Iterator[Operation]:
-    for region in op.regions:
-        yield from region.walk()

@@ -17,18 +17,18 @@ from xdsl.ir import Block, Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
+from ptosim.effects.sync import SIGNALS, signalling
 from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
+from ptosim.language.pointer import LoadScalar, StoreScalar
+from ptosim.language.sync import SetFlag, WaitFlag
 from ptosim.machine.entry import Key, Site
 from ptosim.sanitize.edit import Edit, Proposal, after, before
 from ptosim.sanitize.program import Program, ancestors, launched, outermost_loop
 
-FLAG_PAIRS = (("set_flag", "wait_flag"), ("set_flag_dyn", "wait_flag_dyn"), ("record_event", "wait_event"))
-BUFFER_PAIRS = (("get_buf", "rls_buf"), ("get_buf_dyn", "rls_buf_dyn"))
-_PAIRS = {f"pto.{one}": f"pto.{other}" for one, other in (*FLAG_PAIRS, *BUFFER_PAIRS)}
-PARTNER = _PAIRS | {other: one for one, other in _PAIRS.items()}
-SETS, WAITS = (frozenset(f"pto.{pair[half]}" for pair in FLAG_PAIRS) for half in (0, 1))
-GETS, RELEASES = (frozenset(f"pto.{pair[half]}" for pair in BUFFER_PAIRS) for half in (0, 1))
+SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
+GETS, RELEASES = signalling("buffer", half="get"), signalling("buffer", half="release")
+PARTNER = {name: SIGNALS[name].partner for name in SETS | WAITS | GETS | RELEASES}
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,14 @@ class Halves:
             keys = [key for op, key in left if (outermost_loop(op) or op) is place]
             for pair in dict.fromkeys((key.source, key.destination) for key in keys):
                 same = [key for key in keys if (key.source, key.destination) == pair]
-                yield tuple(after(self.program, place, f"pto.wait_flag{_operands(key)}  // drain") for key in same)
+                yield tuple(after(self.program, place, f"{WaitFlag.name}{_operands(key)}  // drain") for key in same)
 
     def _prime(self, op: Operation, key: Key, is_drained: bool = False) -> Iterator[tuple[Edit, ...]]:
         """A set in front of all loops, for a wait at the head of one; alone, or with a drain behind them."""
         loop = outermost_loop(op) if op.name in WAITS else None
         if loop is not None:
-            prime = before(self.program, loop, f"pto.set_flag{_operands(key)}  // prime")
-            drain = after(self.program, loop, f"pto.wait_flag{_operands(key)}  // drain")
+            prime = before(self.program, loop, f"{SetFlag.name}{_operands(key)}  // prime")
+            drain = after(self.program, loop, f"{WaitFlag.name}{_operands(key)}  // drain")
             yield (prime, drain) if is_drained else (prime,)
 
     # --- buffers ------------------------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def _is_work(name: str, pipe: Pipe) -> bool:
     record = effects().get(name)
     if record is None or record.timing == "sync":
         return False
-    return record.pipe is pipe and (pipe is not Pipe.S or name in ("pto.load_scalar", "pto.store_scalar"))
+    return record.pipe is pipe and (pipe is not Pipe.S or name in (LoadScalar.name, StoreScalar.name))
 
 
 def _comes_before(first: Operation, second: Operation) -> bool:

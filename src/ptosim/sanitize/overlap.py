@@ -12,6 +12,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from ptosim.diagnostics import Location
 from ptosim.language.control import For
+from ptosim.language.pointer import AddPtr, CastPtr
 from ptosim.language.types import PtrType
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.program import Program
@@ -67,9 +68,9 @@ def _buffer(value: SSAValue, depth: int) -> Buffer | None:
         return _carried(value, depth - 1)
     if not isinstance(value, OpResult):
         return None
-    if value.op.name == "pto.addptr":
+    if isinstance(value.op, AddPtr):
         return _buffer(value.op.operands[0], depth - 1)
-    addresses = possible(value.op.operands[0]) if value.op.name == "pto.castptr" else None
+    addresses = possible(value.op.operands[0]) if isinstance(value.op, CastPtr) else None
     return Buffer(value.op, min(addresses)) if addresses is not None and len(addresses) == 1 else None
 
 
@@ -80,6 +81,6 @@ def _carried(value: BlockArgument, depth: int) -> Buffer | None:
     if not isinstance(loop, For) or not value.index or end is None:
         return None
     moved: SSAValue = end.operands[value.index - 1]
-    while isinstance(moved, OpResult) and moved.op.name == "pto.addptr":
+    while isinstance(moved, OpResult) and isinstance(moved.op, AddPtr):
         moved = moved.op.operands[0]
     return _buffer(loop.iter_args[value.index - 1], depth) if moved is value else None

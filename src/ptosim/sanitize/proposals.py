@@ -18,7 +18,8 @@ from xdsl.ir import Block, Operation
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Pipe
-from ptosim.language.sync import EVENT_IDS
+from ptosim.language.pointer import LoadScalar, StoreScalar
+from ptosim.language.sync import EVENT_IDS, SetFlag, WaitFlag
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import Proposal, after, before
 from ptosim.sanitize.halves import Halves, held
@@ -138,7 +139,7 @@ class Proposals:
 
     def _flag(self, first: Party, second: Party, meeting: Meeting, event: int) -> Proposal:
         operands = f'["PIPE_{first.pipe}", "PIPE_{second.pipe}", "EVENT_ID{event}"]'
-        put, take = f"pto.set_flag{operands}", f"pto.wait_flag{operands}"
+        put, take = f"{SetFlag.name}{operands}", f"{WaitFlag.name}{operands}"
         edits = [after(self.program, meeting.first, put), before(self.program, meeting.second, take)]
         loop = None if _comes_before(meeting.first, meeting.second) else outermost_loop(meeting.first)
         if loop is not None:
@@ -189,5 +190,5 @@ def _comes_before(first: Operation, second: Operation) -> bool:
 
 
 def _fence_class(side: Party) -> str:
-    scalar = "" if side.site.name in ("pto.load_scalar", "pto.store_scalar") else "V"
+    scalar = "" if side.site.name in (LoadScalar.name, StoreScalar.name) else "V"
     return f"{scalar}{'LD' if side.verb == 'reads' else 'ST'}"

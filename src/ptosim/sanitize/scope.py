@@ -16,6 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.machine.entry import Entry, Site
 from ptosim.sanitize.shadow import Memory, Track
 from ptosim.sanitize.stamp import FENCE_ONE, MOST_FENCES, Sites, fences_of
@@ -55,7 +56,7 @@ COVERED = _covered()
 """Of the pairs of two loads the instruction set names none; they need no order."""
 
 
-SCALAR_ACCESSES = frozenset(("pto.load_scalar", "pto.store_scalar"))
+SCALAR_ACCESSES = frozenset((LoadScalar.name, StoreScalar.name))
 
 
 def is_scalar(site: Site) -> bool:

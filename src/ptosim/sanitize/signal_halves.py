@@ -14,22 +14,17 @@ from itertools import product, zip_longest
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.sync import SIGNALS, signalling
 from ptosim.language.control import For
 from ptosim.language.operation import core_of
 from ptosim.machine.entry import Key
 from ptosim.sanitize.edit import Edit, Proposal, after, before
-from ptosim.sanitize.halves import FLAG_PAIRS, Imbalance, work_behind
+from ptosim.sanitize.halves import Imbalance, work_behind
 from ptosim.sanitize.program import Program, outermost_loop
 
-_PAIRS = (
-    ("set_intra_block", "wait_intra_block"),
-    ("set_intra_core", "wait_intra_core"),
-    ("set_cross_core", "wait_flag_dev"),
-    ("sync.set", "sync.wait"),
-)
-WAIT_FOR = {f"pto.{put}": f"pto.{take}" for put, take in _PAIRS}
+WAIT_FOR = {name: SIGNALS[name].partner for name in SIGNALS if name in signalling("semaphore", half="set")}
 SIGNAL_FOR = {take: put for put, take in WAIT_FOR.items()}
-FLAG_WAITS = frozenset(f"pto.{take}" for _, take in FLAG_PAIRS)
+FLAG_WAITS = signalling("flag", half="wait")
 SEMAPHORES = frozenset(WAIT_FOR) | frozenset(SIGNAL_FOR)
 _WRITTEN = re.compile(r"(pto\.[\w.]+) <PIPE_(\w+)>, (%?\w+)")
 

@@ -15,10 +15,13 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ptosim.diagnostics import Location
 from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.sync import signalling
 from ptosim.language.control import For, If
 from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation, core_of
 from ptosim.language.scope import Section, SectionCube
+from ptosim.language.sync import SetFlag, WaitFlag
+from ptosim.language.system import GetSubblockIdx
 from ptosim.sanitize.conflict import Conflict, Party
 from ptosim.sanitize.edit import Edit, Proposal, after, before
 from ptosim.sanitize.program import Program, ancestors, launched
@@ -147,7 +150,7 @@ class Signals:
     def _flag(self, source: Pipe, destination: Pipe, taken: Taken) -> tuple[str, ...] | None:
         event = self.free_event(source, destination, taken)
         operands = f'["PIPE_{source}", "PIPE_{destination}", "EVENT_ID{event}"]'
-        return None if event is None else (f"pto.set_flag{operands}", f"pto.wait_flag{operands}")
+        return None if event is None else (f"{SetFlag.name}{operands}", f"{WaitFlag.name}{operands}")
 
     # --- where --------------------------------------------------------------------------------------------------------
 
@@ -247,13 +250,7 @@ def _signalling(party: Party) -> Pipe:
     return HELPER[party.role] if party.pipe is Pipe.S else party.pipe
 
 
-_SEMAPHORE_OPERATIONS = frozenset(
-    f"pto.{name}"
-    for name in (
-        *("sync.set", "sync.wait", "set_intra_block", "wait_intra_block"),
-        *("set_cross_core", "wait_flag_dev", "set_cross_block", "wait_cross_block"),
-    )
-)
+_SEMAPHORE_OPERATIONS = signalling("semaphore", "cross-block")
 
 
 def _written(op: Operation) -> int | None:
@@ -275,7 +272,7 @@ def _cube_block(op: Operation) -> Block | None:
 
 
 def _chooses_core(op: If) -> bool:
-    return _comes_from(op.operands[0], "pto.get_subblock_idx", DEEPEST)
+    return _comes_from(op.operands[0], GetSubblockIdx.name, DEEPEST)
 
 
 def _comes_from(value: SSAValue, name: str, depth: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ptosim.effects.names import Pipe
+from ptosim.effects.sync import signalling
 from ptosim.language.operation import PTOOperation
 from ptosim.language.sync import EVENT_IDS, GetBuf, GetBufDyn, RlsBuf, RlsBufDyn, SetFlagDyn, WaitFlagDyn
 from ptosim.sanitize.program import Program
@@ -16,7 +17,7 @@ from ptosim.sanitize.values import possible
 BUFFER_IDS = 28
 """Of 32; the last ones are the system's."""
 BUFFERS = GetBuf | RlsBuf | GetBufDyn | RlsBufDyn
-FLAGS = frozenset(f"pto.{name}" for name in ("set_flag", "wait_flag", "record_event", "wait_event"))
+FLAGS = signalling("flag")
 
 Taken = frozenset[tuple[object, ...]]
 Flag = tuple[str, str, int]

@@ -127,10 +127,11 @@ def move_accumulator(build: Builder, window: Window, epilogue: Epilogue) -> None
     stride = group_rows(build, window.value, src)
     skipped = build.plus(build.times(build.quotient(col, ROWS), build.times(stride, ROWS)), build.times(row, ROWS))
     layout, dest_stride, split = _to_tile(dst)
-    if dst.buf.boxed and dst.buf.rows > 1:
-        is_multiple(build, window.to[1], dst.buf.box[1], "the first column of a window in fractals", "col")
-    offset = byte_offset(build, dst, *window.to)
     m, n = window.extent
+    if layout == "nz2nz":
+        is_multiple(build, window.to[1], dst.buf.box[1], "the first column of a window in fractals", "col")
+        n = _whole_blocks(build, n, dst.buf.box[1], build.minus(src.storage[1], col))
+    offset = byte_offset(build, dst, *window.to)
     source = advanced(build, src.pointer(build), skipped)
     dest = advanced(build, dst.pointer(build), build.quotient(offset, dst.buf.element_bytes))
     where_some(
@@ -138,6 +139,11 @@ def move_accumulator(build: Builder, window: Window, epilogue: Epilogue) -> None
         (m, n),
         lambda: leave(build, Store(source, dest, m, n, stride, dest_stride, layout, split), epilogue),
     )
+
+
+def _whole_blocks(build: Builder, columns: Number, block: int, there: Number) -> Number:
+    """Blocks are written whole, as far as the accumulator has columns; of none, none."""
+    return build.least(up(build, columns, block), there)
 
 
 def _to_tile(dst: Tile) -> tuple[Layout, int, bool]:

@@ -37,6 +37,7 @@ ROOMS = (
     "comm",
     "comm_copy",
     "collective",
+    "comm_async",
 )
 
 

@@ -65,7 +65,7 @@ def store_tile(build: Builder, src: Tile, dst: View, adds: bool = False) -> None
     moved = pieces(build, src, dst, stores=True)
     adds = adds and bool(moved)
     if adds:
-        build.op(f"set_atomic_{_ATOMIC_TYPES[element_of(dst.element).name]}")
+        build.op(f"set_atomic_{_ATOMIC_TYPES[element_of(dst.element).name.removeprefix('s')]}")
         build.set_atomic_add()
     for piece in moved:
         each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build))

@@ -21,6 +21,7 @@ from ptosim.language.tile_types import View as ViewType
 from ptosim.language.types import PtrType, element_of
 from ptosim.tiles.fifo_line import Line
 from ptosim.tiles.refusal import Refused
+from ptosim.tiles.require import require
 
 _MODES = {0: "single_mode_vec0", 1: "dual_mode_split_m", 2: "dual_mode_split_n"}
 """How the fixpipe shares an accumulator between the vector cores, by `split`."""
@@ -106,10 +107,20 @@ def _to_vector(build: Builder, line: Line, entry: SSAValue, number: Number, spli
     if line.epilogue is not None:
         _through_epilogue(build, line, entry, address, (rows, cols))
         return
+    _halves(build, split, (rows, cols))
     down, across = 1 + (split == 1), 1 + (split == 2)
     half: Extents = build.quotient(rows, down), build.quotient(cols, across)
     slot = TileBuf("vec", buf.element, buf.rows // down, buf.cols // across, (known(half[0]), known(half[1])))
     build.tmov(src=entry, dst=tile_at(build, slot, address, half), accToVecMode=_MODES[split])
+
+
+def _halves(build: Builder, split: int, valid: Extents) -> None:
+    """What the fixpipe shares between two cores, where only the run knows; else a rule of the verifier."""
+    for which, extent, unit, side in ((1, valid[0], 2, "rows"), (2, valid[1], 32, "columns")):
+        if split == which and known(extent) is None:
+            even = build.compare("eq", build.remainder(extent, unit), 0)
+            message = f"an entry that is shared has a number of {side} that is not a multiple of {unit}"
+            require(build, even, "invalid", message, fatal=True)
 
 
 def _through_epilogue(build: Builder, line: Line, entry: SSAValue, address: SSAValue, valid: Extents) -> None:

@@ -36,15 +36,16 @@ from ptosim.language.tile_types import (
 from ptosim.language.tile_types import View as ViewType
 from ptosim.language.tile_view import SetValidShape
 from ptosim.tiles import carry
+from ptosim.tiles.agreement import remark_disagreement
 from ptosim.tiles.catalogue import lowering_of
 from ptosim.tiles.lowering import Lowering
 from ptosim.tiles.pending import pending
 from ptosim.tiles.plan import Scratchpads
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.values import Slots, Tile, View
+from ptosim.tiles.values import Session, Slots, Tile, View
 from ptosim.tiles.view import region
 
-Known = Tile | Slots | View
+Known = Tile | Slots | View | Session
 """What a value of a type of the tile language is."""
 
 _LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)
@@ -163,7 +164,9 @@ class _Function:
         return new
 
     def _replace(self, build: Builder, op: PTOOperation, found: Lowering) -> None:
-        given = found.function(**{name: self._argument(op, name, build) for name in found.parameters})
+        arguments = {name: self._argument(op, name, build) for name in found.parameters}
+        remark_disagreement(build, op, {name: tile for name, tile in arguments.items() if isinstance(tile, Tile)})
+        given = found.function(**arguments)
         results = cast("tuple[Known | SSAValue, ...]", given if isinstance(given, tuple) else (given,))
         for result, value in zip(op.results, results, strict=False):
             self._learn(build, result, value)

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.control import For
 from ptosim.language.function import Function
+from ptosim.language.tile_buf import NORMAL
 from ptosim.language.tile_matrix import (
     Product,
     TGemv,
@@ -159,7 +160,7 @@ def _brought(build: Builder, lhs: Tile, rhs: Tile, target: str) -> tuple[Tile, T
 def _moved(build: Builder, tile: Tile, location: str, target: str) -> Tile:
     layout = ("col_major", "row_major") if location == "left" else ("row_major", "col_major")
     rows, cols = (extent if tile.buf.rows == 1 else -(-extent // 32) * 32 for extent in tile.buf.shape)
-    buf = replace(tile.buf, loc=location, rows=rows, cols=cols, blayout=layout[0], slayout=layout[1])
+    buf = replace(tile.buf, loc=location, rows=rows, cols=cols, blayout=layout[0], slayout=layout[1], compact=NORMAL)
     address = private(build, target, buf.space, buf.size)
     there = Tile(buf, address, tile.valid, buf.shape, tile.name)
     move_operand(build, Window(tile, there, tile.address, (0, 0), (0, 0), tile.valid))

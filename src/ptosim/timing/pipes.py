@@ -189,11 +189,11 @@ class PipeTimer(Silent):
         if last is not None:
             cause = recorder.cause(entry.key, recorder.site(last.site), hop)
             self._hold(state, entry, pipe, Link.SIGNAL, ready, (over, row), cause)
-        site = recorder.site(entry.site)
+        site, number = recorder.site(entry.site), NOTHING if entry.key is None else entry.key.id
         for signal in entry.consumed:
             time, row = signal.data
             place = self._cores[signal.core.index].index, _NUMBER[signal.pipe], recorder.site(signal.site)
-            recorder.signals.append((row, *place, time, state.index, pipe, site, over))
+            recorder.signals.append((row, *place, time, state.index, pipe, site, over, number))
 
     def _barrier(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,

@@ -55,7 +55,8 @@ class Recorder:
             *(r.kind, r.link, r.pipe, r.core, r.site, r.before, r.start, r.end, r.detail, r.bytes, r.arguments)
         )
         self.signals = _Table(
-            *(s.row, s.set_core, s.set_pipe, s.set_site, s.set_time, s.wait_core, s.wait_pipe, s.wait_site, s.wait_time)
+            *(s.row, s.set_core, s.set_pipe, s.set_site, s.set_time),
+            *(s.wait_core, s.wait_pipe, s.wait_site, s.wait_time, s.id),
         )
         self.touches = _Table(t.row, t.core, t.writes, t.low, t.high)
         self._sites: dict[Site, int] = {}

@@ -80,6 +80,8 @@ class Signals:
     wait_site: array[int] = field(default_factory=lambda: array("i"))
     wait_time: array[int] = field(default_factory=lambda: array("q"))
     """When the wait was over."""
+    id: array[int] = field(default_factory=lambda: array("h"))
+    """Of the flag, buffer or semaphore."""
 
     def __len__(self) -> int:
         return len(self.row)

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.language import control
+from ptosim.language.conversion import VCvt
 from ptosim.language.function import Call
 from ptosim.language.logical import Logical
 from ptosim.language.scope import StrictVecScope
@@ -168,7 +169,7 @@ def _end(block: Block) -> Sequence[SSAValue]:
 def _class(op: Operation) -> str:
     """The timing class. What an operation does with registers decides where its name alone does not."""
     registers = [value.type for value in (*op.operands, *op.results) if isinstance(value.type, VregType)]
-    if op.name == "pto.vcvt" and len({element_of(type_).is_integer for type_ in registers}) > 1:
+    if isinstance(op, VCvt) and len({element_of(type_).is_integer for type_ in registers}) > 1:
         return "convert_int"
     if op.name == "arith.select" and any(isinstance(result.type, VregType) for result in op.results):
         return "select"

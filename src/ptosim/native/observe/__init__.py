@@ -1,0 +1,11 @@
+"""What compiled code keeps of a run that somebody watches: `check` (clocks and a shadow of memory, to see whether there
+may be anything to report) or `profile` (the times of the pipes).
+
+hooks.py says where code asks its observer to add something of its own. A kernel that nobody watches has none, and not
+one instruction more.
+"""
+
+from typing import Literal
+
+Observe = Literal["none", "check", "profile"]
+"""What a kernel is compiled for, and part of the key of the cache."""

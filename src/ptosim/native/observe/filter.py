@@ -1,0 +1,332 @@
+"""The filter of `check`: compiled code that ends a block at the first thing that might be a finding.
+
+It keeps clocks, the shadow of on-chip memories, the doubtful words of registers and records of GM, by rules that
+over-approximate those of the sanitizer: a block in which nothing is suspicious has no finding. Which ones those are is
+not said here; blocks that have failed are judged by the reference engine (DESIGN: filter and judge). What the rules do
+not cover is listed in coverage.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.effects.catalogue import effects
+from ptosim.effects.names import GM, PIPES_OF, Pipe, Space
+from ptosim.language.operation import enclosing_scope, is_scope
+from ptosim.language.static import static_of
+from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
+from ptosim.language.types import VregType
+from ptosim.machine.core import FLAG_BASES
+from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
+from ptosim.native.context import WORD_BYTES
+from ptosim.native.core import Core, FlagStep
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I64, Value
+from ptosim.native.issue import core_word
+from ptosim.native.observe import clocks, layout, rules, shadow, words
+from ptosim.native.observe.hooks import Number, Observer, Step
+from ptosim.native.observe.layout import STEPS, STORES, Layout, Track
+from ptosim.native.observe.rows import Rows, in_global
+from ptosim.native.observe.scopes import Scope, scope_of
+from ptosim.native.observe.shadow import Shadow, Touch, Visit
+from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, results
+from ptosim.native.program import Body
+from ptosim.target.profile import Target
+
+V = SLOT[Pipe.V]
+
+SUSPICION = ("suspicion", "", None, Pipe.S)
+"""The way in which a block fails that has to be judged."""
+
+
+def slot_of(op: Operation, verb: str) -> int:
+    """The slot under which an access of an operation is counted."""
+    if enclosing_scope(op) is not None:
+        return V
+    record = effects().get(op.name)
+    pipe = record.pipe if record else Pipe.S
+    return STORES if pipe is Pipe.S and verb == "writes" else SLOT[pipe]
+
+
+def tracks_of(operations: Iterable[Operation], target: str) -> set[Track]:
+    """What the operations of a kernel touch, as far as it lies on chip."""
+    found: set[Track] = set()
+    for op in operations:
+        record = effects().get(op.name)
+        for access in record.accesses(static_of(op, target)) if record else ():
+            verb = "reads" if access.direction == "read" else "writes"
+            if access.space is not GM:
+                found.add((access.space, slot_of(op, verb), verb))
+    return found
+
+
+class Filter(Observer):
+    """The observer of one kernel under construction."""
+
+    purpose = "check"
+
+    def __init__(self, operations: Sequence[Operation], target: Target) -> None:
+        self.target = target
+        self.layout = Layout(target.memory)
+        self.layout.add(tracks_of(operations, target.name))
+        self.shadow = Shadow(self.layout)
+        self.rows = Rows(self.shadow, self._suspect)
+        self.doubts = Doubts()
+        self._instructions: list[Instruction] = []
+        self._site: int | None = None
+        self._visits: dict[Function, Visit] = {}
+        self._scopes: dict[Function, Scope] = {}
+        self._words: dict[int, int] = {}
+        """Sync words that the kernel may leave set: the first, and how many."""
+
+    @property
+    def state_bytes(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.layout.size
+
+    def suspect(self, core: Core, doubtful: Value) -> None:
+        self._suspect(core.f, doubtful)
+
+    def _suspect(self, f: Function, doubtful: Value) -> None:
+        if self._site is None:
+            self._site = f.module.site(SUSPICION)
+        f.check(doubtful, self._site)
+
+    # --- programs and entries -----------------------------------------------------------------------------------------
+
+    def program_begins(self, core: Core) -> None:
+        f = core.f
+        counts = clocks.at(f, layout.COUNT).load(clocks.CLOCK, layout.ROW)
+        many = counts.compare("ugt", clocks.MOST_ENTRIES)
+        self._suspect(f, many.bitcast(words.integer(PIPES)) != 0)
+        clocks.begin_block(f)
+        for space, start in self.layout.defined.items():
+            clocks.at(f, start).fill(0, self.layout.blocks(space))
+
+    def program_ends(self, core: Core) -> None:
+        """What is left over, and copies that nothing has waited for."""
+        f = core.f
+        for first, count in self._words.items():
+            for word in range(first, first + count):
+                self._suspect(f, core_word(f, word).load(I64, WORD_BYTES) != 0)
+        self._suspect(f, rules.left_set(core))
+        stored = clocks.at(f, layout.LAST_STORE).load(clocks.CLOCK, layout.ROW)
+        open_ = stored.compare("ugt", clocks.known(f, STEPS))
+        pipes = sum(1 << SLOT[pipe] for pipe in PIPES_OF[core.kind] if pipe is not Pipe.S)
+        self._suspect(f, (open_.bitcast(words.integer(PIPES)) & pipes) != 0)
+
+    def entry_begins(self, core: Core, op: Operation) -> None:
+        f = core.f
+        slot = SLOT[core.origin.pipe]
+        clock, stamp = clocks.begin_entry(f, slot)
+        self._visits[f] = Visit(slot, clock, stamp)
+        if is_scope(op):
+            self._scopes[f] = scope_of(op, self.target.name)
+
+    def entry_ends(self, core: Core, op: Operation) -> None:
+        del self._visits[core.f]
+        self._scopes.pop(core.f, None)
+
+    def _visit(self, core: Core, verb: str) -> Visit:
+        f = core.f
+        visit = self._visits.get(f)
+        if visit is None:
+            stamp = clocks.step(f, STORES if verb == "writes" else STEPS)
+            return Visit(STORES if verb == "writes" else STEPS, clocks.known(f, STEPS), stamp)
+        scope = self._scopes.get(f)
+        if scope is not None and scope.is_fenced:
+            return Visit(visit.slot, visit.clock, clocks.count(f, visit.slot))
+        return visit
+
+    # --- instructions -------------------------------------------------------------------------------------------------
+
+    def instruction_begins(self, body: Body, op: Operation) -> None:
+        instruction = Instruction(op, effects().get(op.name), static_of(op, self.target.name))
+        instruction.stored = about_to_store(body.f, self.doubts, instruction)
+        self._instructions.append(instruction)
+        rules.remark(body, op, instruction.static, lambda doubtful: self._suspect(body.f, doubtful))
+        if isinstance(op, MemBar):
+            self._fence(body.f, op)
+        elif isinstance(op, Dsb | FenceBarrierAll):
+            clocks.stores_ended(body.f)
+
+    def _fence(self, f: Function, op: MemBar) -> None:
+        """Only a fence that orders everything counts, and it does so as the beginning of another entry would."""
+        scope = self._scopes.get(f)
+        if scope is not None and op.word("order") == "VV_ALL" and not scope.has_scalar_accesses:
+            clocks.counted(f, V)
+
+    def instruction_ends(self, body: Body, op: Operation) -> None:
+        instruction = self._instructions.pop()
+        for result, taint in results(body, self.doubts, instruction):
+            if isinstance(result.type, VregType):
+                self.doubts.put(result, taint)
+            elif taint is not None:
+                self._suspect(body.f, taint != 0)
+
+    def crosses(self, body: Body, values: Iterable[SSAValue]) -> None:
+        for value in values:
+            taint = self.doubts.of(value)
+            if taint is not None:
+                self._suspect(body.f, taint != 0)
+
+    # --- memory -------------------------------------------------------------------------------------------------------
+
+    def accessed(
+        self,
+        core: Core,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        alignment: int,
+        active: Callable[[], Value] | None = None,
+        unit: int = 1,
+    ) -> None:
+        f, size = core.f, self.target.memory[space]
+        place = f.confined(address, size)
+        touch = shadow.vector(f, place, extent) if alignment % 32 == 0 else shadow.element(f, place, extent)
+        if active is not None:
+            self._suspect(f, address.compare("ugt", size - extent))
+            touch = _active(f, touch, active(), unit)
+        visit = self._visit(core, verb)
+        if verb == "reads":
+            self._read(f, space, visit, touch)
+        else:
+            self._write(f, space, visit, touch)
+
+    def _read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> None:
+        instruction, scope = self._instructions[-1], self._scopes.get(f)
+        racy, undefined = self.shadow.read(f, space, visit, touch)
+        if scope is None:
+            self._suspect(f, (racy | undefined) != 0)
+            return
+        if scope.stores:
+            self._suspect(f, self.shadow.aliases_store(f, visit, touch))
+        if instruction.op in scope.overtaken:
+            self.shadow.put_stamp(f, self.shadow.loads(scope.overtaken[instruction.op]), visit.stamp, touch)
+        assert instruction.record is not None
+        (access, *_) = instruction.record.accesses(instruction.static)
+        if access.touch == "used":
+            instruction.loaded.append(racy | undefined)
+        else:
+            self._suspect(f, racy != 0)
+            instruction.loaded.append(undefined)
+
+    def _write(self, f: Function, space: Space, visit: Visit, touch: Touch) -> None:
+        instruction, scope = self._instructions[-1], self._scopes.get(f)
+        taint = instruction.stored
+        if taint is not None and taint.kind != touch.some.kind:
+            taint = words.if_any(f, taint, touch.some.kind)
+        if scope is None:
+            self._suspect(f, self.shadow.write(f, space, visit, touch, taint))
+            return
+        before = self.shadow.stored_words(f, visit, touch)
+        self._suspect(f, (before & touch.some) != 0)
+        if classes := scope.classes(instruction.op):
+            self._suspect(f, self.shadow.overtakes(f, visit, touch, classes))
+        self._suspect(f, self.shadow.write(f, space, visit, touch, taint))
+        self.shadow.note_store(f, touch, before)
+
+    def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
+        visit = self._visits.get(core.f)
+        slot = visit.slot if visit is not None else STORES if verb == "writes" else STEPS
+        if space is GM:
+            if visit is None:
+                clocks.step(core.f, slot)
+            in_global(core, self._suspect, slot, verb, base, steps, length)
+        else:
+            self.rows.on_chip(core, slot, verb, space, base, steps, length)
+
+    # --- synchronisation ----------------------------------------------------------------------------------------------
+
+    def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
+        counts: dict[str, int] = {}
+        for step, place in zip(steps, words, strict=True):
+            event = step.event if isinstance(step.event, int) else step.event.text
+            key = f"{step.pipes} {step.private} {event}"
+            before = counts.get(key, 0)
+            if step.step > 0:
+                # the words themselves change only after the whole run
+                again = place.load(I64, WORD_BYTES) != -before
+                self._set(step, self._word(step), again)
+            else:
+                self._wait(step, self._word(step))
+            counts[key] = before + step.step
+
+    def _word(self, step: FlagStep) -> Number:
+        """The number of a sync word."""
+        if step.private and isinstance(step.event, int):
+            number = token_word(*step.pipes, step.event)
+            self._words[number] = 1
+            return number
+        base = FLAG_BASES[step.core.kind][step.pipes]
+        if isinstance(step.event, int):
+            self._words.setdefault(base + step.event, 1)
+            return base + step.event
+        self._words[base] = step.core.target.sync.event_ids
+        return step.event + base
+
+    def _set(self, step: FlagStep, word: Number, again: Value) -> None:
+        """A flag must not be set again before it was waited for; of a token the first set is remembered."""
+        f, (source, destination) = step.core.f, step.pipes
+        clock = clocks.told(f, SLOT[source])
+        if source is Pipe.S:
+            clocks.step(f)
+        token = clocks.token(f, word)
+        if step.private:
+            token.store(_either(f, again, token.load(clocks.CLOCK, layout.ROW), clock), layout.ROW)
+            return
+        waited = clocks.last_wait(f, word).load(words.integer(32), 4)
+        self._suspect(f, again | waited.compare("ugt", clocks.of(f, clock, SLOT[destination])))
+        token.store(clock, layout.ROW)
+
+    def _wait(self, step: FlagStep, word: Number) -> None:
+        f, (_, destination) = step.core.f, step.pipes
+        stamp = clocks.hear(f, SLOT[destination], clocks.token(f, word).load(clocks.CLOCK, layout.ROW))
+        clocks.last_wait(f, word).store(stamp, 4)
+
+    def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        f, slot = core.f, SLOT[pipe]
+        if isinstance(buffer, int):
+            self._words[OPEN + buffer * PIPES + slot] = 1
+        else:
+            self._words[OPEN] = BUFFER_IDS * PIPES
+        self._suspect(f, _is_not(f, mode, 0))
+        for other in range(PIPES):
+            word = core_word(f, buffer * PIPES + (OPEN + other)).load(I64, WORD_BYTES)
+            self._suspect(f, word != 0)
+        clock = clocks.known(f, slot)
+        for other in (SLOT[each] for each in PIPES_OF[core.kind] if each is not pipe):
+            clock = clocks.joined(f, clock, clocks.release(f, buffer, other).load(clocks.CLOCK, layout.ROW))
+        if slot == STEPS:
+            clocks.hear(f, slot, clock)
+        else:
+            clocks.learn(f, slot, clock)
+
+    def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        f, slot = core.f, SLOT[pipe]
+        self._suspect(f, _is_not(f, mode, 0))
+        word = core_word(f, buffer * PIPES + (OPEN + slot)).load(I64, WORD_BYTES)
+        self._suspect(f, word != 1)
+        clocks.release(f, buffer, slot).store(clocks.told(f, slot), layout.ROW)
+
+    def barrier(self, core: Core, pipe: Pipe) -> None:
+        clocks.barrier(core.f, pipe)
+
+
+def _active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
+    """Those words of an access whose units are active; a unit of less than a block stands for all of it."""
+    if lanes.kind.lanes * unit != touch.some.kind.bits * layout.WORD:
+        return touch
+    some, whole = words.of_lanes(f, lanes, unit)
+    return Touch(touch.block, touch.count, some, whole)
+
+
+def _is_not(f: Function, number: Number, wanted: int) -> Value:
+    return number != wanted if isinstance(number, Value) else f.constant(I1, int(number != wanted))
+
+
+def _either(f: Function, condition: Value, first: Value, second: Value) -> Value:
+    return f.emit(first.kind, f"select {condition}, {first}, {second}")

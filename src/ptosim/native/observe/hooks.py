@@ -1,0 +1,97 @@
+"""Where an observed kernel lets its observer add code. Each method is called once for a place in the kernel, while the
+code of that place is built; what it appends runs whenever the place is reached.
+
+The state that this code keeps lies behind `Word.OBSERVED` of the context: `state_bytes` of memory per core, zero when
+a kernel is linked and kept from block to block and from run to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.effects.names import Pipe, Space
+from ptosim.native.ir import Value
+from ptosim.native.observe import Observe
+
+if TYPE_CHECKING:
+    from ptosim.native.core import Core, FlagStep
+    from ptosim.native.program import Body
+
+Number = int | Value
+Step = tuple[Value, Value]
+"""How often, and how many bytes further each time."""
+
+
+class Observer:
+    """One that adds nothing. Override what you need."""
+
+    purpose: Observe = "none"
+    state_bytes = 0
+    """To be known when the whole kernel is built."""
+
+    # --- the scalar program of a core ---------------------------------------------------------------------------------
+
+    def program_begins(self, core: Core) -> None:
+        """Before the first instruction of a block."""
+
+    def program_ends(self, core: Core) -> None:
+        """After the last one."""
+
+    # --- entries of pipes ---------------------------------------------------------------------------------------------
+
+    def entry_begins(self, core: Core, op: Operation) -> None:
+        """In the function of an entry, before its first instruction."""
+
+    def entry_ends(self, core: Core, op: Operation) -> None:
+        """In the function of an entry, after its last instruction."""
+
+    # --- single instructions, of the scalar unit and of entries -------------------------------------------------------
+
+    def instruction_begins(self, body: Body, op: Operation) -> None:
+        """Before the code of an instruction; the values of its operands are known to the body."""
+
+    def instruction_ends(self, body: Body, op: Operation) -> None:
+        """After the code of an instruction; its results are known, too."""
+
+    def crosses(self, body: Body, values: Iterable[SSAValue]) -> None:
+        """Before these values cross a join or a call, where the code knows them under other names."""
+
+    # --- memory -------------------------------------------------------------------------------------------------------
+
+    def accessed(
+        self,
+        core: Core,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        alignment: int,
+        active: Callable[[], Value] | None = None,
+        unit: int = 1,
+    ) -> None:
+        """Bytes of an on-chip memory, before they are read or written: all of them, or those units of so many bytes
+        that are active."""
+
+    def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
+        """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
+        count and a distance each, the innermost first."""
+
+    def suspect(self, core: Core, doubtful: Value) -> None:
+        """Where this condition holds, the instruction may deserve a remark."""
+
+    # --- synchronisation that happens inline --------------------------------------------------------------------------
+
+    def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
+        """Sets and waits that follow each other, with the addresses of their sync words, before these change."""
+
+    def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        """A get_buf, before the word of its bracket changes."""
+
+    def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        """A rls_buf, before the word of its bracket changes."""
+
+    def barrier(self, core: Core, pipe: Pipe) -> None:
+        """A barrier of one pipe, or of all."""

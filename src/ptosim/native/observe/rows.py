@@ -1,0 +1,163 @@
+"""Rows of copies: what they do to the shadow of on-chip memories, and the records that tell of them in GM.
+
+Rows in on-chip memories begin with a block; how long they are is known when the kernel runs. Which accesses to GM meet
+each other is seen when all blocks have run (sweep.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ptosim.effects.names import Pipe, Space
+from ptosim.machine.sync import SLOT
+from ptosim.native.context import Word
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.observe import clocks, layout, words
+from ptosim.native.observe.hooks import Step
+from ptosim.native.observe.layout import BLOCK, CLOCK_AT, RECORD_BYTES, ROW, WORD
+from ptosim.native.observe.shadow import Shadow, Touch, Visit
+
+AT_ONCE = 8
+"""Blocks that one round of a loop looks at: their words fill an integer of 64 bits."""
+CHUNK = AT_ONCE * BLOCK
+
+
+def kind_of(slot: int, verb: str) -> int:
+    return slot << 1 | (verb == "writes")
+
+
+def each(f: Function, base: Value, steps: Sequence[Step], row: Callable[[Value], None]) -> None:
+    """Every combination of steps; the first is the innermost."""
+    if not steps:
+        row(base)
+        return
+    *inner, (count, distance) = steps
+    if count.literal == 1:
+        each(f, base, inner, row)
+        return
+
+    def body(index: Value, _: list[Value]) -> Sequence[Value]:
+        each(f, base + index * distance, inner, row)
+        return ()
+
+    f.for_loop(count.like(0), count, 1, (), body, polls=False)
+
+
+def joined(steps: Sequence[Step], length: Value) -> tuple[list[Step], Value]:
+    """Rows without gaps as one long row."""
+    if not steps:
+        return [], length
+    (count, distance), *others = steps
+    adjacent = distance == length
+    return [(adjacent.select(count.like(1), count), distance), *others], adjacent.select(length * count, length)
+
+
+# --- on chip --------------------------------------------------------------------------------------------------------
+
+
+class Rows:
+    """Emits what copies do to the shadow."""
+
+    def __init__(self, shadow: Shadow, suspect: Callable[[Function, Value], None]) -> None:
+        self.shadow = shadow
+        self.suspect = suspect
+
+    def on_chip(
+        self, core: Core, slot: int, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value
+    ) -> None:
+        """Rows of an on-chip memory; what is read must be defined."""
+        f = core.f
+        name = f"shadow_{space}_{slot}_{verb}"
+        routine = core.unit.routine(name, [I64, I64], lambda inner: self._routine(inner, space, slot, verb))
+        steps, length = joined(steps, length)
+        each(f, base, steps, lambda start: _call(f, routine, start, length))
+
+    def _routine(self, f: Function, space: Space, slot: int, verb: str) -> None:
+        address, length = f.parameters
+        visit = Visit(slot, clocks.known(f, slot), clocks.count(f, slot))
+        first = address.lshr(5)
+        end = (length + (BLOCK - 1)).lshr(5)
+        whole = length.lshr(8) * AT_ONCE
+
+        def some(index: Value, _: list[Value]) -> Sequence[Value]:
+            full = words.every(f, 64)
+            self._chunk(f, space, visit, verb, Touch(first + index, AT_ONCE, full, full), full)
+            return ()
+
+        f.for_loop(whole.like(0), whole, AT_ONCE, (), some, polls=False)
+
+        def rest() -> Sequence[Value]:
+            left = length & (CHUNK - 1)
+            touch = Touch(first + whole, AT_ONCE, _lowest(f, (left + WORD - 1).lshr(2)), _lowest(f, left.lshr(2)))
+            self._chunk(f, space, visit, verb, touch, _lowest(f, (end - whole) << 3))
+            return ()
+
+        f.choose(whole != end, rest)
+
+    def _chunk(self, f: Function, space: Space, visit: Visit, verb: str, touch: Touch, room: Value) -> None:
+        """Some blocks of a row; `room` are all words of the blocks that it reaches."""
+        shadow = self.shadow
+        if verb == "reads":
+            racy, undefined = shadow.read(f, space, visit, touch)
+            self.suspect(f, (racy | undefined) != 0)
+            return
+        self.suspect(f, shadow.write(f, space, visit, touch, None))
+        if space is Space.UB and visit.slot == SLOT[Pipe.MTE2] and not touch.is_full:
+            # hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything
+            place = shadow.defined(f, space, touch)
+            place.store(place.load(I64) & ~(room & ~touch.whole))
+
+
+def _lowest(f: Function, count: Value) -> Value:
+    """So many bits, less than 64 of them or all."""
+    some = (f.constant(I64, 1) << (count & 63)) - 1
+    return (count >= 64).select(f.constant(I64, -1), some)
+
+
+def _call(f: Function, routine: Function, *arguments: Value) -> None:
+    f.call(routine, *arguments)
+
+
+# --- in GM ----------------------------------------------------------------------------------------------------------
+
+
+def in_global(
+    core: Core,
+    suspect: Callable[[Function, Value], None],
+    slot: int,
+    verb: str,
+    base: Value,
+    steps: Sequence[Step],
+    length: Value,
+) -> None:
+    """Records of rows in GM: one for each combination of all but the innermost steps."""
+    f = core.f
+    one = f.constant(I64, 1)
+    routine = core.unit.routine("record", [I64] * 5, lambda inner: _record(inner, suspect))
+    steps, length = joined(steps, length)
+    (count, distance), *others = steps or [(one, one)]
+    kind = f.constant(I64, kind_of(slot, verb))
+    each(f, base, others, lambda start: _call(f, routine, start, length, count, distance, kind))
+
+
+def _record(f: Function, suspect: Callable[[Function, Value], None]) -> None:
+    start, length, count, distance, kind = f.parameters
+    following = clocks.at(f, layout.NEXT_RECORD)
+    place = following.load(PTR, 8)
+    after = place.at(RECORD_BYTES)
+    full = f.emit(I64, f"ptrtoint {after} to i64") > clocks.at(f, layout.LAST_RECORD).load(I64, 8)
+    suspect(f, full)
+    f.settle()  # there is no other place to go to
+    following.store(after, 8)
+    slot = kind.lshr(1)
+    stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
+    block = f.word(Word.BLOCK).load(I64, 8)
+    for number, word in enumerate((start, length, count, distance, kind, block, stamp.zext(I64))):
+        place.at(8 * number).store(word, 8)
+    knows = (slot == layout.STORES).select(slot.like(layout.STEPS), slot)
+    clock = clocks.at(f, layout.KNOWN).at(knows * ROW).load(clocks.CLOCK, ROW)
+    place.at(CLOCK_AT).store(clock, 8)
+    last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
+    last.store(((kind & 1) != 0).select(stamp, last.load(I32, 4)), 4)

@@ -1,0 +1,188 @@
+"""What single instructions are remarked on for, as conditions without words: where one holds, the block is judged.
+
+Each is what the reference engine tells an observer of (`core.lint`, `core.complain` in its rooms), or more. Copies have
+theirs where they are checked (native/burst.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation
+
+from ptosim.effects.record import Static
+from ptosim.language.operation import PTOOperation
+from ptosim.native.context import Register
+from ptosim.native.core import Core
+from ptosim.native.ir import I32, I64, Value
+from ptosim.native.observe import clocks, layout
+from ptosim.native.registers import Mask, any_lane
+
+if TYPE_CHECKING:
+    from ptosim.native.program import Body
+
+FARTHEST = 1 << 47
+"""Offsets beyond this, in elements, may wrap."""
+
+Suspect = Callable[[Value], None]
+Rule = Callable[["Body", PTOOperation, Static], Value]
+
+
+def remark(body: Body, op: Operation, static: Static, suspect: Suspect) -> None:
+    """Suspect an instruction where its rule says so, or where its address may wrap."""
+    if not isinstance(op, PTOOperation):
+        return
+    if op.name in RULES:
+        suspect(RULES[op.name](body, op, static))
+    if "offset" in op.operand_roles:
+        for value in op.segment("offset"):
+            suspect(_far(body.scalar(value)))
+
+
+def _far(offset: Value) -> Value:
+    """Whether an offset may make an address wrap past 2^63."""
+    wide = offset.signed(I64)
+    if wide.range.within(-FARTHEST, FARTHEST):
+        return _no(wide)
+    return (wide + FARTHEST).compare("ugt", 2 * FARTHEST)
+
+
+def _no(value: Value) -> Value:
+    """A condition that never holds."""
+    return value.compare("ne", value)
+
+
+def _operand(body: Body, op: PTOOperation, role: str) -> Value:
+    (value,) = op.segment(role)
+    return body.scalar(value)
+
+
+def _mask(body: Body, op: PTOOperation) -> Mask:
+    (value,) = op.segment("mask")
+    mask = body[value]
+    assert isinstance(mask, Mask)
+    return mask
+
+
+def _not_full(mask: Mask, width: int) -> Value:
+    """Whether some lane of a mask is off."""
+    return any_lane(~mask.lanes(width))
+
+
+def _addptr(body: Body, op: PTOOperation, static: Static) -> Value:
+    return _operand(body, op, "pointer").compare("ugt", 1 << 62)
+
+
+def _count(body: Body, op: PTOOperation, static: Static) -> Value:
+    """A count is read without sign."""
+    return _operand(body, op, "count") < 0
+
+
+def _interleaved(body: Body, op: PTOOperation, static: Static) -> Value:
+    """An interleaving store ignores its mask."""
+    return _not_full(_mask(body, op), static.elements["low"].bytes)
+
+
+def _shift(body: Body, op: PTOOperation, static: Static) -> Value:
+    """A shift by the width has no defined result."""
+    amount = _operand(body, op, "rhs")
+    return amount.compare("uge", amount.kind.bits)
+
+
+def _division(body: Body, op: PTOOperation, static: Static) -> Value:
+    """By zero, or of the lowest number by -1."""
+    dividend, divisor = _operand(body, op, "lhs"), _operand(body, op, "rhs")
+    lowest = dividend == -(1 << (dividend.kind.bits - 1))
+    return (divisor == 0) | ((divisor == -1) & lowest)
+
+
+def _requirement(body: Body, op: PTOOperation, static: Static) -> Value:
+    return _operand(body, op, "condition") ^ True
+
+
+def _vector_division(body: Body, op: PTOOperation, static: Static) -> Value:
+    """Active lanes of integers that divide by zero."""
+    element = static.elements["rhs"]
+    divisor = _operand(body, op, "rhs")
+    if not element.is_integer:
+        return _no(body.f.constant(I64, 0))
+    return any_lane((divisor == 0) & _mask(body, op).lanes(element.bytes))
+
+
+def _widening(body: Body, op: PTOOperation, static: Static) -> Value:
+    """No text says whether the mask of a widening conversion selects lanes of the source or of the result."""
+    result, source = static.elements["result"], static.elements["input"]
+    if result.bytes <= source.bytes:
+        return _no(body.f.constant(I64, 0))
+    return _not_full(_mask(body, op), source.bytes)
+
+
+# --- loop registers of copies, which should be written for each copy that relies on them ----------------------------
+
+
+def _loop_sizes(direction: str) -> tuple[Register, Register]:
+    return Register[f"{direction.upper()}_LOOP1_SIZE"], Register[f"{direction.upper()}_LOOP2_SIZE"]
+
+
+def _fresh(body: Body, direction: str) -> Value:
+    """The address of the word that says whether the loop sizes were written since the last copy."""
+    return clocks.at(body.f, layout.FRESH + 4 * DIRECTIONS.index(direction))
+
+
+def _resizing(direction: str) -> Rule:
+    def rule(body: Body, op: PTOOperation, static: Static) -> Value:
+        _fresh(body, direction).store(body.f.constant(I32, 1), 4)
+        return _no(body.f.constant(I64, 0))
+
+    return rule
+
+
+def _relying(direction: str) -> Rule:
+    """Loops of several rounds that an earlier copy has used already, or strides that one with clauses overwrites."""
+
+    def rule(body: Body, op: PTOOperation, static: Static) -> Value:
+        fresh = _fresh(body, direction)
+        stale = fresh.load(I32, 4) == 0
+        fresh.store(body.f.constant(I32, 0), 4)
+        first, second = (body.registers[register] for register in _loop_sizes(direction))
+        return ((first != 1) | (second != 1)) & stale
+
+    return rule
+
+
+def _overwriting(direction: str) -> Rule:
+    def rule(body: Body, op: PTOOperation, static: Static) -> Value:
+        _fresh(body, direction).store(body.f.constant(I32, 0), 4)
+        return _no(body.f.constant(I64, 0))
+
+    return rule
+
+
+def left_set(core: Core) -> Value:
+    """Whether loop sizes are not what they were at the start of the block."""
+    registers = [register for direction in DIRECTIONS for register in _loop_sizes(direction)]
+    return reduce(lambda one, other: one | other, (core.register(register) != 1 for register in registers))
+
+
+DIRECTIONS = ("outtoub", "ubtoout", "outtol1")
+
+RULES: Mapping[str, Rule] = {
+    "pto.addptr": _addptr,
+    **{f"pto.plt_b{bits}": _count for bits in (8, 16, 32)},
+    "pto.vstsx2": _interleaved,
+    "pto.vdiv": _vector_division,
+    "pto.vcvt": _widening,
+    "pto.sim.require": _requirement,
+    **{f"pto.set_loop_size_{direction}": _resizing(direction) for direction in DIRECTIONS},
+    "pto.copy_gm_to_ubuf": _relying("outtoub"),
+    "pto.copy_ubuf_to_gm": _relying("ubtoout"),
+    "pto.mte_gm_ub": _overwriting("outtoub"),
+    "pto.mte_ub_gm": _overwriting("ubtoout"),
+    **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
+    **{
+        f"arith.{name}": _division
+        for name in ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")
+    },
+}

@@ -1,0 +1,57 @@
+"""What is known of a vector scope before it runs: whether its accesses may alias, and which loads a store may overtake.
+
+Loads that the same stores may overtake are a class; a store looks only at the classes that it is in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from ptosim.effects.catalogue import effects
+from ptosim.language.dependence import stores, waiting
+from ptosim.language.pointer import LoadScalar, StoreScalar
+from ptosim.language.static import static_of
+from ptosim.language.sync_fence import MemBar
+
+Class = frozenset[Operation]
+"""The stores that may overtake some loads."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """One entry of the vector pipe."""
+
+    stores: Class
+    overtaken: dict[Operation, Class]
+    """Of the loads that some store need not wait for: which ones."""
+    is_fenced: bool
+    """A mem_bar that orders everything stands in it."""
+    has_scalar_accesses: bool
+
+    def classes(self, store: Operation) -> list[Class]:
+        """The classes of loads that a store may overtake."""
+        return sorted({each for each in self.overtaken.values() if store in each}, key=len)
+
+
+def scope_of(op: Operation, target: str) -> Scope:
+    """Without calls: kernels that have any in a scope are not observed natively."""
+    writing = frozenset(stores(op, target))
+    overtaken: dict[Operation, Class] = {}
+    for load in _loads(op, target):
+        reached = waiting(load, lambda _: (), {})
+        if behind := writing - reached:
+            overtaken[load] = behind
+    inside = list(op.walk())
+    scalar = any(isinstance(each, LoadScalar | StoreScalar) for each in inside)
+    return Scope(writing, overtaken, any(isinstance(each, MemBar) for each in inside), scalar)
+
+
+def _loads(scope: Operation, target: str) -> list[Operation]:
+    found: list[Operation] = []
+    for op in scope.walk():
+        record = effects().get(op.name)
+        if record and any(access.direction == "read" for access in record.accesses(static_of(op, target))):
+            found.append(op)
+    return found

@@ -1,0 +1,185 @@
+"""The shadow of on-chip memories, as compiled code keeps it: who touched each block last, and which words are defined.
+
+A block of 32 bytes has a stamp per pipe and direction; a word of four bytes has a bit that says whether it is defined
+(neither undefined nor made from what is), and in UB one that says whether the scope that runs has stored to it. The
+latter holds only where the block's stamp is that of the scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ptosim.effects.names import Pipe, Space
+from ptosim.machine.sync import SLOT
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I8, I32, Value
+from ptosim.native.observe import clocks, words
+from ptosim.native.observe.layout import BLOCK, STEPS, STORES, WORD, Layout
+from ptosim.native.registers import extract, splat
+
+V = SLOT[Pipe.V]
+
+
+@dataclass(frozen=True, eq=False)
+class Touch:
+    """The blocks of an access, from one on, and its words in them: those touched, and those covered wholly."""
+
+    block: Value
+    count: int
+    some: Value
+    whole: Value
+
+    @property
+    def is_full(self) -> bool:
+        """Whether every word of every block is touched, for certain."""
+        return self.some.literal == -1
+
+
+def vector(f: Function, address: Value, extent: int) -> Touch:
+    """Bytes from the beginning of a block on."""
+    count = -(-extent // BLOCK)
+    assert count & (count - 1) == 0, f"{extent} bytes"
+    bits = count * BLOCK // WORD
+    covered = (1 << (extent // WORD)) - 1
+    touched = (1 << -(-extent // WORD)) - 1
+    kind = words.integer(bits)
+    some, whole = (f.constant(kind, number) for number in (touched, covered))
+    return Touch(address.lshr(5), count, some, whole)
+
+
+def element(f: Function, address: Value, extent: int) -> Touch:
+    """Bytes inside of one block, aligned to their number."""
+    place = (address.lshr(2) & 7).trunc(I8)
+    some = f.constant(I8, (1 << max(1, extent // WORD)) - 1) << place
+    return Touch(address.lshr(5), 1, some, some if extent >= WORD else f.constant(I8, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """Who accesses memory: the slot under which it is counted, what it knows, and its stamp."""
+
+    slot: int
+    clock: Value
+    stamp: Value
+
+    def limit(self, slot: int) -> Value:
+        """Stamps of a pipe above this one are in no order with the access."""
+        return extract(self.clock, slot)
+
+
+class Shadow:
+    """Emits what accesses do to the shadow."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.stored = layout.room(Space.UB, 1) if "ub" in layout.sizes else 0
+        self.loaded: dict[object, int] = {}
+        """Per class of loads that some store of their scope could overtake: stamps of the blocks they have read."""
+
+    # --- parts --------------------------------------------------------------------------------------------------------
+
+    def stamps(self, f: Function, track: int, touch: Touch) -> Value:
+        """The address of the stamps of an access in a track."""
+        return clocks.at(f, track).at(touch.block << 2)
+
+    def defined(self, f: Function, space: Space, touch: Touch) -> Value:
+        return clocks.at(f, self.layout.defined[space]).at(touch.block)
+
+    def conflicts(self, f: Function, space: Space, verb: str, visit: Visit, touch: Touch) -> Value:
+        """The blocks that another pipe has touched out of order with this access."""
+        kind = I32.vector(touch.count)
+        found = f.constant(I1.vector(touch.count), 0)
+        for slot, other in self.layout.opposing(space, verb):
+            if slot == visit.slot and slot in clocks.SERIAL:
+                continue
+            if {slot, visit.slot} <= {STEPS, STORES}:
+                continue  # the scalar unit is in order with itself
+            stamps = self.stamps(f, self.layout.tracks[space, slot, other], touch).load(kind, 4)
+            later = stamps.compare("ugt", splat(f, visit.limit(slot), touch.count))
+            if slot == visit.slot:  # an entry is in order with itself
+                later = later & (stamps != splat(f, visit.stamp, touch.count))
+            found = found | later
+        return found
+
+    def touched(self, f: Function, touch: Touch) -> Value:
+        """The blocks of which some word is touched."""
+        if touch.is_full:
+            return f.constant(I1.vector(touch.count), 1)
+        return touch.some.bitcast(I8.vector(touch.count)) != 0
+
+    def put_stamp(self, f: Function, track: int, stamp: Value, touch: Touch) -> None:
+        place = self.stamps(f, track, touch)
+        stamps = splat(f, stamp, touch.count)
+        if not touch.is_full:
+            before = place.load(I32.vector(touch.count), 4)
+            stamps = self.touched(f, touch).select(stamps, before)
+        place.store(stamps, 4)
+
+    def any_block(self, blocks: Value) -> Value:
+        return blocks.bitcast(words.integer(blocks.kind.lanes)) != 0
+
+    def as_words(self, blocks: Value) -> Value:
+        """All words of some blocks."""
+        return blocks.sext(I8).bitcast(words.integer(8 * blocks.kind.lanes))
+
+    # --- accesses -----------------------------------------------------------------------------------------------------
+
+    def read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> tuple[Value, Value]:
+        """Note a read; gives the touched words that are racy, and those that are not defined."""
+        racy = self.as_words(self.conflicts(f, space, "reads", visit, touch)) & touch.some
+        undefined = ~self.defined(f, space, touch).load(touch.some.kind) & touch.some
+        self._stamp(f, space, visit, "reads", touch)
+        return racy, undefined
+
+    def write(self, f: Function, space: Space, visit: Visit, touch: Touch, taint: Value | None) -> Value:
+        """Note a write of words of which some are tainted; gives whether it is in conflict with another access."""
+        wrong = self.conflicts(f, space, "writes", visit, touch)
+        if not touch.is_full:
+            wrong = wrong & self.touched(f, touch)
+        place = self.defined(f, space, touch)
+        if touch.is_full and taint is None:
+            place.store(touch.whole)
+        else:
+            now = place.load(touch.some.kind) | touch.whole
+            place.store(now if taint is None else now & ~(taint & touch.some))
+        self._stamp(f, space, visit, "writes", touch)
+        return self.any_block(wrong)
+
+    def _stamp(self, f: Function, space: Space, visit: Visit, verb: str, touch: Touch) -> None:
+        """Leave a stamp where an access of another entry may look for it."""
+        others = [slot for slot, _ in self.layout.opposing(space, verb)]
+        asked = any(slot != visit.slot or slot not in clocks.SERIAL for slot in others)
+        if asked or (verb == "writes" and visit.slot == V):
+            self.put_stamp(f, self.layout.tracks[space, visit.slot, verb], visit.stamp, touch)
+
+    # --- aliases inside of a scope ------------------------------------------------------------------------------------
+
+    def aliases_store(self, f: Function, visit: Visit, touch: Touch) -> Value:
+        """Whether the scope has stored to a word of this access before."""
+        return (self.stored_words(f, visit, touch) & touch.some) != 0
+
+    def stored_words(self, f: Function, visit: Visit, touch: Touch) -> Value:
+        """The words of these blocks that the scope has stored to."""
+        track = self.layout.tracks[Space.UB, V, "writes"]
+        stamps = self.stamps(f, track, touch).load(I32.vector(touch.count), 4)
+        current = self.as_words(stamps == splat(f, visit.stamp, touch.count))
+        return clocks.at(f, self.stored).at(touch.block).load(touch.some.kind) & current
+
+    def note_store(self, f: Function, touch: Touch, before: Value) -> None:
+        """The scope stores to these words; before it had stored to some of these blocks."""
+        clocks.at(f, self.stored).at(touch.block).store(touch.some if touch.is_full else touch.some | before)
+
+    def loads(self, classes: object) -> int:
+        """The track of a class of loads."""
+        if classes not in self.loaded:
+            self.loaded[classes] = self.layout.room(Space.UB, 4)
+        return self.loaded[classes]
+
+    def overtakes(self, f: Function, visit: Visit, touch: Touch, classes: Sequence[object]) -> Value:
+        """Whether a store may overtake a load of one of these classes."""
+        found = f.constant(I1.vector(touch.count), 0)
+        for each in classes:
+            stamps = self.stamps(f, self.loads(each), touch).load(I32.vector(touch.count), 4)
+            found = found | (stamps == splat(f, visit.stamp, touch.count))
+        return self.any_block(found & self.touched(f, touch))

@@ -1,0 +1,140 @@
+"""Accesses to GM that meet: which blocks have any that the sanitizer might complain of.
+
+After a run every copy has left a record (rows.py). Two records of one buffer that overlap, one of them a write, are in
+order if they belong to the same block and the clock of one knows that the other has ended. All others make the blocks
+of both suspicious. It is exact to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.machine.memory import OFFSET_BITS
+from ptosim.native.observe.layout import RECORD_WORDS, STEPS, STORES
+
+Integers = NDArray[np.int64]
+START, LENGTH, COUNT, DISTANCE, KIND, BLOCK, STAMP, _, CLOCK = range(9)
+
+MOST_ROWS = 1 << 24
+MOST_PAIRS = 1 << 24
+"""What is looked at one by one; where there is more, everything in a buffer is suspicious."""
+
+
+class Pieces(NamedTuple):
+    """Bytes in a row, each with the record that it belongs to."""
+
+    low: Integers
+    high: Integers
+    record: Integers
+
+
+def all_records(parts: Sequence[bytes]) -> Integers:
+    """The records of all workers, one in a row."""
+    return np.frombuffer(b"".join(parts), np.int64).reshape(-1, RECORD_WORDS)
+
+
+def suspicious_blocks(records: Integers) -> set[int]:
+    """The blocks with accesses to GM that may be out of order."""
+    if not len(records):
+        return set()
+    found: set[int] = set()
+    buffers = records[:, START] >> OFFSET_BITS
+    written = np.unique(buffers[(records[:, KIND] & 1) == 1])
+    for buffer in written:
+        found |= _in_buffer(records[buffers == buffer])
+    return found
+
+
+def _in_buffer(records: Integers) -> set[int]:
+    hull = Pieces(
+        records[:, START],
+        records[:, START] + (records[:, COUNT] - 1) * records[:, DISTANCE] + records[:, LENGTH],
+        np.arange(len(records)),
+    )
+    writes = (records[:, KIND] & 1) == 1
+    meeting = _meeting(hull, writes)
+    if not len(meeting):
+        return set()
+    concerned = records[meeting]
+    if concerned[:, COUNT].max() > 1:
+        if int(concerned[:, COUNT].sum()) > MOST_ROWS:
+            return set(concerned[:, BLOCK].tolist())
+        pieces = _rows(concerned)
+        again = _meeting(pieces, writes[meeting][pieces.record])
+        pieces = Pieces(*(column[again] for column in pieces))
+    else:
+        pieces = Pieces(hull.low[meeting], hull.high[meeting], np.arange(len(meeting)))
+    return _out_of_order(concerned, pieces)
+
+
+def _rows(records: Integers) -> Pieces:
+    """Every row by itself."""
+    counts = records[:, COUNT]
+    record = np.repeat(np.arange(len(records)), counts)
+    number = np.arange(len(record)) - np.repeat(np.cumsum(counts) - counts, counts)
+    low = records[record, START] + number * records[record, DISTANCE]
+    return Pieces(low, low + records[record, LENGTH], record)
+
+
+def _meeting(pieces: Pieces, writes: NDArray[np.bool_]) -> Integers:
+    """Those that overlap another one, one of the two a write."""
+    order = np.argsort(pieces.low, kind="stable")
+    low, high, write = pieces.low[order], pieces.high[order], writes[order]
+    hit = np.zeros(len(order), np.bool_)
+    first = np.iinfo(np.int64).min
+    if len(order) > 1:
+        before = np.maximum.accumulate(high)[:-1]
+        before_write = np.maximum.accumulate(np.where(write, high, first))[:-1]
+        hit[1:] = low[1:] < np.where(write[1:], before, before_write)
+        # and from the other end: what a later one begins inside of
+        end = np.iinfo(np.int64).max
+        following = np.minimum.accumulate(low[::-1])[::-1][1:]
+        following_write = np.minimum.accumulate(np.where(write, low, end)[::-1])[::-1][1:]
+        hit[:-1] |= high[:-1] > np.where(write[:-1], following, following_write)
+    return order[hit]
+
+
+def _out_of_order(records: Integers, pieces: Pieces) -> set[int]:
+    found: set[int] = set()
+    clocks = np.ascontiguousarray(records[:, CLOCK:]).view(np.uint32)
+    total = 0
+    for first, second in _pairs(pieces):
+        total += len(first)
+        if total > MOST_PAIRS:
+            return set(records[:, BLOCK].tolist())
+        one, other = pieces.record[first], pieces.record[second]
+        conflict = ((records[one, KIND] | records[other, KIND]) & 1) == 1
+        conflict &= one != other
+        one, other = one[conflict], other[conflict]
+        ordered = _ordered(records, clocks, one, other) | _ordered(records, clocks, other, one)
+        ordered &= records[one, BLOCK] == records[other, BLOCK]
+        for side in (one, other):
+            found |= set(np.unique(records[side[~ordered], BLOCK]).tolist())
+    return found
+
+
+def _pairs(pieces: Pieces) -> Iterator[tuple[Integers, Integers]]:
+    """All pairs that overlap, in portions."""
+    order = np.argsort(pieces.low, kind="stable")
+    low, high = pieces.low[order], pieces.high[order]
+    left = np.arange(len(order) - 1)
+    distance = 1
+    while len(left):
+        left = left[left + distance < len(order)]
+        left = left[low[left + distance] < high[left]]
+        if len(left):
+            yield order[left], order[left + distance]
+        distance += 1
+
+
+def _ordered(records: Integers, clocks: Any, first: Integers, second: Integers) -> NDArray[np.bool_]:
+    """Whether the end of the first is known where the second starts."""
+    slots = records[first, KIND] >> 1
+    known = clocks[second, slots].astype(np.int64) >= records[first, STAMP]
+    scalar = np.isin(slots, (STEPS, STORES)) & np.isin(records[second, KIND] >> 1, (STEPS, STORES))
+    same = (records[first, KIND] >> 1 == records[second, KIND] >> 1) & (records[first, STAMP] == records[second, STAMP])
+    return known | scalar | same

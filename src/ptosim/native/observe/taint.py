@@ -1,0 +1,177 @@
+"""How doubt travels from register to register in compiled code: a bit for each word of a register.
+
+The rules over-approximate those of reference/taint.py, by what the effects record says: lane to lane where an
+instruction is element-wise, else from any active word to all. A mask or a scalar made of a doubtful word is a
+suspicion at once, and so is a doubtful register that crosses a join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.effects.record import Effects, Spread, Static
+from ptosim.effects.vector_memory import LoadMode, StoreMode
+from ptosim.language.compare import VSel
+from ptosim.language.operation import PTOOperation
+from ptosim.language.types import VregType, element_of
+from ptosim.native.flow import Function
+from ptosim.native.ir import Value
+from ptosim.native.observe import words
+from ptosim.native.registers import Mask
+
+if TYPE_CHECKING:
+    from ptosim.native.program import Body
+
+GATES = ("mask", "seed")
+"""The roles of operands that say which lanes take part."""
+
+
+@dataclass
+class Instruction:
+    """An instruction while its code is built: what it has read from memory, and what it is about to store."""
+
+    op: Operation
+    record: Effects | None
+    static: Static
+    loaded: list[Value] = field(default_factory=list[Value])
+    """Per access, the words that are not defined or racy."""
+    stored: Value | None = None
+    """The doubtful words of what it stores, in the order of memory; None where it is clean for certain."""
+
+
+class Doubts:
+    """The doubtful words of each register of the functions that are being built."""
+
+    def __init__(self) -> None:
+        self._of: dict[SSAValue, Value] = {}
+
+    def of(self, value: SSAValue) -> Value | None:
+        """The words of a register; None where all are clean for certain."""
+        return self._of.get(value)
+
+    def put(self, value: SSAValue, taint: Value | None) -> None:
+        if taint is None or taint.literal == 0:
+            self._of.pop(value, None)
+        else:
+            self._of[value] = taint
+
+    def operands(self, op: Operation) -> list[tuple[SSAValue, Value]]:
+        """Those of an instruction that may be doubtful."""
+        return [(value, taint) for value in op.operands if (taint := self.of(value)) is not None]
+
+
+def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Value | None:
+    """The doubtful words of what an instruction writes, as they will lie in memory."""
+    found = doubts.operands(instruction.op)
+    if not found or instruction.record is None:
+        return None
+    modes = [access.map for access in instruction.record.accesses(instruction.static) if access.direction == "write"]
+    if len(modes) == 1 and isinstance(modes[0], StoreMode):
+        return _collected(f, doubts, instruction, modes[0])
+    return None
+
+
+def _collected(f: Function, doubts: Doubts, instruction: Instruction, mode: StoreMode) -> Value:
+    """Through the table of a store, which may take bytes from two registers."""
+    registers = [value for value in instruction.op.operands if isinstance(value.type, VregType)]
+    parts: list[Value] = []
+    for number, register in enumerate(registers):
+        taint = doubts.of(register)
+        if taint is not None:
+            first = number * 256
+            table = tuple(byte - first if first <= byte < first + 256 else words.NOTHING for byte in mode.source)
+            padded = table + (words.NOTHING,) * (-len(table) % 4)
+            parts.append(words.moved(f, padded, taint))
+    return reduce(lambda one, other: one | other, parts)
+
+
+def results(body: Body, doubts: Doubts, instruction: Instruction) -> Sequence[tuple[SSAValue, Value | None]]:
+    """The doubtful words of each result that is a register. Those of a mask or scalar: None, or a suspicion."""
+    op, record = instruction.op, instruction.record
+    found = doubts.operands(op)
+    if record is None or (not found and not instruction.loaded):
+        return [(result, None) for result in op.results]
+    if instruction.loaded:
+        return _loaded(body, instruction)
+    if record.taint.spread is Spread.NONE:
+        return [(result, None) for result in op.results]
+    taint = _spread(body, doubts, instruction, [each for _, each in found])
+    return [(result, taint) for result in op.results]
+
+
+def _loaded(body: Body, instruction: Instruction) -> Sequence[tuple[SSAValue, Value | None]]:
+    """What a load brings, as its table distributes it."""
+    f, op, record = body.f, instruction.op, instruction.record
+    assert record is not None
+    (access, *_) = record.accesses(instruction.static)
+    registers = [result for result in op.results if isinstance(result.type, VregType)]
+    if not isinstance(access.map, LoadMode) or len(instruction.loaded) != 1:
+        taint = words.if_any(f, reduce(_either, (words.if_any(f, each) for each in instruction.loaded)))
+        return [(result, taint) for result in op.results]
+    (loaded,) = instruction.loaded
+    found: list[tuple[SSAValue, Value | None]] = []
+    for result, table in zip(registers, access.map.tables, strict=False):
+        size = loaded.kind.bits
+        where = table if access.map.footprint >= 32 else tuple(0 if byte == 0 else byte for byte in table)
+        taint = words.moved(f, where, loaded) if access.map.footprint >= 32 else words.if_any(f, loaded)
+        assert size
+        found.append((result, _gated(body, instruction, taint, element_of(result.type).bytes)))
+    return found
+
+
+def _either(one: Value, other: Value) -> Value:
+    return one | other
+
+
+def _mask(body: Body, op: Operation) -> Mask | None:
+    if not isinstance(op, PTOOperation):
+        return None
+    for role in GATES:
+        if role in op.operand_roles:
+            for value in op.segment(role):
+                mask = body[value]
+                return mask if isinstance(mask, Mask) else None
+    return None
+
+
+def _gated(body: Body, instruction: Instruction, taint: Value, width: int) -> Value:
+    """The words that a mask lets through, where it has as many lanes as the register."""
+    mask = _mask(body, instruction.op)
+    if mask is None or instruction.static.mask_strides.get("mask", 0) != min(width, 4):
+        return taint
+    return taint & words.of_mask(body.f, mask, width)[0]
+
+
+def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequence[Value]) -> Value:
+    f, op, record = body.f, instruction.op, instruction.record
+    assert record is not None
+    registers = [value for value in (*op.operands, *op.results) if isinstance(value.type, VregType)]
+    widths = {element_of(value.type).bytes for value in registers}
+    width = element_of(registers[0].type).bytes if registers else 4
+    kept = _kept(doubts, instruction)
+    union = words.widened(f, reduce(_either, taints), width)
+    if isinstance(op, VSel):  # each lane of the result is the same lane of one operand or the other
+        return union
+    if record.taint.spread is Spread.ELEMENTWISE and len(widths) == 1:
+        gated = _gated(body, instruction, union, width)
+        if kept is None:
+            return gated
+        mask = _mask(body, op)
+        return gated | (kept if mask is None else kept & ~words.of_mask(f, mask, width)[1])
+    gated = union if record.taint.placed_by_mask else _gated(body, instruction, union, width)
+    return words.if_any(f, gated if kept is None else gated | kept)
+
+
+def _kept(doubts: Doubts, instruction: Instruction) -> Value | None:
+    """The words of an operand whose lanes stay where the mask is off."""
+    op, record = instruction.op, instruction.record
+    if record is None or record.taint.keeps is None or not isinstance(op, PTOOperation):
+        return None
+    for value in op.segment(record.taint.keeps):
+        return doubts.of(value)
+    return None

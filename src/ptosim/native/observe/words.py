@@ -1,0 +1,96 @@
+"""Bits of words: which four bytes of a register, or of an access, something holds for. One machine integer each.
+
+A word counts as touched where some byte of it is, and as covered where all are: elements of one and two bytes may leave
+a word half done, which then is neither defined nor clean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache, reduce
+
+from ptosim.native.flow import Function
+from ptosim.native.ir import I1, I64, Type, Value
+from ptosim.native.observe.layout import WORD
+from ptosim.native.registers import Mask, shuffle
+
+REGISTER_WORDS = 64
+NOTHING = -1
+
+
+def integer(bits: int) -> Type:
+    return Type(f"i{bits}")
+
+
+def every(f: Function, bits: int) -> Value:
+    return f.constant(integer(bits), -1)
+
+
+def of_lanes(f: Function, lanes: Value, width: int) -> tuple[Value, Value]:
+    """Of lanes of so many bytes each: the words of which some byte is active, and those of which all are."""
+    count = lanes.kind.lanes
+    bits = max(1, count * width // WORD)
+    if lanes.text == "splat (i1 true)":
+        return every(f, bits), every(f, bits)
+    if width >= WORD:
+        spread = [lane for lane in range(count) for _ in range(width // WORD)]
+        found = shuffle(f, spread, lanes).bitcast(integer(bits))
+        return found, found
+    parts = WORD // width
+    columns = [shuffle(f, range(part, count, parts), lanes) for part in range(parts)]
+    some = reduce(lambda one, other: one | other, columns)
+    whole = reduce(lambda one, other: one & other, columns)
+    return some.bitcast(integer(bits)), whole.bitcast(integer(bits))
+
+
+def of_mask(f: Function, mask: Mask, width: int) -> tuple[Value, Value]:
+    """The words of a register whose lanes, of so many bytes, a mask enables: some byte, and all."""
+    if mask.is_full and mask.width <= width:
+        return every(f, REGISTER_WORDS), every(f, REGISTER_WORDS)
+    some = f.once(("some", mask.bits.text, width), lambda: of_lanes(f, mask.lanes(width), width)[0])
+    return some, f.once(("whole", mask.bits.text, width), lambda: of_lanes(f, mask.lanes(width), width)[1])
+
+
+def if_any(f: Function, bits: Value, kind: Type = I64) -> Value:
+    """All bits where one is set."""
+    return (bits != 0).select(f.constant(kind, -1), f.constant(kind, 0))
+
+
+@cache
+def _sources(table: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Of a table of bytes: the words that each word of the result has bytes from."""
+    starts = range(0, len(table), WORD)
+    return tuple(
+        tuple(sorted({byte // WORD for byte in table[start : start + WORD] if byte != NOTHING})) for start in starts
+    )
+
+
+def moved(f: Function, table: Sequence[int], bits: Value) -> Value:
+    """Bits of words where the bytes have gone: byte i of the result is byte table[i], or NOTHING."""
+    sources = _sources(tuple(table))
+    count, given = len(sources), bits.kind.bits
+    if count == given and all(source == (number,) for number, source in enumerate(sources)):
+        return bits
+    if len(set(sources)) == 1 and count > 1:
+        (source,) = set(sources)
+        return if_any(f, bits & sum(1 << word for word in source), integer(count))
+    lanes = bits.bitcast(I1.vector(given))
+    deepest = max(1, *map(len, sources))
+    found = f.constant(I1.vector(count), 0)
+    for depth in range(deepest):
+        order = [source[depth] if depth < len(source) else given for source in sources]
+        found = found | shuffle(f, order, lanes, lanes.like(0))
+    return found.bitcast(integer(count))
+
+
+def widened(f: Function, bits: Value, width: int) -> Value:
+    """Bits of words, those of one lane together where a lane has several words."""
+    if width <= WORD:
+        return bits
+    even, odd = 0x5555555555555555, 0xAAAAAAAAAAAAAAAA
+    return bits | ((bits & even) << 1) | (bits & wrapped(odd)).lshr(1)
+
+
+def wrapped(number: int) -> int:
+    """A constant of 64 bits as a signed number."""
+    return number - (1 << 64) if number >> 63 else number
