@@ -411,3 +411,69 @@ def test_a_transfer_that_is_not_waited_for() -> None:
     found = checked(fetched(wait=False))
     assert kinds(found) == [("race", "error"), ("undrained", "warning")]
     assert found[0].message == "MTE2 may read %window of rank 0[1536:2048] before S has written it"
+
+
+# --- polling ----------------------------------------------------------------------------------------------------------
+
+
+def polling(load: bool, notify: bool, rounds: int = 0) -> Writer:
+    """Rank 0 polls its word, by pto.comm.ttest or by loads, for ever or so many times; rank 1 perhaps notifies it."""
+    w = writer()
+    c0, limit = w.constant(0), w.constant(rounds or 10**6)
+    first = w.new(f"arith.cmpi eq, %rank, {w.constant(0, 'i32')} : i32")
+    mine, type_ = w.view("%words", (1,), "i32")
+    theirs = w.view(w.remote("%words", "i32", c0), (1,), "i32")
+    one, step = w.constant(1, "i32"), w.constant(1)
+    w.do(f"scf.if {first} {{")
+    w.do(f"%rounds = scf.while (%n = {c0}) : (index) -> index {{")
+    if load:
+        w.do(f"%seen = pto.load_scalar %words[{c0}] : !pto.ptr<i32> -> i32")
+        w.do(f"%open = arith.cmpi ne, %seen, {one} : i32")
+    else:
+        w.do(f"%ok = pto.comm.ttest({mine}, {one} : {type_}, i32) {{cmp = #pto<wait_cmp ge>}} -> i1")
+        w.do("%true = arith.constant true")
+        w.do("%open = arith.xori %ok, %true : i1")
+    w.do(f"%few = arith.cmpi slt, %n, {limit} : index")
+    w.do("%go = arith.andi %open, %few : i1")
+    w.do("scf.condition(%go) %n : index")
+    w.do("} do {")
+    w.do("^bb0(%m: index):")
+    w.do(f"%next = arith.addi %m, {step} : index")
+    w.do("scf.yield %next : index")
+    w.do("}")
+    w.do("%count = arith.index_cast %rounds : index to i32")
+    w.do(f"pto.store_scalar %count, %words[{w.constant(16)}] : !pto.ptr<i32>, i32")
+    w.do("} else {")
+    if notify:
+        w.notify(theirs, 1)
+    w.do("}")
+    return w
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("load", [True, False])
+def test_polling_ends_when_the_word_comes(engine: str, load: bool) -> None:
+    w = polling(load, notify=True)
+    if not load:
+        w.wait(w.view("%words", (1,), "i32", at=w.constant(32)), 0)
+    world = ptosim.World(2)
+    window, words = world.symmetric(4, "f4"), world.symmetric(64, "i4")
+    world.launch(w.kernel(), window, words, world.context(window), ptosim.RANK, ptosim.RANKS)
+    world.run(engine=engine)
+    assert words[0][0] == 1 and words[0][16] < 3
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_polling_that_is_bounded_ends_without(engine: str) -> None:
+    w = polling(False, notify=False, rounds=50)
+    world = ptosim.World(2)
+    window, words = world.symmetric(4, "f4"), world.symmetric(64, "i4")
+    world.launch(w.kernel(), window, words, world.context(window), ptosim.RANK, ptosim.RANKS)
+    world.run(engine=engine)
+    assert words[0][16] == 50
+
+
+def test_polling_for_ever_is_found() -> None:
+    (found,) = checked(polling(False, notify=False))
+    assert (found.kind, found.rank) == ("unmatched-wait", 0)
+    assert found.message == "S waits until %words[0] of rank 0 >= 1; it is 0, and nobody is left that would notify it"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
@@ -72,6 +72,8 @@ FLAG_BASES = {
 }
 
 
+MOST_POLLS = 1 << 16
+"""Looks at words in GM in a row, of all cores together, after which nothing is expected to change any more."""
 _RETURN = Site("return")
 _CORES = {CoreKind.AIC: "cube cores", CoreKind.AIV: "vector cores"}
 
@@ -89,6 +91,10 @@ class Schedule(Protocol):
 
     def give_way(self, core: Core, entry: Entry) -> None:
         """The SU could go on, but lets others go first; returns when the turn comes back."""
+        ...
+
+    def give_up(self, core: Core, entry: Entry) -> NoReturn:
+        """The SU would go on for ever without anything happening."""
         ...
 
     def drain(self, woken: list[PipeQueue]) -> None:
@@ -415,8 +421,21 @@ class Core:
         if watched.holds():
             self._watch(site, watched)
             return True
-        self._issue(Entry(site, Pipe.S, self, PASS))
+        self._pass(site, watched)
         return False
+
+    def poll(self, site: Site) -> None:
+        """A loop looks at GM once more: others get a turn, who may write there."""
+        self._pass(site, None)
+
+    def _pass(self, site: Site, watched: Watched | None) -> None:
+        """Let others go first. Where nobody has done anything else for long, nobody will."""
+        entry = Entry(site, Pipe.S, self, PASS)
+        entry.watched = watched
+        self.signals.fruitless += 1
+        if self.signals.fruitless > MOST_POLLS:
+            self.schedule.give_up(self, entry)
+        self._issue(entry)
 
     def _watch(self, site: Site, watched: Watched) -> None:
         entry = Entry(site, Pipe.S, self, WATCH)
@@ -442,6 +461,8 @@ class Core:
 
     def _issue(self, entry: Entry) -> Entry:
         queue = self.queues.get(entry.pipe)
+        if entry.kind is not PASS:
+            self.signals.fruitless = 0
         if queue is None:
             self._step(entry)
             return entry
@@ -475,7 +496,7 @@ class Core:
             take(entry)
         elif entry.notice is not None:
             self.signals.deliver(entry.notice)
-        elif tracker and entry.watched is not None:
+        elif tracker and entry.kind is WATCH:
             tracker.watch(entry)
         if tracker:
             tracker.step(entry)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 Reachable = Callable[["Core", Key], bool]
 
+_POLLED = Key("signal", 0, "a word in GM")
 SHOWN = 20  # lines of notes; a grid may have thousands of blocked heads
 
 
@@ -131,7 +132,10 @@ class _Search:
             groups = [self._releases(core, entry)]
         elif entry.watched:
             key = _signal_key(core, entry.watched)
-            groups = [self._writers(key)]
+            groups = [self._writers(core, key)]
+        elif entry.kind is Kind.PASS:
+            key = _POLLED
+            groups = [self._writers(core, key)]
         else:
             groups = [self._drains(core, entry)]
         releases = tuple(release for group in groups for release in group)
@@ -147,10 +151,14 @@ class _Search:
             return [Release(None, core, Pipe.S, self._heads(core, [Pipe.S]))]
         return queued
 
-    def _writers(self, key: Key) -> list[Release]:
-        """The scalar units that may still write a word: they stand somewhere, or their launch has not begun."""
+    def _writers(self, waiting: Core, key: Key) -> list[Release]:
+        """The scalar units that may still write a word: they stand somewhere, or their launch has not begun. Whoever
+        polls does not change it by going on."""
         found: list[Release] = []
+        polls = waiting.waiting is not None and waiting.waiting.kind is Kind.PASS
         for core in self.cores:
+            if polls and core is waiting:
+                continue
             if (core, Pipe.S) in self.places:
                 behind = self._heads(core, [Pipe.S])
             elif core.started:
@@ -273,6 +281,8 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
         what = f"the queue of {head.full.pipe} is full ({QUEUE_LIMIT} entries)"
     elif head.entry.watched:
         what = _condition(head)
+    elif head.entry.kind is Kind.PASS:
+        what = f"looks at {head.key} again and again"
     elif head.key is None:
         what = f"waits until {'all pipes are' if head.entry.pipe is Pipe.ALL else f'{head.pipe} is'} empty"
     elif head.counter is None:

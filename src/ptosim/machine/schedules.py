@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import Pipe
@@ -78,6 +78,10 @@ class ProgramSchedule:
 
     def give_way(self, core: Core, entry: Entry) -> None:
         self._suspend(core, entry, None)
+
+    def give_up(self, core: Core, entry: Entry) -> NoReturn:
+        core.waiting = entry
+        raise self.turns.stuck()
 
     def drain(self, woken: list[PipeQueue]) -> None:
         """Empty the queues that were set free, and first those that this sets free in turn."""
@@ -153,6 +157,10 @@ class QueuedSchedule:
         core.waiting = None
 
     give_way = block
+
+    def give_up(self, core: Core, entry: Entry) -> NoReturn:
+        core.waiting = entry
+        raise self.turns.stuck()
 
     def drain(self, woken: list[PipeQueue]) -> None:
         """Pipes that were set free are actors like any other."""

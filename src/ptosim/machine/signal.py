@@ -148,6 +148,8 @@ class Signals:
         self.doubted: dict[Step, set[Step]] = {}
         self._passed: dict[int, list[Passed]] = {}
         self._before = 0
+        self.fruitless = 0
+        """Looks in vain since anybody has done anything else."""
 
     def deliver(self, notice: Notice) -> None:
         self._before = notice.words.read(0)

@@ -41,6 +41,7 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "semaphore_set": (Pipe, int, Form),
     "semaphore_wait": (Pipe, int, Form),
     "syncall": (core_kinds,),
+    "poll": (),
 }
 
 

@@ -122,6 +122,8 @@ class Core:
         self.stop = stop
         self.polls = len(machine.cluster.cores) > 1
         """Whether loops look at `stop`: a core alone runs on the main thread, where an interrupt arrives by itself."""
+        self.together = False
+        """Whether it runs together with other blocks, which it may wait for."""
         self.config = Config()
         self.ctrl = self.scope_ctrl = CTRL_AT_RESET
         """CTRL now, and as it was when the vector scope that is running was launched."""
@@ -157,8 +159,9 @@ class Core:
                 raise Stopped
             yield index
 
-    def rounds(self) -> Rounds:
-        return Rounds()
+    def rounds(self, polls: bool) -> Rounds | None:
+        """What tells of a loop that goes round for ever; `polls`: unless others change what it loads."""
+        return None if polls and self.together else Rounds()
 
     def iterate(self, rounds: Rounds | None = None, carried: tuple[Any, ...] = ()) -> None:
         """One round of an scf.while. `rounds` is given where the values carried are all that a round can change."""
@@ -173,6 +176,11 @@ class Core:
             raise self._too_many_steps()
         if self.stop.requested:
             raise Stopped
+
+    def poll(self, site: Site) -> None:
+        """A loop that loads scalars from GM goes round: where blocks run together, others get a turn."""
+        if self.together:
+            self.machine.poll(site)
 
     def _too_many_steps(self) -> Fault:
         return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")

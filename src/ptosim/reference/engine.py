@@ -156,6 +156,7 @@ class Run:
             self.target.architecture,
             self.stop or Stop(),
         )
+        core.together = self.together or len(self.parts) > 1
         core.indices = self._indices
         core.standing = self._standing
         return core

@@ -22,7 +22,7 @@ from ptosim.language.control import For
 from ptosim.language.scope import StrictVecScope, VecScope
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
-from ptosim.machine.entry import LOAD, WORK, Clock, Entry, Key, Site
+from ptosim.machine.entry import LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, Site
 from ptosim.machine.memory import Region
 from ptosim.machine.observer import ORIGIN, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
@@ -136,7 +136,7 @@ class Checker(Silent):
 
     def start(self, entry: Entry) -> None:
         if entry.kind is not WORK and entry.kind is not LOAD:
-            if (entry.notice or entry.watched) and not self.planted:
+            if (entry.kind is NOTIFY or entry.kind is WATCH) and not self.planted:
                 self._signalled(entry)
             return
         self.iterations.note(entry)
