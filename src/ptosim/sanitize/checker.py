@@ -87,7 +87,7 @@ class Checker(Silent):
         self.dependence = Dependence(subject.program)
         self.gm = GlobalShadow(subject.regions, subject.together)
         self.lints = Lints(self.findings, subject.program)
-        self.exchange = Exchange(self.findings, self.gm, self.lints)
+        self.exchange = Exchange(self.findings, subject.program, self.gm, self.lints)
         self.doubtful: Mapping[Step, set[Step]] = doubtful or {}
         self.doubted: dict[Step, set[Step]] = {}
         """Of waits for sums: the terms that a repeated run must not count on (machine/signal.py)."""

@@ -14,16 +14,17 @@ from ptosim.sanitize.conflict import Findings
 from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.notices import Notices
+from ptosim.sanitize.program import Program
 from ptosim.sanitize.window import as_places
 
 
 class Exchange:
     """Joins the rules with the shadow of global memory."""
 
-    def __init__(self, findings: Findings, gm: GlobalShadow, lints: Lints) -> None:
+    def __init__(self, findings: Findings, program: Program, gm: GlobalShadow, lints: Lints) -> None:
         self.gm = gm
         self.lints = lints
-        self.notices = Notices(findings, self._stored)
+        self.notices = Notices(findings, program, self._stored)
         self.caches = Caches(findings)
 
     def _stored(self, core: Core, pipe: Pipe) -> tuple[int, Site] | None:

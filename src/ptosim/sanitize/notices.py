@@ -11,12 +11,15 @@ from itertools import pairwise
 
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import Pipe
+from ptosim.language.operands import constant_of
+from ptosim.language.sim_signal import SimTestWords, SimWaitWords
 from ptosim.machine.clock import clock_index, ended_by
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Findings
+from ptosim.sanitize.program import Program
 
 LINE = 64
 """Bytes of a cache line of the scalar unit."""
@@ -32,8 +35,9 @@ FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
 class Notices:
     """Collects what is to say about signals."""
 
-    def __init__(self, findings: Findings, stored: Stored) -> None:
+    def __init__(self, findings: Findings, program: Program, stored: Stored) -> None:
         self.findings = findings
+        self.program = program
         self.stored = stored
         self._told: dict[int, list[Entry]] = {}
         self._waits: dict[int, list[Entry]] = {}
@@ -134,7 +138,7 @@ class Notices:
     def conclude(self) -> None:
         for entry in self._ever.values():
             watched = entry.watched
-            if watched is not None and watched.holds():
+            if watched is not None and watched.holds() and self._is_fixed(entry.site):
                 message = (
                     f"{_named(entry, watched.words.addresses[0])} still satisfies {watched} at the end: in the next "
                     "run this passes at once"
@@ -145,6 +149,11 @@ class Notices:
             message = f"{_word(entry)} and {_word(other)}, which others notify, share {LINE} bytes: updates may be lost"
             hint = f"keep words that different cores notify {LINE} bytes apart"
             self._say(entry, "lint", message, "warning", (other, "the other one"), hint=hint)
+
+    def _is_fixed(self, site: Site) -> bool:
+        """Whether a wait is for the same number in every run; one that is given or computed may count up."""
+        op = self.program.executed(site)
+        return isinstance(op, SimWaitWords | SimTestWords) and constant_of(op.value) is not None
 
     def _shared_lines(self) -> Iterator[tuple[Entry, Entry]]:
         """Words of one line that different cores notify."""
