@@ -1,5 +1,5 @@
-"""The examples of several ranks give what NumPy gives and check clean; their broken twins do not, and no notice, wait or
-fence can be dropped and no comparison or peer changed without a finding or another result."""
+"""The examples of several ranks give what NumPy gives and check clean; their broken twins do not. No notice, wait or
+fence can be dropped, and no comparison or peer changed, without a finding or another result."""
 
 from __future__ import annotations
 
@@ -65,6 +65,12 @@ def test_it_checks_clean_and_its_twin_does_not(name: str) -> None:
     assert not report.findings, report
     broken = script(name).launched(kernel(name, ".broken.pto")).world.check()
     assert not broken.ok
+
+
+def test_what_the_page_shows_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES.parents[1])
+    (code,) = re.findall(r"```python\n(.*?)```", Path("docs/ranks.md").read_text(), re.DOTALL)
+    exec(code, {})
 
 
 # --- mutants ----------------------------------------------------------------------------------------------------------
