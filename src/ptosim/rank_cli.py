@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ptosim.api import Kernel, Module
+from ptosim.api import Kernel
 from ptosim.command import Differs, counted
 from ptosim.diagnostics import Diagnostic, error
 from ptosim.rank_words import PLACE, arrays_of, is_for_ranks, values_of
@@ -26,7 +26,7 @@ def speaks_of_ranks(ranks: int | None, words: Sequence[str]) -> bool:
 class Ranked:
     """A kernel launched on so many ranks by words."""
 
-    def __init__(self, module: Module, kernel: Kernel, words: Sequence[str], ranks: int, grid: int) -> None:
+    def __init__(self, kernel: Kernel, words: Sequence[str], ranks: int, grid: int) -> None:
         counted(kernel, words)
         self.kernel = kernel
         self.ranks = ranks

@@ -1,4 +1,4 @@
-"""`ptosim run --show LINE`: what a line of the kernel reads, computes and writes."""
+"""What `ptosim run` shows and keeps: arrays, and with --show what a line reads, computes and writes."""
 
 from __future__ import annotations
 
@@ -34,3 +34,28 @@ def _line(text: str) -> tuple[int, int | None]:
     if not all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers):
         raise click.UsageError(f"'{text}' is not of the form LINE or LINE:N")
     return int(line), int(count) if colon else None
+
+
+def summary(kernel: Any, values: list[Any]) -> None:
+    """One line per array, so that a run without --save shows something."""
+    for parameter, value in zip(kernel.signature, values, strict=True):
+        if hasattr(value, "dtype"):
+            shown = ", ".join(str(item) for item in value.reshape(-1)[:6])
+            shape = "x".join(map(str, value.shape))
+            click.echo(f"{parameter.name:>12}  {value.dtype} {shape}  [{shown}{', ...' if value.size > 6 else ''}]")
+
+
+def numbered(text: str, values: list[Any]) -> tuple[int, str]:
+    number, equals, path = text.partition("=")
+    if not equals or not number.isascii() or not number.isdecimal() or len(number) > 4 or not path:
+        raise click.UsageError(f"'{text}' is not of the form N=FILE")
+    arrays = [index for index, value in enumerate(values) if hasattr(value, "dtype")]
+    if int(number) not in arrays:
+        raise click.UsageError(
+            f"argument {number} is no array; arrays of this kernel are {', '.join(map(str, arrays)) or 'none'}"
+        )
+    return int(number), path
+
+
+def copies(values: list[Any]) -> list[Any]:
+    return [value.copy() if hasattr(value, "dtype") else value for value in values]

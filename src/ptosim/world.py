@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.reference.engine import Run
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.profile import Profile
     from ptosim.sanitize.checker import MemBar
+    from ptosim.target.profile import Target
 
 MOST_BLOCKS = 1 << 16
 """Of one launch: each has a thread."""
@@ -123,6 +125,28 @@ class World:
         said = {(found.kind, found.message, found.line) for module in modules for found in module.warnings}
         observation = observe(subject, execute, range(sum(each.grid for each in launches)), said=said)
         return report(_title(launches), observation.findings, max_findings)
+
+    def profile(self, target: str | Target | None = None, max_steps: int = 10**9) -> Profile:
+        """Time the list on copies of all arrays. `.ranks[r]` has the cores of a rank, and how long it stood waiting for
+        words in GM."""
+        from ptosim.report.profile import Profile
+        from ptosim.target.profile import Target, load_target
+        from ptosim.timing.pipes import PipeTimer
+        from ptosim.timing.waves import place_blocks
+        from ptosim.timing.work import JointPrices
+
+        launches = self._list()
+        named = target or launches[0].kernel.module.target
+        machine = named if isinstance(named, Target) else load_target(named)
+        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        prices = JointPrices(list(dict.fromkeys(each.kernel.prices(machine) for each in launches)))
+        timer = PipeTimer(machine, prices)
+        self._reference(launches, space.copied(), timer, "program", max_steps, False)()
+        recording = timer.recording()
+        place_blocks(recording, len(recording.cores), together=True)
+        names = {number: region.label.removeprefix("%") for number, region in space.regions.items()}
+        source, grid = launches[0].kernel.module.outline.source, max(each.grid for each in launches)
+        return Profile(_title(launches), source, machine, grid, recording, names, timer.warnings)
 
     # ---- running
 
