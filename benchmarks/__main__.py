@@ -13,7 +13,7 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks import growth, observing, starting, throughput, tiles
+from benchmarks import growth, observers, observing, starting, throughput, tiles
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -26,6 +26,7 @@ def main() -> None:
         "throughput": throughput.table(quick),
         "tiles": tiles.table(),
         "starting": starting.table(),
+        "observers": observers.table(quick),
         "observing": observing.table(quick),
         "growth": growth.table(quick),
     }

@@ -46,7 +46,7 @@ def _ratios() -> list[dict[str, Any]]:
         kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
         run, *observed = in_turns(
             partial(kernel, *launched.arguments, grid=launched.grid, engine="reference"),
-            partial(ptosim.check, kernel, *launched.arguments, grid=launched.grid),
+            partial(ptosim.check, kernel, *launched.arguments, grid=launched.grid, engine="reference"),
             partial(ptosim.profile, kernel, *launched.arguments, grid=launched.grid),
             rounds=25,
             clock=process_time,

@@ -19,8 +19,8 @@ SOURCE = Path(ptosim.__file__).parent
 OPERATIONS = (*operations(), *structural_operations())
 NAMES = frozenset(operation.name for operation in OPERATIONS if operation.name.startswith("pto."))
 FLOORS_OF_ROOMS = ("effects", "tiles")
-CATALOGUES = tuple(SOURCE / "native/observe" / name for name in ("coverage.py", "rules.py"))
-"""What the compiled check knows of single instructions: rules beside those of the record, and what it leaves out."""
+CATALOGUES = tuple(SOURCE / "native/observe" / name for name in ("coverage.py", "rules.py", "timing.py"))
+"""What compiled observers know of single instructions: rules beside those of the record, and what they leave out."""
 
 
 def is_room(path: Path) -> bool:

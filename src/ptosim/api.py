@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Closeness, Observer
     from ptosim.machine.scheduler import Stop
     from ptosim.native.cache import Compiled
+    from ptosim.native.cores import Cluster as NativeCluster
     from ptosim.native.engine import LinkedKernel
     from ptosim.native.library import KernelOutline, ModuleOutline, Request
+    from ptosim.native.observe import Observe
+    from ptosim.native.observe.sweep import Sifted
     from ptosim.native.reachability import Reachability
+    from ptosim.profiling import Pricing
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
+    from ptosim.repair.rehearsal import Trials
     from ptosim.report.check_report import CheckReport
     from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
@@ -34,8 +39,8 @@ if TYPE_CHECKING:
     from ptosim.sanitize.last_writer import Written
     from ptosim.sanitize.observation import Observation
     from ptosim.sanitize.program import Program
-    from ptosim.sanitize.rehearsal import Trials
     from ptosim.target import Target
+    from ptosim.timing.recording import Recording
     from ptosim.timing.work import Prices
 
 ENGINES = ("native", "reference")
@@ -187,7 +192,8 @@ class Kernel:
         self.outline = outline
         self._programs: dict[Closeness | None, Programs] = {}
         self._prices: Prices | None = None
-        self._kernels: dict[bool, LinkedKernel] = {}
+        self._pricing: Pricing | None = None
+        self._kernels: dict[tuple[bool, Observe], LinkedKernel] = {}
         self._sieve: LinkedKernel | str | None = None
 
     @property
@@ -266,7 +272,13 @@ class Kernel:
         requested = replace(outline.requested, target=architecture)
         return Module(_loaded(outline.source, requested), requested).kernel(self.name)
 
-    def native(self, launch: Launch, threads: int | None) -> None:
+    def native(
+        self,
+        launch: Launch,
+        threads: int | None,
+        observe: Observe = "none",
+        attach: Callable[[NativeCluster], Observer] | None = None,
+    ) -> None:
         """A run on the native engine."""
         from ptosim.native.engine import Run as NativeRun
 
@@ -282,21 +294,23 @@ class Kernel:
             launch.max_steps,
             launch.block_done,
             launch.poison,
+            attach,
         )
-        self.linked(launch.oob == "drop")(run)
+        self.linked(launch.oob == "drop", observe)(run)
 
-    def linked(self, drop: bool = False) -> LinkedKernel:
+    def linked(self, drop: bool = False, observe: Observe = "none") -> LinkedKernel:
         """The compiled kernel, from the cache or new."""
         from ptosim.native.engine import LinkedKernel
         from ptosim.native.library import find_kernel
         from ptosim.target.profile import load_target
 
-        if drop not in self._kernels:
+        key = drop, observe
+        if key not in self._kernels:
             outline = self.module.outline
-            compiled = find_kernel(outline, self.name, drop) or self._compiled(drop)
+            compiled = find_kernel(outline, self.name, drop, observe) or self._compiled(drop, observe)
             target = load_target(outline.target)
-            self._kernels[drop] = LinkedKernel(compiled, outline.source, target, self.may_set)
-        return self._kernels[drop]
+            self._kernels[key] = LinkedKernel(compiled, outline.source, target, self.may_set)
+        return self._kernels[key]
 
     def sieve(self) -> LinkedKernel | str:
         """The kernel compiled to find out which blocks have to be judged, or why it cannot be."""
@@ -330,12 +344,14 @@ class Kernel:
 
         return Reachability(self.module.executable.parsed, self.program.entries)
 
-    def _compiled(self, drop: bool) -> Compiled:
+    def _compiled(self, drop: bool, observe: Observe) -> Compiled:
         from ptosim.native.compilation import compile_kernel
         from ptosim.native.library import keep_kernel
+        from ptosim.native.observe.timing import Timing
 
-        compiled = compile_kernel(self.module.executable, self.program, drop)
-        keep_kernel(self.module.outline, self.name, drop, compiled)
+        observer = Timing(len(self.program.entries) == 1) if observe == "profile" else None
+        compiled = compile_kernel(self.module.executable, self.program, drop, observer=observer)
+        keep_kernel(self.module.outline, self.name, drop, compiled, observe)
         return compiled
 
     # --- for the other public calls ------------------------------------------------------------------------------
@@ -389,6 +405,15 @@ class Kernel:
             self._prices = Prices(target, self.module.executable.parsed)
         return self._prices
 
+    def pricing(self, target: Target) -> Pricing:
+        """What compiled code asks for, kept likewise."""
+        from ptosim.profiling import Pricing
+
+        if self._pricing is None or self._pricing.prices is not self.prices(target):
+            linked = self.linked(False, "profile")
+            self._pricing = Pricing(self.module.executable, self.prices(target), linked.works, linked.kind)
+        return self._pricing
+
     def translated(self, observed: Closeness | None, watch: Watch | None = None) -> Programs:
         """The programs as the reference engine runs them, made once for each way to observe them."""
         from ptosim.machine.launch import KernelKind
@@ -437,33 +462,57 @@ def examine(
     engine: str = "native",
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
+    from ptosim.repair.engine import Engine
     from ptosim.report.check_report import report
-    from ptosim.sanitize.session import repaired
+    from ptosim.report.fix import Fix
 
     chosen = _blocks(blocks, launch.grid, kernel.outline.cross_block, unwritten)
     most = None if max_findings is None else _count("max_findings", max_findings)
     strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
+    source = kernel.module.outline.source
+
+    def untouched() -> Fix:
+        return Fix(source.name, source.text, source.text, verified=True)
+
     _choice("engine", engine, ENGINES)
-    suspicious = None if engine == "reference" or unwritten else sifted(kernel, launch, chosen)
-    if suspicious is not None:
-        launch = replace(launch, block_done=None)  # it has been told of all blocks
-        if not suspicious:
-            return report(kernel.name, ())
-    observation = observed(kernel, launch, strictness, chosen if suspicious is None else suspicious, unwritten)
+    sifting = None if engine == "reference" or unwritten else sifted(kernel, launch, chosen)
+    if sifting is None:
+        observation = observed(kernel, launch, strictness, chosen, unwritten)
+    elif sifting.blocks:
+        observation = _judged(kernel, replace(launch, block_done=None), strictness, sifting)
+    else:
+        return report(kernel.name, (), mend=untouched)
     if not observation.findings:
-        return report(kernel.name, ())
+        return report(kernel.name, (), mend=untouched)
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
-    return report(kernel.name, repaired(observation, trials), most)
+    repair = Engine(observation, trials)
+
+    def mend() -> Fix:
+        found = repair.outcome()
+        return Fix(source.name, source.text, found.text, found.verified, found.notes, found.left)
+
+    return report(kernel.name, repair.findings(), most, mend)
 
 
-def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sequence[int] | None:
-    """The blocks that may have a finding, in ascending order; None where compiled code cannot tell."""
+def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted) -> Observation:
+    """What the blocks that have to be judged show, and with them those that they meet in GM."""
+    blocks = set(sifting.blocks)
+    while True:
+        observation = observed(kernel, launch, mem_bar, sorted(blocks))
+        more = sifting.meeting(blocks, observation.global_memory.meets)
+        if not more:
+            return observation
+        blocks |= more
+
+
+def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | None:
+    """Which blocks may have a finding, as compiled code sees it; None where it cannot tell."""
     from ptosim.native.engine import Run as NativeRun
 
     sieve = kernel.sieve()
     if isinstance(sieve, str):
         return None
-    arguments = launch.arguments.copied()
+    arguments = launch.arguments
     run = NativeRun(
         arguments.values,
         arguments.buffers,
@@ -473,31 +522,40 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sequence[in
         launch.max_steps,
         launch.block_done,
     )
-    return sorted(sieve.sift(run, blocks))
+    return sieve.sift(run, blocks)
 
 
 def _trials(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
 ) -> Trials:
-    """How edited texts are tried: on the blocks that findings are about, on all that were chosen, and on the first and
-    the last of larger launches. A text that the verifier warns of more than before counts as one that does not load."""
+    """How edited texts are tried. A text that the verifier warns of more than before counts as one that does not
+    load."""
     from ptosim.enlargement import enlargements
-    from ptosim.sanitize.rehearsal import Trials
+    from ptosim.repair.rehearsal import Trials
 
     outline, together = kernel.module.outline, kernel.program.cross_block
 
+    @lru_cache(maxsize=2)  # a text that is clean is run several times in succession
+    def loaded(text: str) -> Kernel | None:
+        try:
+            module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
+            found = module.kernel(kernel.name)
+            _ = found.program  # what cannot be run says so here
+        except PTOError:
+            return None
+        return None if len(module.warnings) > len(outline.warnings) else found
+
     def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Callable[[str], Observation | None]:
         def check_text(text: str) -> Observation | None:
-            try:
-                module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
-                subject = module.kernel(kernel.name)
-                _ = subject.program  # what cannot be run says so here
-            except PTOError:
-                return None
-            is_worse = len(module.warnings) > len(outline.warnings)
-            return None if is_worse else observed(subject, launched(), mem_bar, chosen)
+            subject = loaded(text)
+            return None if subject is None else observed(subject, launched(), mem_bar, chosen)
 
         return check_text
+
+    def proof(text: str) -> bool | None:
+        subject = loaded(text)
+        verdict = None if subject is None else prove(subject)
+        return None if verdict is None or (verdict.undecided and not verdict.findings) else verdict.proven
 
     part = [block for block in blocks if block in concerned or together] or blocks
     ends = range(launch.grid) if together else sorted({0, launch.grid - 1})
@@ -506,6 +564,7 @@ def _trials(
         trial(lambda: launch, part),
         None if len(part) == len(blocks) else trial(lambda: launch, blocks),
         [[trial(lambda size=size: replace(launch, arguments=size()), ends) for size in way] for way in ways],
+        proof,
     )
 
 
@@ -572,28 +631,68 @@ def profile(
     grid: int = 1,
     target: str | Path | Target | None = None,
     max_steps: int = 10**9,
+    engine: str = "native",
 ) -> Profile:
     """Time a kernel on copies of its arguments.
 
     The profile has `.cycles`, `.pipes`, `.bound`, `.critical_path`, `.timeline`, `.warnings`, `str()`, `.to_json()`,
     `.save_html(path)` and `.save_trace(path)`. `target`: the name of a machine or a .toml file; by default the module's
-    own. `max_steps`: the most loop iterations and calls of a block.
+    own. `max_steps`: the most loop iterations and calls of a block. `engine`: "native" times compiled code, "reference"
+    the executable definition; the profile is the same.
     """
     arguments = bind(kernel.signature, args)
-    return measure(kernel, Launch(arguments, _count("grid", grid), max_steps=_count("max_steps", max_steps)), target)
+    launch = Launch(arguments, _count("grid", grid), max_steps=_count("max_steps", max_steps))
+    return measure(kernel, launch, target, engine)
 
 
-def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None = None) -> Profile:
+def measure(
+    kernel: Kernel, launch: Launch, target: str | Path | Target | None = None, engine: str = "native"
+) -> Profile:
     """Profile a launch; its arguments are copied. What lies outside of GM is dropped and warned of."""
-    from ptosim.language.sync_token import SimTSync
     from ptosim.report.profile import Profile
     from ptosim.target import Target, load_target
-    from ptosim.timing.pipes import PipeTimer
-    from ptosim.timing.waves import hardware_cores, place_blocks
 
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
-    source, program = kernel.module.outline.source, kernel.program
+    native = timed(kernel, launch, machine) if _choice("engine", engine, ENGINES) == "native" else None
+    recording, warnings = (native, ()) if native is not None else _observed(kernel, launch, machine)
+    source = kernel.module.outline.source
+    return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)
+
+
+def timed(kernel: Kernel, launch: Launch, machine: Target) -> Callable[[], Recording] | None:
+    """Run compiled code that keeps its times; None where only the reference engine can tell."""
+    from ptosim.profiling import TimedRun, stopwatch, uncovered
+    from ptosim.timing.waves import hardware_cores, place_blocks
+
+    program = kernel.program
+    if uncovered(kernel.module.executable, program, machine):
+        return None
+    launch = replace(launch, arguments=launch.arguments.copied())
+    pricing = kernel.pricing(machine)
+    watch = stopwatch(pricing)
+    try:
+        kernel.native(launch, None, "profile", watch.attach)
+        watch.conclude()
+    except PTOError:
+        return None
+    run = TimedRun(pricing, watch)
+
+    def recording() -> Recording:
+        made = run.recording()
+        place_blocks(made, hardware_cores(program.kind, machine), program.cross_block)
+        return made
+
+    return recording
+
+
+def _observed(kernel: Kernel, launch: Launch, machine: Target) -> tuple[Recording, tuple[Diagnostic, ...]]:
+    """Watch the reference engine."""
+    from ptosim.language.sync_token import SimTSync
+    from ptosim.timing.pipes import PipeTimer
+    from ptosim.timing.waves import hardware_cores, place_blocks
+
+    program = kernel.program
     launch = replace(launch, arguments=launch.arguments.copied(), oob="drop")
     scoped = any(isinstance(op, SimTSync) for op in kernel.module.executable.parsed.module.walk())
     timer = PipeTimer(machine, kernel.prices(machine), scoped)
@@ -602,8 +701,7 @@ def measure(kernel: Kernel, launch: Launch, target: str | Path | Target | None =
     run()
     recording = timer.recording()
     place_blocks(recording, hardware_cores(program.kind, machine), program.cross_block)
-    names = launch.arguments.names
-    return Profile(kernel.name, source, machine, launch.grid, recording, names, timer.warnings)
+    return recording, timer.warnings
 
 
 @dataclass(frozen=True)

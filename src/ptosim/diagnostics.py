@@ -104,6 +104,15 @@ class Related:
 
 
 @dataclass(frozen=True)
+class Replacement:
+    """Whole lines of a text, and what they become: `count` of them from `line` on; none are only added to."""
+
+    line: int
+    count: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """One thing that is wrong, with everything known about it."""
 
@@ -122,6 +131,7 @@ class Diagnostic:
     loops: tuple[int, ...] = ()  # loop indices of the first occurrence, outermost first
     count: int = 1
     consequences: tuple["Diagnostic", ...] = ()  # findings that go with this one
+    edits: tuple[Replacement, ...] = ()  # what the hint says, for those who carry it out
 
     def __post_init__(self) -> None:
         if self.kind not in SEVERITY:
@@ -165,6 +175,7 @@ class Diagnostic:
             "loops": list(self.loops),
             "count": self.count,
             "consequences": [each.to_json() for each in self.consequences],
+            "edits": [{"line": each.line, "count": each.count, "text": each.text} for each in self.edits],
         }
 
 

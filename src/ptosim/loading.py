@@ -18,6 +18,7 @@ from ptosim.language.kernels import kernels
 from ptosim.language.launch_parameters import feed_launch_parameters
 from ptosim.language.load import VerifiedModule, load
 from ptosim.language.parser import ParsedModule, deep_recursion, without_collection
+from ptosim.language.printing import text
 from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
@@ -83,6 +84,10 @@ class LoadedModule:
         self.warnings = tuple(prepared.warnings)
         self._prepared = prepared
         self._sync = sync
+
+    def prepared_text(self) -> str:
+        """What the passes of a load made of it: tiles with addresses. To be asked before anything is lowered."""
+        return text(self._prepared.parsed)
 
     @cached_property
     def executable(self) -> VerifiedModule:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ptosim.api import Kernel, Module, check, load, profile, prove
-from ptosim.diagnostics import PTOError, Source, error
+from ptosim.diagnostics import Finding, PTOError, Source, error
 from ptosim.effects.sync import BARRIER, signalling
 
 if TYPE_CHECKING:
+    from xdsl.ir import Operation
+
     from ptosim.language.load import VerifiedModule
+    from ptosim.order.emit import Target
+    from ptosim.order.insert import Inserter
+    from ptosim.order.ordering import Order
+    from ptosim.order.pairs import Pair
+    from ptosim.order.search import Goal
+
 
 _SETS = signalling("flag", half="set")
-_SYNC_OPERATIONS = signalling("flag") | {BARRIER}
+_ORDER = {"race", "deadlock", "unmatched-wait", "semaphore-overflow", "uninitialized"}
+"""What a check finds where something is assumed that does not hold."""
 
 
 @dataclass(frozen=True)
@@ -67,54 +77,137 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False, 
     written synchronisation is looked through for what the rest implies.
     """
     from ptosim.loading import DRAINED
-    from ptosim.order.confine import STAY_INSIDE
-    from ptosim.order.ordering import ASSUMED
     from ptosim.order.prove import DIFFERENT_ARGUMENTS
+    from ptosim.order.search import Goal
     from ptosim.order.strip import without, written_sync
 
     written = kernel.module.verified
     groups = written_sync(written)
-    stripped = _all(groups) if strip else set[int]()
-    source = without(written, stripped)
-    lowered = _loaded(source, kernel.module.target, ASSUMED).lowered()
-    ordered = lowered.kernel(kernel.name)
-    findings = [found for found in check(ordered, *args, grid=grid).findings if found.severity == "error"]
-    if findings:
-        raise PTOError(*findings)
-    names = _counts(lowered.executable)
-    before = _counts(load(source, kernel.module.target, "written").lowered().executable)
-    primes = _counts(lowered.executable, outside=True)
-    drained = _loaded(without(written, _all(groups)), kernel.module.target, DRAINED).kernel(kernel.name)
+    source = without(written, _all(groups) if strip else ())
     is_open = not groups and kernel.module.outline.requested.sync != "written"
+    as_written = None if is_open else profile(kernel, *args, grid=grid).cycles
+    goal = None if as_written is None else Goal(_pairs(written), as_written * 102 // 100)
+    draft, ordered = _checked(source, kernel, Launched(args, grid), goal)
+    drained = _loaded(without(written, _all(groups)), kernel.module.target, DRAINED).kernel(kernel.name)
     return Synchronised(
-        lowered.outline.source.text,
+        ordered.module.source,
         ordered,
-        max(names["set"] - before["set"] - primes["set"], 0),
-        names["barrier"] - before["barrier"],
-        names["ids"],
+        len(draft.pairs),
+        _barriers(ordered.module.verified) - _barriers(draft.written),
+        len({(*pair.key, pair.base + lane) for pair in draft.pairs for lane in range(pair.lanes or 1)}),
         profile(ordered, *args, grid=grid).cycles,
-        (DIFFERENT_ARGUMENTS, STAY_INSIDE),
+        (DIFFERENT_ARGUMENTS, *draft.assumptions),
         profile(drained, *args, grid=grid).cycles,
-        None if is_open else profile(kernel, *args, grid=grid).cycles,
+        as_written,
         tuple(_redundant(kernel, args, grid)) if report and groups else (),
     )
 
 
-def _counts(module: VerifiedModule, outside: bool = False) -> dict[str, int]:
-    """Sets, barriers and keys of a module; `outside`: the sets that stand directly before a loop, to prime it."""
-    operations = list(module.parsed.module.walk())
-    sets = [op for op in operations if op.name in _SETS]
-    if outside:
-        sets = [op for op in sets if _primes(op)]
-    keys = {tuple(str(value) for value in op.properties.values()) for op in sets}
-    return {"set": len(sets), "barrier": sum(op.name == BARRIER for op in operations), "ids": len(keys)}
+@dataclass(frozen=True)
+class Launched:
+    """What a kernel is timed and checked with."""
+
+    args: tuple[Any, ...]
+    grid: int
+
+    def cycles(self, kernel: Kernel) -> int:
+        return profile(kernel, *self.args, grid=self.grid).cycles
+
+    def errors(self, kernel: Kernel) -> list[Finding]:
+        return [each for each in check(kernel, *self.args, grid=self.grid).findings if each.severity == "error"]
 
 
-def _primes(op: Any) -> bool:
+def _checked(source: str, kernel: Kernel, launch: Launched, goal: Goal | None) -> tuple[Draft, Kernel]:
+    """The order that assumes most of those that a check accepts; raises PTOError with what it found."""
+    from ptosim.order.ordering import ASSUMED, CAREFUL
+    from ptosim.order.search import search
+
+    found: list[Finding] = []
+    for order in (ASSUMED, CAREFUL):
+        draft = Draft(source, kernel, order)
+        search(draft.inserters, lambda draft=draft: launch.cycles(draft.kernel()), goal)
+        ordered = draft.kernel()
+        found = launch.errors(ordered)
+        if not found:
+            return draft, ordered
+        if not {each.kind for each in found} & _ORDER:
+            break
+    raise PTOError(*found)
+
+
+def _pairs(module: VerifiedModule) -> int:
+    """The pairs that are written: sets, other than those that stand before a loop to prime it."""
+    sets = [op for op in module.parsed.module.walk() if op.name in _SETS]
+    return sum(not _primes(op) for op in sets)
+
+
+def _primes(op: Operation) -> bool:
     following = op.next_op
-    while following is not None and following.name in _SYNC_OPERATIONS:
+    while following is not None and following.name.startswith(("pto.set_", "pto.wait_", "arith.constant")):
         following = following.next_op
     return following is not None and following.name == "scf.for"
+
+
+class Draft:
+    """A kernel whose order is being written out: its text with an address for every tile, and what it lacks."""
+
+    def __init__(self, source: str, kernel: Kernel, order: str) -> None:
+        from ptosim.loading import load_module
+        from ptosim.order.ordering import orders
+
+        self._name, self._target_name = kernel.name, kernel.module.target
+        prepared = load_module(Source("<text>", source), self._target_name, "written").prepared_text()
+        self._loaded = load_module(Source("<text>", prepared), self._target_name, "written")
+        self.written = self._loaded.written
+        self.orders = list(orders(self._loaded.executable, order))
+
+    def kernel(self) -> Kernel:
+        """The kernel with what it lacks."""
+        return load(self.text(), self._target_name, "written").kernel(self._name)
+
+    @property
+    def inserters(self) -> list[Inserter]:
+        return [inserter for order in self.orders for inserter in order.inserters.values()]
+
+    def text(self) -> str:
+        """The text with what it lacks written between its operations."""
+        from ptosim.language.printing import text
+
+        copy = self.written.parsed.cloned()
+        images = dict(zip(self.written.parsed.module.walk(), copy.module.walk(), strict=True))
+        for order in self.orders:
+            order.write(self._target(order, replace(self.written, parsed=copy), lambda op: images[op]))
+        return text(copy)
+
+    def _target(
+        self, order: Order, module: VerifiedModule, image: Callable[[Operation], Operation] = lambda op: op
+    ) -> Target:
+        from ptosim.language.function import Function
+        from ptosim.order.emit import Target
+
+        lowered = self._loaded.executable.parsed
+        function = image(lowered.origin(order.function))
+        assert isinstance(function, Function)
+        return Target(module, function, lambda op: image(lowered.origin(op)))
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """Those that stand between operations of the text, not inside of one."""
+        return [
+            pair
+            for order in self.orders
+            for inserted in order.inserted.values()
+            for pair in inserted.pairs
+            if self._target(order, self.written).holds(pair)
+        ]
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(each for order in self.orders for each in order.assumptions))
+
+
+def _barriers(module: VerifiedModule) -> int:
+    return sum(op.name == BARRIER for op in module.parsed.module.walk())
 
 
 def _loaded(source: str, target: str, order: str) -> Module:

@@ -199,7 +199,7 @@ class World:
                     max_steps,
                     space.seen_by(rank),
                     space.arguments(launched.values[rank], rank, launched.grid),
-                    space,
+                    owner=space,
                 ),
                 Launch(KernelKind(launched.kernel.kind), launched.grid, space.name_of(rank), launched.stream),
             )

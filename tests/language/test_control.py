@@ -275,7 +275,7 @@ def test_while_that_is_not(loop: str, message: str):
         "scf.forall",
         "scf.parallel",
         "scf.index_switch",
-        "cf.br",
+        "cf.switch",
         "affine.for",
         "memref.load",
         "llvm.mlir.undef",

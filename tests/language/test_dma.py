@@ -36,7 +36,7 @@ def test_the_room_is_complete() -> None:
     registers += ["set_mov_pad_val", "set_pad_val_outtol1", "set_store_atomic_cfg", "set_mte2_nz_para"]
     copies = """copy_gm_to_ubuf copy_ubuf_to_gm copy_ubuf_to_ubuf copy_ubuf_to_cbuf copy_cbuf_to_ubuf copy_gm_to_cbuf
         copy_gm_to_cbuf_multi_nd2nz copy_gm_to_cbuf_multi_dn2nz mte_gm_ub mte_ub_gm mte_ub_ub mte_ub_l1 mte_l1_ub
-        mte_gm_l1 mte_gm_l1_frac raw_fill_l1 create_cbuf_matrix"""
+        mte_gm_l1 mte_gm_l1_frac sim.l1_gm raw_fill_l1 create_cbuf_matrix"""
     assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in [*registers, *copies.split()]}
 
 
@@ -169,6 +169,7 @@ WIDTHS = "dest has elements of f16, but source has f32: their widths differ"
         ("mte_ub_l1", "ub", "l1", f", {X} nburst{GROUP}"),
         ("mte_l1_ub", "l1", "ub", f", {X} nburst{GROUP}"),
         ("mte_gm_l1", "gm", "l1", f", {X} nburst{GROUP}"),
+        ("sim.l1_gm", "l1", "gm", f", {X} nburst{GROUP}"),
         (
             *("mte_gm_l1_frac", "gm", "l1"),
             f", nd2nz, shape({X}, {X}), src_layout({X}), dst_group({X}, {X}, {X}, {X}), ctrl({X}, %s_i1)",
@@ -281,6 +282,7 @@ def test_loops_of_grouped_copies() -> None:
     rejects(f"{start} loop({X}, {X}^)", message, kind="syntax")
     accepts(f"pto.mte_l1_ub {L1}, {UB}, {X} nburst{GROUP} loop{GROUP} loop{GROUP}")
     accepts(f"pto.mte_gm_l1 {GM}, {L1}, {X} nburst{GROUP} loop1{GROUP} loop2{GROUP}")
+    accepts(f"pto.sim.l1_gm {L1}, {GM}, {X} nburst{GROUP} loop{GROUP} loop{GROUP}")
 
 
 def test_gaps_of_grouped_copies() -> None:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 CORPUS = [
     path.read_text() for folder in ("tests", "examples", "src") for path in sorted((ROOT / folder).rglob("*.pto"))
 ]
+TILES = [source for source in CORPUS if "pto.tile_buf" in source]
 CHUNKS = 10
 TOKEN = re.compile(r"[%!#@^]?[\w.$]+|\"[^\"\n]*\"|->|\S")
 ALPHABET = "{}()[]<>\"'%!#@^:,=-+./\\ \n\tabcxyz0189_\x00\x7f\u202e\u00e9\U0001f600"
@@ -78,6 +79,24 @@ WORDS = (
     ("b8", "b16", "b32", "G"),
     ("64", "32", "128", "256", "0", "-1", "7"),
     ("PIPE_V", "PIPE_MTE2", "PIPE_S", "PIPE_M", "PIPE_ALL", "EVENT_ID7"),
+    ("vec", "mat", "left", "right", "acc", "bias", "scaling"),
+    ("row_major", "col_major", "none_box"),
+    ("valid", "pad", "fractal", "compact", "blayout", "slayout"),
+    ("ins", "outs", "offsets", "sizes", "shape", "strides"),
+    ("tadd", "tmul", "texp", "tcvt", "tmov", "ttrans", "tload", "tstore", "textract", "tinsert", "tmatmul"),
+    (
+        "trowsum",
+        "trowmax",
+        "tcolsum",
+        "trowexpandmul",
+        "tcolexpandmul",
+        "tconcat",
+        "tsel",
+        "tcmp",
+        "tgather",
+        "tsort32",
+    ),
+    ("alloc_tile", "subview", "treshape", "set_validshape", "partition_view", "make_tensor_view"),
 )
 
 
@@ -135,10 +154,10 @@ def survives(source: str) -> None:
     assert time.perf_counter() - began < SECONDS
 
 
-def run(chunk: int, count: int) -> None:
+def run(chunk: int, count: int, corpus: list[str]) -> None:
     chance = random.Random(chunk)
     for _ in range(count):
-        source = chance.choice(DAMAGES)(chance, chance.choice(CORPUS))
+        source = chance.choice(DAMAGES)(chance, chance.choice(corpus))
         try:
             survives(source)
         except Exception as problem:
@@ -146,15 +165,20 @@ def run(chunk: int, count: int) -> None:
 
 
 def test_there_is_something_to_damage():
-    assert len(CORPUS) >= 19
+    assert len(CORPUS) >= 19 and len(TILES) >= 13
 
 
+texts = pytest.mark.parametrize("corpus", [CORPUS, TILES], ids=["all", "tiles"])
+
+
+@texts
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_a_sample_of_damaged_kernels(chunk: int):
-    run(chunk, 30)
+def test_a_sample_of_damaged_kernels(chunk: int, corpus: list[str]):
+    run(chunk, 20, corpus)
 
 
 @pytest.mark.full
+@texts
 @pytest.mark.parametrize("chunk", range(CHUNKS))
-def test_damaged_kernels(chunk: int):
-    run(CHUNKS + chunk, 2000)
+def test_damaged_kernels(chunk: int, corpus: list[str]):
+    run(CHUNKS + chunk, 2000, corpus)

@@ -218,7 +218,7 @@ CONTROL = [
         )
         for name in ("forall", "parallel", "index_switch")
     ),
-    Rule("~«cf.br|pto.trap»", "'cf.br' is not part of the language: branches between blocks are...", "unsupported"),
+    Rule("~«cf.switch|pto.trap»", "'cf.switch' is not part of the language: cf.cond_br or scf.if...", "unsupported"),
     Rule("~«affine.for|pto.trap»", "'affine.for' is not part of the language", "unsupported"),
     Rule("~«llvm.trap|pto.trap»", "'llvm.trap' is not part of the language", "unsupported"),
 ]

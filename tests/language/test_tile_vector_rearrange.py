@@ -195,6 +195,11 @@ GATHERS = [
         "pto.tscatter expects idx to have elements of i16, i32 on a5, not f32",
     ),
     Rule(
+        'pto.tscatter ins(%a, «~%i, |»{maskPattern = #pto.mask_pattern<P1111>} : <16x64xf32>«, <16x64xi32>|», "row")'
+        " outs(%d : <16x64xf32>)",
+        "pto.tscatter takes idx or maskPattern, not both",
+    ),
+    Rule(
         "pto.tscatter ins(~%a«|, %i» : <16x64xf32>«|, <16x64xi32>») outs(%d : <16x64xf32>)",
         "pto.tscatter requires idx or maskPattern",
     ),
@@ -293,6 +298,11 @@ QUANTISED = [
         "pto.tquant.mx expects dst to have elements of f8E4M3FN for MXFP8, not f8E5M2",
     ),
     Rule(
+        "pto.tquant.mx ins(%a : <32x64xf32>) outs(%d, %e, %m, %s : <32x64xf8E4M3FN>, <1x64xui8>, <1x64xf32>,"
+        " <1x64xf32>) {quant_type = ~#pto<quant_type «INT8_SYM|MXFP8»>}",
+        "pto.tquant.mx expects MXFP8 or MXFP4_E2M1, not INT8_SYM; see pto.tquant",
+    ),
+    Rule(
         "pto.tquant.mx ins(%a : ~<32x64x«f32|bf16»>) outs(%d, %e, %m, %s : <32x32x!pto.f4E2M1x2>, <1x64xui8>,"
         " <1x64xbf16>, <1x64xbf16>) {quant_type = #pto<quant_type MXFP4_E2M1>}",
         "pto.tquant.mx expects src to have elements of f16, bf16 for MXFP4_E2M1, not f32",
@@ -342,6 +352,11 @@ HISTOGRAMS = [
     Rule(
         f"pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : ~<32x256x«i32|ui32»>)",
         "pto.thistogram expects dst to have elements of ui32, not i32",
+    ),
+    Rule(
+        "pto.thistogram ins(%a, %i : <32x64xui16>, ~<32x1xui8, valid=«16|32»x1, blayout=col_major>)"
+        " outs(%d : <32x256xui32>)",
+        "pto.thistogram expects idx to have the valid rows of src, 32, not 16",
     ),
     Rule(
         f"pto.thistogram ins(%a, %i : <32x64xui16>, {_HISTOGRAM}) outs(%d : ~<32x«128|256»xui32>)",

@@ -1,8 +1,10 @@
 """Random structured programs, and a replay of their order that shares nothing with the analysis but the data it reads.
 
-A program is nested lists: `("work", pipe, [(buffer, shift, writes)])`, `("loop", body)`, `("if", then, else)`. A buffer
-has slots; an access takes slot (i + shift) mod slots in iteration i of the innermost loop around it, slot `shift` where
-there is none. The replay executes one choice of trip counts and branches with the clocks of completed prefixes.
+A program is nested lists: `("work", pipe, [(buffer, shift, writes)])`, `("loop", body)`, `("if", then, else)`, and
+`("run", then, else)` for a branch that goes one way in the first iterations of the loop around it and the other in the
+rest. A buffer has slots; an access takes slot (i + shift) mod slots in iteration i of the innermost loop around it,
+slot `shift` where there is none. The replay executes one choice of trip counts and branches with the clocks of
+completed prefixes.
 """
 
 from __future__ import annotations
@@ -13,8 +15,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ptosim.effects.names import SERIAL_PIPES, Pipe, Space
-from ptosim.order.model import BarrierNode, Block, Branch, Entry, Loop, Node, Program, Range, SetFlag, Touch, WaitFlag
-from ptosim.order.number import between
+from ptosim.order.model import (
+    BarrierNode,
+    Block,
+    Branch,
+    Count,
+    Entry,
+    Id,
+    Loop,
+    Node,
+    Program,
+    Range,
+    SetFlag,
+    Touch,
+    WaitFlag,
+)
+from ptosim.order.number import Periodic, between, periodic
 from ptosim.order.pairs import Barrier, Inserted, Pair
 
 SIZE = 4
@@ -37,7 +53,8 @@ class Written:
 
     text: list[Any]
     program: Program
-    nodes: dict[int, Node] = field(default_factory=dict)
+    moduli: dict[int, int] = field(default_factory=dict)
+    """What each counter counts modulo."""
 
 
 def span_of(buffer: Buffer, slot: int) -> tuple[int, int]:
@@ -61,14 +78,15 @@ def random_program(seed: int) -> Written:
         counter[0] += 1
         return ("work", pipe, touches)
 
-    def block(depth: int) -> list[Any]:
+    def block(depth: int, in_loop: bool = False) -> list[Any]:
         made: list[Any] = []
         for _ in range(dice.randint(1, 4)):
             kind = dice.random()
             if kind < 0.22 and depth < 3:
-                made.append(("loop", block(depth + 1)))
+                made.append(("loop", block(depth + 1, True)))
             elif kind < 0.34 and depth < 3:
-                made.append(("if", block(depth + 1), block(depth + 1) if dice.random() < 0.6 else []))
+                word = "run" if in_loop and seed % 2 else "if"
+                made.append((word, block(depth + 1), block(depth + 1) if dice.random() < 0.6 else []))
             else:
                 made.append(work())
         return made
@@ -96,12 +114,17 @@ def _program(text: list[Any]) -> Program:
                 inner.body = block(body, inner.path)
                 program.loops[name] = inner
                 return inner
-            case ("if", then, otherwise):
-                return Branch(nothing, (block(then, path), block(otherwise, path)), between(0, 1))
+            case ("if" | "run" as word, then, otherwise):
+                run = path[-1] if word == "run" else None
+                return Branch(nothing, (block(then, path), block(otherwise, path)), between(0, 1), run)
             case ("set", source, destination, id_):
-                return SetFlag(nothing, source, destination, id_)
+                return SetFlag(nothing, source, destination, flag_id(id_, path))
             case ("wait", source, destination, id_):
-                return WaitFlag(nothing, source, destination, id_)
+                return WaitFlag(nothing, source, destination, flag_id(id_, path))
+            case ("count", counter):
+                return Count(nothing, (-1 - counter, ()), None, goes_on=True)
+            case ("start", counter):
+                return Count(nothing, (-1 - counter, ()), 0)
             case ("barrier", pipe):
                 return BarrierNode(nothing, pipe)
             case ("work", pipe, touches):
@@ -115,6 +138,17 @@ def _program(text: list[Any]) -> Program:
     return program
 
 
+def flag_id(id_: Any, path: tuple[int, ...]) -> Id:
+    """A number; one in turn by the index of the innermost loop (counter None), or by a counter."""
+    if not isinstance(id_, tuple):
+        return id_
+    counter, base, lanes, ahead = id_
+    values = tuple(base + (turn + ahead) % lanes for turn in range(lanes))
+    found = periodic(path[-1] if counter is None else -1 - counter, (), values)
+    assert isinstance(found, int | Periodic)
+    return found
+
+
 def _range(buffer: Buffer, shift: int, path: tuple[int, ...]) -> Range:
     if not path or buffer.slots == 1:
         return Range(Space.UB, "", None, (), (span_of(buffer, shift if not path else 0),))
@@ -126,41 +160,75 @@ def _range(buffer: Buffer, shift: int, path: tuple[int, ...]) -> Range:
 
 
 def with_flags(written: Written, inserted: Inserted, seed: int) -> Written:
-    """The program with inserted pairs as flags in its text, an id for each; some of them forgotten or moved."""
+    """The program with inserted pairs as flags in its text, those with several lanes in turn by the index of the loop
+    or by a counter; some of them forgotten, moved or with another id."""
     dice = random.Random(seed)
     quality = dice.choice([0.0, 0.0, 0.03, 0.1])
-    ids = {pair: number for number, pair in enumerate(inserted.pairs)}
+    counted: dict[tuple[Block, int], int | None] = {}
+    for pair in inserted.pairs:
+        if (pair.lanes or 1) > 1:
+            by_index = len(pair.around) == 1 and pair.around[0].body is pair.block and dice.random() < 0.7
+            by_index = by_index and not any(
+                other.distance % (pair.lanes or 1) for other in inserted.pairs if other.block is pair.block
+            )
+            counted.setdefault((pair.block, pair.lanes or 1), None if by_index else len(counted))
 
     def spoiled(items: list[Any]) -> list[Any]:
-        kept = [item for item in items if dice.random() >= quality]
+        kept = [_other_id(item, dice) if dice.random() < quality / 2 else item for item in items]
+        kept = [item for item in kept if dice.random() >= quality]
         return kept + [item for item in items if dice.random() < quality / 2]
 
-    def flag(word: str, pair: Pair) -> Any:
-        return (word, *pair.key, ids[pair])
+    def flag(word: str, pair: Pair, ahead: int, counter: int | None) -> Any:
+        lanes = pair.lanes or 1
+        return (word, *pair.key, pair.base if lanes == 1 else (counter, pair.base, lanes, ahead % lanes))
+
+    def counter(pair: Pair) -> int | None:
+        return counted.get((pair.block, pair.lanes or 1))
+
+    def prime(pair: Pair, turn: int) -> Any:
+        return ("set", *pair.key, pair.base + turn % (pair.lanes or 1))
+
+    def drain(pair: Pair, turn: int) -> Any:
+        lanes = pair.lanes or 1
+        if lanes > 1 and pair.distance % lanes and counter(pair) is not None:
+            return flag("wait", pair, turn, counter(pair))
+        return ("wait", *pair.key, pair.base + turn % lanes)
 
     def block(model: Block, text: list[Any]) -> list[Any]:
         made: list[Any] = []
         for node, item in zip(model.nodes, text, strict=True):
             before = [
-                ("barrier", each.pipe) if isinstance(each, Barrier) else flag("wait", each)
+                ("barrier", each.pipe) if isinstance(each, Barrier) else flag("wait", each, 0, counter(each))
                 for each in inserted.before.get(node, ())
             ]
-            primed = [pair for pair in inserted.primed.get(node, ()) for _ in range(pair.distance)]  # type: ignore[call-overload]
-            made += spoiled(before) + spoiled([flag("set", pair) for pair in primed])
+            primed = [(pair, n) for pair in inserted.primed.get(node, ()) for n in range(pair.distance)]  # type: ignore[call-overload]
+            made += spoiled(before) + spoiled([prime(*each) for each in primed])
             match item:
                 case ("loop", body):
                     made.append(("loop", block(node.blocks()[0], body)))
-                case ("if", then, otherwise):
+                case ("if" | "run" as word, then, otherwise):
                     made.append(
-                        ("if", *(block(arm, t) for arm, t in zip(node.blocks(), (then, otherwise), strict=True)))
+                        (word, *(block(arm, t) for arm, t in zip(node.blocks(), (then, otherwise), strict=True)))
                     )
                 case _:
                     made.append(item)
-            made += spoiled([flag("wait", pair) for pair in primed])
-            made += spoiled([flag("set", pair) for pair in inserted.after.get(node, ())])
-        return made
+            made += spoiled([drain(*each) for each in primed])
+            made += spoiled([flag("set", pair, pair.distance, counter(pair)) for pair in inserted.after.get(node, ())])
+        return made + [("count", each) for (where, _), each in counted.items() if where is model and each is not None]
 
-    return program_of(block(written.program.body, written.text))
+    starts = [("start", each) for each in counted.values() if each is not None]
+    moduli = {each: lanes for (_, lanes), each in counted.items() if each is not None}
+    return Written([*starts, *(text := block(written.program.body, written.text))], _program([*starts, *text]), moduli)
+
+
+def _other_id(item: Any, dice: random.Random) -> Any:
+    match item:
+        case (word, source, destination, int()):
+            return (word, source, destination, dice.randrange(8))
+        case (word, source, destination, (counter, base, lanes, ahead)):
+            return (word, source, destination, (counter, base, lanes, (ahead + 1) % lanes))
+        case _:
+            return item
 
 
 # --- the replay -------------------------------------------------------------------------------------------------------
@@ -180,9 +248,14 @@ class Replay:
         self.last: dict[int, list[tuple[Pipe, int, bool, dict[Pipe, int]]]] = defaultdict(list)
         self.stores = 0
         self.turns: dict[Block, int] = defaultdict(int)
+        self.turning: dict[Node, tuple[int, int]] = {}
+        """Branches that turn once: in which iteration, and which arm comes first."""
+        self.counters: dict[int, int] = {}
+        self.moduli: dict[int, int] = {}
         self.problems: list[str] = []
 
     def run(self, written: Written) -> list[str]:
+        self.moduli = written.moduli
         self._block(written.program.body, written.text, [])
         for key, tokens in self.flags.items():
             if tokens:
@@ -206,25 +279,39 @@ class Replay:
             case ("work", pipe, touches):
                 self._work(pipe, touches, indices)
             case ("set", source, destination, id_):
-                self._flag_set(source, (source, destination, id_))
+                self._ordered_set(source, (source, destination, self._id(id_, indices)))
             case ("wait", source, destination, id_):
-                self._flag_wait(destination, (source, destination, id_))
+                self._ordered_wait(destination, (source, destination, self._id(id_, indices)))
+            case ("start", counter):
+                self.counters[counter] = 0
+            case ("count", counter):
+                self.counters[counter] = (self.counters[counter] + 1) % self.moduli[counter]
             case ("barrier", pipe):
                 self._barrier(pipe)
-            case ("if", then, otherwise):
+            case ("if" | "run" as word, then, otherwise):
                 assert isinstance(node, Branch)
-                chosen = self.dice.randrange(2)
+                chosen = self.dice.randrange(2) if word == "if" else self._side(node, indices[-1])
                 self._block(node.arms[chosen], (then, otherwise)[chosen], indices)
             case ("loop", body):
                 assert isinstance(node, Loop)
                 for pair in self.inserted.primed.get(node, ()):
                     for turn in range(pair.distance):
                         self._set(pair, turn)
-                for index in range(self.dice.randint(*self.trips)):
+                trips = self.dice.randint(*self.trips)
+                self.turning = {
+                    inner: (self.dice.randint(0, trips), self.dice.randrange(2)) for inner in node.body.nodes
+                } | self.turning
+                for index in range(trips):
                     self._block(node.body, body, [*indices, index])
+                self.turning = {inner: at for inner, at in self.turning.items() if inner not in node.body.nodes}
                 for pair in self.inserted.primed.get(node, ()):
                     for turn in range(pair.distance):
                         self._wait(pair, self.turns[pair.block] + turn)
+
+    def _side(self, node: Branch, index: int) -> int:
+        """The arm of a branch that turns once while its loop runs."""
+        turn, first = self.turning[node]
+        return first if index < turn else 1 - first
 
     # --- clocks -------------------------------------------------------------------------------------------------------
 
@@ -261,18 +348,26 @@ class Replay:
             return True
         return clock.get(other, 0) >= earlier
 
+    def _id(self, id_: Any, indices: list[int]) -> int:
+        if not isinstance(id_, tuple):
+            return id_
+        counter, base, lanes, ahead = id_
+        return base + ((indices[-1] if counter is None else self.counters[counter]) + ahead) % lanes
+
     def _set(self, pair: Pair, turn: int) -> None:
-        key = (*pair.key, pair.base + turn % (pair.lanes or 1))
+        self._ordered_set(pair.source, (*pair.key, pair.base + turn % (pair.lanes or 1)))
+
+    def _ordered_set(self, source: Pipe, key: Any) -> None:
         if self.flags[key]:
             self.problems.append(f"double set: {key}")
-        self._learn_from_issue(pair.source)
+        self._learn_from_issue(source)
         if key in self.last_wait:
             pipe, waited = self.last_wait[key]
-            if pipe is not Pipe.S and self.known[pair.source].get(pipe, 0) < waited:
+            if pipe is not Pipe.S and self.known[source].get(pipe, 0) < waited:
                 self.problems.append(f"set before the wait is known: {key}")
         if key[2] > 7:
             self.problems.append(f"id {key}")
-        self._flag_set(pair.source, key)
+        self._flag_set(source, key)
 
     def _flag_set(self, source: Pipe, key: Any) -> None:
         number = self._begin(source)
@@ -285,8 +380,10 @@ class Replay:
         self.flags[key].append(token)
 
     def _wait(self, pair: Pair, turn: int) -> None:
-        key = (*pair.key, pair.base + turn % (pair.lanes or 1))
-        self.last_wait[key] = (pair.destination, self._flag_wait(pair.destination, key))
+        self._ordered_wait(pair.destination, (*pair.key, pair.base + turn % (pair.lanes or 1)))
+
+    def _ordered_wait(self, destination: Pipe, key: Any) -> None:
+        self.last_wait[key] = (destination, self._flag_wait(destination, key))
 
     def _flag_wait(self, destination: Pipe, key: Any) -> int:
         number = self._begin(destination)

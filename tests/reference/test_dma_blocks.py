@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import ptosim
 from reference.kernel import SCHEDULES, Bytes, failure, lints, module, run, scalars, some_bytes
 
 WAIT = "pto.barrier #pto.pipe<PIPE_ALL>"
@@ -231,6 +232,35 @@ def test_mte_gm_l1_copies_rows_and_loops(schedule: str) -> None:
             start = 1024 * outer + 64 * row
             expected[start : start + 40] = x[150 * outer + 50 * row :][:40]
     assert (through_l1(copy, x, schedule) == expected).all()
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("size", [2 * 3 * 50, 270])
+def test_l1_gm_copies_rows_and_loops(size: int, engine: str) -> None:
+    """pto.sim.l1_gm: twice three rows of 40 bytes; what does not fit into the argument is an error, or dropped."""
+    text = """module attributes {pto.target_arch = "a2a3", pto.kernel_kind = #pto.kernel_kind<cube>} {
+      func.func @k(%x: !pto.ptr<i8, gm>, %y: !pto.ptr<i8, gm>) attributes {pto.kernel} {
+        %l1 = pto.castptr %c64_i64 : i64 -> !pto.ptr<i8, l1>
+        pto.mte_gm_l1 %x, %l1, %c2048_i64 nburst(%c1_i64, %c0_i64, %c0_i64)
+          : !pto.ptr<i8, gm>, !pto.ptr<i8, l1>, i64, i64, i64, i64
+        pto.barrier <PIPE_ALL>
+        pto.sim.l1_gm %l1, %y, %c40_i64 nburst(%c3_i64, %c64_i64, %c50_i64) loop(%c2_i64, %c1024_i64, %c150_i64)
+          : !pto.ptr<i8, l1>, !pto.ptr<i8, gm>, i64, i64, i64, i64, loop i64, i64, i64
+        return
+      }
+    }"""
+    text = text.replace("attributes {pto.kernel} {\n", f"attributes {{pto.kernel}} {{\n{scalars(text)}\n")
+    x, y, expected = some_bytes(2048), np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    for outer in range(2):
+        for row in range(3):
+            part = expected[150 * outer + 50 * row :][:40]
+            part[:] = x[1024 * outer + 64 * row :][: len(part)]
+    kernel = ptosim.load(text).kernel()
+    if size < 290:
+        with pytest.raises(ptosim.PTOError, match="out-of-bounds"):
+            kernel(x, y.copy(), engine=engine)
+    kernel(x, y, engine=engine, oob="drop")
+    assert (y == expected).all()
 
 
 def test_copy_gm_to_cbuf_has_its_loops_in_packed_registers() -> None:

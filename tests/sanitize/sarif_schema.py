@@ -37,6 +37,8 @@ LOCATION = {
     "physicalLocation": {"artifactLocation*": {"uri*": _uri}, "region": REGION},
     "message": MESSAGE,
 }
+REPLACEMENT = {"deletedRegion*": REGION, "insertedContent": {"text": _text}}
+CHANGE = {"artifactLocation*": {"uri*": _uri}, "replacements*": [REPLACEMENT]}
 RESULT = {
     "ruleId": _text,
     "ruleIndex": _whole(-1),
@@ -45,6 +47,7 @@ RESULT = {
     "occurrenceCount": _whole(1),
     "locations": [LOCATION],
     "relatedLocations": [LOCATION],
+    "fixes": [{"description": MESSAGE, "artifactChanges*": [CHANGE]}],
     "properties": lambda value: isinstance(value, dict),
 }
 RULE = {"id*": _text, "name": _text, "fullDescription": MESSAGE, "help": MESSAGE}

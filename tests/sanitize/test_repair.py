@@ -11,13 +11,13 @@ import ptosim
 from examples.test_examples import script
 from ptosim.arguments import bind
 from ptosim.enlargement import enlargements
+from ptosim.repair.rehearsal import Rehearsal, Trials
+from ptosim.repair.values import possible
 from ptosim.report.check_report import CheckReport
 from ptosim.report.sarif import sarif
 from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
-from ptosim.sanitize.rehearsal import MOST, Rehearsal, Trials
-from ptosim.sanitize.values import possible
 from sanitize.kernels import ALL, COPY, PARAMETERS, check, load, order, put, store, take, text
 from sanitize.repair import EDIT, repaired
 from sanitize.sarif_schema import violations
@@ -196,7 +196,7 @@ def test_an_edit_that_leaves_an_error_is_not_hinted() -> None:
 
 def observation(source: str, *found: ptosim.Finding, issued: float = 10) -> Observation:
     program = Program(ptosim.load(source).verified)
-    return Observation(program, found, found, (), set(), set(), {}, issued)
+    return Observation(program, found, found, (), set(), set(), {}, {}, frozenset(), issued)
 
 
 CLEAN = text(load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL)
@@ -225,23 +225,30 @@ def test_a_text_must_hold_at_a_larger_size(
     larger: list[list[Callable[[str], Observation]]], holds: bool, is_larger: bool
 ) -> None:
     rehearsal = Rehearsal(Trials(shows(), None, larger))
+    rehearsal.grant(1)
     assert rehearsal.here(CLEAN) is not None
     assert (rehearsal.holds(CLEAN), rehearsal.is_larger) == (holds, is_larger)
 
 
 def test_a_text_must_hold_in_all_blocks() -> None:
     rehearsal = Rehearsal(Trials(shows(), shows(RACE)))
+    rehearsal.grant(1)
     assert rehearsal.here(CLEAN) is not None
     assert not rehearsal.holds(CLEAN)
 
 
 def test_trials_are_bounded_and_not_repeated() -> None:
     rehearsal = Rehearsal(Trials(shows(RACE)))
+    rehearsal.grant(5)
     for _ in range(3):
         assert rehearsal.here(CLEAN) is not None
     assert rehearsal.runs == 1
-    tried = [rehearsal.here(CLEAN + "\n" * number) is not None for number in range(1, 2 * MOST)]
-    assert tried == [True] * (MOST - 1) + [False] * MOST
+    tried = [rehearsal.here(CLEAN + "\n" * number) is not None for number in range(1, 10)]
+    assert tried == [True] * 4 + [False] * 5
+    assert rehearsal.is_spent
+    rehearsal.grant(2)
+    tried = [rehearsal.here(CLEAN + "\n" * number) is not None for number in range(1, 10)]
+    assert tried == [True] * 6 + [False] * 3
 
 
 def test_added_lines_are_told_from_those_that_were_there() -> None:

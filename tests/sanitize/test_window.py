@@ -47,7 +47,7 @@ def test_a_window_covers_the_bytes_of_its_pieces(row: tuple[int, int, int, int])
     assert covered.of(array).reshape(-1).tolist() == places
     covered.put(array, -1)
     assert set(np.flatnonzero(array < 0).tolist()) == set(places)
-    assert set(covered.blocks().addresses().tolist()) == {place // 32 for place in places}
+    assert set(covered.granules().addresses().tolist()) == {place // 32 for place in places}
 
 
 @given(st.integers(-300, SIZE + 300), st.integers(1, 100), st.integers(1, 6), st.integers(-90, 200).filter(bool))

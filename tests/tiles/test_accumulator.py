@@ -266,32 +266,37 @@ def test_a_move_to_a_local_memory(loc: str, element: str, layout: str, fractal: 
     found = placed(image, element, 32, 64, layout, fractal)
     assert np.array_equal(found[:M, :N], c.astype(DTYPES[element]))
     rest = np.ones((32, 64), bool)
-    rest[:M, : up(N, 16) if layout == NZ else N] = False  # fractals are written whole
+    rest[:M, :N] = False
     assert (found[rest].view(np.uint8) == 0xEE).all()
 
 
 @pytest.mark.parametrize(("loc", "element", "layout", "fractal"), TILES)
 @pytest.mark.parametrize("known", [True, False])
-def test_fractals_are_written_whole_and_rows_are_not(loc: str, element: str, layout: str, fractal: int, known: bool):
-    """Of a product of 64 columns 19 are valid in the tile that is moved."""
-    a, b, c = values(n=64)
-    program = program_of(n=64)
+@pytest.mark.parametrize("begin", [0, 32])
+def test_fractals_are_written_whole_and_rows_are_not(
+    loc: str, element: str, layout: str, fractal: int, begin: int, known: bool
+):
+    """19 columns of an accumulator of 56 valid ones."""
+    a, b, c = values(n=56)
+    program = program_of(n=56)
     fields = f"{layout}, fractal={fractal}" if fractal != 512 else layout
+    address = 0 if loc == "vec" else 0x20000
     if known:
-        program.tile("few", f"acc, 32x64xf32, valid={M}x19", ACC, addr=0)
+        program.tile("t", f"{loc}, 32x32x{element}, valid={M}x19", fields, addr=address)
     else:
         program.scalars["n"] = "index"
-        program.tile("few", "acc, 32x64xf32, valid=?x?", ACC, addr=0, valid=(M, "%n"))
-    program.tile("t", f"{loc}, 32x64x{element}, valid={M}x19", fields, addr=0 if loc == "vec" else 0x20000)
-    program.op("tmov", ["few"], ["t"])
+        program.tile("t", f"{loc}, 32x32x{element}, valid=?x?", fields, addr=address, valid=(M, "%n"))
+    program.op("textract", ["ac", 0, begin], ["t"])
     program.vector = []
-    images = program.images(a, b, *([] if known else [19]))
+    arguments = [a, b, *([] if known else [19])]
+    images = program.images(*arguments)
     image = images.of(Space.UB, "aiv0") if loc == "vec" else images.of(Space.L1)[0x20000:]
-    found = placed(image, element, 32, 64, layout, fractal)
+    found = placed(image, element, 32, 32, layout, fractal)
     block = 16 if fractal == 1024 else 32 // np.dtype(DTYPES[element]).itemsize
-    written = up(19, block) if layout == NZ else 19
-    assert np.array_equal(found[:M, :written], c[:, :written].astype(DTYPES[element]))
+    written = min(up(19, block), 56 - begin) if layout == NZ else 19
+    assert np.array_equal(found[:M, :written], c[:, begin : begin + written].astype(DTYPES[element]))
     assert (found[:, written:].copy().view(np.uint8) == 0xEE).all()
+    assert not [finding for finding in program.run(*arguments).findings if finding.kind == "uninitialized"]
 
 
 @pytest.mark.parametrize(("loc", "element", "layout", "fractal"), TILES)

@@ -331,3 +331,8 @@ def test_a_trace_shows_entries_on_their_way(target: str, split: int, slots: int,
         given_back = [-change for change in changes if change < 0]
         assert given_back == [returned] * (COUNT // returned) + ([COUNT % returned] if COUNT % returned else [])
         assert levels[-1] == 0 and 1 <= max(levels) <= slots
+    receivers = ["aiv0", "aiv1"] if split else ["aiv0"]
+    used = profile.to_json()["fifos"]
+    assert [(fifo["source"], fifo["dest"]) for fifo in used] == [("aic", core) for core in receivers]
+    assert all(fifo["entries"] == COUNT and 0 < fifo["mean"] < fifo["most"] <= slots for fifo in used)
+    assert "pto.tpush_to_aiv %acc" in profile.text()

@@ -168,6 +168,53 @@ def test_a_pad_around_the_valid_region(element: str):
     program.run(x)
 
 
+# --- stores ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("element", ["i8", "bf16", "f32"])
+@pytest.mark.parametrize("layout", [ND, DN, NZ])
+@pytest.mark.parametrize(("rows", "cols"), [(32, 64), (20, 32), (1, 32)])
+def test_a_store_on_a2a3_keeps_the_layout(element: str, layout: str, rows: int, cols: int):
+    """Into the middle of a larger tensor; fractals into a tensor of fractals."""
+    x = random(element, (rows, cols), 6)
+    wide = block(element)
+    program = Program("a2a3")
+    if layout == NZ:
+        shape, strides = (1, cols // wide, 2, 16, wide), (cols * 32, 32 * wide, 16 * wide, wide, 1)
+        held, found = np.zeros((cols // wide, 32, wide), x.dtype), np.zeros((cols // wide, 32, wide), x.dtype)
+        held[:, :rows] = x.reshape(rows, cols // wide, wide).transpose(1, 0, 2)
+        for name in ("x", "y"):
+            program.view(name, element, shape, strides, layout="nz")
+    elif layout == DN:
+        held, found = x.T.copy(), np.zeros((cols, rows + 5), x.dtype)
+        program.view("x", element, (rows, cols), (1, rows), layout="dn")
+        program.view("y", element, (rows, cols), (1, rows + 5), layout="dn")
+    else:
+        held, found = x, np.zeros((rows, cols + 5), x.dtype)
+        program.view("x", element, (rows, cols))
+        program.view("y", element, (rows, cols), (cols + 5, 1))
+    program.tile("t", f"mat, 32x64x{element}, valid=?x?", layout, addr=0, valid=(rows, cols))
+    program.op("tload", ["x"], ["t"])
+    program.op("tstore", ["t"], ["y"])
+    program.run(held, found)
+    expected = np.zeros_like(found)
+    if layout == NZ:
+        expected[:, :rows] = held[:, :rows]
+    else:
+        expected[:, : held.shape[1]] = held
+    assert np.array_equal(bits(found), bits(expected))
+
+
+def test_a_store_of_fractals_to_rows_is_refused():
+    program = Program("a2a3")
+    program.view("x", "f16", (32, 64))
+    program.tile("t", "mat, 32x64xf16", NZ, addr=0)
+    program.op("tload", ["x"], ["t"])
+    program.op("tstore", ["t"], ["x"])
+    with pytest.raises(ptosim.PTOError, match="not a block of 16 elements"):
+        program.run(np.zeros((32, 64), np.float16))
+
+
 # --- gathers --------------------------------------------------------------------------------------
 
 

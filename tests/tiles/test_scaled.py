@@ -68,7 +68,7 @@ def matrices(elements: tuple[str, str], m: int, n: int, k: int) -> tuple[Any, An
     return random(elements[0], (m, k), 1), sa.astype(np.uint8), random(elements[1], (k, n), 2), sb.astype(np.uint8)
 
 
-@pytest.mark.parametrize("elements", [("f8E4M3FN", "f8E4M3FN"), ("f8E4M3FN", "f8E5M2")])
+@pytest.mark.parametrize("elements", [(a, b) for a in ("f8E4M3FN", "f8E5M2") for b in ("f8E4M3FN", "f8E5M2")])
 @pytest.mark.parametrize(("m", "n", "k"), [(32, 32, 64), (20, 40, 128)])
 @pytest.mark.parametrize("early", [True, False])
 def test_a_scaled_product(elements: tuple[str, str], m: int, n: int, k: int, early: bool):
@@ -78,6 +78,77 @@ def test_a_scaled_product(elements: tuple[str, str], m: int, n: int, k: int, ear
     program.op("tstore", ["ac"], ["c"])
     program.run(a, b, fragments(sa), fragments(sb.T), c)
     assert np.array_equal(c, scaled(a, sa, b, sb).astype(np.float32))
+
+
+FOUR_BITS = {
+    "!pto.f4E2M1x2": np.array([0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0]),
+    "!pto.f4E1M2x2": np.array([0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75]),
+}
+"""The values of the codes without their sign."""
+
+
+def four_bits(element: str, codes: Any) -> Any:
+    return FOUR_BITS[element][codes & 7] * np.where(codes & 8, -1.0, 1.0)
+
+
+def pairs(codes: Any) -> Any:
+    """Two values of a row in a byte, the first in its lower half."""
+    return (codes[:, ::2] | codes[:, 1::2] << 4).astype(np.uint8)
+
+
+@pytest.mark.parametrize("elements", [(a, b) for a in FOUR_BITS for b in FOUR_BITS])
+@pytest.mark.parametrize(("m", "n", "k"), [(32, 32, 64), (20, 40, 192)])
+@pytest.mark.parametrize("gemv", [False, True])
+def test_a_scaled_product_of_four_bits(elements: tuple[str, str], m: int, n: int, k: int, gemv: bool):
+    """Operands count values; they arrive as bytes, along k in both, through tiles at the same addresses."""
+    m = 1 if gemv else m
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(0, 16, (m, k)), rng.integers(0, 16, (k, n))
+    sa, sb = (
+        rng.integers(120, 134, (m, k // 32)).astype(np.uint8),
+        rng.integers(120, 134, (k // 32, n)).astype(np.uint8),
+    )
+    rows, cols, depth, groups = 1 if gemv else up(m, 32), up(n, 32), up(k, 1024) if gemv else k, k // 32
+    program = Program()
+    program.view("a", "ui8", (m, k // 2))
+    program.view("b", "ui8", (k // 2, n), (1, k // 2), layout="dn")
+    program.view("sa", "!pto.f8E8M0", (m, groups))
+    program.view("sb", "!pto.f8E8M0", (groups, n))
+    program.view("c", "f32", (m, n))
+    for name, loc, shape, layout in (
+        ("a", "left", (rows, depth // 2, m, k // 2), NZ),
+        ("b", "right", (depth // 2, cols, k // 2, n), ZN),
+    ):
+        here = f"{shape[0]}x{shape[1]}xi8, valid={shape[2]}x{shape[3]}"
+        program.tile(f"m{name}", f"mat, {here}", layout)
+        program.tile(f"y{name}", f"{loc}, {here}", layout, addr=0)
+    program.tile("la", f"left, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ, addr=0)
+    program.tile("rb", f"right, {depth}x{cols}x{elements[1]}, valid={k}x{n}", ZN, addr=0)
+    for letter, size, valid, layout in (
+        ("a", (rows, depth // 32), (m, groups), ZZ32),
+        ("b", (depth // 32, cols), (groups, n), NN32),
+    ):
+        for prefix, loc in (("ms", "mat"), ("ss", "scaling")):
+            shape = f"{size[0]}x{size[1]}x!pto.f8E8M0, valid={valid[0]}x{valid[1]}"
+            program.tile(f"{prefix}{letter}", f"{loc}, {shape}", layout)
+    program.tile("ac", f"acc, {16 if gemv else rows}x{cols}xf32, valid={m}x{n}", ACC)
+    for source, dest in (("a", "ma"), ("b", "mb"), ("sa", "msa"), ("sb", "msb")):
+        program.op("tload", [source], [dest])
+    for op, source, dest in (
+        ("tget_scale_addr", "la", "ssa"),
+        ("tget_scale_addr", "rb", "ssb"),
+        ("tmov", "ma", "ya"),
+        ("tmov", "mb", "yb"),
+        ("tmov", "msa", "ssa"),
+        ("tmov", "msb", "ssb"),
+    ):
+        program.op(op, [source], [dest])
+    program.op("tgemv.mx" if gemv else "tmatmul.mx", ["la", "ssa", "rb", "ssb"], ["ac"])
+    program.op("tstore", ["ac"], ["c"])
+    c = np.zeros((m, n), np.float32)
+    program.run(pairs(a), pairs(b.T), sa if gemv else fragments(sa), fragments(sb.T), c)
+    exact = scaled(four_bits(elements[0], a), sa, four_bits(elements[1], b), sb)
+    assert np.array_equal(c, exact.astype(np.float32))
 
 
 def test_scaled_products_accumulate_and_take_a_bias():

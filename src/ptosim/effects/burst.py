@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from ptosim.effects.geometry import reach, select
+from ptosim.effects.names import Space
 from ptosim.effects.record import Extent
 from ptosim.effects.requirement import Requirements, fits
+from ptosim.target.profile import load_target
 
 BLOCK = 32
-"""The unit of on-chip copies, and the alignment of UB and L1 addresses and strides, in bytes."""
+"""The unit of on-chip copies, in bytes."""
 FB_BLOCK = 64
 """The unit of copies into the fixpipe buffer."""
 
@@ -23,6 +26,12 @@ UB_STRIDE_LIMIT = (1 << 21) - 1
 MOST_ROWS = 1 << 22
 MOST_BYTES = 1 << 28
 """What one copy may move: the reference engine holds all it has read until it writes."""
+
+
+@cache
+def alignment_of(space: Space, target: str) -> int:
+    """What addresses and strides of copies must be multiples of in a memory; GM has no rule."""
+    return load_target(target).alignment.get(space.value, 1)
 
 
 def strided(source_limit: int, dest_limit: int) -> Requirements:

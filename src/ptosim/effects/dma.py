@@ -14,6 +14,7 @@ from ptosim.effects.burst import (
     COUNT_LIMIT,
     GM_STRIDE_LIMIT,
     UB_STRIDE_LIMIT,
+    alignment_of,
     blocks,
     gapped,
     loops,
@@ -69,9 +70,6 @@ def _padded_rows(static: Static) -> Callable[[Any], Extent]:
     return extent
 
 
-_ALIGNMENT = {Space.GM: 1, Space.UB: BLOCK, Space.L1: BLOCK}
-
-
 def _copy(
     name: str,
     pipe: Pipe,
@@ -83,13 +81,13 @@ def _copy(
     registers: tuple[str, ...] = (),
     requires: Callable[[Static], Requirements] | None = None,
 ) -> Effects:
-    accesses = (
-        Access("read", source, "source", read, _ALIGNMENT[source]),
-        Access("write", dest, "dest", write, _ALIGNMENT[dest]),
-    )
-    return Effects(
-        f"pto.{name}", pipe, timing, Taint.MOVEMENT, lambda static: accesses, requires or required(), reads=registers
-    )
+    def accesses(static: Static) -> tuple[Access, ...]:
+        return (
+            Access("read", source, "source", read, alignment_of(source, static.target)),
+            Access("write", dest, "dest", write, alignment_of(dest, static.target)),
+        )
+
+    return Effects(f"pto.{name}", pipe, timing, Taint.MOVEMENT, accesses, requires or required(), reads=registers)
 
 
 def _gm_to_ub(static: Static) -> tuple[Access, ...]:
@@ -97,7 +95,7 @@ def _gm_to_ub(static: Static) -> tuple[Access, ...]:
     write = _padded_rows(static) if padded else dest_rows
     return (
         Access("read", Space.GM, "source", source_rows),
-        Access("write", Space.UB, "dest", write, BLOCK),
+        Access("write", Space.UB, "dest", write, alignment_of(Space.UB, static.target)),
     )
 
 
@@ -160,6 +158,7 @@ _COPIES = (
     _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, _ROWS, *_LOOPS),
     _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, _OLD_ROWS, *fits("sid", 1)),
     _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, requires=required(*_IN)),
+    _copy("sim.l1_gm", Pipe.FIX, "l0c_gm", Space.L1, Space.GM, requires=required(*_OUT)),
     _copy(
         *("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
         registers=("LOOP_OUTTOL1",),

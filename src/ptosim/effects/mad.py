@@ -22,7 +22,7 @@ from ptosim.effects.fractal import (
     SCALE_SHIFT,
     depth_bytes,
 )
-from ptosim.effects.geometry import ceil_div, select
+from ptosim.effects.geometry import ceil_div, negate, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required
 from ptosim.effects.requirement import fits
@@ -146,6 +146,24 @@ def _of_c(operands: Any) -> Extent:
     return accumulator_extent(operands.m, operands.n)
 
 
+def _of_bias(operands: Any) -> Extent:
+    """A row of the bias table; in the raw forms where the word asks for one."""
+    size = _unpacked(operands).n * ACCUMULATOR
+    return 0, size * _has(operands, BIAS_BIT) if hasattr(operands, "packed") else size
+
+
+def _of_start(operands: Any) -> Extent:
+    """The accumulators that a product goes on from; in the raw forms unless the word names another start."""
+    low, high = _of_c(operands)
+    if not hasattr(operands, "packed"):
+        return low, high
+    return low, high * negate(_has(operands, BIAS_BIT) | _has(operands, ZERO_BIT))
+
+
+def _has(operands: Any, bit: int) -> Any:
+    return operands.packed >> bit & 1 != 0
+
+
 def _accesses(scaled: bool, start: str) -> Callable[[Static], tuple[Access, ...]]:
     def accesses(static: Static) -> tuple[Access, ...]:
         def of_b(operands: Any) -> Extent:
@@ -160,9 +178,9 @@ def _accesses(scaled: bool, start: str) -> Callable[[Static], tuple[Access, ...]
             found.append(Access("read", Space.SCALE_A, "a", _scales(static, "a", "m")))
             found.append(Access("read", Space.SCALE_B, "b", _scales(static, "b", "n")))
         if "bias" in static.present:
-            found.append(Access("read", Space.BT, "bias", lambda o: (0, _unpacked(o).n * ACCUMULATOR), BIAS_ALIGNMENT))
+            found.append(Access("read", Space.BT, "bias", _of_bias, BIAS_ALIGNMENT))
         if start != "zero":
-            found.append(Access("read", Space.L0C, "c", _of_c, ACCUMULATOR_FRACTAL))
+            found.append(Access("read", Space.L0C, "c", _of_start, ACCUMULATOR_FRACTAL))
         found.append(Access("write", Space.L0C, "c", _of_c, ACCUMULATOR_FRACTAL))
         return tuple(found)
 

@@ -164,7 +164,7 @@ def _store(immediate: bool) -> Callable[[Static], tuple[Access, ...]]:
 def _pstu(static: Static) -> tuple[Access, ...]:
     """What it adds to its stream; when that reaches memory, `vector_stream.append` says."""
     size = stream_bytes(_GRANULARITIES[static.mask_strides["value"]])
-    return (Access("write", Space.UB, "dest", lambda operands: (0, size)),)
+    return (Access("write", Space.UB, "dest", lambda operands: (0, size), reach="unknown"),)
 
 
 def _sized(*names: str) -> str:

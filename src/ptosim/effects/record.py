@@ -132,6 +132,11 @@ Touch = Literal["always", "active", "used"]
 """Which bytes count as accessed: all, those of active lanes, or (unmasked vector loads) those that are later used."""
 
 
+Reach = Literal["exact", "bound", "unknown"]
+"""How an extent is meant: its first and last byte are touched where no mask forbids it; nothing outside of it is, and
+data decides what inside; or data decides everything, such as when the bytes of a stream reach memory."""
+
+
 @dataclass(frozen=True)
 class Access:
     """One memory access of an instruction."""
@@ -147,9 +152,10 @@ class Access:
     """The role of the mask that gates it."""
     map: Any = None
     """The static byte map (a mode of effects/vector_memory.py, effects/predicate.py), where there is one."""
+    reach: Reach = "exact"
 
 
-def _no_accesses(static: Static) -> tuple[Access, ...]:
+def no_accesses(static: Static) -> tuple[Access, ...]:
     return ()
 
 
@@ -168,7 +174,7 @@ class Effects:
     """The timing class that every target file prices."""
     taint: Taint = Taint.NONE
     """How undefined and racy bytes travel through it."""
-    accesses: Callable[[Static], tuple[Access, ...]] = _no_accesses
+    accesses: Callable[[Static], tuple[Access, ...]] = no_accesses
     requires: Callable[[Static], Requirements] = _none_required
     """What its operands must be; of `Static` it may ask for words and the target."""
     reads: tuple[str, ...] = ()

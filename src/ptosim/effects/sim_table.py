@@ -38,7 +38,7 @@ def _accesses(table: Any, base: Any) -> Any:
         width = static.elements["table"].bytes
         return (
             Access("read", Space.UB, "indices", index_extent, INDEX_BYTES),
-            Access(table, Space.GM, "table", lambda operands: table_extent(operands, width)),
+            Access(table, Space.GM, "table", lambda operands: table_extent(operands, width), reach="bound"),
             Access(base, Space.UB, "base", lambda operands: base_extent(operands, width), width),
         )
 

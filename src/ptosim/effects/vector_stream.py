@@ -94,7 +94,7 @@ def _uvld(static: Static) -> tuple[Access, ...]:
 
 def _store(base: str, extent: _Form) -> tuple[Access, ...]:
     """What a store adds to its stream. When that reaches memory, and with which earlier bytes, `append` says."""
-    return (Access("write", Space.UB, base, extent),)
+    return (Access("write", Space.UB, base, extent, reach="unknown"),)
 
 
 def _vstus(static: Static) -> tuple[Access, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, i1
-from xdsl.ir import Attribute, Block, OpTraits, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpTraits, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
@@ -426,3 +426,10 @@ def _print_body(printer: Printer, loop: For, with_end: bool) -> None:
     printer.print_region(
         loop.body, print_entry_block_args=False, print_empty_block=False, print_block_terminators=with_end
     )
+
+
+def steps(op: Operation) -> int:
+    """The scalar operations of control flow: one for each iteration of a loop, each branch and each call."""
+    if op.name == "scf.yield":
+        return int(isinstance(op.parent_op(), For))
+    return int(op.name in ("scf.if", "scf.condition", "func.call"))

@@ -160,6 +160,21 @@ class MteGmL1(_Strided):
     spaces = {"source": (Space.GM,), "dest": (Space.L1,)}
 
 
+class SimL1Gm(_Strided):
+    """Copy rows from L1 to GM (pipe FIX), bytes as they are.
+
+    What pto.tstore of a tile in mat becomes on a2a3: there is no instruction for it. As pto.mte_ub_gm with the source
+    in L1, and never combined with GM.
+
+        pto.sim.l1_gm %l1, %gm, %len nburst(%n, %l1_stride, %gm_stride)
+            : !pto.ptr<f16, l1>, !pto.ptr<f16, gm>, i64, i64, i64, i64
+    """
+
+    name = "pto.sim.l1_gm"
+    cores = (CoreKind.AIC,)
+    spaces = {"source": (Space.L1,), "dest": (Space.GM,)}
+
+
 class _UnifiedBufferBlocks(BlockCopy):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)

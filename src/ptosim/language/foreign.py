@@ -44,12 +44,8 @@ INSTEAD: Mapping[str, str] = {
 }
 """By the name in the dialect that is written; without the dialect it is found as well."""
 
-_BRANCHES = "branches between blocks are not simulated; scf.if, scf.for and scf.while say the same"
-
 NOT_SIMULATED: Mapping[str, str] = {
-    "cf.br": _BRANCHES,
-    "cf.cond_br": _BRANCHES,
-    "cf.switch": _BRANCHES,
+    "cf.switch": "cf.cond_br or scf.if choose one of two ways",
     "memref.alloc": "pto.alloc_tile allocates a tile, an argument of the kernel is memory of its caller",
 }
 """Operations of other dialects that the assembler reads, and what a kernel has instead."""

@@ -15,6 +15,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
+from ptosim.language.blocks import join_blocks
 from ptosim.language.control import Terminator
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import nth
@@ -142,8 +143,11 @@ class Function(PTOOperation):
         return op
 
     def close_regions(self, parser: LocatedParser) -> None:
-        if not self.is_declaration:
-            super().close_regions(parser)
+        if self.is_declaration:
+            return
+        if self.body.first_block is not self.body.last_block:
+            join_blocks(parser, self.body)
+        super().close_regions(parser)
 
     def print(self, printer: Printer) -> None:
         if isinstance(self.sym_visibility, StringAttr):

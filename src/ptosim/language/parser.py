@@ -18,6 +18,7 @@ from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
 from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
+from ptosim.language.blocks import BRANCHES
 from ptosim.language.catalogue import dialects
 from ptosim.language.function import Call, link
 from ptosim.language.located import LocatedParser, Position, Unsupported
@@ -204,6 +205,8 @@ def context() -> Context:
     known = _Context()
     for dialect in dialects():
         known.load_dialect(dialect)
+    for branch in BRANCHES:
+        known.load_op(branch)
     return known
 
 

@@ -167,7 +167,7 @@ class TStore(TileOperation):
     reluPreMode = OptionalProperty()
 
     def pipe(self, target: str) -> Pipe:
-        return Pipe.FIX if self.tile("src").loc == "acc" else Pipe.MTE3
+        return Pipe.MTE3 if self.tile("src").loc == "vec" else Pipe.FIX
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         places = ("vec", "acc") if target == "a5" else ("vec", "acc", "mat")

@@ -39,6 +39,7 @@ from ptosim.machine.entry import (
 )
 from ptosim.machine.launch import Place, Progress
 from ptosim.machine.memory import NO_REGIONS
+from ptosim.machine.moments import PIPE_ORDER
 from ptosim.machine.queue import PipeQueue, fire, take
 from ptosim.machine.semaphores import Cluster, Grid, Illegal, Signal, set_signal, wait_signal
 from ptosim.machine.signal import Notice, Signals, Watched, Words
@@ -265,7 +266,8 @@ class Core:
             entry.snapshot = tuple([(done + slot, count) for slot, count in issued if count and slot != own])
             if self.tracker:
                 releases = self._released.get(buffer, {})
-                entry.consumed = tuple([release for other, release in releases.items() if other is not pipe])
+                heard = [other for other in PIPE_ORDER if other in releases and other is not pipe]
+                entry.consumed = tuple([releases[other] for other in heard])
         self._issue(entry)
         words[buffer_word(OPEN, pipe, buffer)] = 1 + mode
 

@@ -68,6 +68,8 @@ class Observer(Protocol):
 
     wants_clocks: bool
     closeness: Closeness
+    inline: bool
+    """Compiled code goes on by itself where it can, and keeps what its flags tell: only what it hands over is told."""
 
     # ---- from the scheduler
 
@@ -150,6 +152,7 @@ class Silent:
 
     wants_clocks = False
     closeness: Closeness = "accesses"
+    inline = False
 
     def begin(self, core: Core) -> None: ...
 

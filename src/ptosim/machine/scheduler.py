@@ -109,7 +109,7 @@ class Scheduler:
             raise failure
         if self._aborted and not self._deadlocked:
             raise Stopped
-        if self.observer and not self._deadlocked:
+        if self.observer and not self.observer.inline and not self._deadlocked:
             self._report_leftovers(clusters, grids)
 
     def _build(self, blocks: Iterable[tuple[int, int]], new: bool = True) -> tuple[list[Cluster], list[Grid]]:
@@ -148,7 +148,8 @@ class Scheduler:
             words = self._words[position, member]
             if new:
                 clear(words)
-                words[SLOW] = 1 if self.observer or self._queued else 0
+                followed = self.observer is not None and not self.observer.inline
+                words[SLOW] = 1 if followed or self._queued else 0
             cores.append(Core(place, first + member, words, cluster, self.schedule, self.observer))
         cluster.reset(cores, new)
         return cluster

@@ -96,6 +96,8 @@ class Tracker:
     def take(self, entry: Entry) -> None:
         """A wait is about to consume a set of each of its counters."""
         for counter in entry.counters:
+            if self._keeps(counter):
+                continue
             entry.consumed += counter.pending.popleft()
             history = counter.history
             if self.clocks:
@@ -110,6 +112,8 @@ class Tracker:
 
     def set(self, counter: Counter, entry: Entry, sets: tuple[Entry, ...]) -> None:
         """A set is about to raise this counter."""
+        if self._keeps(counter):
+            return
         history = counter.history
         if self.clocks:
             if counter.key.mechanism == "flag":
@@ -130,6 +134,10 @@ class Tracker:
         for one in sets:
             join(told.clock, one.clock or {})
         return told
+
+    def _keeps(self, counter: Counter) -> bool:
+        """Whether the observer keeps what a flag tells, because compiled code sets it as well."""
+        return self.observer.inline and counter.key.mechanism in ("flag", "token")
 
     def _double_set(self, counter: Counter, entry: Entry) -> None:
         history = counter.history

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ptosim.effects.burst import BLOCK, MOST_BYTES, MOST_ROWS
+from ptosim.effects.burst import BLOCK, MOST_BYTES, MOST_ROWS, alignment_of
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.native.core import Core, Unit
 from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside
+from ptosim.native.global_memory import Place, read_inside, write_inside
 from ptosim.native.ir import I32, I64, PTR, Value
 from ptosim.native.transfer import read
 
@@ -41,10 +41,6 @@ class Side:
     space: Space
     base: Value
     at: str | None = None
-
-    @property
-    def alignment(self) -> int:
-        return 1 if self.space is Space.GM else BLOCK
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +74,7 @@ class Burst:
             core.suspect(lambda stride=strides[0]: (self.loops[0].count > 1) & (stride < self.length))
             reach = self._reach(strides)
             core.fail(reach >= FARTHEST, "out-of-bounds", "the last row lies {} bytes behind the pointer", reach)
-            if side.alignment > 1:
-                self._check_strides(core, side, strides)
+            self._check_strides(core, side.space, strides)
 
     def observe(self, core: Core, source: Side, dest: Side, width: Value | None = None) -> None:
         """Tell an observer which rows are read and written."""
@@ -97,11 +92,12 @@ class Burst:
             rows = rows * loop.count
         return rows
 
-    def _check_strides(self, core: Core, side: Side, strides: Sequence[Value]) -> None:
+    def _check_strides(self, core: Core, space: Space, strides: Sequence[Value]) -> None:
         """Strides that are used place on-chip rows at whole blocks."""
-        message = f"a stride of {{}} bytes in {side.space} is not a multiple of {BLOCK}"
+        alignment = alignment_of(space, core.target.name)
+        message = f"a stride of {{}} bytes in {space} is not a multiple of {alignment}"
         for loop, stride in zip(self.loops, strides, strict=True):
-            core.fail((loop.count > 1) & ((stride & (BLOCK - 1)) != 0), "misaligned", message, stride)
+            core.fail((loop.count > 1) & ((stride & (alignment - 1)) != 0), "misaligned", message, stride)
 
     def _reach(self, strides: Sequence[Value]) -> Value:
         """From the first row to the last."""
@@ -174,7 +170,7 @@ def _nested(
 
 
 def copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
-    """Read all rows, then write them in order; the destination is on the chip."""
+    """Read all rows, then write them in order."""
     burst.check(core, source, dest)
     unless_empty(core.f, burst, lambda: _copy_rows(core, burst, source, dest))
 
@@ -183,18 +179,24 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
     f = core.f
     if source.space is Space.GM:
         place, outside = core.global_place("reads", source.base, burst.source_extent())
-        target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
+        target = _stretch(core, "writes", dest, burst.dest_extent())
         burst.observe(core, source, dest)
         read_rows(core, burst, place, outside, target)
         return
-    origin = core.stretch("reads", source.space, source.base, burst.source_extent(), BLOCK, source.at)
-    target = core.stretch("writes", dest.space, dest.base, burst.dest_extent(), BLOCK, dest.at)
+    origin = _stretch(core, "reads", source, burst.source_extent())
+    if dest.space is Space.GM:
+        place, outside = core.global_place("writes", dest.base, burst.dest_extent())
+        burst.observe(core, source, dest)
+        _write_rows(core, burst, origin, place, outside)
+        return
+    target = _stretch(core, "writes", dest, burst.dest_extent())
     burst.observe(core, source, dest)
     if source.space is not dest.space:
         _move(f, burst, origin, target)
         return
     extent = burst.source_extent()
     apart = (source.base + extent <= dest.base) | (dest.base + burst.dest_extent() <= source.base)
+    core.suspect(lambda: apart ^ True)
 
     def staged() -> None:
         """What is written must not be read again."""
@@ -203,6 +205,11 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
         _move(f, burst, room, target)
 
     either(f, apart, lambda: _move(f, burst, origin, target), staged)
+
+
+def _stretch(core: Core, verb: str, side: Side, extent: Value) -> Value:
+    alignment = alignment_of(side.space, core.target.name)
+    return core.stretch(verb, side.space, side.base, extent, alignment, side.at)
 
 
 def _move(f: Function, burst: Burst, origin: Value, target: Value) -> None:
@@ -232,6 +239,22 @@ def read_rows(core: Core, burst: Burst, place: Place, outside: Value, target: Va
         either(core.f, outside, clipped, whole)
     else:
         whole()
+
+
+def _write_rows(core: Core, burst: Burst, origin: Value, place: Place, outside: Value) -> None:
+    """Rows from a host address to GM."""
+
+    def clipped() -> None:
+        each_row(
+            core.f,
+            burst.loops,
+            lambda source, dest: write_inside(place.further(dest), origin.at(source), burst.length),
+        )
+
+    if core.unit.drop:
+        either(core.f, outside, clipped, lambda: _move(core.f, burst, origin, place.address))
+    else:
+        _move(core.f, burst, origin, place.address)
 
 
 # --- fill -----------------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
 from ptosim.native.flow import Module
 from ptosim.native.observe.hooks import Observer
+from ptosim.native.observe.timing import Timing
 from ptosim.native.program import build
 from ptosim.native.toolchain import Host, compile_object, this_host
 from ptosim.target.profile import load_target
@@ -48,6 +49,7 @@ def compile_kernel(
         "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
         "cross_block": program.cross_block,
         "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "works": [work.to_json() for work in observer.works] if isinstance(observer, Timing) else [],
         "observe": observer.purpose if observer else "none",
         "state": observer.state_bytes if observer else 0,
         "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
@@ -59,11 +61,14 @@ def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
     """The kernel with the filter of `check`, or only the reason why there is none."""
     from ptosim.native.observe.coverage import uncovered
     from ptosim.native.observe.filter import Filter
+    from ptosim.native.observe.usage import usage
 
     if (reason := uncovered(program, module.target)) is not None:
         return Compiled(b"", {"uncovered": reason})
     operations = list(reached(*program.entries.values()))
-    return compile_kernel(module, program, False, observer=Filter(operations, load_target(module.target)))
+    compiled = compile_kernel(module, program, False, observer=Filter(operations, load_target(module.target)))
+    used = usage(program, module.target)
+    return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
 
 
 @without_collection()

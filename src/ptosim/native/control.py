@@ -32,6 +32,8 @@ def _for(body: Body, op: Operation) -> None:
     if step.literal is None:
         core.fail(step <= 0, "arithmetic", "the step of a loop must be positive, not {}", step)
         f.settle()  # the number of iterations is a quotient
+    if body.unit.observer is not None:
+        body.unit.observer.loop(body, op, lower, upper, step)
     site = core.site("limit", LIMIT)
     index, *arguments = op.body.block.args
     body.crosses(op.iter_args)
@@ -60,6 +62,8 @@ def _while(body: Body, op: Operation) -> None:
     polls = body.core(op).unit.together and looks_at_memory(op)
     body.crosses(op.arguments)
     initial = [body[value] for value in op.arguments]
+    observer = body.unit.observer
+    kept = observer.rounds_begin(body, op) if observer is not None else None
 
     def attempt(shapes: list[Shape]) -> None:
         def decide(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
@@ -69,6 +73,8 @@ def _while(body: Body, op: Operation) -> None:
             return body.scalar(condition.condition), ()
 
         def iterate(_: list[Value]) -> Sequence[Value]:
+            if observer is not None:
+                observer.round(body, kept)
             body.values.update(zip(after.args, [body[value] for value in condition.arguments], strict=True))
             body.block(after)
             if polls:
@@ -76,6 +82,8 @@ def _while(body: Body, op: Operation) -> None:
             return body.handed_on(op, shapes, _ends(body, op.after_region))
 
         f.while_loop(all_apart(initial, shapes), decide, iterate, site)
+        if observer is not None:
+            observer.rounds_end(body, kept)
         body.values.update(zip(op.results, [body[value] for value in condition.arguments], strict=True))
 
     body.joined(op, [shape_of(value) for value in initial], attempt)
@@ -84,6 +92,8 @@ def _while(body: Body, op: Operation) -> None:
 def _if(body: Body, op: Operation) -> None:
     assert isinstance(op, If)
     f, condition = body.f, body.scalar(op.cond)
+    if body.unit.observer is not None:
+        body.unit.observer.branch(body, op, condition)
     ends: list[Native] = []
 
     def attempt(shapes: list[Shape]) -> None:

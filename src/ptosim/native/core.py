@@ -240,6 +240,8 @@ class Core:
         first lane outside; `backwards`: the lanes come last first.
         """
         self._touches(verb, space)
+        if self.unit.observer is not None:
+            self.unit.observer.scattered(self, verb, space, starts, active, extent)
         size = self.target.memory[space.value]
         odd = active & ((starts & (alignment - 1)) != 0)
         site = self.site("access", [verb, space.value, size, extent, alignment])
@@ -280,6 +282,8 @@ class Core:
             self.fail(extent > 0, "unsupported", message)
         wrong = misaligned | (address < 0) | (extent > size) | (address > size - extent)
         self.f.check(wrong & (extent > 0), site, address, extent)
+        if self.unit.observer is not None:
+            self.unit.observer.stretched(self, verb, space, address, extent, at)
         self.f.settle()
         return self.base(space, at).at(address)
 

@@ -16,7 +16,9 @@ from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import NO_REGIONS, Regions, poisoned
+from ptosim.machine.observer import Observer
 from ptosim.machine.scheduler import Stop, Stopped
+from ptosim.machine.sync import SLOW
 from ptosim.native.context import (
     LOOPS_RECORDED,
     REGISTER_ROOM,
@@ -66,7 +68,10 @@ class Invocation:
     max_steps: int = 10**9
     regions: Regions = NO_REGIONS  # what the buffers are
     by_block: Callable[[int], Sequence[int]] | None = None  # the arguments of a block, where they are not the same
+    readable: int = -1  # bits by the number of a buffer, for code that is checked: what lies there is what it reads
+    writable: int = -1
     owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
+    attach: Callable[[Cluster], Observer] | None = None  # prepares cores that are watched; who hears of the machine
 
     @property
     def shape(self) -> tuple[object, ...]:
@@ -201,7 +206,8 @@ class Core:
         self.role = role
         self.machine: MachineCore | None = None  # the scheduler's part in the block, if it has one
         self.state: Memory | None = None  # of code that is watched
-        self._keep = (stop, cluster)  # compiled code has their addresses
+        self._keep = stop  # compiled code has their addresses
+        self.cluster = cluster
         self._tables: Tables
         self._attend: Attend
         self._executable = executable
@@ -314,7 +320,15 @@ class Core:
         if self.machine is None:
             self.machine = self._attend(self.block)
             self._words[Word.ATTENDED] = 1
-        operation.hand_over(self.machine, words, lambda: self._start(number, words))
+        machine = self.machine
+        if machine.tracker is None:
+            operation.hand_over(machine, words, lambda: self._start(number, words))
+            return
+        machine.words[SLOW] += 1  # what is watched becomes an entry, even where nothing is stalled
+        try:
+            operation.hand_over(machine, words, lambda: self._start(number, words))
+        finally:
+            machine.words[SLOW] -= 1
 
     def _start(self, number: int, words: array[int]) -> None:
         """The entry of an operation, which may run on the thread of another core that set it free."""

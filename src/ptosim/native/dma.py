@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import alignment_of
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.names import Space
@@ -66,7 +66,7 @@ def _load(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | N
 
 def _load_rows(core: Core, source: Value, dest: Value, burst: Burst, pad: Padding | None, width: Value | None) -> None:
     place, outside = core.global_place("reads", source, burst.source_extent())
-    ub = core.stretch("writes", Space.UB, dest, burst.dest_extent(width), BLOCK)
+    ub = core.stretch("writes", Space.UB, dest, burst.dest_extent(width), alignment_of(Space.UB, core.target.name))
     burst.observe(core, Side(Space.GM, source), Side(Space.UB, dest), width)
     if pad is None or width is None:
         read_rows(core, burst, place, outside, ub)
@@ -168,7 +168,7 @@ def _store(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) ->
 
 
 def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
-    ub = core.stretch("reads", Space.UB, source, burst.source_extent(), BLOCK)
+    ub = core.stretch("reads", Space.UB, source, burst.source_extent(), alignment_of(Space.UB, core.target.name))
     place, outside = core.global_place("writes", dest, burst.dest_extent())
     burst.observe(core, Side(Space.UB, source), Side(Space.GM, dest))
 

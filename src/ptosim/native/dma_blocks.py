@@ -111,6 +111,24 @@ def mte_gm_l1(
     copy_rows(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
 
 
+@lowering(grouped.SimL1Gm)
+def l1_gm(
+    core: Core,
+    source: Value,
+    dest: Value,
+    len_burst: Value,
+    n_burst: Value,
+    source_stride: Value,
+    dest_stride: Value,
+    loop_counts: Sequence[Value],
+    loop_source_strides: Sequence[Value],
+    loop_dest_strides: Sequence[Value],
+) -> None:
+    loops = [Loop(*loop) for loop in zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True)]
+    burst = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops])
+    copy_rows(core, burst, Side(Space.L1, source), Side(Space.GM, dest))
+
+
 @lowering(op.CopyGmToCbuf)
 def copy_gm_to_cbuf(
     core: Core,

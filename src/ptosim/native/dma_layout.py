@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, alignment_of
 from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.effects.names import Space
@@ -69,7 +69,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     _, read = matrix_source(matrix.layout, matrix.width)(matrix)
     place, outside = core.global_place("reads", source, read)
     _, written = matrix_dest(matrix.width)(matrix)
-    target = core.stretch("writes", Space.L1, dest, written, BLOCK)
+    target = core.stretch("writes", Space.L1, dest, written, alignment_of(Space.L1, core.target.name))
 
     def convert(read_piece: Callable[[Value, Value, Value], None]) -> None:
         either(
@@ -240,7 +240,7 @@ def _fill(core: Core, dest: Value, value: Value, bits: int, repeat: Value, block
     _, extent = filled(SimpleNamespace(repeat=repeat, blocks=blocks, gap=gap))
 
     def write() -> None:
-        target = core.stretch("writes", Space.L1, dest, extent, BLOCK)
+        target = core.stretch("writes", Space.L1, dest, extent, alignment_of(Space.L1, core.target.name))
         half = value & 0xFFFF
         word = value if bits == 32 else half | half << 16
         step = (blocks + gap) * BLOCK

@@ -6,21 +6,26 @@ Nothing here parses or compiles, and nothing imports xDSL: a kernel from the cac
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.deadlock import Reachable
 from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.memory import Regions
+from ptosim.machine.observer import Observer
 from ptosim.native.cache import Compiled
-from ptosim.native.cores import Executable, Fault, Invocation, Suspicion, Tables
+from ptosim.native.cores import Cluster, Executable, Fault, Invocation, Suspicion, Tables
 from ptosim.native.explain import explainer
 from ptosim.native.operations import ENTRIES, operation_from_json
 from ptosim.native.runtime import Part, Runner
 from ptosim.native.toolchain import Program
 from ptosim.target.profile import Target
+
+if TYPE_CHECKING:
+    from ptosim.native.observe.stand_ins import Stock
+    from ptosim.native.observe.sweep import Sifted
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Run:
     max_steps: int
     block_done: Callable[[], None] | None = None
     poison: bool = False
+    attach: Callable[[Cluster], Observer] | None = None
 
 
 class LinkedKernel:
@@ -56,22 +62,33 @@ class LinkedKernel:
             sifting,
         )
         self._executable = executable
+        self.kind: str = data["kind"]
+        self.works: list[Any] = data["works"]
         self._runner = Runner(executable, target, reachable)
         self._poisoned = Runner(executable, target, reachable, poison=True)
         self._cross_block: bool = data["cross_block"]
         self._in_order: bool = data["in_order"]
+        self._usage: Any = data.get("usage")
+        self._stock: Stock | None = None
 
     def part(self, invocation: Invocation, launch: Launch) -> Part:
         """This kernel as one launch of a list that runs together."""
         return Part(self._executable, Tables(invocation), launch)
 
-    def sift(self, run: Run, blocks: Sequence[int]) -> set[int]:
-        """Run blocks of a kernel that was compiled to be checked; gives those that have to be judged."""
-        from ptosim.native.observe.sweep import all_records, suspicious_blocks
+    def sift(self, run: Run, blocks: Sequence[int]) -> Sifted:
+        """Run blocks of a kernel that was compiled to be checked, to find those that have to be judged. The buffers
+        keep what they hold."""
+        from ptosim.native.observe.stand_ins import Stock
+        from ptosim.native.observe.sweep import Sifted, all_records
 
+        self._stock = self._stock or Stock(self._usage)
+        given = self._stock.stand_ins(run.values, run.buffers)
+        invocation = _invocation(replace(run, buffers=given.buffers))
+        invocation = replace(invocation, readable=given.readable, writable=given.writable)
         threads = 1 if self._in_order else run.threads
-        failed, records = self._runner.sift(_invocation(run), _stretches(blocks), threads, run.block_done)
-        return {*failed, *suspicious_blocks(all_records(records))}
+        failed, records = self._runner.sift(invocation, _stretches(blocks), threads, run.block_done)
+        self._stock.take_back(given, run.buffers)
+        return Sifted(failed, all_records(records))
 
     def __call__(self, run: Run) -> None:
         invocation = _invocation(run)
@@ -85,7 +102,7 @@ class LinkedKernel:
 
 def _invocation(run: Run) -> Invocation:
     buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
-    return Invocation(run.grid, run.values, buffers, run.max_steps, run.regions, owner=run.buffers)
+    return Invocation(run.grid, run.values, buffers, run.max_steps, run.regions, owner=run.buffers, attach=run.attach)
 
 
 def _suspicion(fault: Fault) -> Suspicion:

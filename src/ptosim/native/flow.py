@@ -199,6 +199,12 @@ class Function:
             self._scratch[size, align] = self.slot(I8, size, align)
         return self._scratch[size, align]
 
+    def set_slot(self, kind: Type, number: int) -> Value:
+        """Room on the stack for a value, which holds this number when the function begins."""
+        place = self.slot(kind)
+        self._slots.append(f"  store {kind} {number}, {place}, align 8")
+        return place
+
     def once(self, key: object, make: Callable[[], Value]) -> Value:
         """What was made under this key in this block or one around it, made now if there is none."""
         for known in self._known:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK, row_extent
+from ptosim.effects.burst import BLOCK, FB_BLOCK, alignment_of, row_extent
 from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
@@ -48,7 +48,7 @@ def _load_tile(
 
     def move(turned: bool) -> None:
         _, written = tile_dest(control, columns, turned)
-        target = core.stretch("writes", space, dest, written, FRACTAL)
+        target = core.stretch("writes", space, dest, written, alignment_of(space, core.target.name))
         move_fractals = _turned if turned else _as_they_are
         move_fractals(core, control, element, origin, inside, target)
 
@@ -63,8 +63,9 @@ def _source(core: Core, source: Value, control: Control) -> tuple[Value, Value]:
     low, high = tile_source(control)
     first = source + low
     size = core.target.memory[Space.L1]
-    site = core.site("access", ["reads", str(Space.L1), size, None, BLOCK])
-    wrong = ((first & (BLOCK - 1)) != 0) | (first < 0) | (first >= size)
+    alignment = alignment_of(Space.L1, core.target.name)
+    site = core.site("access", ["reads", str(Space.L1), size, None, alignment])
+    wrong = ((first & (alignment - 1)) != 0) | (first < 0) | (first >= size)
     core.f.check(wrong, site, first, high - low)
     core.f.settle()
     return core.base(Space.L1).at(first), size - first
@@ -182,7 +183,7 @@ def load_scales(
 
     def copy() -> None:
         low, high = scale_source(control)
-        origin = core.stretch("reads", Space.L1, source + low, high - low, BLOCK)
+        origin = core.stretch("reads", Space.L1, source + low, high - low, alignment_of(Space.L1, core.target.name))
         _, written = row_extent((control.m_step,), (control.dest_stride * SCALE_FRAGMENT,), length)
         target = core.stretch("writes", space, dest >> shift, written)
         strides = control.source_stride * SCALE_FRAGMENT, control.dest_stride * SCALE_FRAGMENT
@@ -227,7 +228,7 @@ def load_bias(
     def load() -> None:
         strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * unit
         _, read = row_extent((n_burst,), (strides[0],), len_burst * BLOCK)
-        origin = core.stretch("reads", Space.L1, source, read, BLOCK)
+        origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
         _, written = row_extent((n_burst,), (strides[1],), len_burst * unit)
         target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
 
@@ -269,7 +270,7 @@ def load_parameters(
 
     def load() -> None:
         _, read = row_extent((n_burst,), (strides[0],), length)
-        origin = core.stretch("reads", Space.L1, source, read, BLOCK)
+        origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
         offset = dest & ((1 << SEGMENT_BITS) - 1)
 
         def into(space: Space) -> None:

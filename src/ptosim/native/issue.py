@@ -26,10 +26,24 @@ def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[T
     return function, values[loops:]
 
 
-def run_entry(function: Function, operation: int, captured: Sequence[Value]) -> None:
-    """Call the entry if nothing on this core is stalled, otherwise issue it."""
+def run_entry(
+    function: Function,
+    operation: int,
+    captured: Sequence[Value],
+    after: Callable[[Value], Value | None] | None = None,
+) -> None:
+    """Call the entry if nothing on this core is stalled, otherwise issue it. `after` adds code for what was called, of
+    its words, and may give a status of its own."""
     words = _words(function, captured)
-    now = lambda: [function.status_of(f"@{entry_symbol(operation)}", function.context, words)]  # noqa: E731
+
+    def now() -> Sequence[Value]:
+        status = function.status_of(f"@{entry_symbol(operation)}", function.context, words)
+        if after is None:
+            return [status]
+        function.leave_with(status)
+        told = after(words)
+        return [status if told is None else told]
+
     either(function, nothing_stalled(function), now, lambda: [_issued(function, operation, words)])
 
 

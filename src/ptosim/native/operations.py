@@ -66,7 +66,7 @@ class Operation:
         """Give it to the core; `start` is what its entry does when the pipe reaches it."""
         core.loops[:] = words[: self.loops]
         if self.method == "work":
-            core.work(self.site.pipe, self.site, start)
+            core.work(self.site.pipe, self.site, start, facts=words[self.loops :])
             return
         if self.method == "run":
             self._hand_over_members(core, words, start)

@@ -8,23 +8,23 @@ this walks the operations and binds the parameters of their lowerings.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ptosim.diagnostics import Location, error
 from ptosim.effects.catalogue import effects
-from ptosim.effects.element import Element
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.effects.record import Static
 from ptosim.effects.sync import signalling
+from ptosim.language.binding import element_for, standing, zeroing_mask
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
-from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
+from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, PtrType, VregType, element_of
 from ptosim.machine.entry import Site
@@ -48,28 +48,14 @@ _FLAGS = signalling("flag", "token")
 _STRUCTURED = {**control.STRUCTURED, **scope.STRUCTURED}
 _REGISTERS = {register.name.lower(): register for register in Register}
 
-FRAMES_PER_LEVEL = 12
-"""Python frames that one level of nesting takes at most; the parser limits the levels."""
-DEEPEST_NESTING = 200
-
 
 def build(module: VerifiedModule, entries: Mapping[CoreKind, PTOFunction], unit: Unit) -> dict[CoreKind, str]:
     """Fill the object with the programs of a kernel; gives the symbol of each."""
     builder = Builder(module, unit)
-    with _deep_recursion():
+    with deep_recursion():
         programs = {kind: builder.program(entry, kind) for kind, entry in entries.items()}
         builder.entries.build_waiting()
         return programs
-
-
-@contextmanager
-def _deep_recursion() -> Generator[None]:
-    before = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(before, DEEPEST_NESTING * FRAMES_PER_LEVEL + before))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(before)
 
 
 class Builder:
@@ -113,17 +99,22 @@ class Builder:
 
     def site(self, op: Operation) -> Site:
         if op not in self.sites:
-            record = effects().get(op.name)
-            scope = enclosing_scope(op)
-            self.sites[op] = Site(
-                op.name,
-                self.location(op),
-                record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
-                self.site(scope).location if scope is not None else None,
-                self.module.parsed.numbers.get(op, -1),
-                self.module.parsed.served(op),
-            )
+            self.sites[op] = Site(*standing(self.module.parsed, op))
         return self.sites[op]
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """An entry where it is issued."""
+
+    op: Operation
+    number: int
+    """Of its operation."""
+    captured: Sequence[SSAValue]
+    outside: Sequence[Value]
+    """What each captured value is there."""
+    registers: Sequence[Register]
+    """Captured after them."""
 
 
 class Body:
@@ -162,6 +153,8 @@ class Body:
         sync.lower_flags(self.f, self.flags)
 
     def operation(self, op: Operation) -> None:
+        if self.unit.observer is not None:
+            self.unit.observer.operation_begins(self, op)
         if is_scope(op) and not self.in_scope:
             self.launch(op)
         elif (structured := _STRUCTURED.get(op.name)) is not None:
@@ -223,14 +216,26 @@ class Body:
             if observer is not None:
                 observer.entry_ends(body.core(op), op)
 
+        work = Work(op, number, captured, outside, registers)
         entry = Entry(number, op, site.location, self.kind, len(f.loops), captured, outside, len(registers), build)
         self.unit.entries.add(number)
         if shares:
             entries.wait(entry)
-            call_entry(f, self.unit.routine("run_entry", RUNNER, fill_runner), number, words)
+            self._call(core, work, words)
         else:
             entries.build_alone(entry)
-            run_entry(f, number, words)
+            run_entry(f, number, words, self._told(core, work))
+
+    def _call(self, core: Core, work: Work, words: Sequence[Value]) -> None:
+        """Run an entry through a function that all of them share; an observer that adds code to it has its own."""
+        if self.unit.observer is None:
+            call_entry(self.f, self.unit.routine("run_entry", RUNNER, fill_runner), work.number, words)
+        else:
+            run_entry(self.f, work.number, words, self._told(core, work))
+
+    def _told(self, core: Core, work: Work) -> Callable[[Value], Value | None] | None:
+        observer = self.unit.observer
+        return None if observer is None else lambda words: observer.entry_called(core, work, words)
 
     # --- one instruction --------------------------------------------------------------------------------------------
 
@@ -250,7 +255,8 @@ class Body:
         if lowering.lanewise and self._is_uniform(op):
             arguments = [_scalar(argument) for argument in arguments]
         results = _results(lowering.function(*arguments))
-        mask = self._zeroing_mask(op, lowering)
+        mask = None if (clearing := zeroing_mask(op, lowering.parameters)) is None else self[clearing]
+        assert mask is None or isinstance(mask, Mask)
         for result, value in zip(op.results, results, strict=True):
             self.values[result] = self._result(result.type, value, mask)
         if observer is not None:
@@ -278,13 +284,6 @@ class Body:
             and all(register.uniform is not None for register in registers)
         )
 
-    def _zeroing_mask(self, op: Operation, lowering: Lowering) -> Mask | None:
-        if not isinstance(op, PTOOperation) or "mask" not in op.operand_roles:
-            return None
-        if {"mask", "active"} & set(lowering.parameters):
-            return None
-        return next((mask for value in op.segment("mask") if isinstance(mask := self[value], Mask)), None)
-
     def _argument(self, op: Operation, parameter: str, static: Static, bound: Mapping[str, Any]) -> Any:
         if parameter in bound:
             return bound[parameter]
@@ -306,7 +305,7 @@ class Body:
             case "static":
                 return static
             case "element" | "result_element":
-                return _element(op, parameter)
+                return element_for(op, parameter)
             case "active":
                 return self._active(op)
             case _:
@@ -315,7 +314,7 @@ class Body:
                 return self.core(op).register(register) if captured is None else captured
 
     def _active(self, op: PTOOperation) -> Value:
-        width = _element(op, "element").bytes
+        width = element_for(op, "element").bytes
         masks = [self[value] for value in op.segment("mask")]
         mask = masks[0] if masks else full_mask(self.f, width)
         assert isinstance(mask, Mask)
@@ -395,10 +394,3 @@ def _scalar(argument: Any) -> Any:
 
 def _is_role(op: Operation, name: str) -> bool:
     return isinstance(op, PTOOperation) and name in (*op.operand_roles, *op.property_roles)
-
-
-def _element(op: Operation, which: str) -> Element:
-    types = [value.type for value in (op.results if which == "result_element" else (*op.operands, *op.results))]
-    registers = [type_ for type_ in types if isinstance(type_, VregType)]
-    others = [type_ for type_ in types if not isinstance(type_, MaskType)]
-    return element_of((registers or others)[0])

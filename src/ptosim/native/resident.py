@@ -10,9 +10,11 @@ from threading import Lock
 
 from ptosim.native.cache import Compiled
 from ptosim.native.library import find_resident, keep_resident
+from ptosim.native.observe.routines import SYMBOLS as SYMBOLS_OF_TIME
 from ptosim.native.toolchain import Program, compile_object, this_host
 
-BLOCKS, READ, STREAM, EXP = SYMBOLS = ("run_blocks", "read_row", "stream_row", "exp_lanes")
+BLOCKS, READ, STREAM, EXP = _OF_ALL = ("run_blocks", "read_row", "stream_row", "exp_lanes")
+SYMBOLS = (*_OF_ALL, *SYMBOLS_OF_TIME.values())
 
 
 _ONE_AT_A_TIME = Lock()
@@ -41,9 +43,11 @@ def _compile() -> bytes:
     from ptosim.native.blocks import build_blocks
     from ptosim.native.elementary import build_exp
     from ptosim.native.flow import Module
+    from ptosim.native.observe.timekeeping import build_timekeeping
     from ptosim.native.transfer import build_read, build_stream
 
     module = Module(this_host().has_avx512)
     for build, name in ((build_blocks, BLOCKS), (build_read, READ), (build_stream, STREAM), (build_exp, EXP)):
         build(module, name)
+    build_timekeeping(module)
     return compile_object(module.text())

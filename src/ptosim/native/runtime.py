@@ -41,6 +41,7 @@ class Runner:
         self._reachable = reachable
         self._poison = poison
         self._idle: list[_Worker] = []
+        self._sifters: list[_Sifter] = []
         self._short: object = None  # the shape of the last invocation, if that ended within SHORT_SECONDS
 
     def run_apart(
@@ -67,7 +68,7 @@ class Runner:
     ) -> tuple[list[int], list[bytes]]:
         """Run blocks of a kernel that is checked; gives those that have failed, and the records of all."""
         count = max(1, min(threads or os.cpu_count() or 1, sum(map(len, blocks))))
-        workers = [_Sifter(self._executable, self._target, self._reachable) for _ in range(count)]
+        workers = [self._sifter() for _ in range(count)]
         failed: list[int] = []
         for part in blocks:
             tables = Tables(invocation, part)
@@ -75,7 +76,15 @@ class Runner:
                 worker.take(tables)
             run = _Workers(tables, workers, block_done, failed)
             run.run(here=False)
-        return sorted(failed), [worker.records() for worker in workers]
+        found = sorted(failed), [worker.records() for worker in workers]
+        self._sifters += workers  # those of a run that was interrupted are not used again
+        return found
+
+    def _sifter(self) -> "_Sifter":
+        worker = self._sifters.pop() if self._sifters else None
+        worker = worker or _Sifter(self._executable, self._target, self._reachable)
+        worker.renew()
+        return worker
 
     def run_together(self, invocation: Invocation) -> None:
         """All blocks under one scheduler: the kernel synchronises across them."""
@@ -161,6 +170,8 @@ class _Worker:
         self._tables = tables
         self._scheduler.launches = [Launch(self._executable.kind, tables.invocation.grid)]
         self.stop.word[0] = 0
+        if tables.invocation.attach is not None:
+            self._scheduler.observer = tables.invocation.attach(self._cluster)
 
     @property
     def block(self) -> int:
@@ -217,13 +228,18 @@ class _Sifter(_BlockWorker):
     def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
         super().__init__(executable, target, reachable)
         assert self._core.state is not None
-        self._room = Room()
-        self._room.open(self._core.state)
+        self._room = Room(self._core.state)
+
+    def renew(self) -> None:
+        self._room.renew()
+
+    def take(self, tables: Tables) -> None:
+        super().take(tables)
+        self._room.allow(tables.invocation.readable, tables.invocation.writable)
 
     def records(self) -> bytes:
         """What the code has written down of accesses to GM."""
-        assert self._core.state is not None
-        return self._room.taken(self._core.state)
+        return self._room.taken()
 
 
 class _Workers:

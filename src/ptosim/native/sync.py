@@ -148,6 +148,8 @@ def _lower_run(f: Function, steps: Sequence[FlagStep]) -> None:
             core.unit.observer.flags(steps, [place[1] for place in places if place is not None])
         for step, place in zip(steps, places, strict=True):
             assert place is not None
+            if core.unit.observer is not None:
+                core.unit.observer.flag(step, place[1], _flag_number(step))
             _add(place[1], step.step)
 
     inline_or_issue(f, inline, act, operation, captured)
@@ -157,12 +159,19 @@ def _place(step: FlagStep) -> tuple[Value, Value] | None:
     """Whether a flag exists, and the address of its word; None where there is none for certain."""
     core = step.core
     base = FLAG_BASES[core.kind].get(step.pipes)
-    if step.private and base is not None and isinstance(step.event, int):
-        return core.f.constant(I1, 1), core_word(core.f, token_word(*step.pipes, step.event))
+    if step.private and base is not None:
+        return core.f.constant(I1, 1), core_word(core.f, _flag_number(step))
     ids = min(core.target.sync.event_ids, EVENT_IDS)
     if base is None or (isinstance(step.event, int) and not 0 <= step.event < ids):
         return None
-    return _within(core.f, step.event, ids), core_word(core.f, step.event + base)
+    return _within(core.f, step.event, ids), core_word(core.f, _flag_number(step))
+
+
+def _flag_number(step: FlagStep) -> Number:
+    """Of the sync word of a flag or token that exists."""
+    if step.private and isinstance(step.event, int):
+        return token_word(*step.pipes, step.event)
+    return step.event + FLAG_BASES[step.core.kind][step.pipes]
 
 
 # --- buffers --------------------------------------------------------------------------------------------------------
@@ -245,11 +254,19 @@ def tsync(f: Function, core: Core) -> None:
 def barrier_all(f: Function, core: Core) -> None:
     """Every pipe drains."""
     _either(core, nothing_stalled(f), lambda: None, "barrier", Pipe.ALL)
+    dsb(core)
 
 
-@lowering(fence.MemBar, fence.Dsb, fence.Dcci, fence.CmoCacheInvalid, semaphore.SetFfts)
+@lowering(fence.MemBar, fence.Dcci, fence.CmoCacheInvalid, semaphore.SetFfts)
 def nothing() -> None:
-    """Execution is in program order, scalar stores take effect at once, memory is coherent, signals have no address."""
+    """Execution is in program order, memory is coherent, signals have no address."""
+
+
+@lowering(fence.Dsb)
+def dsb(core: Core) -> None:
+    """Scalar stores take effect at once."""
+    if core.unit.observer is not None:
+        core.unit.observer.fence(core)
 
 
 # --- between cores --------------------------------------------------------------------------------------------------
@@ -308,7 +325,8 @@ def _semaphore(
         for word in words:
             _add(word, step)
 
-    _either(core, inline if words else core.f.constant(I1, 0), now, method, pipe, number, form)
+    asks = core.unit.observer is not None and core.unit.observer.asks_for_semaphores
+    _either(core, inline if words and not asks else core.f.constant(I1, 0), now, method, pipe, number, form)
 
 
 def _form(ffts_mode: int | None) -> Form:

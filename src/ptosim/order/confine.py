@@ -1,35 +1,58 @@
-"""Accesses whose length only the run knows, taken to stay inside of their buffers.
+"""What kernels rely on and cannot say: that copies stay inside of their buffers, and rows inside of their distance.
 
-A kernel that copies as many bytes as an argument says relies on that argument. A proof relies on the same and says so;
-insertion at load does not.
+A kernel that copies as many bytes as an argument says relies on that argument, and so does one that takes the distance
+of rows from an argument. A proof relies on the same and says so; insertion at load does not.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from ptosim.effects.names import Space
-from ptosim.order.model import Program, Range, Span, Touch
-from ptosim.order.number import Linear, bounds
+from ptosim.order.model import Plain, Program, Range, Span, Touch
+from ptosim.order.number import Linear, Symbol, bounds, linear
 
 STAY_INSIDE = "a copy whose length only the run knows ends before the next buffer begins"
+ROWS_APART = "rows whose distance only the run knows do not overlap"
 _LONGEST = 1 << 19
 """Bytes of the largest on-chip memory: a bound beyond it says nothing."""
+_FAR = 1 << 60
+"""A distance that nothing reaches across; that of the next inner rows is as much smaller."""
+_NEARER = 12
 
 
-def confine(program: Program) -> set[Range]:
-    """Let accesses of unknown length end where the next buffer begins; gives what they touch then."""
+@dataclass
+class Confined:
+    """What was taken for granted."""
+
+    ranges: set[Range] = field(default_factory=set[Range])
+    assumptions: dict[str, None] = field(default_factory=dict[str, None])
+
+
+def confine(program: Program) -> Confined:
+    """Let accesses of unknown length end where the next buffer begins, and rows of unknown distance lie apart; gives
+    what is touched then."""
     touches = [touch for entry in program.entries for touch in entry.touches]
     starts = {space: sorted(_starts(touches, space)) for space in {touch.range.space for touch in touches}}
-    found: set[Range] = set()
+    found, rows = Confined(), _Rows()
     for entry in program.entries:
-        confined = tuple(
-            replace(touch, range=_confined(touch.range, starts[touch.range.space])) for touch in entry.touches
-        )
-        found |= {new.range for old, new in zip(entry.touches, confined, strict=True) if old.range is not new.range}
-        entry.touches = confined
+        changed: list[Touch] = []
+        for touch in entry.touches:
+            range_ = _confined(touch.range, starts[touch.range.space])
+            if range_ is not touch.range:
+                found.assumptions[STAY_INSIDE] = None
+            apart = rows.apart(range_)
+            if apart is not range_:
+                found.assumptions[ROWS_APART] = None
+            if apart is not touch.range:
+                found.ranges.add(apart)
+            changed.append(replace(touch, range=apart))
+        entry.touches = tuple(changed)
     return found
+
+
+# --- lengths ----------------------------------------------------------------------------------------------------------
 
 
 def _starts(touches: list[Touch], space: Space) -> set[int]:
@@ -60,3 +83,63 @@ def _ended(span: Span, space: Space, starts: list[int]) -> Span:
         steps = [factor for each, factor in low.terms.items() if each.is_iteration and factor > 0]
         return (low, low + min(steps)) if steps else span
     return span
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+
+class _Rows:
+    """Rows of GM whose distance is a product: iterations times something that only the run knows."""
+
+    def __init__(self) -> None:
+        self._inside: dict[Symbol, Symbol] = {}
+        self._numbers: dict[Symbol, Symbol] = {}
+
+    def apart(self, range_: Range) -> Range:
+        """The range, with a distance that nothing reaches across for those that are not known."""
+        spans = tuple(self._spaced(span) for span in range_.spans) if range_.space is Space.GM else range_.spans
+        changed = any(new is not old for new, old in zip(spans, range_.spans, strict=True))
+        return replace(range_, spans=spans) if changed else range_
+
+    def _spaced(self, span: Span) -> Span:
+        low = span[0] if span is not None else 0
+        length = bounds(span[1] - span[0])[1] if span is not None else None
+        if span is None or length is None or not isinstance(low, Linear):
+            return span
+        counted = {each: iteration for each in low.terms if (iteration := _iteration(each)) is not None}
+        if not counted:
+            return span
+        start = self._far(low, counted)
+        return start, start + length
+
+    def _far(self, low: Linear, counted: dict[Symbol, Symbol]) -> Plain:
+        """Rows of outer loops lie farther apart than those of inner ones; all else stays within the nearest."""
+        depths = sorted({len(each.loops) for each in counted})
+        terms: dict[Symbol, int] = {}
+        for each, factor in low.terms.items():
+            if each in counted:
+                distance = _FAR >> _NEARER * depths.index(len(each.loops))
+                terms[self._row(each, counted[each])] = distance if factor > 0 else -distance
+            else:
+                terms[self._near(each, abs(factor))] = factor
+        return linear(low.constant, terms)
+
+    def _row(self, product: Symbol, iteration: Symbol) -> Symbol:
+        """The number of a row: rows of another distance are not compared with these."""
+        if product not in self._numbers:
+            self._numbers[product] = Symbol(iteration.loops, iteration.low, iteration.high, is_iteration=True)
+        return self._numbers[product]
+
+    def _near(self, each: Symbol, factor: int) -> Symbol:
+        """A symbol that counts within a row is not so large that it would leave it."""
+        if each.high is not None or each.low is None:
+            return each
+        if each not in self._inside:
+            self._inside[each] = replace(each, high=(1 << 20) // factor)
+        return self._inside[each]
+
+
+def _iteration(each: Symbol) -> Symbol | None:
+    """What a product counts: its one iteration."""
+    counting = [factor for factor in each.factors if factor.is_iteration]
+    return counting[0] if len(counting) == 1 else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import lcm
 
 from ptosim.effects.element import VECTOR_BYTES
-from ptosim.effects.names import Pipe
+from ptosim.effects.names import Pipe, Space
 from ptosim.order.model import Entry, Plain, Program, Range, Span
 from ptosim.order.number import LONGEST_PERIOD, Symbol, least, most
 from ptosim.order.touches import range_key
@@ -37,13 +37,18 @@ class _Place:
 class Conflicts:
     """The conflicts of a program, as sets of entries: bit n stands for entry number n."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, assumes: bool = False) -> None:
+        """With `assumes`, accesses to GM that only may meet are taken not to; `assumed` says which."""
+        self._assumes = assumes
+        self.assumed: list[tuple[Entry, Entry]] = []
+        self._entries = program.entries
         self._places: list[_Place] = []
         self._readers: list[int] = []
         self._writers: list[int] = []
         self._touched: list[list[tuple[int, bool]]] = [[] for _ in program.entries]
         """Of each entry: the places it touches, and whether it writes."""
         self._distances: dict[tuple[int, int, int | None], int | None] = {}
+        self._exact: dict[tuple[int, int, int, int], bool] = {}
         self._gather(program)
         self._near = self._neighbours()
         self._of_pipe = {pipe: _mask(e for e in program.entries if e.pipe is pipe) for pipe in Pipe}
@@ -55,6 +60,24 @@ class Conflicts:
     def apart(self, entry: Entry, loop: int) -> dict[int, int]:
         """Entries that an entry meets some iterations of a loop later: by the least number of iterations."""
         return self._met(entry, loop)
+
+    def exactly(self, entry: Entry, loop: int, apart: int) -> int:
+        """Entries that an entry meets so many iterations of a loop later, whatever the least number is."""
+        found = 0
+        for place, writes in self._touched[entry.number]:
+            for other in self._near[place]:
+                members = self._writers[other] | (self._readers[other] if writes else 0)
+                if members & ~found and self._is_met(other, place, loop, apart):
+                    found |= members
+        return found
+
+    def _is_met(self, earlier: int, later: int, loop: int, apart: int) -> bool:
+        key = (earlier, later, loop, apart)
+        if key not in self._exact:
+            least = self._distance(earlier, later, loop)
+            near = least is not None and least <= apart
+            self._exact[key] = near and meets(self._places[earlier].range, self._places[later].range, loop, apart)
+        return self._exact[key]
 
     def _met(self, entry: Entry, loop: int | None) -> dict[int, int]:
         found: dict[int, int] = {}
@@ -113,8 +136,28 @@ class Conflicts:
     def _distance(self, earlier: int, later: int, loop: int | None) -> int | None:
         key = (earlier, later, loop)
         if key not in self._distances:
-            self._distances[key] = distance(self._places[earlier].range, self._places[later].range, loop)
+            met = distance(self._places[earlier].range, self._places[later].range, loop)
+            if met is not None and self._assumes and not self._is_sure(earlier, later, loop, met):
+                self._assume(earlier, later, loop)
+                met = None
+            self._distances[key] = met
         return self._distances[key]
+
+    def _is_sure(self, earlier: int, later: int, loop: int | None, apart: int) -> bool:
+        a, b = self._places[earlier].range, self._places[later].range
+        return a.space is not Space.GM or surely_in(a, b, loop, apart) or surely_in(b, a, loop, apart)
+
+    def _assume(self, earlier: int, later: int, loop: int | None) -> None:
+        """Note who touches the two places, one of them writing: different entries, or iterations of a loop."""
+        for one in self._entries:
+            for other in self._entries[: one.number + (loop is not None)]:
+                if loop is not None and (loop not in one.loops or loop not in other.loops):
+                    continue
+                for a, b in ((earlier, later), (later, earlier)):
+                    modes = [w for place, w in self._touched[one.number] if place == a]
+                    others = [w for place, w in self._touched[other.number] if place == b]
+                    if modes and others and any((*modes, *others)):
+                        self.assumed.append((other, one))
 
 
 def _mask(entries: Iterator[Entry]) -> int:
@@ -164,6 +207,23 @@ def distance(earlier: Range, later: Range, loop: int | None) -> int | None:
         pairs = ((a, b, 1, 1) for a, b in _turns(earlier, later, loop))
     found = [met for a, b, apart, every in pairs if (met := _meeting(a, b, loop, apart, every)) is not None]
     return min(found, default=None)
+
+
+def meets(earlier: Range, later: Range, loop: int, apart: int) -> bool:
+    """Whether two ranges meet so many iterations of a loop apart."""
+    if earlier.origin != later.origin:
+        return _same_origin(earlier, later)
+    if earlier.loop == later.loop == loop and earlier.start == later.start:
+        turns = range(lcm(len(earlier.spans), len(later.spans)))
+        pairs = [(earlier.spans[(t - apart) % len(earlier.spans)], later.spans[t % len(later.spans)]) for t in turns]
+    else:
+        pairs = list(_turns(earlier, later, loop))
+    return any(
+        a is None
+        or b is None
+        or (_reaches(a[1], b[0], loop, apart) and _reaches(b[1], a[0], loop, apart, swapped=True))
+        for a, b in pairs
+    )
 
 
 def _turns(earlier: Range, later: Range, loop: int | None) -> Iterator[tuple[Span, Span]]:
@@ -248,6 +308,33 @@ def _reaches(end: Plain, start: Plain, loop: int | None, apart: int | None, swap
 def _is_shared(each: Symbol, loop: int | None) -> bool:
     """Whether a symbol has one value for both spans."""
     return each.is_single and (loop is None or loop not in each.loops)
+
+
+def surely_in(earlier: Range, later: Range, loop: int | None, apart: int) -> bool:
+    """Whether the first byte of a range is sure to lie in a later one: in one iteration of the loops around both, or so
+    many iterations of a loop apart. Behind it a range may have gaps."""
+    if earlier.space is not later.space or earlier.origin != later.origin or earlier.origin == ANYWHERE:
+        return False
+    in_turn = earlier.loop == later.loop is not None and earlier.start == later.start
+    if in_turn and (earlier.loop == loop or _is_outside(earlier.loop, loop)):
+        shift = apart if earlier.loop == loop else 0
+        turns = range(lcm(len(earlier.spans), len(later.spans)))
+        pairs = [(earlier.spans[(t - shift) % len(earlier.spans)], later.spans[t % len(later.spans)]) for t in turns]
+    else:
+        pairs = [(a, b) for a in earlier.spans for b in later.spans]
+    return all(a is not None and b is not None and _begins_in(a[0], b, loop) for a, b in pairs)
+
+
+def _begins_in(start: Plain, span: tuple[Plain, Plain], loop: int | None) -> bool:
+    return _surely_positive(start - span[0] + 1, loop) and _surely_positive(span[1] - start, loop)
+
+
+def _surely_positive(gap: Plain, loop: int | None) -> bool:
+    """Iterations apart, what depends on them is not compared."""
+    if isinstance(gap, int):
+        return gap > 0
+    low = least(gap.constant, gap.terms)
+    return all(_is_shared(each, loop) for each in gap.terms) and low is not None and low > 0
 
 
 assert FARTHEST >= LONGEST_PERIOD

@@ -8,6 +8,7 @@ text whose entry it orders.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -29,48 +30,65 @@ _COUNTER = LocalArrayType(ViewType((1,), i64))
 _SECTIONS: dict[CoreKind, type[Section]] = {CoreKind.AIC: SectionCube, CoreKind.AIV: SectionVector}
 
 
-def emit(module: VerifiedModule, function: Function, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
+@dataclass(frozen=True)
+class Target:
+    """Where what was inserted is written: into the program itself, or into the text that it was lowered from."""
+
+    module: VerifiedModule
+    function: Function
+    place: Callable[[Operation], Operation] = lambda op: op
+    """The operation there that an operation of the program stands for."""
+
+    def holds(self, item: Pair | Barrier) -> bool:
+        """Whether it stands between operations of the target: what is inside one of them belongs to its lowering."""
+        first, second = (self.place(entry.op) for entry in item.serves)
+        loops = [self.place(loop.op) for loop in item.around]
+        return (first is not second or item.distance > 0) and first not in loops and second not in loops
+
+
+def emit(target: Target, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
     """Write what was inserted for one kind of core; in a function for both kinds it stands in sections."""
-    _Emitter(module, function, core, inserted, is_mixed).emit()
+    _Emitter(target, core, inserted, is_mixed).emit()
 
 
 class _Emitter:
-    def __init__(
-        self, module: VerifiedModule, function: Function, core: CoreKind, inserted: Inserted, is_mixed: bool
-    ) -> None:
-        self.module = module
+    def __init__(self, target: Target, core: CoreKind, inserted: Inserted, is_mixed: bool) -> None:
+        self.module = target.module
+        self.place = target.place
+        self.holds = target.holds
         self.inserted = inserted
         self.core = core
         self.is_mixed = is_mixed
-        self.head: Head = head_of(function.body.block)
+        self.head: Head = head_of(target.function.body.block)
         self.counts: dict[tuple[ModelBlock, int], Callable[[Builder | None], Number]] = {}
 
     def emit(self) -> None:
-        for pair in self.inserted.pairs:
+        pairs = [pair for pair in self.inserted.pairs if self.holds(pair)]
+        for pair in pairs:
             if (pair.lanes or 1) > 1:
                 self._count(pair)
         for node, added in self.inserted.before.items():
-            for each in added:
-                if isinstance(each, Barrier):
-                    self._put(node.op, each.serves[1].op, False, _barrier(each.pipe))
-                else:
-                    self._put(node.op, each.serves[1].op, False, self._wait(each))
-        for node, pairs in self.inserted.after.items():
-            for pair in reversed(pairs):
+            for each in filter(self.holds, added):
+                write = _barrier(each.pipe) if isinstance(each, Barrier) else self._wait(each)
+                self._put(node.op, each.serves[1].op, False, write)
+        for node, set_ in self.inserted.after.items():
+            for pair in reversed([pair for pair in set_ if self.holds(pair)]):
                 self._put(node.op, pair.serves[0].op, True, self._set(pair))
-        for loop, pairs in self.inserted.primed.items():
-            for pair in pairs:
+        for loop, primed in self.inserted.primed.items():
+            for pair in filter(self.holds, primed):
                 self._prime(loop, pair)
 
     # --- places -------------------------------------------------------------------------------------------------------
 
     def _builder(self, op: Operation, serves: Operation, behind: bool) -> Builder:
+        """Beside an operation of the target."""
         block = op.parent_block()
         assert block is not None
-        return Builder(self.module.parsed, Place(block, op.next_op if behind else op), self.head, serves)
+        return Builder(self.module.parsed, Place(block, op.next_op if behind else op), self.head, self.place(serves))
 
     def _put(self, op: Operation, serves: Operation, behind: bool, write: Callable[[Builder], None]) -> None:
         """Write something beside an operation, in a section where the code is for both kinds of core."""
+        op = self.place(op)
         build = self._builder(op, serves, behind)
         if self.is_mixed and core_of(op) is None:
             block = Block()
@@ -120,38 +138,38 @@ class _Emitter:
         if (pair.block, lanes) in self.counts:
             return
         assert outermost is not None
-        if outermost.body is pair.block and (found := self._by_index(outermost, lanes)) is not None:
+        # behind the loop the ids that are left depend on how often it ran, unless every one of them is: a counter says
+        is_even = all(
+            other.distance % lanes == 0
+            for other in self.inserted.pairs
+            if other.block is pair.block and other.lanes == lanes
+        )
+        if is_even and outermost.body is pair.block and (found := self._by_index(outermost, lanes)) is not None:
             self.counts[pair.block, lanes] = found
         else:
             self.counts[pair.block, lanes] = self._by_counter(pair, lanes)
 
     def _by_index(self, loop: Loop, lanes: int) -> Callable[[Builder | None], Number] | None:
-        """The index of the loop says it, where the step is known."""
-        op = loop.op
+        """The index of the loop says it, where the step is known. Behind the loop nobody asks."""
+        op = self.place(loop.op)
         assert isinstance(op, For)
         step = known(op.step)
         if step is None or known(op.lb) != 0:
             return None
         first = op.body.block.first_op
         assert first is not None
-        build = self._builder(first, op, False)
+        build = self._builder(first, loop.op, False)
         inside = build.remainder(build.quotient(build.index(op.body.block.args[0]), step), lanes)
 
-        def count(behind: Builder | None) -> Number:
-            if behind is None:
-                return inside
-            end = behind.most(behind.index(op.ub), 0)
-            return behind.remainder(behind.ceiling(end, step), lanes)
-
-        return count
+        return lambda behind: inside
 
     def _by_counter(self, pair: Pair, lanes: int) -> Callable[[Builder | None], Number]:
         assert pair.outermost is not None
-        before = self._builder(pair.outermost.op, pair.serves[0].op, False)
+        before = self._builder(self.place(pair.outermost.op), pair.serves[0].op, False)
         counter: SSAValue = before.declare_local_array(result=_COUNTER)
         zero = before.index(0)
         before.local_array_set(array=counter, indices=[zero], value=before.i64(0))
-        block = _block_of(pair)
+        block = self._block_of(pair)
         first, last = block.first_op, block.last_op
         assert first is not None and last is not None
         start, end = self._builder(first, pair.serves[0].op, False), self._builder(last, pair.serves[0].op, False)
@@ -166,14 +184,13 @@ class _Emitter:
 
         return count
 
-
-def _block_of(pair: Pair) -> Block:
-    """The operations of the block of a pair; those of a section belong to the block around it."""
-    block = pair.after.op.parent_block()
-    while block is not None and isinstance(block.parent_op(), Section):
-        block = block.parent_block()
-    assert block is not None
-    return block
+    def _block_of(self, pair: Pair) -> Block:
+        """The operations of the block of a pair; those of a section belong to the block around it."""
+        block = self.place(pair.after.op).parent_block()
+        while block is not None and isinstance(block.parent_op(), Section):
+            block = block.parent_block()
+        assert block is not None
+        return block
 
 
 def _primed(pair: Pair, turn: int) -> Callable[[Builder], None]:

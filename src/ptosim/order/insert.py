@@ -8,11 +8,13 @@ on every way. What remains on the same pipe gets a barrier. Later walks find lan
 
 from __future__ import annotations
 
-from itertools import count
+from collections.abc import Iterator
+from itertools import count, permutations
 
 from ptosim.effects.names import Pipe
 from ptosim.order.conflict import Conflicts
-from ptosim.order.model import Block, Entry, Node, Program
+from ptosim.order.model import Block, Entry, Flag, Node, Program
+from ptosim.order.number import Periodic
 from ptosim.order.pairs import Barrier, Inserted, Pair
 from ptosim.order.state import State
 from ptosim.order.walk import MOST_LANES, Again, Meeting, Walker
@@ -27,19 +29,22 @@ _CREDIT = 2
 
 def insert(program: Program, conflicts: Conflicts | None = None) -> Inserted:
     """What a program lacks."""
-    return _Inserter(program, conflicts or Conflicts(program)).insert()
+    return Inserter(program, conflicts or Conflicts(program)).insert()
 
 
 class _Needed(Exception):
     """Something is missing without what was taken away."""
 
 
-class _Inserter:
+class Inserter:
+    """What a program lacks, and other ways to say the same."""
+
     def __init__(self, program: Program, conflicts: Conflicts) -> None:
         self.program = program
         self.inserted = Inserted()
         self.walker = Walker(program, conflicts, self.inserted, self._missing)
         self.numbers = count(len(program.entries))
+        self.written = _written_ids(program)
         self.added = False
         self.trials = max(_LEAST_TRIALS, _TRIALS // max(len(program.entries), 1) ** 2)
         self.has_credit = False
@@ -100,7 +105,8 @@ class _Inserter:
         places, loop = self.walker.places, meeting.rounds[-1].loop
         if meeting.distance == 0 or loop is None:
             return places.in_common(earlier, meeting.later)
-        return loop.body, places.child(loop.body, earlier), places.child(loop.body, meeting.later)
+        block = meeting.rounds[-1].arm or loop.body
+        return block, places.child(block, earlier), places.child(block, meeting.later)
 
     def _tokens(self, pair: Pair, meeting: Meeting, state: State) -> tuple[int, ...]:
         """What the tokens do not cover that are under way before the wait: one of each iteration since the entries that
@@ -124,6 +130,53 @@ class _Inserter:
         pair = Pair(source, destination, block, after, before, distance, around, serves, number)
         self.inserted.add(pair)
         return pair
+
+    # --- fewer pairs --------------------------------------------------------------------------------------------------
+
+    def alike(self) -> Iterator[tuple[Pair, Pair]]:
+        """Pairs that one could stand for: of the same pipes, block and distance."""
+        for one, other in permutations(self.inserted.pairs, 2):
+            if (one.key, one.block, one.distance) == (
+                other.key,
+                other.block,
+                other.distance,
+            ) and one.number < other.number:
+                yield one, other
+
+    def in_a_row(self) -> Iterator[tuple[Pair, Pair]]:
+        """Pairs across iterations that one around both could stand for: from the source of the second to the
+        destination of the first."""
+        for one, other in permutations(self.inserted.pairs, 2):
+            is_near = one.distance == other.distance > 0 and one.block is other.block
+            if is_near and other.source is not one.destination and one.key != other.key:
+                yield one, other
+
+    def merge(self, one: Pair, other: Pair) -> Pair | None:
+        """Let one pair stand for two: set with the later of them, awaited with the earlier. None if it cannot be: then
+        everything is as it was."""
+        position = {node: index for index, node in enumerate(one.block.nodes)}
+        late, early = other, one
+        if one.key == other.key:
+            late = max(one, other, key=lambda pair: position[pair.after])
+            early = min(one, other, key=lambda pair: position[pair.before])
+        if not one.distance and position[late.after] >= position[early.before]:
+            return None
+        for each in (one, other):
+            self.inserted.remove(each)
+        serves = (late.serves[0], early.serves[1])
+        pair = self._pair(late.source, early.destination, one.block, late.after, early.before, one.distance, serves)
+        if self._suffices() and self._is_short() is None:
+            return pair
+        self.split(pair, one, other)
+        return None
+
+    def split(self, pair: Pair, *parts: Pair) -> None:
+        """Take a merger back."""
+        self.inserted.remove(pair)
+        for part in parts:
+            self.inserted.add(part)
+        self._complete()
+        self._is_short()
 
     # --- what is not needed -------------------------------------------------------------------------------------------
 
@@ -151,16 +204,21 @@ class _Inserter:
         """Try without it; what is needed comes back."""
         self.trials -= 1
         self.inserted.remove(item)
+        suffices = self._suffices()
+        if not suffices:
+            self.inserted.add(item)
+        return suffices
+
+    def _suffices(self) -> bool:
+        """Whether nothing is missing, and no pair is set again and again without a way back."""
         self.trying = True
         try:
             self.walker.walk()
-            missing = any(pair.lanes is None or pair.lanes > MOST_LANES for pair in self.inserted.pairs)
         except _Needed:
-            missing = True
-        self.trying = False
-        if missing:
-            self.inserted.add(item)
-        return not missing
+            return False
+        finally:
+            self.trying = False
+        return all(pair.lanes is not None and pair.lanes <= MOST_LANES for pair in self.inserted.pairs)
 
     # --- lanes and ids ------------------------------------------------------------------------------------------------
 
@@ -171,31 +229,53 @@ class _Inserter:
             loop = places.innermost[pair.block]
             if loop is None or (pair.lanes is not None and pair.lanes <= MOST_LANES):
                 continue
-            after, before = places.child(loop.body, pair.before), places.child(loop.body, pair.after)
+            block = places.arm(pair.block, loop) or loop.body
+            after, before = places.child(block, pair.before), places.child(block, pair.after)
             back = (pair.serves[1], pair.serves[0])
-            self._pair(pair.destination, pair.source, loop.body, after, before, _CREDIT, back)
+            self._pair(pair.destination, pair.source, block, after, before, _CREDIT, back)
             self.has_credit = True
             return True
         return False
 
     def _share_ids(self) -> bool:
         """Give ids; where there are too few, everything ends before a wait instead. True if that was so."""
+        pair = self._is_short()
+        if pair is None:
+            return False
+        self.inserted.remove(pair)
+        self.inserted.add(Barrier(Pipe.ALL, pair.before, pair.around, pair.serves))
+        return True
+
+    def _is_short(self) -> Pair | None:
+        """Give ids to the pairs; a pair that there is none left for."""
         given: dict[tuple[Pipe, Pipe], list[Pair]] = {}
         for pair in self.inserted.pairs:
             others, lanes = given.setdefault(pair.key, []), pair.lanes or 1
             taken = {
                 other.base + lane for other in others if self._clash(pair, other) for lane in range(other.lanes or 1)
             }
+            taken |= self.written.get(pair.key, set())
             bases = (base for base in range(IDS - lanes + 1) if taken.isdisjoint(range(base, base + lanes)))
             base = next(bases, None)
             if base is None:
-                self.inserted.remove(pair)
-                self.inserted.add(Barrier(Pipe.ALL, pair.before, pair.around, pair.serves))
-                return True
+                return pair
             pair.base = base
             others.append(pair)
-        return False
+        return None
 
     def _clash(self, a: Pair, b: Pair) -> bool:
         """Whether one is set while the other is not over."""
         return bool(self.walker.clashes[a] & b.member or self.walker.clashes[b] & a.member)
+
+
+def _written_ids(program: Program) -> dict[tuple[Pipe, Pipe], set[int]]:
+    """The ids that are in use already, by their pipes: all of them where one is only known when it runs."""
+    found: dict[tuple[Pipe, Pipe], set[int]] = {}
+    for node in program.body.walk():
+        if isinstance(node, Flag) and not isinstance(node.id, str):
+            ids = node.id.values if isinstance(node.id, Periodic) else (node.id,)
+            known = [id_ for id_ in ids if isinstance(id_, int)]
+            found.setdefault((node.source, node.destination), set()).update(
+                known if len(known) == len(ids) else range(IDS)
+            )
+    return found

@@ -17,6 +17,9 @@ from ptosim.order.number import Linear, Number, Periodic
 Plain = int | Linear
 Id = int | str | Periodic | None
 """Of a flag or a buffer: a number, that of a private token, one in turn; None where only the run knows it."""
+Counter = tuple[int, tuple[object, ...]]
+"""What ids are counted by: the loop of a `Periodic` and where it starts; an array of the scalar unit has a name below
+0 in place of a loop."""
 Span = tuple[Plain, Plain] | None
 """The lowest byte and one past the highest; None for every byte of the memory."""
 
@@ -118,6 +121,24 @@ class ReleaseBuffer(Node):
 
 
 @dataclass(eq=False)
+class TileWait(Node):
+    """Whatever follows waits for the entries before that touch some bytes."""
+
+    ranges: tuple[Range, ...]
+
+
+@dataclass(eq=False)
+class Count(Node):
+    """A counter goes on by one, gets a value, or is needed no more."""
+
+    counter: Counter
+    value: int | None = None
+    """None where only the run knows it."""
+    goes_on: bool = False
+    is_over: bool = False
+
+
+@dataclass(eq=False)
 class Loop(Node):
     """A loop that runs any number of times."""
 
@@ -125,6 +146,8 @@ class Loop(Node):
     body: Block
     path: tuple[int, ...]
     """The loops around it and itself, outermost first."""
+    most: int | None = None
+    """How often it runs at most, where that is known."""
 
     def blocks(self) -> Sequence[Block]:
         return (self.body,)
@@ -137,6 +160,8 @@ class Branch(Node):
     arms: tuple[Block, ...]
     condition: Number
     """1 where the first is taken, 0 where the second is."""
+    run: int | None = None
+    """The loop in which each is taken in one run of iterations: the first ones, or the last."""
 
     def blocks(self) -> Sequence[Block]:
         return self.arms

@@ -34,6 +34,8 @@ class Symbol:
     """Whether it counts the iterations of the innermost of its loops, from 0."""
     is_single: bool = True
     """Whether it has one value per iteration; otherwise every use is another one."""
+    factors: tuple[Symbol, ...] = ()
+    """Of a product, what is multiplied."""
     number: int = field(default_factory=lambda: next(_numbers))
 
     @property
@@ -326,15 +328,20 @@ def _constant(number: Plain) -> int:
 
 def _multiply(a: Plain, b: Plain) -> Number:
     if isinstance(a, Linear) and isinstance(b, Linear):
-        corners = [_times(x, y) for x in bounds(a) for y in bounds(b)]
-        known = [corner for corner in corners if corner is not None]
-        if len(known) == len(corners):
-            return between(min(known), max(known))
-        positive = all((low or -1) >= 0 or low == 0 for low in (bounds(a)[0], bounds(b)[0]))
-        return between(0 if positive else None, None)
+        return between(*_times_bounds(bounds(a), bounds(b)))
     factor, number = (a, b) if isinstance(b, Linear) else (b, a)
     scaled = {each: value * _constant(factor) for each, value in _terms(number)}
     return linear(_constant(number) * _constant(factor), scaled)
+
+
+def _times_bounds(a: tuple[Bound, Bound], b: tuple[Bound, Bound]) -> tuple[Bound, Bound]:
+    """The least and the greatest product."""
+    corners = [_times(x, y) for x in a for y in b]
+    known = [corner for corner in corners if corner is not None]
+    if len(known) == len(corners):
+        return min(known), max(known)
+    positive = all(low is not None and low >= 0 for low, _ in (a, b))
+    return 0 if positive else None, None
 
 
 def _times(x: Bound, y: Bound) -> Bound:
@@ -396,6 +403,15 @@ def remainder(number: Number, by: int) -> Number:
         return between(0, by - 1)
     start = (by, *others) if others else ()
     return periodic(inner.loop, start, tuple((factor * turn + number.constant) % by for turn in range(period)))
+
+
+def multiplied(symbols: tuple[Symbol, ...]) -> Symbol:
+    """The product of symbols that have one value in each iteration."""
+    loops = max((each.loops for each in symbols), key=len)
+    bound: tuple[Bound, Bound] = (1, 1)
+    for each in symbols:
+        bound = _times_bounds(bound, (each.low, each.high))
+    return Symbol(loops, *bound, factors=symbols)
 
 
 def smaller(a: Number, b: Number) -> Number:

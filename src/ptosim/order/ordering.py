@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
@@ -17,35 +18,77 @@ from ptosim.language.tile_operation import TileOperation
 from ptosim.order.automatic import unordered
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
-from ptosim.order.emit import emit
-from ptosim.order.insert import insert
-from ptosim.order.model import Flag, GetBuffer, Opaque, Program
+from ptosim.order.emit import Target, emit
+from ptosim.order.insert import Inserter
+from ptosim.order.model import Entry, Flag, GetBuffer, Opaque, Program
+from ptosim.order.pairs import Inserted
 from ptosim.order.read import SERIAL, SIGNALS, is_entry, is_opaque, read, touched
 from ptosim.order.state import State
 from ptosim.order.turns import TurnWalker
 from ptosim.order.walk import Meeting, Walker
 
-ASSUMED = "assumed"
+CAREFUL = "careful"
 """Insert everywhere, copies of unknown length being taken to stay inside of their buffers."""
+ASSUMED = "assumed"
+"""Likewise, accesses to GM that only may meet being taken not to, and signals to say all that is to be said between
+cores. Whoever asks for it checks the result."""
+BY_SIGNALS = "what other cores touch is in order by their signals and the pipes that these are on"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a function lacks, for each kind of core that runs it."""
+
+    function: Function
+    programs: Mapping[CoreKind, Program]
+    inserters: Mapping[CoreKind, Inserter]
+    assumptions: tuple[str, ...]
+
+    @property
+    def inserted(self) -> dict[CoreKind, Inserted]:
+        return {core: inserter.inserted for core, inserter in self.inserters.items()}
+
+    def write(self, target: Target) -> None:
+        """Write it into the function itself, or into the text that it was lowered from."""
+        drained = {target.place(op): None for op in _before_everything(self.function, self.programs)}
+        awaited = {target.place(op): None for op in _behind_everything(self.function)}
+        for core, inserted in self.inserted.items():
+            emit(target, core, inserted, is_mixed=len(self.programs) > 1)
+        for op in drained:
+            _barrier(target, op, behind=False)
+        for op in awaited:
+            _barrier(target, op, behind=True)
 
 
 def order_entries(module: VerifiedModule, sync: str) -> VerifiedModule:
     """Insert synchronisation, so that entries that depend on each other are ordered."""
+    for order in orders(module, sync):
+        order.write(Target(module, order.function))
+    return module
+
+
+def orders(module: VerifiedModule, sync: str) -> Iterator[Order]:
+    """What the functions lack that leave their order open."""
     peers = _peers(module)
     for function in unordered(module, sync):
-        programs = {core: _read(module, function, core, peers) for core in cores(function)}
-        if sync == ASSUMED:
-            for program in programs.values():
-                confine(program)
-        if sync != "auto" and all(_is_ordered(program) for program in programs.values()):
-            continue
-        for core, program in programs.items():
-            emit(module, function, core, insert(program), is_mixed=len(programs) > 1)
-        for op in _before_everything(function, programs):
-            _barrier(module, function, op, behind=False)
-        for op in _behind_everything(function):
-            _barrier(module, function, op, behind=True)
-    return module
+        has_signals = any(op.name in SIGNALS for op in function.walk())
+        programs = {core: _read(module, function, core, peers, sync != ASSUMED) for core in cores(function)}
+        assumptions = {BY_SIGNALS: None} if has_signals and sync == ASSUMED else dict[str, None]()
+        for program in programs.values() if sync in (ASSUMED, CAREFUL) else ():
+            assumptions |= confine(program).assumptions
+        if sync == "auto" or not all(_is_ordered(program) for program in programs.values()):
+            conflicts = {core: Conflicts(program, sync == ASSUMED) for core, program in programs.items()}
+            inserters = {core: Inserter(program, conflicts[core]) for core, program in programs.items()}
+            for inserter in inserters.values():
+                inserter.insert()
+            assumed = [pair for each in conflicts.values() for pair in each.assumed]
+            assumptions |= {_disjoint(module, *pair): None for pair in assumed}
+            yield Order(function, programs, inserters, tuple(assumptions))
+
+
+def _disjoint(module: VerifiedModule, earlier: Entry, later: Entry) -> str:
+    lines = [place.line for entry in (earlier, later) if (place := module.parsed.location(entry.op)) is not None]
+    return f"lines {' and '.join(map(str, lines))} touch different bytes of GM"
 
 
 def _peers(module: VerifiedModule) -> dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]]:
@@ -64,10 +107,13 @@ def _read(
     function: Function,
     core: CoreKind,
     peers: dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]],
+    minds_peers: bool,
 ) -> Program:
     """The program of a function; its signals touch what the programs beside it touch."""
     has_tiles = any(isinstance(op, TileOperation) for op in module.parsed.origin(function).walk())
     serial = SERIAL[module.target] if has_tiles else SERIAL_PIPES
+    if not minds_peers:
+        return read(module, function, core, serial, ())
     if not any(op.name in SIGNALS for op in function.walk()) or (function, core) not in peers:
         return read(module, function, core, serial)
     shared = [
@@ -92,10 +138,10 @@ def _is_ordered(program: Program) -> bool:
 
     walker = TurnWalker(program, Conflicts(program), note)
     walker.walk()
-    return not (missing or walker.unmatched or walker.unbalanced or walker.end.counts())
+    return not (missing or walker.unmatched or walker.doubled or walker.unbalanced or walker.end.counts())
 
 
-def _before_everything(function: Function, programs: dict[CoreKind, Program]) -> Iterator[Operation]:
+def _before_everything(function: Function, programs: Mapping[CoreKind, Program]) -> Iterator[Operation]:
     """What all entries have to end before: the end of a function that has any, and what cannot be looked into."""
     nodes = [node for program in programs.values() for node in program.body.walk()]
     yield from {node.op: None for node in nodes if isinstance(node, Opaque)}
@@ -117,8 +163,9 @@ def _is_in_while(op: Operation) -> bool:
     return parent is not None
 
 
-def _barrier(module: VerifiedModule, function: Function, op: Operation, behind: bool) -> None:
+def _barrier(target: Target, op: Operation, behind: bool) -> None:
     block = op.parent_block()
     assert block is not None
     place = Place(block, op.next_op if behind else op)
-    Builder(module.parsed, place, head_of(function.body.block), serves=op).barrier(pipe="PIPE_ALL")
+    head = head_of(target.function.body.block)
+    Builder(target.module.parsed, place, head, serves=op).barrier(pipe="PIPE_ALL")

@@ -16,12 +16,14 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
-from ptosim.order.confine import STAY_INSIDE, confine
-from ptosim.order.conflict import Conflicts, distance
+from ptosim.order.confine import confine
+from ptosim.order.conflict import Conflicts, distance, meets
+from ptosim.order.families import family_of
 from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Touch
 from ptosim.order.number import Periodic
 from ptosim.order.read import read
 from ptosim.order.state import State
+from ptosim.order.stuck import is_stuck
 from ptosim.order.turns import TurnWalker
 from ptosim.order.values import ANYWHERE
 from ptosim.order.walk import Meeting, Walker
@@ -48,9 +50,8 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     for core, function in entries.items():
         program = read(module, function, core, SERIAL_PIPES)
         confined = confine(program)
-        if confined:
-            assumptions[STAY_INSIDE] = None
-        judged = _Judge(module, program, confined)
+        assumptions |= confined.assumptions
+        judged = _Judge(module, program, confined.ranges)
         judged.walk()
         broken += judged.broken.values()
         undecided += judged.undecided.values()
@@ -71,20 +72,37 @@ class _Judge:
         """What cannot be followed; it may order what seems to be out of order."""
 
     def walk(self) -> None:
+        self.unknown = list(self._unknown())
         walker = TurnWalker(self.program, Conflicts(self.program), self._missing)
-        unknown = self.unknown = list(self._unknown())
         walker.walk()
         for node in walker.unmatched:
-            message = f"{node.op.name} may wait for a set that never comes"
-            self._add(bool(unknown), Diagnostic("unmatched-wait", "error", message, self._place(node.op)))
+            if is_stuck(self.program, node):
+                self._note("unmatched-wait", f"{node.op.name} may wait for a set that never comes", node)
+            else:
+                self._doubt(f"{node.op.name} stands in front of the set that it waits for", node)
+        for node in walker.doubled:
+            self._note("double-set", f"{node.op.name} may come before the flag of the last one was taken", node)
         for node in walker.unbalanced:
             message = "not every way through here takes as many flags as it sets"
-            self._add(bool(unknown), Diagnostic("undrained", "warning", message, self._place(node.op)))
+            if isinstance(node, Loop) and node.most is None:
+                self._note("undrained", message, node)
+            else:  # conditions may depend on each other, and some loops never run otherwise
+                self._doubt(message, node)
         for key in walker.end.counts():
             node = next((n for n in self.program.body.walk() if isinstance(n, Flag) and key[:2] == _pair(n)), None)  # type: ignore[index]
-            message = f"a flag from {key[0]} to {key[1]} is left over at the end"  # type: ignore[index]
-            found = Diagnostic("undrained", "warning", message, self._place(node.op) if node else None)
-            self._add(bool(unknown), found)
+            self._note("undrained", f"a flag from {key[0]} to {key[1]} is left over at the end", node)  # type: ignore[index]
+        if self.unknown:
+            self.undecided |= self.broken
+            self.broken = {}
+
+    def _note(self, kind: str, message: str, node: Node | None) -> None:
+        place = self._place(node.op) if node is not None else None
+        self._add(False, Diagnostic(kind, "error" if kind == "unmatched-wait" else "warning", message, place))
+
+    def _doubt(self, message: str, node: Node) -> None:
+        """Something cannot be followed: whatever seems to be wrong may be right."""
+        self.unknown.append(node)
+        self._add(True, Diagnostic("lint", "warning", message, self._place(node.op)))
 
     def _unknown(self) -> Iterator[Node]:
         """What the analysis cannot follow."""
@@ -102,12 +120,10 @@ class _Judge:
 
     def _race(self, earlier: Entry, meeting: Meeting) -> None:
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
-        touches = next(_meeting(earlier, later, loop), None)
-        certain = (
-            not self.unknown
-            and touches is not None
-            and self._is_certain(touches[0].range, touches[1].range, meeting.distance)
-        )
+        met = list(_meeting(earlier, later, loop, meeting.distance))
+        sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
+        touches = next(iter(sure or met), None)
+        certain = not self.unknown and bool(sure)
         space = touches[1].range.space if touches is not None else Space.GM
         message = f"{later.pipe} may access {space} before {earlier.pipe} has ended its own access"
         if not certain:
@@ -175,19 +191,28 @@ def _reason(node: Node) -> str | None:
             return f"{node.op.name} cannot be looked into"
         case Entry(is_signal=True):
             return f"{node.op.name} waits for or signals another core, whose program decides the order"
-        case Flag() | GetBuffer() | ReleaseBuffer() if node.id is None or (
-            isinstance(node.id, Periodic) and node.id.start
+        case Flag() if not _is_followed(node):
+            return f"the id of {node.op.name} is only known when it runs"
+        case GetBuffer() | ReleaseBuffer() if not isinstance(node.id, int | Periodic) or (
+            isinstance(node.id, Periodic) and (node.id.start or node.id.loop < 0)
         ):
             return f"the id of {node.op.name} is only known when it runs"
         case _:
             return None
 
 
-def _meeting(earlier: Entry, later: Entry, loop: Loop | None) -> Iterator[tuple[Touch, Touch]]:
-    """The accesses of two entries that meet."""
+def _is_followed(node: Flag) -> bool:
+    """Whether the analysis knows which flag is meant: an id that is known, comes in turns or goes round."""
+    in_turns = isinstance(node.id, Periodic) and not node.id.start and node.id.loop >= 0
+    return isinstance(node.id, int | str) or in_turns or family_of(node) is not None
+
+
+def _meeting(earlier: Entry, later: Entry, loop: Loop | None, apart: int) -> Iterator[tuple[Touch, Touch]]:
+    """The accesses of two entries that meet so many iterations of a loop apart."""
     name = None if loop is None else loop.name
     for a in earlier.touches:
         for b in later.touches:
             near = (a.writes or b.writes) and a.range.space is b.range.space
-            if near and distance(a.range, b.range, name) is not None:
+            near = near and distance(a.range, b.range, name) is not None
+            if near and (name is None or meets(a.range, b.range, name, apart)):
                 yield a, b

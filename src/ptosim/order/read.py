@@ -19,18 +19,25 @@ from ptosim.effects.sync import signalling
 from ptosim.language.control import For, If, While
 from ptosim.language.function import Call, Function, reached
 from ptosim.language.load import VerifiedModule
+from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation, cores_of, enclosing_scope, is_scope
 from ptosim.language.pointer import StDev, StoreScalar
 from ptosim.language.scope import Section
 from ptosim.language.sync import Barrier, Buffer, GetBuf, pipe_of
 from ptosim.language.sync_fence import Dsb, FenceBarrierAll
 from ptosim.language.sync_semaphore import slots_of
+from ptosim.language.sync_token import SimTSync
+from ptosim.language.tile_local import DeclareLocalArray, LocalArraySet
+from ptosim.order.arrays import RoundCounter, goes_on
 from ptosim.order.model import (
     BarrierNode,
     Block,
     Branch,
+    Count,
+    Counter,
     Entry,
     Fence,
+    Flag,
     GetBuffer,
     Id,
     Loop,
@@ -41,12 +48,13 @@ from ptosim.order.model import (
     ReleaseBuffer,
     SetFlag,
     Span,
+    TileWait,
     Touch,
     WaitFlag,
 )
-from ptosim.order.number import Linear, Number
-from ptosim.order.touches import range_key, touches_of, touches_of_scope
-from ptosim.order.values import ANYWHERE, Values
+from ptosim.order.number import Linear, Number, Periodic
+from ptosim.order.touches import awaited, range_key, touches_of, touches_of_scope
+from ptosim.order.values import ANYWHERE, Values, run_of
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
 """By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
@@ -68,7 +76,8 @@ def read(
     serial: frozenset[Pipe],
     shared: tuple[Touch, ...] | None = None,
 ) -> Program:
-    """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows."""
+    """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows.
+    If it is nothing, signals order what is on their own pipe and no more."""
     return _Reader(module, function, core, serial, EVERYTHING if shared is None else shared).read()
 
 
@@ -163,9 +172,13 @@ class _Reader:
         elif isinstance(op, If):
             arms = tuple(self._block(region.block, path) for region in (op.true_region, op.false_region))
             if any(arm.nodes for arm in arms):
-                yield Branch(op, arms, self.values.number(op.cond))
+                yield Branch(op, arms, self.values.number(op.cond), run_of(op.cond, self.values, path))
         elif (sync := _SYNC.get(op.name)) is not None:
             yield sync(op, self.values)
+        elif isinstance(op, SimTSync):
+            yield TileWait(op, awaited(op, self.values))
+        elif isinstance(op, DeclareLocalArray | LocalArraySet):
+            yield from self._count(op)
         elif op.name in SIGNALS:
             yield from self._signal(op, path)
         elif isinstance(op, PTOOperation) and self.core in cores_of(op):
@@ -174,11 +187,23 @@ class _Reader:
     def _loop(self, op: For, path: tuple[int, ...]) -> Iterator[Node]:
         name = next(self.names)
         inside = (*path, name)
-        self.values.enter(op, inside)
-        loop = Loop(op, name, self._block(op.body.block, inside), inside)
+        most = self.values.enter(op, inside)
+        loop = Loop(op, name, self._block(op.body.block, inside), inside, most)
         if loop.body.nodes:
             self.program.loops[name] = loop
+            phases = _phases(loop)
+            loop.body.nodes += [Count(op, counter, goes_on=True) for counter in phases]
+            yield from (Count(op, counter) for counter in phases)
             yield loop
+            yield from (Count(op, counter, is_over=True) for counter in phases)
+
+    def _count(self, op: DeclareLocalArray | LocalArraySet) -> Iterator[Node]:
+        counter = self.values.arrays.get(op.results[0] if isinstance(op, DeclareLocalArray) else op.array)
+        if not isinstance(counter, RoundCounter):
+            return
+        following = isinstance(op, LocalArraySet) and goes_on(op)
+        start = constant_of(op.value) if isinstance(op, LocalArraySet) else 0
+        yield Count(op, (counter.name, ()), None if following else start, following)
 
     def _work(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
         record = effects().get(op.name)
@@ -195,12 +220,12 @@ class _Reader:
         assert isinstance(op, PTOOperation)
         pipe = pipe_of(op, "pipe") if op.word("pipe") is not None else None
         stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
-        if stops and slots is not None:
+        if stops and (slots is not None or self.shared == ()):
             return
         if pipe is None or pipe not in PIPES_OF[self.core] or stops:
             yield Opaque(op)
             return
-        touches = EVERYTHING if "cross" in op.name else self.shared
+        touches = EVERYTHING if "cross" in op.name and self.shared else self.shared
         if slots is not None:
             local = Space.UB if self.core is CoreKind.AIV else Space.L1
             touches = (Touch(True, Range(local, "", None, (), (slots,))),)
@@ -212,6 +237,13 @@ class _Reader:
         entry = Entry(op, pipe, touches, path, len(self.program.entries))
         self.program.entries.append(entry)
         return entry
+
+
+def _phases(loop: Loop) -> list[Counter]:
+    """Where the ids of flags in a loop count from, other than from 0."""
+    ids = [node.id for node in loop.body.walk() if isinstance(node, Flag)]
+    found = {(id_.loop, id_.start): None for id_ in ids if isinstance(id_, Periodic) and id_.start}
+    return [counter for counter in found if counter[0] == loop.name]
 
 
 # --- synchronisation that is written ----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.names import Pipe
+from ptosim.order.model import Counter
 
 Key = object
 """An inserted pair, or the key of a written flag."""
@@ -28,9 +29,16 @@ class State:
     released: dict[tuple[int, Pipe], int] = field(default_factory=dict[tuple[int, Pipe], int])
     """What the last release of a buffer id by a pipe did not cover."""
     issued: int = 0
+    counters: dict[Counter, int] = field(default_factory=dict[Counter, int])
+    """The values of counters, where they are known."""
 
     def copy(self) -> State:
-        return State(dict(self.open), dict(self.tokens), dict(self.released), self.issued)
+        return State(dict(self.open), dict(self.tokens), dict(self.released), self.issued, dict(self.counters))
+
+    def end(self, members: int) -> None:
+        """Every pipe knows that some entries have ended."""
+        for pipe in PIPES:
+            self.open[pipe] &= ~members
 
     def issue(self, member: int, pipes: tuple[Pipe, ...]) -> None:
         """An entry begins; these pipes do not know its end."""
@@ -43,6 +51,23 @@ class State:
             self.released[key] |= member
         self.issued |= member
 
+    def rename(self, names: Mapping[int, int]) -> None:
+        """Some members are called otherwise."""
+        changed = sum(names)
+        if not self.issued & changed:
+            return
+
+        def renamed(members: int) -> int:
+            found = members & ~changed
+            for old, new in names.items():
+                found |= new if members & old else 0
+            return found
+
+        self.open = {pipe: renamed(members) for pipe, members in self.open.items()}
+        self.tokens = {key: tuple(map(renamed, tokens)) for key, tokens in self.tokens.items()}
+        self.released = {key: renamed(members) for key, members in self.released.items()}
+        self.issued = renamed(self.issued)
+
     def restricted(self, members: int) -> State:
         """What is known of some entries alone."""
         return State(
@@ -50,6 +75,7 @@ class State:
             {key: tuple(token & members for token in tokens) for key, tokens in self.tokens.items()},
             {key: open_ & members for key, open_ in self.released.items()},
             self.issued & members,
+            dict(self.counters),
         )
 
     def counts(self) -> dict[Key, int]:
@@ -68,6 +94,7 @@ class State:
             tokens,
             _united(self.released, other.released, everything),
             everything,
+            {counter: value for counter, value in self.counters.items() if other.counters.get(counter) == value},
         )
 
 

@@ -18,17 +18,15 @@ from ptosim.effects.vector_memory import ALWAYS, LoadMode, StoreMode, demand
 from ptosim.language.control import For
 from ptosim.language.operation import PTOOperation
 from ptosim.language.static import static_of
+from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import MaskType
 from ptosim.order.model import Plain, Range, Span, Touch
 from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
+from ptosim.order.registers import Loops, loops_of
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
 
-_REGISTERS = ("loop_counts", "loop_source_strides", "loop_dest_strides", "groups", "loop2_stride", "loop3_stride")
-"""What older spellings take from registers."""
 ENDLESS = symbol(Symbol(is_single=False))
 """An end that nobody knows."""
-_STREAM = "align"
-"""The role of an unaligned stream: when its bytes reach memory depends on what it held before."""
 _FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loop3_dest_stride")
 """What the raw spelling of the fixpipe takes from registers, and needs for some layouts only."""
 
@@ -36,7 +34,8 @@ _FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loo
 class Operands:
     """The operands of an operation by role, for the closed forms of its record."""
 
-    def __init__(self, op: PTOOperation, values: Values) -> None:
+    def __init__(self, op: PTOOperation, values: Values, loops: Loops) -> None:
+        vars(self).update(vars(loops))
         for role in op.operand_roles:
             given = [values.number(value) for value in op.segment(role)]
             if role in op.variadic_roles:
@@ -54,6 +53,17 @@ class Operands:
 def touches_of(op: Operation, values: Values, target: str) -> tuple[Touch, ...]:
     """What an operation outside of scopes touches."""
     return tuple(_touches(op, values, target, ()))
+
+
+def awaited(op: SimTSync, values: Values) -> tuple[Range, ...]:
+    """The bytes that a scoped wait asks for."""
+    found: list[Range] = []
+    for address, size in zip(op.addresses, op.sizes, strict=True):
+        base = values.of(address)
+        if isinstance(base, Pointer):
+            whole = Range(base.space, base.origin, None, (), (None,))
+            found.append(_spread(whole, base.offset, [base.offset + values.number(size)], ()))
+    return tuple(found)
 
 
 def touches_of_scope(
@@ -119,27 +129,25 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset: Number = base.offset if isinstance(base, Pointer) else base
     whole = Range(access.space, origin, None, (), (None,))
-    if any(not hasattr(op, role) for role in _asked(op)) or (
-        access.direction == "write" and _STREAM in op.operand_roles
-    ):
+    loops = loops_of(op, values) if _has_loops_in_registers(op) else Loops()
+    if loops is None or access.reach == "unknown":
         return whole
-    low, high = access.extent(Operands(op, values))
+    low, high = access.extent(Operands(op, values, loops))
     ends: list[Number] = [offset + high]
     if (reach := _active_bytes(op, access, values)) is not None:
         ends.append(offset + low + reach)
     return _spread(whole, offset + low, ends, inner)
 
 
-def _asked(op: PTOOperation) -> tuple[str, ...]:
-    """The operands that the current spelling has and this one takes from registers."""
-    record = effects()[op.name]
-    return _REGISTERS if any(name.startswith(("LOOP_", "MTE2_NZ")) for name in record.reads) else ()
+def _has_loops_in_registers(op: PTOOperation) -> bool:
+    """Whether it takes from registers what the current spelling has as operands."""
+    return any(name.startswith(("LOOP_", "MTE2_NZ")) for name in effects()[op.name].reads)
 
 
 def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...]) -> Range:
     """The bytes of all iterations of the inner loops; of several ends the nearest that is known."""
     numbers = [low, *ends]
-    turns = next((n for n in numbers if isinstance(n, Periodic) and n.loop not in inner), None)
+    turns = next((n for n in numbers if isinstance(n, Periodic) and n.loop not in inner and n.loop >= 0), None)
     if turns is None:
         return Range(whole.space, whole.origin, None, (), (_span(low, ends, inner, None, 0),))
     length = max(len(n.values) for n in numbers if isinstance(n, Periodic) and n.loop == turns.loop)

@@ -1,19 +1,39 @@
 """The analysis turn by turn, for synchronisation that was written: ids and branches that depend on i modulo something.
 
 A loop whose flags, buffers or branches come in turns is walked from each of its turns on, so that every id is known.
-Inserted pairs count tokens instead and need no turns.
+Ids that go round with a counter are followed by their places (families.py). Waits are followed like entries: a flag may
+be set again only where its last wait is known to have ended. Inserted pairs count tokens instead and need none of this.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import lcm
 
+from ptosim.effects.names import Pipe
 from ptosim.order.conflict import Conflicts
-from ptosim.order.model import Block, Branch, Entry, Flag, GetBuffer, Loop, Program, ReleaseBuffer
+from ptosim.order.families import Family, family_of, go_on, leave, settle
+from ptosim.order.model import (
+    Block,
+    Branch,
+    Count,
+    Counter,
+    Entry,
+    Flag,
+    GetBuffer,
+    Loop,
+    Program,
+    ReleaseBuffer,
+    SetFlag,
+    WaitFlag,
+)
 from ptosim.order.number import LONGEST_PERIOD, Number, Periodic
 from ptosim.order.pairs import Inserted
-from ptosim.order.state import State
-from ptosim.order.walk import Missing, Round, Walker
+from ptosim.order.state import Key, State
+from ptosim.order.walk import OTHERS, Missing, Round, Walker
+
+_Place = int | str
+"""An id, or how many places ahead of its counter a flag is."""
 
 
 class TurnWalker(Walker):
@@ -21,24 +41,90 @@ class TurnWalker(Walker):
 
     def __init__(self, program: Program, conflicts: Conflicts, missing: Missing) -> None:
         super().__init__(program, conflicts, Inserted(), missing)
+        self.conflicts = conflicts
         self.periods = _periods(program)
         self.first: dict[Loop, int] = {}
         """The turn in which the entries were issued that are followed."""
-        for loop, period in self.periods.items():
-            if period > 1 and self.farthest[loop]:
-                self.farthest[loop] += period
+        self.doubled: list[SetFlag] = []
+        """Sets of a flag that may be there already, or whose last wait may not be over."""
+        self.waits = Waits(self)
+        self.counted = {loop: _counted(loop) for loop in program.loops.values()}
+        for name, loop in program.loops.items():
+            lanes = [family.lanes for counter in self.counted[loop] for family in self.waits.families_by(counter)]
+            period = max(self.periods[name], *lanes, 1)
+            if any(isinstance(node, Flag) for node in loop.body.walk()) or (period > 1 and self.farthest[name]):
+                self.farthest[name] += period
 
     def _met(self, entry: Entry, here: Round) -> int:
         """Where entries are left out in some turns, they meet later than the least distance says."""
         if here.loop is None or here.distance == 0 or self.periods[here.loop.name] == 1:
             return super()._met(entry, here)
-        met = self.apart.get((entry.number, here.loop.name), {})
-        mask = 0
-        for distance, members in met.items():
-            mask |= members if distance <= here.distance else 0
-        return mask & self.places.inside[here.loop.name]
+        most = here.loop.most
+        if here.loop.name not in entry.loops or (most is not None and here.distance >= most):
+            return 0
+        met = self.conflicts.exactly(entry, here.loop.name, here.distance)
+        return met & self.places.inside[here.loop.name]
+
+    # --- flags --------------------------------------------------------------------------------------------------------
+
+    def _key(self, node: Flag, state: State) -> Key | None:
+        if (found := self.waits.families.get(node)) is not None:
+            family, ahead = found
+            value = state.counters.get(family.counter)
+            return (
+                family.relative(ahead)
+                if value is None
+                else family.absolute(family.base + (value + ahead) % family.lanes)
+            )
+        id_ = self._number(node.id)
+        for family in self.waits.among(node):
+            if isinstance(id_, int) and id_ in family.ids and family.counter not in state.counters:
+                settle(state, family)
+        return None if id_ is None else (node.source, node.destination, id_)
+
+    def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
+        key, place = self._key(node, state), self._place(node)
+        open_ = state.open[node.source] & state.open[Pipe.S]
+        others = self.waits.of(node, place) if place is not None else 0
+        others &= ~self._elsewhere(self.places.block_of[node], here)
+        if place is not None and (state.tokens.get(key) or open_ & others):
+            self.doubled.append(node)
+        super()._written_set(node, state, here)
+
+    def _written_wait(self, node: WaitFlag, state: State, here: Round) -> None:
+        super()._written_wait(node, state, here)
+        place = self._place(node)
+        if here.distance or place is None:
+            return
+        member = self.waits.members[node, place]
+        if node.destination is Pipe.S:
+            state.issued |= member
+        else:
+            state.issue(member, OTHERS[node.destination])
+
+    def _place(self, node: Flag) -> _Place | None:
+        found = self.waits.families.get(node)
+        return self._number(node.id) if found is None else found[1]
+
+    def _count(self, node: Count, state: State) -> None:
+        families = self.waits.families_by(node.counter)
+        if node.goes_on:
+            go_on(state, families, node.counter)
+            self.waits.go_on(state, node.counter)
+            return
+        leave(state, families, node.counter)
+        self.waits.mix(state, node.counter)
+        for family in families if node.value is not None or node.is_over else ():
+            settle(state, family)
+        if node.value is not None:
+            state.counters[node.counter] = node.value
+
+    # --- loops and branches -------------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop, state: State, here: Round) -> State:
+        for counter in self.counted[loop]:
+            if counter in state.counters:
+                leave(state, self.waits.families_by(counter), counter)
         period = self.periods[loop.name]
         if here.distance:
             passing = state.copy()
@@ -60,9 +146,12 @@ class TurnWalker(Walker):
         del self.turns[loop.name]
         return joined
 
-    def _round(self, loop: Loop, distance: int) -> Round:
+    def _round(self, loop: Loop, distance: int, arm: Block | None) -> Round:
         self.turns[loop.name] = self.first[loop] + distance
-        return super()._round(loop, distance)
+        return super()._round(loop, distance, arm)
+
+    def _inside_arm(self, arm: Block) -> int:
+        return super()._inside_arm(arm) | self.waits.inside(arm)
 
     def _branch(self, node: Branch, state: State, here: Round) -> State:
         taken = self._value(node.condition)
@@ -77,11 +166,85 @@ class TurnWalker(Walker):
         return number if isinstance(number, int) else None
 
 
+class Waits:
+    """The written waits of a program as members of sets, one for each id that a wait may have."""
+
+    def __init__(self, walker: Walker) -> None:
+        nodes = [node for node in walker.program.body.walk() if isinstance(node, Flag)]
+        self.families = {node: found for node in nodes if (found := family_of(node)) is not None}
+        self.members: dict[tuple[WaitFlag, _Place], int] = {}
+        number = len(walker.program.entries)
+        for node in nodes:
+            if not isinstance(node, WaitFlag):
+                continue
+            for place in self._places(node):
+                member = self.members[node, place] = 1 << number
+                number += 1
+                walker.places.own[node.destination] |= member
+                for loop in walker.places.loops[walker.places.block_of[node]]:
+                    walker.places.inside[loop.name] |= member
+
+    def inside(self, block: Block) -> int:
+        """The waits in a block."""
+        nodes = [node for node in block.walk() if isinstance(node, WaitFlag)]
+        return sum(member for (node, _), member in self.members.items() if node in nodes)
+
+    def _places(self, node: Flag) -> list[_Place]:
+        if (found := self.families.get(node)) is not None:
+            return list(range(found[0].lanes))
+        if isinstance(node.id, Periodic):
+            return [value for value in dict.fromkeys(node.id.values) if isinstance(value, int)]
+        return [] if node.id is None else [node.id]
+
+    def among(self, node: Flag) -> Iterator[Family]:
+        """The families of the same two pipes."""
+        for family in dict.fromkeys(family for family, _ in self.families.values()):
+            if (family.source, family.destination) == (node.source, node.destination):
+                yield family
+
+    def families_by(self, counter: Counter) -> list[Family]:
+        return [each for each in dict.fromkeys(f for f, _ in self.families.values()) if each.counter == counter]
+
+    def of(self, node: SetFlag, place: _Place) -> int:
+        """The waits that a set may have to come after: those for the same flag, as far as one can tell."""
+        own, found = self.families.get(node), 0
+        ids = [place] if own is None else own[0].ids
+        for (wait, at), member in self.members.items():
+            if (wait.source, wait.destination) != (node.source, node.destination):
+                continue
+            theirs = self.families.get(wait)
+            if own is not None and theirs is not None and own[0] == theirs[0]:
+                is_same = at == place
+            else:
+                is_same = any(id_ in ids for id_ in ([at] if theirs is None else theirs[0].ids))
+            found |= member if is_same else 0
+        return found
+
+    def go_on(self, state: State, counter: Counter) -> None:
+        """What was one place ahead of a counter is where it is now."""
+        for node, (family, _) in self.families.items():
+            if isinstance(node, WaitFlag) and family.counter == counter:
+                members = [self.members[node, place] for place in range(family.lanes)]
+                state.rename(dict(zip(members, [members[-1], *members[:-1]], strict=True)))
+
+    def mix(self, state: State, counter: Counter) -> None:
+        """A counter has another value: a wait may have been for any of the flags."""
+        for node, (family, _) in self.families.items():
+            if isinstance(node, WaitFlag) and family.counter == counter:
+                members = [self.members[node, place] for place in range(family.lanes)]
+                state.rename(dict.fromkeys(members, sum(members)))
+
+
+def _counted(loop: Loop) -> list[Counter]:
+    """The counters that a loop lets go on."""
+    return list({node.counter: None for node in loop.body.walk() if isinstance(node, Count)})
+
+
 def _periods(program: Program) -> dict[int, int]:
     """The number of turns of each loop."""
     periods = dict.fromkeys(program.loops, 1)
     for number in _in_turn(program.body):
-        if number.loop in periods:
+        if number.loop in periods and not number.start:
             period = lcm(periods[number.loop], len(number.values))
             periods[number.loop] = period if period <= LONGEST_PERIOD else 1
     return periods

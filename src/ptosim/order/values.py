@@ -21,7 +21,9 @@ from ptosim.language.operation import PTOOperation
 from ptosim.language.pointer import AddPtr, CastPtr, IntToPtr, PtrToInt
 from ptosim.language.predicate import PltB8, PltB16, PltB32
 from ptosim.language.scope import StrictVecScope
+from ptosim.language.tile_local import LocalArrayGet
 from ptosim.language.types import MaskType, PtrType, element_name, element_of
+from ptosim.order.arrays import RoundCounter, Table, arrays_of
 from ptosim.order.number import (
     LONGEST_PERIOD,
     Linear,
@@ -35,11 +37,15 @@ from ptosim.order.number import (
     either,
     key_of,
     larger,
+    multiplied,
     periodic,
     remainder,
     smaller,
     symbol,
 )
+
+_MOST_TERMS = 16
+"""A product of longer sums has no closed form."""
 
 ANYWHERE = "?"
 """The origin of a pointer that may point into any argument."""
@@ -64,13 +70,16 @@ class Values:
         self._known: dict[SSAValue, Known] = {}
         self._loops: dict[Block, tuple[int, ...]] = {}
         """The loops around a block, where it is the body of one."""
+        self.arrays = arrays_of(function)
+        self._products: dict[tuple[int, ...], Symbol] = {}
         for index, argument in enumerate(function.body.block.args):
             self._known[argument] = _argument(index, argument)
 
     # --- loops ------------------------------------------------------------------------------------------------------
 
-    def enter(self, loop: For, path: tuple[int, ...]) -> None:
-        """Learn what a loop counts and carries; `path` names it and the loops around it."""
+    def enter(self, loop: For, path: tuple[int, ...]) -> int | None:
+        """Learn what a loop counts and carries; `path` names it and the loops around it. Gives how often it runs at
+        most, where that is known."""
         body = loop.body.block
         self._loops[body] = path
         first, step = self.number(loop.lb), self.number(loop.step)
@@ -84,6 +93,7 @@ class Values:
             self._known[argument] = self._stepping(argument, start, following, iteration)
         if any(self._is_open(argument) for argument in carried) and iterations != 0:
             self._learn_turns(loop, path)
+        return iterations
 
     def _stepping(self, argument: SSAValue, start: SSAValue, following: SSAValue, iteration: Symbol) -> Known:
         """A carried value that stays, or grows by the same amount each time."""
@@ -157,6 +167,22 @@ class Values:
             case _:
                 return found
 
+    def product(self, a: Number, b: Number) -> Number:
+        """Of two numbers. A product of symbols is a symbol too, the same one wherever it is computed."""
+        if not isinstance(a, Linear) or not isinstance(b, Linear):
+            return a * b
+        if not all(each.is_single for each in (*a.terms, *b.terms)) or len(a.terms) * len(b.terms) > _MOST_TERMS:
+            return a * b
+        total = a * b.constant + b * a.constant - a.constant * b.constant
+        for x, factor in a.terms.items():
+            for y, other in b.terms.items():
+                symbols = sorted((*(x.factors or (x,)), *(y.factors or (y,))), key=lambda each: each.number)
+                key = tuple(each.number for each in symbols)
+                if key not in self._products:
+                    self._products[key] = multiplied(tuple(symbols))
+                total = total + symbol(self._products[key]) * (factor * other)
+        return total
+
     def _passed(self, value: SSAValue) -> Known:
         """The argument of a strict scope is what is passed to it."""
         if isinstance(value, BlockArgument) and isinstance(scope := value.owner.parent_op(), StrictVecScope):
@@ -187,6 +213,8 @@ class _Trial(Values):
         self._outer = outer
         self._known = dict(given)
         self._loops = outer._loops  # pyright: ignore[reportPrivateUsage]
+        self.arrays = outer.arrays
+        self._products = outer._products  # pyright: ignore[reportPrivateUsage]
 
     def of(self, value: SSAValue) -> Known:
         if value in self._known:
@@ -331,6 +359,25 @@ def _compare(values: Values, op: PTOOperation) -> Known | None:
     return None if found is None or isinstance(found, Maybe) else int(found) if isinstance(found, bool) else found
 
 
+def run_of(condition: SSAValue, values: Values, path: tuple[int, ...]) -> int | None:
+    """The innermost loop around a condition, if it holds in one run of its iterations and in no others: it compares the
+    index with something that stays the same."""
+    op, loop = condition.owner, path[-1] if path else None
+    if loop is None or not isinstance(op, PTOOperation) or op.name != "arith.cmpi":
+        return None
+    predicate, (a, b) = op.word("predicate") or "", map(values.number, op.operands)
+    if predicate not in _ORDERING or (predicate.startswith("u") and not _natural(a, b)):
+        return None
+    gap = a - b
+    if not isinstance(gap, Linear):
+        return None
+    moving = [each for each in gap.terms if loop in each.loops or not each.is_single]
+    return loop if len(moving) == 1 and moving[0].loop == loop else None
+
+
+_ORDERING = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+
+
 def _select(values: Values, op: PTOOperation) -> Known | None:
     condition, chosen, other = values.number(op.operands[0]), values.of(op.operands[1]), values.of(op.operands[2])
     if isinstance(condition, int):
@@ -366,6 +413,29 @@ def _add_pointer(values: Values, op: PTOOperation) -> Known | None:
     return Pointer(base.space, base.origin, base.offset + distance * _element(op).bytes)
 
 
+def _held(values: Values, op: PTOOperation) -> Known | None:
+    """What an array holds: the values of a counter in turn, or those of a table."""
+    match values.arrays.get(op.operands[0]):
+        case RoundCounter(name, modulus):
+            return Periodic(name, (), tuple(range(modulus)))
+        case Table(held):
+            return _looked_up(held, [values.number(index) for index in op.operands[1:]])
+        case None:
+            return None
+
+
+def _looked_up(held: Mapping[int, int], indices: list[Number]) -> Number | None:
+    match indices:
+        case [int(index)]:
+            return held.get(index)
+        case [Periodic(loop, start, turns)]:
+            found = [held.get(turn) if isinstance(turn, int) else None for turn in turns]
+            known = tuple(value for value in found if value is not None)
+            return periodic(loop, start, known) if len(known) == len(found) else None
+        case _:
+            return None
+
+
 def _element(op: PTOOperation) -> Element:
     return element_of(op.operands[0].type)
 
@@ -386,7 +456,7 @@ PREDICATE_BITS = 256
 _RULES: dict[str, Rule] = {
     "arith.addi": _binary(lambda a, b: a + b),
     "arith.subi": _binary(lambda a, b: a - b),
-    "arith.muli": _binary(lambda a, b: a * b),
+    "arith.muli": lambda values, op: values.product(*map(values.number, op.operands)),
     "arith.divsi": _binary(_quotient),
     "arith.divui": _binary(_quotient),
     "arith.floordivsi": _binary(_quotient),
@@ -411,6 +481,7 @@ _RULES: dict[str, Rule] = {
     "arith.extui": lambda values, op: _same(values, op) if _natural(values.number(op.operands[0])) else None,
     "arith.trunci": _narrowed,
     **dict.fromkeys(TAILS, _tail_rest),
+    LocalArrayGet.name: _held,
     **dict.fromkeys((CastPtr.name, PtrToInt.name, IntToPtr.name), _cast_pointer),
     AddPtr.name: _add_pointer,
 }

@@ -19,11 +19,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.names import Pipe
-from ptosim.order.conflict import Conflicts
+from ptosim.order.conflict import Conflicts, surely_in
 from ptosim.order.model import (
     BarrierNode,
     Block,
     Branch,
+    Count,
     Entry,
     Fence,
     Flag,
@@ -35,10 +36,12 @@ from ptosim.order.model import (
     Program,
     ReleaseBuffer,
     SetFlag,
+    TileWait,
     WaitFlag,
 )
 from ptosim.order.number import Periodic
 from ptosim.order.pairs import Inserted, Pair
+from ptosim.order.places import Places
 from ptosim.order.state import PIPES, Key, State
 
 MOST_LANES = 8
@@ -53,6 +56,8 @@ class Round:
     """None for the function itself."""
     distance: int = 0
     """How many iterations ago the entries were issued that are followed; 0 where they are issued on the way."""
+    arm: Block | None = None
+    """What both the entries that are followed and those they meet are in, and every iteration between takes."""
     behind: dict[Node, State] = field(default_factory=dict[Node, State])
     """What was known behind each node."""
 
@@ -94,7 +99,9 @@ class Walker:
         self.places = Places(program)
         self.together = [conflicts.together(entry) for entry in program.entries]
         self.apart = {
-            (entry.number, loop): conflicts.apart(entry, loop) for entry in program.entries for loop in entry.loops
+            (entry.number, loop): _within(program.loops[loop], conflicts.apart(entry, loop))
+            for entry in program.entries
+            for loop in entry.loops
         }
         self.farthest = self._farthest()
         self.own: dict[Pipe, int] = {}
@@ -170,7 +177,7 @@ class Walker:
             case Branch():
                 return self._branch(node, state, here)
             case SetFlag():
-                self._written_set(node, state)
+                self._written_set(node, state, here)
             case WaitFlag():
                 self._written_wait(node, state, here)
             case BarrierNode():
@@ -178,8 +185,11 @@ class Walker:
             case Opaque():
                 self._barrier(Pipe.ALL, state)
             case Fence():
-                for pipe in PIPES:
-                    state.open[pipe] &= ~self.own[Pipe.S]
+                state.end(self.own[Pipe.S])
+            case TileWait():
+                state.end(self._awaited(node, here))
+            case Count():
+                self._count(node, state)
             case ReleaseBuffer():
                 self._release(node, state)
             case GetBuffer():
@@ -193,8 +203,8 @@ class Walker:
     def _entry(self, entry: Entry, state: State, here: Round) -> None:
         pipe = entry.pipe
         state.open[pipe] &= state.open[Pipe.S]
-        mask = self._met(entry, here)
-        if pipe is Pipe.S or pipe in self.program.serial:
+        mask = self._met(entry, here) & ~self._elsewhere(self.places.block_of[entry], here)
+        if pipe is Pipe.S or pipe in self.program.serial or entry.is_signal:  # a signal waits for its own pipe
             mask &= ~self.own[pipe]
         if open_ := state.open[pipe] & mask:
             rounds = self._rounds[here.loop] if here.distance and here.loop is not None else [here]
@@ -209,11 +219,29 @@ class Walker:
         met = self.apart.get((entry.number, here.loop.name), {})
         return met.get(here.distance, 0) & self.places.inside[here.loop.name]
 
+    def _elsewhere(self, block: Block, here: Round) -> int:
+        """What is followed for itself: entries of an arm that is taken in one run of iterations, as others in it meet
+        them. From one to the other the arm is taken each time."""
+        if here.distance == 0:
+            return 0
+        arm = self.places.arm(block, here.loop)
+        if here.arm is not None:
+            return 0 if arm is here.arm else -1
+        return 0 if arm is None else self._inside_arm(arm)
+
+    def _inside_arm(self, arm: Block) -> int:
+        members = self.places.members(arm)
+        for pair in self._pairs:
+            if self.places.arm(pair.block, self.places.innermost[arm]) is arm:
+                members |= pair.member
+        return members
+
     def _issue(self, entry: Entry, state: State) -> None:
         """A load of the scalar unit has ended when anything behind it is issued; its stores nobody else knows of."""
         if entry.pipe is Pipe.S and not any(touch.writes for touch in entry.touches):
             return
-        unaware = _OTHERS[entry.pipe] if entry.pipe in self.program.serial else PIPES
+        is_known = entry.pipe in self.program.serial or entry.is_signal  # by what follows on the same pipe
+        unaware = OTHERS[entry.pipe] if is_known else PIPES
         state.issue(1 << entry.number, unaware)
 
     # --- inserted synchronisation -------------------------------------------------------------------------------------
@@ -235,12 +263,14 @@ class Walker:
         if pair.destination is Pipe.S:
             state.issued |= pair.member
         else:
-            state.issue(pair.member, _OTHERS[pair.destination])
+            state.issue(pair.member, OTHERS[pair.destination])
 
     def _set(self, pair: Pair, state: State, here: Round) -> None:
         open_ = state.open[pair.source] & state.open[Pipe.S]
         is_over = bool(state.issued & pair.member) and not open_ & pair.member
-        if pair.lanes is None and is_over and here.loop is self.places.innermost[pair.block]:
+        innermost = self.places.innermost[pair.block]
+        is_own = here.loop is innermost and (here.distance == 0 or here.arm is self.places.arm(pair.block, innermost))
+        if pair.lanes is None and is_over and is_own:
             pair.lanes = pair.distance + here.distance
         busy = open_ | (self._pending if here.distance == 0 else 0)
         self.clashes[pair] = self.clashes.get(pair, 0) | (busy & ~pair.member)
@@ -256,13 +286,30 @@ class Walker:
 
     # --- written synchronisation --------------------------------------------------------------------------------------
 
-    def _written_set(self, node: SetFlag, state: State) -> None:
-        if (key := self._key(node)) is not None:
+    def _awaited(self, node: TileWait, here: Round) -> int:
+        """The entries that are sure to touch the bytes of a scoped wait. (One that has nothing to do there has nothing
+        to do at all: all that a tile operation touches is as large as its valid region.)"""
+        loop = here.loop if here.distance else None
+        return sum(
+            1 << entry.number
+            for entry in self.program.entries
+            if any(
+                surely_in(touch.range, range_, loop.name if loop else None, here.distance)
+                for touch in entry.touches
+                for range_ in node.ranges
+            )
+        )
+
+    def _count(self, node: Count, state: State) -> None:
+        """Ids in turn by a counter are known only where they are followed (turns.py)."""
+
+    def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
+        if (key := self._key(node, state)) is not None:
             content = state.open[node.source] & state.open[Pipe.S] & ~self.own[node.source]
             state.tokens[key] = (*state.tokens.get(key, ()), content)
 
     def _written_wait(self, node: WaitFlag, state: State, here: Round) -> None:
-        key = self._key(node)
+        key = self._key(node, state)
         tokens = state.tokens.get(key, ()) if key is not None else ()
         if tokens:
             state.open[node.destination] &= tokens[0]
@@ -270,7 +317,7 @@ class Walker:
         elif here.distance == 0:
             self.unmatched.append(node)
 
-    def _key(self, node: Flag) -> Key | None:
+    def _key(self, node: Flag, state: State) -> Key | None:
         """What a set and a wait have in common; None where it is not known."""
         id_ = self._number(node.id)
         return None if id_ is None else (node.source, node.destination, id_)
@@ -297,7 +344,7 @@ class Walker:
 
     def _branch(self, node: Branch, state: State, here: Round) -> State:
         pending, joined = self._pending, None
-        for arm in node.arms:
+        for arm in [arm for arm in node.arms if arm is here.arm] or node.arms:
             self._pending = pending
             behind = self._nodes(arm, state.copy(), here)
             joined = behind if joined is None else self._joined(node, joined, behind)
@@ -342,13 +389,9 @@ class Walker:
         version = self.inserted.versions.get(loop, 0)
         if loop in self._iterations and self._iterations[loop][0] == version:
             return self._iterations[loop][1]
-        rounds, state = [first], behind
-        self._rounds[loop] = rounds
-        for distance in range(1, MOST_LANES + 1 + self.farthest[loop.name]):
-            if distance > self.farthest[loop.name] and not self._has_open_lanes(loop):
-                break
-            rounds.append(self._round(loop, distance))
-            state = self._nodes(loop.body, state.copy(), rounds[-1])
+        self._followed_on(loop, first, behind, None)
+        for _, arm in self.places.runs.get(loop, ()):
+            self._followed_on(loop, first, behind.restricted(self._inside_arm(arm)), arm)
         for pair in self.inserted.pairs:  # those that were added on the way have left tokens as well
             if pair.loop is loop and pair not in behind.tokens:
                 behind.tokens[pair] = self.tokens_of(pair, behind.issued)
@@ -356,12 +399,26 @@ class Walker:
             self._iterations[loop] = version, behind
         return behind
 
-    def _round(self, loop: Loop, distance: int) -> Round:
-        """A later iteration begins."""
-        return Round(loop, distance)
+    def _followed_on(self, loop: Loop, first: Round, state: State, arm: Block | None) -> None:
+        """Follow entries through the iterations after the first."""
+        rounds = self._rounds[loop] = [first]
+        for distance in range(1, MOST_LANES + 1 + self.farthest[loop.name]):
+            if distance > self.farthest[loop.name] and not self._has_open_lanes(loop, arm):
+                break
+            rounds.append(self._round(loop, distance, arm))
+            state = self._nodes(loop.body, state.copy(), rounds[-1])
 
-    def _has_open_lanes(self, loop: Loop) -> bool:
-        return any(pair.lanes is None and self.places.innermost[pair.block] is loop for pair in self._pairs)
+    def _round(self, loop: Loop, distance: int, arm: Block | None) -> Round:
+        """A later iteration begins."""
+        return Round(loop, distance, arm)
+
+    def _has_open_lanes(self, loop: Loop, arm: Block | None) -> bool:
+        return any(
+            pair.lanes is None
+            and self.places.innermost[pair.block] is loop
+            and self.places.arm(pair.block, loop) is arm
+            for pair in self._pairs
+        )
 
     def _followed(self, loop: Loop) -> int:
         members = self.places.inside[loop.name]
@@ -409,57 +466,11 @@ class Walker:
         return farthest
 
 
-_OTHERS = {pipe: tuple(other for other in PIPES if other is not pipe) for pipe in Pipe}
+def _within(loop: Loop, met: dict[int, int]) -> dict[int, int]:
+    """Without the iterations that a loop never comes to."""
+    return (
+        met if loop.most is None else {distance: members for distance, members in met.items() if distance < loop.most}
+    )
 
 
-class Places:
-    """Where the nodes of a program are."""
-
-    def __init__(self, program: Program) -> None:
-        self.block_of: dict[Node, Block] = {}
-        self.node_around: dict[Block, Node] = {}
-        self.innermost: dict[Block, Loop | None] = {}
-        self.own: dict[Pipe, int] = dict.fromkeys(Pipe, 0)
-        self.inside: dict[int, int] = dict.fromkeys(program.loops, 0)
-        """The entries in each loop."""
-        self.loops: dict[Block, tuple[Loop, ...]] = {}
-        self._enter(program.body, ())
-        for entry in program.entries:
-            self.own[entry.pipe] |= 1 << entry.number
-            for loop in entry.loops:
-                self.inside[loop] |= 1 << entry.number
-
-    def _enter(self, block: Block, loops: tuple[Loop, ...]) -> None:
-        self.loops[block] = loops
-        self.innermost[block] = loops[-1] if loops else None
-        for node in block.nodes:
-            self.block_of[node] = block
-            for inner in node.blocks():
-                self.node_around[inner] = node
-                self._enter(inner, (*loops, node) if isinstance(node, Loop) else loops)
-
-    def is_inside(self, block: Block, loop: Loop) -> bool:
-        return loop in self.loops[block]
-
-    def chain(self, node: Node) -> list[tuple[Block, Node]]:
-        """The blocks around a node, outermost first, each with the node of it that the way leads through."""
-        found: list[tuple[Block, Node]] = []
-        while True:
-            block = self.block_of[node]
-            found.append((block, node))
-            if block not in self.node_around:
-                return found[::-1]
-            node = self.node_around[block]
-
-    def in_common(self, a: Node, b: Node) -> tuple[Block, Node, Node]:
-        """The innermost block around two nodes, and the nodes of it that hold them."""
-        shared = [
-            (block, x, y)
-            for (block, x), (other, y) in zip(self.chain(a), self.chain(b), strict=False)
-            if block is other
-        ]
-        return shared[-1]
-
-    def child(self, block: Block, node: Node) -> Node:
-        """The node of a block that holds a node."""
-        return next(inner for around, inner in self.chain(node) if around is block)
+OTHERS = {pipe: tuple(other for other in PIPES if other is not pipe) for pipe in Pipe}

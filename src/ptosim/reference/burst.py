@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK, MOST_BYTES, MOST_ROWS
+from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
 from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.reference.core import Core
@@ -33,14 +33,6 @@ class Side(NamedTuple):
     space: Space
     base: int
     at: str | None = None
-
-    @property
-    def alignment(self) -> int:
-        return _alignment(self.space)
-
-
-def _alignment(space: Space) -> int:
-    return 1 if space is Space.GM else BLOCK
 
 
 @dataclass(frozen=True)
@@ -88,7 +80,7 @@ class Burst:
 
     def check(self, core: Core, source: Space, dest: Space, width: int | None = None) -> None:
         """What depends on all sizes together; `width` is that of a destination row, where it is not the length."""
-        for kind, message in _complaints(self, source, dest, width or self.length):
+        for kind, message in _complaints(self, source, dest, width or self.length, core.target):
             if kind == "misaligned":
                 core.violation(kind, message)
             elif kind == "idle":
@@ -100,7 +92,7 @@ class Burst:
 
 
 @lru_cache(1024)
-def _complaints(burst: Burst, source: Space, dest: Space, width: int) -> tuple[tuple[str, str], ...]:
+def _complaints(burst: Burst, source: Space, dest: Space, width: int, target: str) -> tuple[tuple[str, str], ...]:
     """Kind and message of all that is wrong with a copy wherever it goes; most copies have sizes that came before."""
     rows = prod(count for count, _, _ in burst.loops)
     if rows > MOST_ROWS or rows * max(burst.length, width) > MOST_BYTES:
@@ -111,17 +103,20 @@ def _complaints(burst: Burst, source: Space, dest: Space, width: int) -> tuple[t
         reach = sum(max(0, loop[0] - 1) * loop[index] for loop in burst.loops)
         if reach >= FARTHEST:
             found.append(("out-of-bounds", f"the last row lies {reach} bytes behind the pointer"))
-        found += _stride_complaints(burst.length, space, [(loop[0], loop[index]) for loop in burst.loops])
+        steps = [(loop[0], loop[index]) for loop in burst.loops]
+        found += _stride_complaints(burst.length, space, steps, alignment_of(space, target))
     if burst.is_empty:
         found.append(("idle", "this copy does nothing: its length or a count is 0"))
     return tuple(found)
 
 
-def _stride_complaints(length: int, space: Space, steps: list[tuple[int, int]]) -> Iterator[tuple[str, str]]:
+def _stride_complaints(
+    length: int, space: Space, steps: list[tuple[int, int]], alignment: int
+) -> Iterator[tuple[str, str]]:
     """Strides that are used place on-chip rows at whole blocks, and rows should lie apart."""
     for count, stride in steps:
-        if count > 1 and stride % _alignment(space):
-            yield "misaligned", f"a stride of {stride} bytes in {space} is not a multiple of {BLOCK}"
+        if count > 1 and stride % alignment:
+            yield "misaligned", f"a stride of {stride} bytes in {space} is not a multiple of {alignment}"
     count, stride = steps[0]
     if count > 1 and stride < length:
         yield "overlap", f"rows of {length} bytes overlap in {space}: they start every {stride} bytes"

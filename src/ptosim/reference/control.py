@@ -34,13 +34,6 @@ def captures(op: Operation) -> list[SSAValue]:
     return list(found)
 
 
-def steps(op: Operation) -> int:
-    """The scalar operations of control flow: one for each iteration of a loop, each branch and each call."""
-    if op.name == "scf.yield":
-        return int(isinstance(op.parent_op(), For))
-    return int(op.name in ("scf.if", "scf.condition", "func.call"))
-
-
 def _for(t: Translator, op: Operation) -> None:
     assert isinstance(op, For)
     block = op.body.block

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import alignment_of
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.element import Element
@@ -86,7 +86,7 @@ def _load(core: Core, source: int, dest: int, burst: Burst, pad: Padding | None)
     yield
     if pad is not None:
         data = pad.around(core, data, width)
-    core.write_pieces(UB, dests, data, BLOCK)
+    core.write_pieces(UB, dests, data, alignment_of(UB, core.target))
 
 
 def _bits(value: int, kind: Element) -> int:
@@ -169,7 +169,7 @@ def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Itera
         yield
         return
     sources, dests = burst.rows(core, Side(UB, source), Side(GM, dest))
-    data = core.read_pieces(UB, sources, burst.length, BLOCK)
+    data = core.read_pieces(UB, sources, burst.length, alignment_of(UB, core.target))
     yield
     if atomic is None:
         core.write_pieces(GM, dests, data)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ptosim.effects.burst import BLOCK, COUNT_LIMIT
+from ptosim.effects.burst import BLOCK, COUNT_LIMIT, alignment_of
 from ptosim.effects.dma import LOOP_SIZES
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
@@ -26,9 +26,10 @@ def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]
         yield
         return
     sources, dests = burst.rows(core, source, dest)
-    rows = core.read_pieces(source.space, sources, burst.length, source.alignment, source.at)
+    read, written = (alignment_of(side.space, core.target) for side in (source, dest))
+    rows = core.read_pieces(source.space, sources, burst.length, read, source.at)
     yield
-    core.write_pieces(dest.space, dests, rows, dest.alignment, dest.at)
+    core.write_pieces(dest.space, dests, rows, written, dest.at)
 
 
 def _blocks(n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Burst:
@@ -117,6 +118,24 @@ def mte_gm_l1(
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
     burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
     yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
+
+
+@semantics(grouped.SimL1Gm)
+def l1_gm(
+    core: Core,
+    source: int,
+    dest: int,
+    len_burst: int,
+    n_burst: int,
+    source_stride: int,
+    dest_stride: int,
+    loop_counts: Sequence[int],
+    loop_source_strides: Sequence[int],
+    loop_dest_strides: Sequence[int],
+) -> Iterator[None]:
+    loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
+    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
+    yield from _moved(core, burst, Side(Space.L1, source), Side(Space.GM, dest))
 
 
 @semantics(op.CopyGmToCbuf)

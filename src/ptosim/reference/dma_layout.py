@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.burst import BLOCK, alignment_of
 from ptosim.effects.dma_layout import SMALL_ROW
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
@@ -91,7 +91,9 @@ def _write_fractals(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
         (rows.shape[1], groups.row * BLOCK),
     )
     _look_for_overlap(core, starts)
-    core.write_pieces(Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, BLOCK), BLOCK)
+    core.write_pieces(
+        Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, BLOCK), alignment_of(Space.L1, core.target)
+    )
 
 
 def _look_for_overlap(core: Core, starts: Places) -> None:
@@ -104,7 +106,9 @@ def _write_small(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
     packed = _with_columns(rows, SMALL_ROW).reshape(groups.count, -1)
     filled = np.zeros((groups.count, -(-packed.shape[1] // BLOCK) * BLOCK), np.uint8)
     filled[:, : packed.shape[1]] = packed
-    core.write_pieces(Space.L1, places(dest, (groups.count, groups.group * BLOCK)), filled, BLOCK)
+    core.write_pieces(
+        Space.L1, places(dest, (groups.count, groups.group * BLOCK)), filled, alignment_of(Space.L1, core.target)
+    )
 
 
 def _width(static: Static) -> dict[str, int]:
@@ -177,7 +181,9 @@ def _fill(core: Core, dest: int, value: int, bits: int, repeat: int, blocks: int
         word = (value & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
         run = np.frombuffer(word * (blocks * BLOCK // len(word)), np.uint8)
         starts = places(dest, (repeat, (blocks + gap) * BLOCK))
-        core.write_pieces(Space.L1, starts, core.pattern(np.tile(run, (repeat, 1))), BLOCK)
+        core.write_pieces(
+            Space.L1, starts, core.pattern(np.tile(run, (repeat, 1))), alignment_of(Space.L1, core.target)
+        )
 
 
 @semantics(grouped.RawFillL1)

@@ -29,10 +29,9 @@ _NOWHERE: deque[int | list[int]] = deque(maxlen=0)
 """The path of the scalar unit itself, which nobody asks for."""
 
 
-Where = tuple[Space, str | None, int]
-"""The memory of an access, whose it is if not one's own, and its length."""
-
-_REGISTER: Where = (UB, None, VECTOR_BYTES)
+Where = tuple[Space, str | None, int, Site | None]
+"""The memory of an access, whose it is if not one's own, its length, and the instruction. What functions do that a
+vector scope calls is not told apart."""
 
 
 class FollowedCore(Core):
@@ -46,9 +45,8 @@ class FollowedCore(Core):
         """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
         self._reads: dict[Where, list[int]] = {}
         self._writes: dict[Where, list[int]] = {}
-        self._loads: list[int] = []
-        self._stores: list[int] = []
-        """Where whole registers were loaded from and stored to."""
+        self.act: Site | None = None
+        """The instruction that accesses memory."""
 
     def loop(self, lower: int, upper: int, step: int) -> Iterator[int] | range:
         indices = super().loop(lower, upper, step)
@@ -93,18 +91,14 @@ class FollowedCore(Core):
 
     def _act(self, act: Callable[[], Any]) -> int:
         reads, writes = self._reads, self._writes = {}, {}
-        loads, stores = self._loads, self._stores = [], []
-        act()
-        if loads:
-            reads.setdefault(_REGISTER, []).extend(loads)
-        if stores:
-            writes.setdefault(_REGISTER, []).extend(stores)
         entry, total = cast(Entry, self.machine.current), 0
-        for (space, at, width), starts in reads.items():
+        self.act = entry.site
+        act()
+        for (space, at, width, site), starts in reads.items():
             total += width * len(starts)
-            self.observer.load(entry, entry.site, self.footprint(space, starts, width, at))
-        for (space, at, width), starts in writes.items():
-            self.observer.store(entry, entry.site, self.footprint(space, starts, width, at), None, None)
+            self.observer.load(entry, site or entry.site, self.footprint(space, starts, width, at))
+        for (space, at, width, site), starts in writes.items():
+            self.observer.store(entry, site or entry.site, self.footprint(space, starts, width, at), None, None)
         return total
 
     def _follow(self, act: Callable[[], Any]) -> tuple[int, ...]:
@@ -118,19 +112,19 @@ class FollowedCore(Core):
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
-        self._reads.setdefault((space, at, width), []).append(signed64(start))
+        self._reads.setdefault((space, at, width, self.act), []).append(signed64(start))
         return super().read(space, start, width, alignment, by_use, at)
 
     def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
-        self._loads.append(start if start in self.register_starts else signed64(start))
+        self._reads.setdefault((UB, None, VECTOR_BYTES, self.act), []).append(signed64(start))
         return super().load(start, dtype)
 
     def store(self, start: int, value: Lanes) -> None:
-        self._stores.append(start if start in self.register_starts else signed64(start))
+        self._writes.setdefault((UB, None, VECTOR_BYTES, self.act), []).append(signed64(start))
         super().store(start, value)
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
-        self._reads.setdefault((space, at, width), []).extend(_integers(starts))
+        self._reads.setdefault((space, at, width, self.act), []).extend(_integers(starts))
         return super().read_pieces(space, starts, width, alignment, at)
 
     def write(
@@ -143,13 +137,14 @@ class FollowedCore(Core):
         at: str | None = None,
     ) -> None:
         low, high = (0, len(data)) if active is None else _hull(active)
-        self._writes.setdefault((space, at, high - low), []).append(signed64(start + low))
+        if high > low:
+            self._writes.setdefault((space, at, high - low, self.act), []).append(signed64(start + low))
         super().write(space, start, data, alignment, active, at)
 
     def write_pieces(
         self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
     ) -> None:
-        self._writes.setdefault((space, at, data.shape[1]), []).extend(_integers(starts))
+        self._writes.setdefault((space, at, data.shape[1], self.act), []).extend(_integers(starts))
         super().write_pieces(space, starts, data, alignment, at)
 
     # --- faults that do not end the run -----------------------------------------------------------------------------

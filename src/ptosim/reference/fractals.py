@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK
+from ptosim.effects.burst import BLOCK, FB_BLOCK, alignment_of
 from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
@@ -47,18 +47,18 @@ def load_tile(
     if transpose:
         fractals = _transposed(core, fractals.reshape(control.k_step, control.m_step, FRACTAL), element)
     if len(starts):
-        core.write_pieces(space, starts, fractals, FRACTAL)
+        core.write_pieces(space, starts, fractals, alignment_of(space, core.target))
 
 
 def _read_fractals(core: Core, starts: Places) -> Bytes:
     """Fractals of L1. Padding may reach behind the end of L1, where there are zeros."""
     end = len(core.memories[Space.L1])
     if int(starts.max()) + FRACTAL <= end or int(starts.min()) >= end:
-        return core.read_pieces(Space.L1, starts, FRACTAL, BLOCK)
+        return core.read_pieces(Space.L1, starts, FRACTAL, alignment_of(Space.L1, core.target))
     rows = places(0, (FRACTAL_ROWS, BLOCK)) + starts[:, np.newaxis]
     inside = rows < end
     fractals = np.zeros((*rows.shape, BLOCK), np.uint8)
-    fractals[inside] = core.read_pieces(Space.L1, rows[inside], BLOCK, BLOCK)
+    fractals[inside] = core.read_pieces(Space.L1, rows[inside], BLOCK, alignment_of(Space.L1, core.target))
     return fractals.reshape(-1, FRACTAL)
 
 
@@ -106,7 +106,7 @@ def load_scales(
         return
     first = source + (control.m_start * control.source_stride + control.k_start) * SCALE_FRAGMENT
     read = places(first, (control.m_step, control.source_stride * SCALE_FRAGMENT), (control.k_step, SCALE_FRAGMENT))
-    data = core.read_pieces(Space.L1, read, SCALE_FRAGMENT, BLOCK)
+    data = core.read_pieces(Space.L1, read, SCALE_FRAGMENT, alignment_of(Space.L1, core.target))
     yield
     starts = places(
         dest >> shift, (control.m_step, control.dest_stride * SCALE_FRAGMENT), (control.k_step, SCALE_FRAGMENT)
@@ -141,9 +141,8 @@ def load_bias(
     if not n_burst or not len_burst:
         yield
         return
-    data = core.read_pieces(
-        Space.L1, places(source, (n_burst, (len_burst + source_gap) * BLOCK)), len_burst * BLOCK, BLOCK
-    )
+    rows = places(source, (n_burst, (len_burst + source_gap) * BLOCK))
+    data = core.read_pieces(Space.L1, rows, len_burst * BLOCK, alignment_of(Space.L1, core.target))
     yield
     if unit != BLOCK:
         data = core.converted(data.reshape(-1), element.bytes, lambda bytes_: _widened(bytes_, element))
@@ -166,7 +165,7 @@ def load_parameters(
         yield
         return
     read = places(source, (n_burst, (len_burst + source_gap) * FB_BLOCK))
-    data = core.read_pieces(Space.L1, read, len_burst * FB_BLOCK, BLOCK)
+    data = core.read_pieces(Space.L1, read, len_burst * FB_BLOCK, alignment_of(Space.L1, core.target))
     yield
     if space is not None:
         offset = dest & ((1 << SEGMENT_BITS) - 1)

@@ -21,6 +21,8 @@ from ptosim.diagnostics import error
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.record import Static
+from ptosim.language.binding import element_for, standing, zeroing_mask
+from ptosim.language.control import steps
 from ptosim.language.function import Function
 from ptosim.language.kinds import passes_over
 from ptosim.language.load import VerifiedModule
@@ -31,7 +33,7 @@ from ptosim.language.types import MaskType, VregType, element_of, is_vector_stat
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import Closeness
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures, steps
+from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures
 from ptosim.reference.mask import FULL
 from ptosim.reference.observed import Act
 from ptosim.reference.requirement import guarded
@@ -211,16 +213,7 @@ class Translator:
 
     def site(self, op: Operation) -> Site:
         if op not in self.sites:
-            record = effects().get(op.name)
-            scope = enclosing_scope(op)
-            self.sites[op] = Site(
-                op.name,
-                self.module.parsed.location(op),
-                record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
-                self.module.parsed.location(scope) if scope is not None else None,
-                self.module.parsed.numbers.get(op, -1),
-                self.module.parsed.served(op),
-            )
+            self.sites[op] = Site(*standing(self.module.parsed, op))
         return self.sites[op]
 
     # --- operations -------------------------------------------------------------------------------------------------
@@ -267,7 +260,7 @@ class Translator:
             raise error("unsupported", f"{op.name} is not simulated yet", self.module.parsed.location(op))
         static, record = static_of(op, self.module.target), effects().get(op.name)
         meaning = guarded(meaning, record.requires(static) if record is not None else ())
-        arguments = self._arguments(op, meaning, static)
+        arguments = self.arguments(op, meaning, static)
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
         if self.watch is not None and self.watch.wants(self.site(op)):
             self._watched(op, meaning, arguments, queued, self.watch)
@@ -276,6 +269,10 @@ class Translator:
         elif queued:
             self._issue(op, meaning, self.constant(meaning.function, "k"), arguments)
         else:
+            if self.followed and self.in_scope and self._accesses(op):
+                # what a function does that the scope calls is not told apart
+                told = None if enclosing_scope(op) is None else self.site(op)
+                self.line(f"core.act = {self.constant(told, 'site')}")
             self._call_function(op, meaning, arguments)
             if self.observed and op.name.startswith("pto.set_loop_size"):
                 self.line(f"core.resized({self.constant(self.site(op), 'site')})")
@@ -288,7 +285,7 @@ class Translator:
         call = f"{self.constant(meaning.function, 'k')}({', '.join(arguments)})"
         results = [self.name(result) for result in op.results]
         self.line(f"{', '.join(results)} = {call}" if results else call)
-        if (mask := zeroing_mask(op, meaning)) is not None:
+        if (mask := zeroing_mask(op, meaning.parameters)) is not None:
             for result in op.results:
                 if isinstance(result.type, VregType):
                     cleared = f"{self.name(result)} = {self.name(mask)}.zero_inactive({self.name(result)})"
@@ -370,7 +367,7 @@ class Translator:
         if not suspects:
             self.line(f"{targets} = {clean}")
             return
-        mask = zeroing_mask(op, meaning)
+        mask = zeroing_mask(op, meaning.parameters)
         extended = [*arguments, *([self.name(mask)] if mask is not None else [])]
         spread = f"core.spread({observed}, {_tuple(extended)}, {_tuple(taints)})"
         self.line(f"{targets} = {_group(clean)} if {_all_clean(suspects)} else {spread}")
@@ -378,7 +375,7 @@ class Translator:
     def _taints(self, op: Operation, meaning: Semantics) -> list[str]:
         """The taint of each argument, and at the end that of the mask that clears inactive lanes."""
         roles = list(meaning.parameters)
-        if zeroing_mask(op, meaning) is not None:
+        if zeroing_mask(op, meaning.parameters) is not None:
             roles.append("mask")
         return [self._taint_of(op, role) for role in roles]
 
@@ -390,7 +387,7 @@ class Translator:
         values = [value for value in op.segment(role) if is_vector_state(value.type)]
         return self.taint(values[0]) if values else "None"
 
-    def _arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
+    def arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
         bound: Mapping[str, Any] = meaning.bind(static) if meaning.bind is not None else {}
         return [self._argument(op, parameter, static, bound) for parameter in meaning.parameters]
 
@@ -419,14 +416,14 @@ class Translator:
             case "site":
                 return self.constant(self.site(op), "site")
             case "element" | "result_element":
-                return self.constant(_element(op, parameter), "e")
+                return self.constant(element_for(op, parameter), "e")
             case "active":
                 return self._active(op)
             case _:
                 raise AssertionError(f"{op.name} has no {parameter}")
 
     def _active(self, op: PTOOperation) -> str:
-        stride = _element(op, "element").bytes
+        stride = element_for(op, "element").bytes
         masks = op.segment("mask")
         return f"{self.name(masks[0])}.lanes({stride})" if masks else self.constant(FULL[stride].lanes(stride))
 
@@ -491,21 +488,10 @@ def _group(names: str) -> str:
     return f"({names})" if "," in names else names
 
 
-def zeroing_mask(op: Operation, meaning: Semantics) -> SSAValue | None:
-    """The mask that clears inactive result lanes, where the function of the instruction does not deal with it."""
-    if (
-        not isinstance(op, PTOOperation)
-        or "mask" not in op.operand_roles
-        or {"mask", "active"} & set(meaning.parameters)
-    ):
-        return None
-    return next(iter(op.segment("mask")), None)
-
-
 def observed_operation(op: Operation, meaning: Semantics, site: Site, target: str) -> Observed:
     """What an observed core has to know about an operation."""
     widths = tuple(_width(op, parameter) for parameter in meaning.parameters)
-    mask = zeroing_mask(op, meaning)
+    mask = zeroing_mask(op, meaning.parameters)
     record = effects().get(op.name)
     return Observed(
         site,
@@ -530,10 +516,3 @@ def _width_of(value: SSAValue) -> int:
     if isinstance(value.type, VregType):
         return element_of(value.type).bytes
     return MASK_WIDTH if isinstance(value.type, MaskType) else 0
-
-
-def _element(op: Operation, which: str) -> Any:
-    types = [value.type for value in (op.results if which == "result_element" else (*op.operands, *op.results))]
-    registers = [type_ for type_ in types if isinstance(type_, VregType)]
-    others = [type_ for type_ in types if not isinstance(type_, MaskType)]
-    return element_of((registers or others)[0])

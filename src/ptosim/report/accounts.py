@@ -15,6 +15,7 @@ from ptosim.effects.sim_signal import SIGNALS
 from ptosim.timing.kernel_path import Stretch
 from ptosim.timing.recording import NOTHING, PIPES, Kind, Recording
 from ptosim.timing.result import VectorFunctionTiming
+from ptosim.timing.slots import Fifo
 
 Ints = NDArray[np.int64]
 
@@ -94,6 +95,22 @@ class Transfer:
 
 
 @dataclass(frozen=True, slots=True)
+class FifoUse:
+    """One way of a FIFO between cores, over all blocks."""
+
+    name: str
+    """The operation that fills its slots."""
+    line: int | None
+    source: str
+    dest: str
+    entries: int
+    most: int
+    """Slots that were filled and not yet given back."""
+    mean: float
+    """Of them, over the time that its consumers ran."""
+
+
+@dataclass(frozen=True, slots=True)
 class LineTime:
     """The cycles of one line of the source."""
 
@@ -129,6 +146,33 @@ class PathStep:
 def column(values: Sequence[int]) -> Ints:
     """A column of a recording as a NumPy array."""
     return np.asarray(values, np.int64)
+
+
+# --- FIFOs ----------------------------------------------------------------------------------------------------------
+
+
+def fifo_uses(recording: Recording, fifos: Sequence[Fifo]) -> list[FifoUse]:
+    """The FIFOs of all blocks, by the operation that fills them and the cores that they join."""
+    alike: dict[tuple[str, int | None, str, str], list[Fifo]] = {}
+    for fifo in fifos:
+        assert fifo.push is not None
+        source, dest = (recording.cores[core].role for core in (fifo.source, fifo.dest))
+        alike.setdefault((fifo.push.title, fifo.push.line, source, dest), []).append(fifo)
+    return [_fifo_use(recording, *key, same) for key, same in alike.items()]
+
+
+def _fifo_use(
+    recording: Recording, name: str, line: int | None, source: str, dest: str, fifos: Sequence[Fifo]
+) -> FifoUse:
+    most = total = time = 0
+    for fifo in fifos:
+        since, level = recording.cores[fifo.dest].begin, 0
+        time += fifo.end - since
+        for moment, next_level in fifo.levels():
+            total += level * (moment - since)
+            since, level = moment, next_level
+            most = max(most, level)
+    return FifoUse(name, line, source, dest, sum(len(fifo.filled) for fifo in fifos), most, total / max(1, time))
 
 
 # --- pipes ----------------------------------------------------------------------------------------------------------

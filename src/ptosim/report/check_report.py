@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ptosim.diagnostics import Finding
+from ptosim.report.fix import Fix
 from ptosim.report.sarif import sarif
 
 
@@ -18,6 +19,8 @@ class CheckReport:
     kernel: str = ""
     omitted: int = 0
     """Findings beyond max_findings."""
+    mend: Callable[[], Fix] | None = field(default=None, compare=False, repr=False)
+    """Looks for a repair."""
 
     @property
     def ok(self) -> bool:
@@ -50,15 +53,22 @@ class CheckReport:
         """Plain data: one object per finding."""
         return [finding.to_json() for finding in self.findings]
 
+    def fix(self) -> Fix:
+        """The kernel with the least edits that remove the findings: `.diff`, `.text`, `.verified`. Where the findings
+        have no hints it is looked for once more, for longer, with the arguments as they are now."""
+        return self.mend() if self.mend is not None else Fix("", "", "", verified=not self.findings)
+
     def to_sarif(self) -> dict[str, Any]:
         """Plain data in the SARIF 2.1.0 format, which editors and code hosts read."""
         return sarif(self.findings)
 
 
-def report(kernel: str, findings: Sequence[Finding], most: int | None = None) -> CheckReport:
+def report(
+    kernel: str, findings: Sequence[Finding], most: int | None = None, mend: Callable[[], Fix] | None = None
+) -> CheckReport:
     """The report of findings, the gravest first: what a limit leaves out cannot make a kernel look clean."""
     kept = tuple(findings[:most])
-    return CheckReport(kept, kernel, len(findings) - len(kept))
+    return CheckReport(kept, kernel, len(findings) - len(kept), mend)
 
 
 def _counted(count: int, noun: str) -> str:

@@ -18,6 +18,7 @@ from ptosim.language.tile_family import VectorTile
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_rules import named
 from ptosim.language.vector import VectorOperation, listing
+from ptosim.report.becoming import becomes
 from ptosim.target.figures import ORIGINS, Figure
 from ptosim.target.profile import Target, load_target
 from ptosim.tiles.pending import pending
@@ -31,7 +32,7 @@ class Page:
     """One instruction. Operands, results and words are by role, cycles by target and figure.
 
     `reads` and `writes` are special registers, `requires` says what operands must be, `tiles` which operands of a tile
-    operation are read and written.
+    operation are read and written, `becomes` the instructions that its example is lowered to.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Page:
     writes: list[str]
     requires: list[str]
     tiles: dict[str, list[str]]
+    becomes: list[str]
     pending: bool
     cycles: dict[str, dict[str, Figure]]
 
@@ -89,6 +91,8 @@ class Page:
         for what, roles in self.tiles.items():
             if roles:
                 yield f"{what}: {', '.join(roles)}"
+        if self.becomes:
+            yield f"becomes: {', '.join(self.becomes)}"
         if self.pending:
             yield "runs: not yet"
         if self.requires:
@@ -121,11 +125,11 @@ def contents() -> str:
     """Every instruction by group, with the first line of its page."""
     lines: list[str] = []
     group = ""
-    for each in pages():
-        if each.group != group:
-            group = each.group
+    for operation in (*operations(), *structural_operations()):
+        if room_of(operation) != group:
+            group = room_of(operation)
             lines += ["", group]
-        lines.append(f"  {each.name.removeprefix('pto.'):<28} {each.summary}")
+        lines.append(f"  {operation.name.removeprefix('pto.'):<28} {_documentation(operation)[0]}")
     return "\n".join(lines[1:])
 
 
@@ -155,6 +159,7 @@ def _page(operation: type[PTOOperation]) -> Page:
         writes=list(record.writes) if record else [],
         requires=_requirements(record, priced),
         tiles=_touched(tile) if tile is not None else {},
+        becomes=becomes(tile, example) if tile is not None else [],
         pending=(operation.replaced_by or operation.name) in pending(),
         cycles={name: _cycles(operation, load_target(name)) for name in priced},
     )

@@ -75,6 +75,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
         "source": profile.source.text,
         "waiting": [list(asdict(waiting).values()) for waiting in profile.waiting],
         "transfers": [[*asdict(transfer).values(), transfer.rate] for transfer in profile.transfers],
+        "fifos": [[fifo.name.removeprefix("pto."), *list(asdict(fifo).values())[1:]] for fifo in profile.fifo_uses],
         "steps": [
             [step.line, step.name.removeprefix("pto."), step.core, step.pipe, step.activity, step.cycles, step.count]
             for step in profile.critical_path[:MOST_STEPS]

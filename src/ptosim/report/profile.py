@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -13,13 +13,14 @@ import numpy as np
 from ptosim.diagnostics import Diagnostic, Source
 from ptosim.machine.memory import decode
 from ptosim.report import accounts
-from ptosim.report.accounts import CoreTime, LineTime, PathStep, PipeTime, RankTime, Transfer, Waiting
+from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, RankTime, Transfer, Waiting
 from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
 from ptosim.report.trace import path_text, write_trace
 from ptosim.target import Target
 from ptosim.timing.kernel_path import Stretch, kernel_path
 from ptosim.timing.occupancy import Life, lives
 from ptosim.timing.recording import PIPES, Kind, Recording
+from ptosim.timing.slots import Fifo, fifos
 
 if TYPE_CHECKING:
     from ptosim.report.comparison import Comparison
@@ -127,7 +128,7 @@ class Profile:
         source: Source,
         target: Target,
         grid: int,
-        recording: Recording,
+        recording: Recording | Callable[[], Recording],
         parameters: Sequence[str] | Mapping[int, str] = (),
         warnings: Sequence[Diagnostic] = (),
     ) -> None:
@@ -135,11 +136,16 @@ class Profile:
         self.source = source
         self.target = target
         self.grid = grid
-        self.recording = recording
+        self._recording = recording
         self.parameters = dict(parameters) if isinstance(parameters, Mapping) else dict(enumerate(parameters))
         """What GM pointers name, by number."""
         self.warnings = tuple(warnings)
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
+
+    @cached_property
+    def recording(self) -> Recording:
+        """All that the run has left; made when first asked for."""
+        return self._recording() if callable(self._recording) else self._recording
 
     @property
     def cycles(self) -> int:
@@ -200,6 +206,16 @@ class Profile:
         return accounts.transfers(self.recording, {path: dma.bytes_per_cycle for path, dma in self.target.dma.items()})
 
     @cached_property
+    def fifos(self) -> Sequence[Fifo]:
+        """The FIFOs between cores, one for each direction and pair of cores, with the slots in flight at any moment."""
+        return fifos(self.recording)
+
+    @cached_property
+    def fifo_uses(self) -> Sequence[FifoUse]:
+        """The same over all blocks: how many entries passed, and how many slots they took."""
+        return accounts.fifo_uses(self.recording, self.fifos)
+
+    @cached_property
     def lines(self) -> Sequence[LineTime]:
         """The lines that took time, the hottest first."""
         return accounts.line_times(self.recording, self.path)
@@ -251,6 +267,7 @@ class Profile:
             "critical_path": [{**asdict(step), "cycles": step.cycles} for step in self.critical_path],
             "waiting": [asdict(waiting) for waiting in self.waiting],
             "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],
+            "fifos": [asdict(fifo) for fifo in self.fifo_uses],
             "lines": [asdict(line) for line in self.lines],
             "rests_on": dict(sorted(by_origin(self.rests_on, self.target).items())),
             "warnings": [warning.to_json() for warning in self.warnings],

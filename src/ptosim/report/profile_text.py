@@ -25,6 +25,7 @@ def text(profile: Profile, width: int) -> str:
         _answer(profile, width),
         table(("pipe", "busy", "", "waiting", "", "idle", "", ""), list(_pipes(profile, bar)), width),
         table(("copies", "bytes", "copies", "B/cycle", "while busy", "limit"), list(_transfers(profile)), width),
+        table(("FIFO", "line", "from", "to", "entries", "slots in flight", "at most"), list(_fifos(profile)), width),
         table(("waits", "for", "line", "cycles", "times", "released at"), list(_waits(profile)), width),
         table(("critical path", "", "line", "cycles", "times"), list(_path(profile.critical_path)), width),
         table(("line", "critical", "busy", "waiting", "times", ""), list(_lines(profile)), width),
@@ -69,6 +70,14 @@ def _transfers(profile: Profile) -> Iterator[Sequence[str]]:
             transfer.path.replace("_", " to "),
             *(count(transfer.bytes), count(transfer.copies)),
             *(f"{transfer.achieved:.1f}", f"{transfer.rate:.1f}", f"{transfer.limit:.1f}"),
+        )
+
+
+def _fifos(profile: Profile) -> Iterator[Sequence[str]]:
+    for fifo in profile.fifo_uses[:MOST]:
+        yield (
+            *(fifo.name, line_number(fifo.line), fifo.source, fifo.dest),
+            *(count(fifo.entries), f"{fifo.mean:.1f}", count(fifo.most)),
         )
 
 

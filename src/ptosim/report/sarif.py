@@ -57,6 +57,8 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
     ]
     if others:
         result["relatedLocations"] = others
+    if finding.edits and finding.location:
+        result["fixes"] = [_fix(finding, finding.location)]
     properties = {
         "core": finding.core,
         "pipe": finding.pipe,
@@ -67,6 +69,17 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
     }
     result["properties"] = {name: value for name, value in properties.items() if value is not None}
     return result
+
+
+def _fix(finding: Finding, place: Location) -> dict[str, Any]:
+    """What the hint says; whole lines, from the beginning of one to the beginning of another."""
+    replacements: list[dict[str, Any]] = []
+    for edit in finding.edits:
+        region = {"startLine": edit.line, "startColumn": 1, "endLine": edit.line + edit.count, "endColumn": 1}
+        written = {"insertedContent": {"text": edit.text}} if edit.text else {}
+        replacements.append({"deletedRegion": region, **written})
+    change = {"artifactLocation": {"uri": _uri(place.file)}, "replacements": replacements}
+    return {"description": {"text": finding.hint or ""}, "artifactChanges": [change]}
 
 
 def _location(place: Location, message: str | None) -> dict[str, Any]:

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _COLOURS = {"error": "bold red", "warning": "bold yellow"}
 
 
-def print_report(report: CheckReport, warnings: Sequence[Finding] = ()) -> None:
+def print_report(report: CheckReport, warnings: Sequence[Finding] = (), to_stderr: bool = False) -> None:
     """The findings behind what the verifier warned of, and a line that sums up both."""
-    console = Console(soft_wrap=True, highlight=False)
+    console = Console(stderr=to_stderr, soft_wrap=True, highlight=False)
     both = replace(report, findings=(*warnings, *report.findings))
     for finding in both.findings:
         console.print(painted(finding))

@@ -12,7 +12,6 @@ import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -226,55 +225,9 @@ def _counters(profile: Profile) -> Iterator[str]:
     for core, moment, level in in_use(profile.occupancy):
         about = f'"name":"UB bytes in flight","args":{{"bytes":{level}}}'
         yield f'{{"ph":"C","pid":{core},"tid":0,"ts":{moment},{about}}}'
-    for core, title, moment, level in slots_in_flight(profile.recording):
-        about = f'"name":{json.dumps(f"{title}: slots in flight")},"args":{{"slots":{level}}}'
-        yield f'{{"ph":"C","pid":{core},"tid":0,"ts":{moment},{about}}}'
-
-
-@dataclass(slots=True)
-class _Fifo:
-    """One direction between two cores, as its signals show it: when slots were filled, taken, and given back."""
-
-    title: str = ""
-    filled: list[int] = field(default_factory=list[int])
-    taken: list[int] = field(default_factory=list[int])
-    returned: list[int] = field(default_factory=list[int])
-
-    def levels(self, end: int) -> Iterator[tuple[int, int]]:
-        """How many slots hold something at which moment. What is given back are all that were taken before; those that
-        are left are so when the consumer ends."""
-        taken, before = sorted(self.taken), 0
-        changes = [(moment, 1) for moment in self.filled]
-        for moment in (*sorted(self.returned), end):
-            count = len(taken) if moment == end else bisect_left(taken, moment)
-            changes.append((moment, before - count))
-            before = count
-        level = 0
-        for moment, change in sorted(changes):
-            level += change
-            if change:
-                yield moment, level
-
-
-def slots_in_flight(recording: Recording) -> Iterator[tuple[int, str, int, int]]:
-    """The slots of FIFOs that a core has been sent and has not given back: core, FIFO, moment, how many.
-
-    A signal between cores that serves another operation of the text than itself is one of a FIFO: that of a push says
-    that a slot is full, and the next semaphore, the other way, that slots are free.
-    """
-    s, fifos = recording.signals, dict[tuple[int, int, int], _Fifo]()
-    columns = s.set_core, s.set_site, s.set_time, s.wait_core, s.wait_time, s.id
-    for core, site, sent, to_core, taken, number in _together(columns):
-        at = recording.sites[site]
-        if core == to_core or not at.served:
-            continue
-        if "push" in at.served.split()[0]:
-            fifo = fifos.setdefault((core, to_core, number), _Fifo())
-            fifo.title = fifo.title or f"{at.served} of {recording.cores[core].name}"
-            fifo.filled.append(sent)
-            fifo.taken.append(taken)
-        else:
-            fifos.setdefault((to_core, core, number - 1), _Fifo()).returned.append(sent)
-    for (_, core, _), fifo in fifos.items():
-        for moment, level in fifo.levels(recording.cores[core].end):
-            yield core, fifo.title, moment, level
+    for fifo in profile.fifos:
+        assert fifo.push is not None
+        title = f"{fifo.push.title} of {profile.recording.cores[fifo.source].name}: slots in flight"
+        for moment, level in fifo.levels():
+            about = f'"name":{json.dumps(title)},"args":{{"slots":{level}}}'
+            yield f'{{"ph":"C","pid":{fifo.dest},"tid":0,"ts":{moment},{about}}}'

@@ -7,6 +7,7 @@ instructions are in lints.py.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -26,23 +27,23 @@ from ptosim.machine.entry import LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, S
 from ptosim.machine.memory import Region
 from ptosim.machine.observer import ORIGIN, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
-from ptosim.machine.signal import Step
+from ptosim.machine.signal import Step as ScalarStep
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, loops_around, party, place_of
 from ptosim.sanitize.dependence import Dependence
 from ptosim.sanitize.exchange import Exchange
 from ptosim.sanitize.global_shadow import NOTICE, READ, WRITE, Clash, GlobalShadow, Outcome, compatible
-from ptosim.sanitize.halves import Imbalance
 from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
+from ptosim.sanitize.observation import Imbalance, Step
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.scope import DIRTY, LOADED, RACY, STORED, Watch, is_scalar
 from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory, Track, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins, judged
-from ptosim.sanitize.window import BLOCK, Part, Window, byte_count, inside, joined, shifted
+from ptosim.sanitize.window import GRANULE, Part, Window, byte_count, inside, joined, shifted
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
@@ -76,7 +77,7 @@ class Checker(Silent):
         self,
         subject: Subject,
         planted: Candidates | None = None,
-        doubtful: Mapping[Step, set[Step]] | None = None,
+        doubtful: Mapping[ScalarStep, set[ScalarStep]] | None = None,
     ) -> None:
         self.subject = subject
         self.planted = planted
@@ -88,8 +89,8 @@ class Checker(Silent):
         self.gm = GlobalShadow(subject.regions, subject.together)
         self.lints = Lints(self.findings, subject.program)
         self.exchange = Exchange(self.findings, subject.program, self.gm, self.lints)
-        self.doubtful: Mapping[Step, set[Step]] = doubtful or {}
-        self.doubted: dict[Step, set[Step]] = {}
+        self.doubtful: Mapping[ScalarStep, set[ScalarStep]] = doubtful or {}
+        self.doubted: dict[ScalarStep, set[ScalarStep]] = {}
         """Of waits for sums: the terms that a repeated run must not count on (machine/signal.py)."""
         self.cells = Cells()
         self.iterations = Iterations(subject.program)
@@ -99,7 +100,8 @@ class Checker(Silent):
         """Where one pipe or core signals another that does not wait for it."""
         self.imbalances: dict[tuple[Site, Key], Imbalance] = {}
         """What the run has found without its partner, in the order in which it has."""
-        self.issued = 0
+        self.steps: Counter[Step] = Counter()
+        self.standing: set[Site] = set()
         self._memories: dict[tuple[object, Space], Memory] = {}
         self._block: int | None = None
         self._watch: Watch | None = None
@@ -123,8 +125,8 @@ class Checker(Silent):
         return CLEAN if self.planted else UNDEFINED
 
     def issue(self, entry: Entry) -> None:
-        self.issued += 1
         key = entry.key
+        self.steps[entry.site, entry.core.role, key] += 1
         if key is None:
             return
         if key.mechanism == "flag":
@@ -184,6 +186,7 @@ class Checker(Silent):
     def deadlock(self, deadlock: Deadlock) -> None:
         if self.planted:
             return
+        self.standing.update(head.entry.site for head in deadlock.heads if head.pipe is Pipe.S)
         for diagnostic in diagnostics(deadlock):
             self.findings.diagnostic(diagnostic)
         for head in (head for root in deadlock.roots for head in root.heads):
@@ -392,7 +395,7 @@ class Checker(Silent):
                 self._vector_store(watch, site, covered, unchanged, kept)
             else:
                 self._store(entry, site, covered, memory, unchanged, kept)
-        if watch is None and row % BLOCK and entry.pipe is Pipe.MTE2 and space is UB and not self.planted:
+        if watch is None and row % GRANULE and entry.pipe is Pipe.MTE2 and space is UB and not self.planted:
             self._fill_up(entry, site, footprint, memory)
 
     def _store(
@@ -407,7 +410,7 @@ class Checker(Silent):
     def _fill_up(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
         """Hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything."""
         ends = shifted(footprint.starts, footprint.width)
-        for part in inside(ends, BLOCK - footprint.width % BLOCK, memory.size):
+        for part in inside(ends, GRANULE - footprint.width % GRANULE, memory.size):
             covered = part.window()
 
             def conflict(covered: Window = covered) -> Conflict:

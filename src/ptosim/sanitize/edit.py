@@ -1,13 +1,14 @@
-"""Lines to add to a kernel: single edits, proposals made of them, and the text with a proposal carried out."""
+"""Edits of a kernel's text: lines added, replaced, deleted or moved; and the text with several of them carried out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from xdsl.ir import Operation
+from xdsl.ir import Block, Operation
 
+from ptosim.diagnostics import Replacement
 from ptosim.sanitize.program import Program
 
 
@@ -15,11 +16,20 @@ from ptosim.sanitize.program import Program
 class Edit:
     """All edits speak of the lines as they are; those of one place come in the order in which they are listed."""
 
-    where: Literal["after", "before"]
+    where: Literal["after", "before", "at"]
     line: int
     text: str
+    """What is written there; at a line, in place of it: nothing deletes it."""
+    moved: int = 0
+    """The line that goes there, where it is not a new one."""
+    block: Block | None = field(default=None, compare=False, repr=False)
+    """Where what is written belongs."""
 
     def __str__(self) -> str:
+        if self.where == "at":
+            return f"replace line {self.line} by {self.text}" if self.text else f"delete line {self.line}"
+        if self.moved:
+            return f"move line {self.moved} {self.where} line {self.line}"
         return f"{self.where} line {self.line} add {' ' if self.where == 'after' else ''}{self.text}"
 
     @property
@@ -27,34 +37,30 @@ class Edit:
         """The line behind which it goes; 0 is the beginning of the text."""
         return self.line if self.where == "after" else self.line - 1
 
+    @property
+    def removed(self) -> int:
+        """The line that is no longer where it was; 0 for none."""
+        return self.line if self.where == "at" else self.moved
+
+    def replacements(self, lines: Sequence[str]) -> tuple[Replacement, ...]:
+        """The same as stretches of lines with what they become."""
+        if self.where == "at":
+            return (Replacement(self.line, 1, f"{_replaced(lines, self)}\n" if self.text else ""),)
+        put = Replacement(self.place + 1, 0, f"{_added(lines, self)}\n")
+        return (put, Replacement(self.moved, 1, "")) if self.moved else (put,)
+
 
 def before(program: Program, op: Operation, text: str) -> Edit:
-    return Edit("before", program.first_line(op), text)
+    return Edit("before", program.first_line(op), text, block=op.parent_block())
 
 
 def after(program: Program, op: Operation, text: str) -> Edit:
-    return Edit("after", program.last_line(op), text)
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """Edits that may repair a kernel, to be carried out together; a trial decides."""
-
-    edits: tuple[Edit, ...]
-    reason: str = ""
-    """Said in front of the edits: why it is not a simpler one."""
-    takes: frozenset[tuple[object, ...]] = frozenset()
-    """The ids that it uses up: ("flag", source, destination, id), ("buffer", id), ("semaphore", id)."""
-
-    @property
-    def hint(self) -> str:
-        """In words, a line for each edit."""
-        return self.reason + "\n".join(map(str, self.edits))
+    return Edit("after", program.last_line(op), text, block=op.parent_block())
 
 
 @dataclass(frozen=True)
 class Edited:
-    """A text with lines added."""
+    """A text after edits."""
 
     text: str
     origins: tuple[int, ...]
@@ -64,20 +70,32 @@ class Edited:
         return self.origins[line - 1]
 
 
-def edited(text: str, edits: Sequence[Edit]) -> Edited:
-    """The text with these lines added, each indented like the line it goes next to."""
-    added: dict[int, list[Edit]] = {}
-    for edit in edits:
-        added.setdefault(edit.place, []).append(edit)
+def edited(text: str, edits: Iterable[Edit]) -> Edited:
+    """The text with these edits carried out, each new line indented like the one it goes next to."""
     lines = text.split("\n")
-    numbered: list[tuple[str, int]] = list(_added(added.get(0, ()), lines))
+    added: dict[int, list[tuple[str, int]]] = {}
+    replaced: dict[int, list[tuple[str, int]]] = {}
+    for edit in edits:
+        if edit.removed:
+            replaced[edit.removed] = [(_replaced(lines, edit), edit.line)] if edit.where == "at" and edit.text else []
+        if edit.where != "at":
+            added.setdefault(edit.place, []).append((_added(lines, edit), edit.moved))
+    numbered = added.get(0, [])
     for number, line in enumerate(lines, 1):
-        numbered.append((line, number))
-        numbered += _added(added.get(number, ()), lines)
+        numbered = [*numbered, *replaced.get(number, [(line, number)]), *added.get(number, ())]
     return Edited("\n".join(line for line, _ in numbered), tuple(number for _, number in numbered))
 
 
-def _added(edits: Iterable[Edit], lines: Sequence[str]) -> Iterable[tuple[str, int]]:
-    for edit in edits:
-        neighbour = lines[edit.line - 1]
-        yield neighbour[: len(neighbour) - len(neighbour.lstrip())] + edit.text, 0
+def _added(lines: Sequence[str], edit: Edit) -> str:
+    return _indentation(lines[edit.line - 1]) + (lines[edit.moved - 1].strip() if edit.moved else edit.text)
+
+
+def _replaced(lines: Sequence[str], edit: Edit) -> str:
+    """A comment behind what was there stays."""
+    code, slashes, comment = lines[edit.line - 1].partition("//")
+    gap = " " * (len(code) - len(code.rstrip()))
+    return f"{_indentation(code)}{edit.text}{gap}{slashes}{comment}"
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import Region, decode
-from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
+from ptosim.sanitize.granules import GRANULE, GRANULE_BITS, Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 from ptosim.sanitize.window import Part, Places, Starts, as_places, inside, shifted
@@ -211,6 +211,18 @@ class Buffer:
             return track.present, (track.floor + clock.get(track.index, 0) + 1) * ENTRY_ONE
         return track.newest + 1, track.newest + 1  # the present block has not used this track
 
+    def meets(self, lows: Places, highs: Places, writes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which of these stretches, some of them written, have a byte in common with an access that was recorded."""
+        found = np.full(len(lows), self.full)
+        for track in self.tracks.values():
+            touched = np.concatenate(([0], np.cumsum(track.granules.stamps != 0)))
+            asked = ~found & (writes | (track.kind != READ))
+            asked &= touched[(highs + GRANULE - 1) >> GRANULE_BITS] > touched[lows >> GRANULE_BITS]
+            for number in np.flatnonzero(asked):
+                covered = cover(int(lows[number]), int(highs[number] - lows[number]))
+                found[number] = len(track.granules.hits(covered, lambda stamps: stamps > 0)[0]) > 0
+        return found
+
     @property
     def nbytes(self) -> int:
         tables = [table for track in self.tracks.values() for table in (track.granules, track.aside) if table]
@@ -253,6 +265,10 @@ class GlobalShadow:
             clashes, fresh = buffer.access(entry, number, kind, part.starts, part.width, self._room)
             if clashes:
                 yield Outcome(buffer, clashes, fresh, part, width)
+
+    def meets(self, number: int, lows: Places, highs: Places, writes: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which stretches of a buffer have a byte in common with a recorded access, one of the two a write."""
+        return self.buffers[number].meets(lows, highs, writes)
 
     def latest(self, start: int, width: int) -> Iterator[tuple[int, int]]:
         """By the index of each pipe that touched these bytes: its entries up to the last that did."""

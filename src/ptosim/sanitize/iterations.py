@@ -10,9 +10,9 @@ from __future__ import annotations
 from ptosim.diagnostics import Location
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
+from ptosim.sanitize.alike import loops_alike
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.program import Program
-from ptosim.sanitize.signals import loops_alike
 
 KEPT = 256
 """Entries per pipe whose loop indices are remembered; memory must not grow with the number of steps."""

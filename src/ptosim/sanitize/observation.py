@@ -6,11 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ptosim.diagnostics import Diagnostic, Location
+from ptosim.machine.entry import Key, Site
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.edit import Edit
-from ptosim.sanitize.halves import Imbalance
+from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.program import Program
-from ptosim.sanitize.used import Flag
+
+Flag = tuple[str, str, int]
+"""From which pipe to which, and its id."""
+Step = tuple[Site, str, Key | None]
+"""An instruction, the role of the core that has issued it, and the key that it names."""
+
+
+@dataclass(frozen=True)
+class Imbalance:
+    """A set, wait, get or release that the run has found without its partner."""
+
+    site: Site
+    key: Key
+    is_left: bool = False
+    """A flag or semaphore that is still set at the end."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +42,12 @@ class Observation:
     semaphores: set[int]
     endings: Mapping[Location | None, Edit]
     """For copies that nothing waits for, the barrier that would."""
+    steps: Mapping[Step, int]
+    """How often what was issued, all blocks together."""
+    standing: frozenset[Site]
+    """Where scalar units stood still before their programs were over."""
+    global_memory: GlobalShadow
+    """What the run has read and written of the arguments."""
     issued: float
     """How many instructions a block has issued."""
 

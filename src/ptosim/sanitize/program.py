@@ -66,6 +66,12 @@ class Program:
     def operations(self) -> Iterator[Operation]:
         yield from self.module.parsed.module.walk()
 
+    def unused(self, block: Block) -> Iterator[str]:
+        """The names of what a block computes for nothing."""
+        for op in block.ops:
+            if op.name.startswith("arith.") and len(op.results) == 1 and not op.results[0].uses:
+                yield self.source.line(self.first_line(op)).partition("=")[0].strip()
+
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def first_line(self, op: Operation) -> int:

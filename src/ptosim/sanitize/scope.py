@@ -1,7 +1,7 @@
 """Inside a vector function: the quick way through the shadow, and accesses that alias without a fence.
 
-Most vector loads and stores touch blocks about which there is nothing to say: no other pipe is at them out of order,
-they are defined, and nothing in the same scope has touched them before. A byte of flags per block, made when the
+Most vector loads and stores touch granules about which there is nothing to say: no other pipe is at them out of order,
+they are defined, and nothing in the same scope has touched them before. A byte of flags per granule, made when the
 function starts, tells these from the rest, which the checker then looks at byte by byte.
 
 Hardware does not compare the addresses of accesses in flight, so an earlier and a later access of one scope that
@@ -20,15 +20,15 @@ from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.machine.entry import Entry, Site
 from ptosim.sanitize.shadow import Memory, Track
 from ptosim.sanitize.stamp import FENCE_ONE, MOST_FENCES, Sites, fences_of
-from ptosim.sanitize.window import BLOCK, BLOCK_BITS, Window
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Window
 
 DIRTY = 1
-"""Some byte of the block is undefined or tainted."""
+"""Some byte of the granule is undefined or tainted."""
 RACY = 2
-"""Another pipe touched the block out of order with this function."""
+"""Another pipe touched the granule out of order with this function."""
 STORED = 4
 LOADED = 8
-"""This scope stored to the block, or loaded it at an instruction that one of its stores could overtake."""
+"""This scope stored to the granule, or loaded it at an instruction that one of its stores could overtake."""
 SHARED = 16
 """Not only one run of one instruction did."""
 
@@ -119,8 +119,8 @@ def _adding(flag: int) -> bytes:
 
 
 def _goes_on(run: Run | None, start: int, alone: bool) -> bool:
-    """Whether an access goes on inside the block where its run stands, if that has touched the block alone."""
-    return alone and run is not None and start == run.stop and start % BLOCK != 0
+    """Whether an access goes on inside the granule where its run stands, if that has touched the granule alone."""
+    return alone and run is not None and start == run.stop and start % GRANULE != 0
 
 
 class Watch:
@@ -161,29 +161,29 @@ class Watch:
         return np.frombuffer(self.flags, np.uint8)
 
     def find_races(self) -> None:
-        """Flag the blocks that other pipes may have touched out of order with this function."""
+        """Flag the granules that other pipes may have touched out of order with this function."""
         own = self.reading.track, self.writing.track
         for track in self.memory.tracks.values():
             if track in own or track.newest < (threshold := track.threshold(self.entry)):
                 continue
             if track.hulls.before.stamp >= threshold:
                 flags = self.flag_bytes
-                flags |= (track.blocks >= threshold).view(np.uint8) * np.uint8(RACY)
+                flags |= (track.granules >= threshold).view(np.uint8) * np.uint8(RACY)
                 continue
             for hull in track.hulls.latest:
                 if hull.stamp >= threshold:
                     self.suspect(hull.low, hull.high)
 
     def suspect(self, low: int, high: int) -> None:
-        """Flag the blocks of these bytes."""
-        self.flag_bytes[low >> BLOCK_BITS : (high + BLOCK - 1) >> BLOCK_BITS] |= RACY
+        """Flag the granules of these bytes."""
+        self.flag_bytes[low >> GRANULE_BITS : (high + GRANULE - 1) >> GRANULE_BITS] |= RACY
 
     # --- the quick way ------------------------------------------------------------------------------------------------
 
     def load(self, site: Site, start: int, width: int) -> bool:
         """Note a load; false when it needs a closer look, and has not been noted."""
         stop = start + width
-        first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
+        first, last = start >> GRANULE_BITS, (stop + GRANULE - 1) >> GRANULE_BITS
         run = self.reading.runs.get(site) or self._known_load(site)
         if run is None:
             return False
@@ -210,7 +210,7 @@ class Watch:
     def store(self, site: Site, start: int, width: int) -> bool:
         """Note a store of clean bytes; false when it needs a closer look, and has not been noted."""
         stop = start + width
-        first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
+        first, last = start >> GRANULE_BITS, (stop + GRANULE - 1) >> GRANULE_BITS
         run = self.writing.runs.get(site)
         if self.flags.count(0, first, last) == last - first:
             self.flags[first:last] = _STORED * (last - first)
@@ -236,18 +236,18 @@ class Watch:
     # --- the closer look ----------------------------------------------------------------------------------------------
 
     def about(self, window: Window) -> int:
-        """Everything that the flags say about the blocks of an access."""
-        blocks = window.blocks()
-        if blocks.is_stretch:
+        """Everything that the flags say about the granules of an access."""
+        granules = window.granules()
+        if granules.is_stretch:
             found = 0
-            for flags in set(self.flags[blocks.start : blocks.start + blocks.width]):
+            for flags in set(self.flags[granules.start : granules.start + granules.width]):
                 found |= flags
             return found
-        return int(np.bitwise_or.reduce(blocks.of(self.flag_bytes), axis=None))
+        return int(np.bitwise_or.reduce(granules.of(self.flag_bytes), axis=None))
 
     def note(self, site: Site, number: int, window: Window, writes: bool) -> None:
         """Record an access, whatever was found about it."""
-        blocks = window.blocks()
+        granules = window.granules()
         side = self.writing if writes else self.reading
         side.hull.widen(*window.reach())
         overtaken = not writes and self.overtaken.get(site, 1) < 0
@@ -256,21 +256,21 @@ class Watch:
         else:
             side.track.put(window, side.stamp + number)
         if writes or overtaken:
-            self._mark(blocks, (STORED if writes else LOADED) | SHARED)
+            self._mark(granules, (STORED if writes else LOADED) | SHARED)
 
     def refresh(self, window: Window) -> None:
         """The taint of these bytes has changed."""
-        numbers = window.blocks().addresses()
+        numbers = window.granules().addresses()
         dirty, flags = np.frombuffer(self.memory.dirty, np.uint8), self.flag_bytes
         flags[numbers] = flags[numbers] & ~np.uint8(DIRTY) | dirty[numbers]
 
-    def _mark(self, blocks: Window, flag: int) -> None:
-        if blocks.is_stretch:
-            part = slice(blocks.start, blocks.start + blocks.width)
+    def _mark(self, granules: Window, flag: int) -> None:
+        if granules.is_stretch:
+            part = slice(granules.start, granules.start + granules.width)
             self.flags[part] = self.flags[part].translate(_adding(flag))
             return
         flags = self.flag_bytes
-        blocks.put(flags, blocks.of(flags) | np.uint8(flag))
+        granules.put(flags, granules.of(flags) | np.uint8(flag))
 
     def _join(self, number: int, window: Window) -> None:
         """Another load was here before: the bytes remember both, unless a fence keeps stores behind the earlier one."""

@@ -1,27 +1,19 @@
 """One check: a run under observation, repeated where suspected loads have to be decided, and its findings in words.
 
-observe(...)    runs a kernel and says what is wrong with it
-repaired(...)   says what to do about it, as far as trials have shown that it helps
+What to do about them is said in repair/.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from ptosim.diagnostics import Diagnostic, PTOError
+from ptosim.diagnostics import PTOError
 from ptosim.machine.observer import Observer
 from ptosim.sanitize.checker import Checker, Subject
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.consequences import mended, unmended
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
-from ptosim.sanitize.proposals import Proposals
-from ptosim.sanitize.rehearsal import Rehearsal, Trials
-from ptosim.sanitize.repair import repair
 from ptosim.sanitize.wording import diagnostic
-
-LONGEST = 1 << 18
-"""Characters of a text that is edited and read again, many times over; a longer one gets no such hints."""
 
 Execute = Callable[[Observer], Callable[[Sequence[int] | None], None]]
 """Prepares a run of the kernel on fresh copies of its arguments; the result runs the blocks it is given (None: all)."""
@@ -65,19 +57,11 @@ def observe(
         {(key.source, key.destination, key.id) for key in checker.used_flags.values()},
         checker.used_semaphores,
         checker.lints.endings,
-        checker.issued / len(blocks),
+        checker.steps,
+        frozenset(checker.standing),
+        checker.gm,
+        checker.steps.total() / len(blocks),
     )
-
-
-def repaired(observation: Observation, trials: Trials) -> list[Diagnostic]:
-    """The findings with hints that were tried, what follows from a finding inside it."""
-    rehearsal = Rehearsal(trials)
-    proposals = Proposals(observation)
-    is_short = len(observation.program.source.text) <= LONGEST
-    steps = repair(observation, lambda seen: Proposals(seen).propose, rehearsal) if is_short else ()
-    if not steps:
-        return unmended(observation, proposals)
-    return mended(observation, steps, proposals, bool(trials.larger) and not rehearsal.is_larger)
 
 
 def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> None:

@@ -19,7 +19,7 @@ from ptosim.machine.entry import Clock, Entry
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, MOST_ENTRIES, entry_of, first_stamp
-from ptosim.sanitize.window import BLOCK, BLOCK_BITS, Places, Window
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Places, Window
 
 Stamps = NDArray[np.int64]
 Direction = Literal["read", "write"]
@@ -35,23 +35,25 @@ def _untouched(count: int) -> Stamps:
 
 
 SPLIT = (1 << 63) - 1
-"""Instead of the stamp of a block: its bytes have stamps of their own. It is higher than any stamp."""
+"""Instead of the stamp of a granule: its bytes have stamps of their own. It is higher than any stamp."""
 
 
 class Track:
     """What one pipe has read, or written, of one memory.
 
-    A block has one stamp for all its bytes until an access touches some of them only.
+    A granule has one stamp for all its bytes until an access touches some of them only.
     """
 
-    __slots__ = ("_bytes", "_words", "blocks", "direction", "floor", "hulls", "index", "newest", "pipe", "role", "size")
+    __slots__ = (
+        *("_bytes", "_words", "direction", "floor", "granules", "hulls", "index", "newest", "pipe", "role", "size"),
+    )
 
     def __init__(self, size: int, direction: Direction, entry: Entry) -> None:
         self.size = size
-        count = (size + BLOCK - 1) >> BLOCK_BITS
-        self.blocks: Stamps = np.zeros(count, np.int64)
-        self._words = self.blocks.data.cast("B").cast("q")  # the same: single ones are quicker to get here
-        self._bytes = _untouched(count << BLOCK_BITS)
+        count = (size + GRANULE - 1) >> GRANULE_BITS
+        self.granules: Stamps = np.zeros(count, np.int64)
+        self._words = self.granules.data.cast("B").cast("q")  # the same: single ones are quicker to get here
+        self._bytes = _untouched(count << GRANULE_BITS)
         self.direction = direction
         self.role = entry.core.role
         self.pipe = entry.pipe
@@ -64,18 +66,18 @@ class Track:
         """A new block starts: nothing has been touched."""
         self.floor = entry_of(self.newest)
         if self.floor >= MOST_ENTRIES:
-            self.blocks[:] = 0
+            self.granules[:] = 0
             self.floor = self.newest = 0
             self.hulls = Hulls(self.size)
 
     def stamps(self, window: Window) -> Stamps:
         """The stamp of each byte of an access."""
         if window.is_aligned:
-            found = window.blocks().of(self.blocks).reshape(-1)
+            found = window.granules().of(self.granules).reshape(-1)
             if not np.count_nonzero(found == SPLIT):
-                return np.repeat(found, BLOCK)
+                return np.repeat(found, GRANULE)
         addresses = window.addresses()
-        stamps: Stamps = self.blocks[addresses >> BLOCK_BITS]
+        stamps: Stamps = self.granules[addresses >> GRANULE_BITS]
         split = stamps == SPLIT
         stamps[split] = self._bytes[addresses[split]]
         return stamps
@@ -85,38 +87,38 @@ class Track:
         if isinstance(stamp, int) and window.is_stretch:
             self.put_stretch(window.start, window.start + window.width, stamp)
         elif isinstance(stamp, int) and window.is_aligned:
-            window.blocks().put(self.blocks, stamp)
+            window.granules().put(self.granules, stamp)
         else:
-            self._split(window.blocks().addresses())
+            self._split(window.granules().addresses())
             window.put(self._bytes, stamp)
 
     def put_stretch(self, start: int, stop: int, stamp: int) -> None:
-        """The stamp of bytes in a row: only the blocks at the two ends may have to be split."""
-        first, last = (start + BLOCK - 1) >> BLOCK_BITS, stop >> BLOCK_BITS
+        """The stamp of bytes in a row: only the granules at the two ends may have to be split."""
+        first, last = (start + GRANULE - 1) >> GRANULE_BITS, stop >> GRANULE_BITS
         if last < first:
             self._put_part(start, stop, stamp)
             return
-        self.blocks[first:last] = stamp
-        if start % BLOCK:
-            self._put_part(start, first << BLOCK_BITS, stamp)
-        if stop % BLOCK:
-            self._put_part(last << BLOCK_BITS, stop, stamp)
+        self.granules[first:last] = stamp
+        if start % GRANULE:
+            self._put_part(start, first << GRANULE_BITS, stamp)
+        if stop % GRANULE:
+            self._put_part(last << GRANULE_BITS, stop, stamp)
 
     def _put_part(self, start: int, stop: int, stamp: int) -> None:
-        """The stamp of some bytes of a block."""
-        block = start >> BLOCK_BITS
-        found = self._words[block]
+        """The stamp of some bytes of a granule."""
+        granule = start >> GRANULE_BITS
+        found = self._words[granule]
         if found != SPLIT:
-            self._bytes[block << BLOCK_BITS : (block + 1) << BLOCK_BITS] = found
-            self._words[block] = SPLIT
+            self._bytes[granule << GRANULE_BITS : (granule + 1) << GRANULE_BITS] = found
+            self._words[granule] = SPLIT
         self._bytes[start:stop] = stamp
 
     def _split(self, numbers: Places) -> None:
-        """Give the bytes of these blocks stamps of their own."""
-        whole = numbers[self.blocks[numbers] != SPLIT]
+        """Give the bytes of these granules stamps of their own."""
+        whole = numbers[self.granules[numbers] != SPLIT]
         if len(whole):
-            self._bytes.reshape(-1, BLOCK)[whole] = self.blocks[whole][:, np.newaxis]
-            self.blocks[whole] = SPLIT
+            self._bytes.reshape(-1, GRANULE)[whole] = self.granules[whole][:, np.newaxis]
+            self.granules[whole] = SPLIT
 
     def stamp(self, entry: Entry) -> int:
         return first_stamp(self.floor + entry.n + 1)
@@ -149,7 +151,7 @@ class Memory:
         self.tracks: dict[tuple[str, int, Direction], Track] = {}
         self._taint = bytearray(size)
         self.taint: NDArray[np.uint8] = np.frombuffer(self._taint, np.uint8)
-        self.dirty = bytearray(size >> BLOCK_BITS)  # per block, whether some byte of it is tainted
+        self.dirty = bytearray(size >> GRANULE_BITS)  # per granule, whether some byte of it is tainted
         self._dirty: NDArray[np.uint8] = np.frombuffer(self.dirty, np.uint8)
 
     def begin(self, taint: int) -> None:
@@ -167,26 +169,26 @@ class Memory:
             self.define(window.start, window.start + window.width)
             return
         window.put(self.taint, CLEAN if taint is None else taint)
-        blocks = window.blocks()
+        granules = window.granules()
         if isinstance(taint, int):
-            blocks.put(self._dirty, taint != CLEAN)
+            granules.put(self._dirty, taint != CLEAN)
             return
-        numbers = blocks.addresses()
-        self._dirty[numbers] = self.taint.reshape(-1, BLOCK)[numbers].any(axis=1)
+        numbers = granules.addresses()
+        self._dirty[numbers] = self.taint.reshape(-1, GRANULE)[numbers].any(axis=1)
 
     def is_clean(self, window: Window) -> bool:
-        """Whether no block from the first to the last one of the window has a tainted byte."""
+        """Whether no granule from the first to the last one of the window has a tainted byte."""
         low, high = window.reach()
-        return self.dirty.find(1, low >> BLOCK_BITS, (high + BLOCK - 1) >> BLOCK_BITS) < 0
+        return self.dirty.find(1, low >> GRANULE_BITS, (high + GRANULE - 1) >> GRANULE_BITS) < 0
 
     def define(self, start: int, stop: int) -> None:
         """Bytes in a row have been stored, and are clean."""
         self.taint[start:stop] = CLEAN
-        first, last = start >> BLOCK_BITS, (stop + BLOCK - 1) >> BLOCK_BITS
+        first, last = start >> GRANULE_BITS, (stop + GRANULE - 1) >> GRANULE_BITS
         self.dirty[first:last] = bytes(last - first)
-        for block in {first, last - 1} if (start | stop) % BLOCK else ():
-            clean = self._taint.count(CLEAN, block << BLOCK_BITS, (block + 1) << BLOCK_BITS)
-            self.dirty[block] = clean != BLOCK
+        for granule in {first, last - 1} if (start | stop) % GRANULE else ():
+            clean = self._taint.count(CLEAN, granule << GRANULE_BITS, (granule + 1) << GRANULE_BITS)
+            self.dirty[granule] = clean != GRANULE
 
     def track(self, entry: Entry, direction: Direction) -> Track:
         """The history of the entry's pipe."""

@@ -13,9 +13,9 @@ Places = NDArray[np.int64]
 Starts = int | range | Places
 """Where the pieces of an access start: a single one, equally spaced ones, or any."""
 
-BLOCK_BITS = 5
-BLOCK = 1 << BLOCK_BITS
-"""Bytes of a block, the coarse unit of the shadow."""
+GRANULE_BITS = 5
+GRANULE = 1 << GRANULE_BITS
+"""Bytes of a granule, the coarse unit of the shadow."""
 
 PORTION = 1 << 21
 """Bytes of pieces that are looked at together: each takes a few words. More than any memory on the chip has."""
@@ -59,13 +59,13 @@ class Window:
         rows = self.start + np.arange(self.count, dtype=np.int64) * self.stride
         return (rows[:, np.newaxis] + np.arange(self.width, dtype=np.int64)).reshape(-1)
 
-    def blocks(self) -> Window:
-        """The blocks that the access touches, as a window on an array with one element per block."""
-        if self.places is None and (self.count == 1 or self.stride % BLOCK == 0):
-            first = self.start >> BLOCK_BITS
-            last = (self.start + self.width + BLOCK - 1) >> BLOCK_BITS
-            return Window(first, last - first, self.count, self.stride >> BLOCK_BITS)
-        return Window(0, 0, places=np.unique(self.addresses() >> BLOCK_BITS))
+    def granules(self) -> Window:
+        """The granules that the access touches, as a window on an array with one element per granule."""
+        if self.places is None and (self.count == 1 or self.stride % GRANULE == 0):
+            first = self.start >> GRANULE_BITS
+            last = (self.start + self.width + GRANULE - 1) >> GRANULE_BITS
+            return Window(first, last - first, self.count, self.stride >> GRANULE_BITS)
+        return Window(0, 0, places=np.unique(self.addresses() >> GRANULE_BITS))
 
     @property
     def is_stretch(self) -> bool:
@@ -74,8 +74,8 @@ class Window:
 
     @property
     def is_aligned(self) -> bool:
-        """Whether it covers whole blocks."""
-        return self.places is None and not (self.start | self.width | self.stride) % BLOCK
+        """Whether it covers whole granules."""
+        return self.places is None and not (self.start | self.width | self.stride) % GRANULE
 
     def reach(self) -> tuple[int, int]:
         """The lowest element, and one past the highest."""

@@ -78,7 +78,7 @@ COPY_CLASSES: dict[str, str] = {
     "l1_bt": "mte_l1_bt, copy_cbuf_to_bt",
     "l1_fb": "mte_l1_fb, copy_cbuf_to_fbuf, sim.scale_words",
     "l1_fill": "raw_fill_l1, create_cbuf_matrix",
-    "l0c_gm": "mte_l0c_gm, copy_matrix_cc_to_gm",
+    "l0c_gm": "mte_l0c_gm, copy_matrix_cc_to_gm, sim.l1_gm",
     "l0c_l1": "mte_l0c_l1, copy_matrix_cc_to_cbuf",
     "l0c_ub": "mte_l0c_ub, copy_matrix_cc_to_ub",
 }

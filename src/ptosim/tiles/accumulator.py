@@ -130,7 +130,7 @@ def move_accumulator(build: Builder, window: Window, epilogue: Epilogue) -> None
     m, n = window.extent
     if layout == "nz2nz":
         is_multiple(build, window.to[1], dst.buf.box[1], "the first column of a window in fractals", "col")
-        n = _whole_blocks(build, n, dst.buf.box[1], build.minus(src.storage[1], col))
+        n = build.least(up(build, n, dst.buf.box[1]), build.minus(src.cols, col))  # whole, as far as there are columns
     offset = byte_offset(build, dst, *window.to)
     source = advanced(build, src.pointer(build), skipped)
     dest = advanced(build, dst.pointer(build), build.quotient(offset, dst.buf.element_bytes))
@@ -139,11 +139,6 @@ def move_accumulator(build: Builder, window: Window, epilogue: Epilogue) -> None
         (m, n),
         lambda: leave(build, Store(source, dest, m, n, stride, dest_stride, layout, split), epilogue),
     )
-
-
-def _whole_blocks(build: Builder, columns: Number, block: int, there: Number) -> Number:
-    """Blocks are written whole, as far as the accumulator has columns; of none, none."""
-    return build.least(up(build, columns, block), there)
 
 
 def _to_tile(dst: Tile) -> tuple[Layout, int, bool]:

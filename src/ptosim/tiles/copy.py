@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from xdsl.dialects.builtin import IntegerType
@@ -56,7 +57,9 @@ def tstore(
     if src.buf.loc == "acc":
         store_accumulator(build, op, src, dst, fp, pre_quant)
         return
-    _in_vec(src, "src")
+    if src.buf.loc == "mat":
+        _store_matrix(build, src, dst, pieces(build, src, dst, stores=True), atomicType)
+        return
     store_tile(build, src, dst, adds=atomicType == "atomic_add")
 
 
@@ -68,14 +71,17 @@ def store_tile(build: Builder, src: Tile, dst: View, adds: bool = False) -> None
         build.op(f"set_atomic_{_ATOMIC_TYPES[element_of(dst.element).name.removeprefix('s')]}")
         build.set_atomic_add()
     for piece in moved:
-        each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build))
+        each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build, "pto.mte_ub_gm"))
     if adds:
         build.set_atomic_none()
 
 
-def _in_vec(tile: Tile, role: str) -> None:
-    if tile.buf.loc != "vec":
-        raise Refused(f"copies between GM and {tile.buf.loc} are not lowered", f"{role}_type")
+def _store_matrix(build: Builder, src: Tile, dst: View, moved: Sequence[Piece], atomic: str) -> None:
+    """From L1, on a2a3: the layout stays as it is."""
+    if atomic == "atomic_add":
+        raise Refused("a tile of mat is not added to what GM holds", "atomicType", kind="invalid")
+    for piece in moved:
+        each_copy(build, piece, dst.pointer, src.pointer(build), partial(_store, build, "pto.sim.l1_gm"))
 
 
 def _pad_type(tile: Tile) -> Attribute:
@@ -113,9 +119,12 @@ def _load(
     )
 
 
-def _store(build: Builder, gm: SSAValue, ub: SSAValue, piece: Piece, rows: Axis, loops: tuple[Axis, ...]) -> None:
-    build.mte_ub_gm(
-        source=ub,
+def _store(
+    build: Builder, name: str, gm: SSAValue, local: SSAValue, piece: Piece, rows: Axis, loops: tuple[Axis, ...]
+) -> None:
+    build.op(
+        name,
+        source=local,
         dest=gm,
         len_burst=build.i64(piece.length),
         n_burst=build.i64(rows.count),

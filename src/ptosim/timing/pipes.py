@@ -10,7 +10,7 @@ A time is kept with the row of the recording that explains it, which is what the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, MutableSequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,18 +19,15 @@ from ptosim.effects.names import PIPES_OF, Pipe, Space
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Key, Kind, Site
 from ptosim.machine.memory import decode
+from ptosim.machine.moments import BEGIN, NOTHING, Moment, counted, is_held, last, ready, seen
 from ptosim.machine.observer import Closeness, Footprint, Silent
 from ptosim.target import Target
 from ptosim.timing import recording as rec
 from ptosim.timing.recorder import Recorder, Stretch
-from ptosim.timing.recording import NOTHING, PIPES, CoreRun, Link, PipeTime, Recording
+from ptosim.timing.recording import PIPES, CoreRun, Link, PipeTime, Recording
 from ptosim.timing.words import Words
 from ptosim.timing.work import Cost, Prices
 
-Moment = tuple[int, int]
-"""A time, and the row whose end led to it. Plain tuples: every entry of a run makes some."""
-
-_BEGIN: Moment = (0, NOTHING)
 _NUMBER = {**{pipe: number for number, pipe in enumerate(PIPES)}, Pipe.ALL: 0}
 _S = 0
 """The number of the scalar unit among the pipes. A barrier of all pipes is a matter of the scalar unit."""
@@ -40,6 +37,10 @@ _WORK, _WAIT = int(rec.Kind.WORK), int(rec.Kind.WAIT)
 
 Touch = tuple[Space, int | None, int, int]
 """A memory, the core it belongs to, and bytes in it."""
+
+
+Hulls = dict[tuple[Site, int], tuple[int, int]]
+"""Of an instruction and a core whose UB it is, the lowest byte and one past the highest that were touched."""
 
 
 class _CoreState:
@@ -52,7 +53,7 @@ class _CoreState:
         self.run = run
         self.operations = 0
         self.since = 0  # when its launch begins
-        self.free = [_BEGIN] * len(PIPES)
+        self.free: MutableSequence[Moment] = [BEGIN] * len(PIPES)
         self.busy = [0] * len(PIPES)
         self.waiting = [0] * len(PIPES)
         self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
@@ -69,8 +70,8 @@ class PipeTimer(Silent):
         self.prices = prices
         self.recorder = Recorder(Recording())
         self._cores: dict[int, _CoreState] = {}  # by the machine's index
-        self._reads: list[Stretch] = []
-        self._writes: list[Stretch] = []
+        self._reads: Hulls = {}
+        self._writes: Hulls = {}
         self._touches: list[Touch] = []
         self._written = 0
         self._strays: dict[Location | None, Diagnostic] = {}
@@ -98,7 +99,7 @@ class PipeTimer(Silent):
             cores = self.recorder.recording.cores
             run = CoreRun(core.name, core.role, core.block, {pipe: PipeTime() for pipe in PIPES_OF[core.kind]})
             state = self._cores[core.index] = _CoreState(len(cores), run)
-            begin = max((self._ended.get(earlier.number, _BEGIN) for earlier in core.progress.before), default=_BEGIN)
+            begin = max((self._ended.get(earlier.number, BEGIN) for earlier in core.progress.before), default=BEGIN)
             state.since, state.free = begin[0], [begin] * len(PIPES)
             cores.append(run)
         return state
@@ -110,37 +111,36 @@ class PipeTimer(Silent):
         state.busy[_S] = end - state.since - state.waiting[_S]
         for pipe, spent in run.pipes.items():
             spent.busy, spent.waiting = state.busy[_NUMBER[pipe]], state.waiting[_NUMBER[pipe]]
-        last, last_row = max(state.free[_S + 1 :])
+        final = last(state.free[_S + 1 :])
         run.scalar_last = row
-        run.end = max(end, last)
-        run.last = last_row if last > end else NOTHING
+        run.end = max(end, final[0])
+        run.last = final[1] if final[0] > end else NOTHING
         number = core.progress.number
-        self._ended[number] = max(self._ended.get(number, _BEGIN), (run.end, last_row if last > end else row))
+        self._ended[number] = max(self._ended.get(number, BEGIN), (run.end, final[1] if final[0] > end else row))
 
     # ---- entries
 
     def issue(self, entry: Entry) -> None:
         state = self._cores[entry.core.index]
-        time, row = self._advance(state, entry.operations)
-        entry.data = state.free[_S] = time + self.latency.scalar, row
+        unit = self._advance(state, entry.operations)
+        entry.data = state.free[_S] = counted(unit, 1, self.latency.scalar)
 
     def _advance(self, state: _CoreState, operations: int) -> Moment:
         """The scalar unit has come to so many operations."""
-        time, row = state.free[_S]
-        state.free[_S] = moment = time + (operations - state.operations) * self.latency.scalar, row
+        state.free[_S] = moment = counted(state.free[_S], operations - state.operations, self.latency.scalar)
         state.operations = operations
         return moment
 
     def start(self, entry: Entry) -> None:
         kind = entry.kind
         if kind is Kind.WORK:
-            self._reads, self._writes, self._touches, self._written = [], [], [], 0
+            self._reads, self._writes, self._touches, self._written = {}, {}, [], 0
         elif kind is Kind.SET or kind is Kind.RELEASE:
-            entry.data = self._ready(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
+            entry.data, _ = ready(self._cores[entry.core.index].free[_NUMBER[entry.pipe]], entry.data)
         elif kind is Kind.WAIT or kind is Kind.GET:
             self._wait(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
         elif kind is Kind.NOTIFY:
-            self._words.notify(entry, self._ready(self._cores[entry.core.index], entry, _S))
+            self._words.notify(entry, ready(self._cores[entry.core.index].free[_S], entry.data)[0])
         elif kind is Kind.WATCH:
             self._watch(self._cores[entry.core.index], entry)
         elif kind is Kind.BARRIER:
@@ -157,26 +157,21 @@ class PipeTimer(Silent):
             self._work(state, entry, pipe)
         entry.data = state.free[pipe]
 
-    def _ready(self, state: _CoreState, entry: Entry, pipe: int) -> Moment:
-        """When the pipe of an entry, or the scalar unit, has got to it."""
-        free, issued = state.free[pipe], entry.data
-        return free if free[0] >= issued[0] else issued
-
     def _work(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         recorder = self.recorder
-        start, before = ready = self._ready(state, entry, pipe)
+        (start, before), by_pipe = ready(state.free[pipe], entry.data)
         cost = self._cost(entry)
         site = recorder.site(entry.site)
-        link = Link.PIPE if ready is state.free[pipe] else Link.ISSUE
+        link = Link.PIPE if by_pipe else Link.ISSUE
         arguments = recorder.arguments(site, self.prices.of(entry.site), entry.facts)
         function = recorder.function(cost.function, entry.payload)
         end = start + cost.cycles
         row = recorder.rows.append(
             (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
         )
-        recorder.touched(row, 0, self._reads)
-        recorder.touched(row, 1, self._writes)
-        state.free[pipe] = end, row
+        recorder.touched(row, 0, _stretches(self._reads))
+        recorder.touched(row, 1, _stretches(self._writes))
+        state.free[pipe] = (end, row)
         state.busy[pipe] += cost.cycles
         if self.scoped:
             now = state.free[_S][0]
@@ -193,56 +188,57 @@ class PipeTimer(Silent):
     # ---- waits
 
     def _wait(self, state: _CoreState, entry: Entry, pipe: int) -> None:
-        ready, _ = self._ready(state, entry, pipe)
-        over, row, last, hop = ready, NOTHING, None, 0
+        (since, before), _ = ready(state.free[pipe], entry.data)
+        over, latest, hop = (since, before), None, 0
         for signal in entry.consumed:
-            near = signal.core is entry.core
-            seen = signal.data[0] + (self.latency.flag if near else self.latency.inter_core)
-            if seen > over:
-                over, row, last, hop = seen, signal.data[1], signal, seen - signal.data[0]
+            distance = self.latency.flag if signal.core is entry.core else self.latency.inter_core
+            arrival = seen(signal.data, distance)
+            if is_held(over[0], arrival):
+                over, latest, hop = arrival, signal, distance
         recorder = self.recorder
-        if last is not None:
-            cause = recorder.cause(entry.key, recorder.site(last.site), hop)
-            self._hold(state, entry, pipe, Link.SIGNAL, ready, (over, row), cause)
+        if latest is not None:
+            cause = recorder.cause(entry.key, recorder.site(latest.site), hop)
+            self._hold(state, entry, pipe, Link.SIGNAL, since, over, cause)
         site, number = recorder.site(entry.site), NOTHING if entry.key is None else entry.key.id
         for signal in entry.consumed:
-            time, row = signal.data
+            time, _ = signal.data
             place = self._cores[signal.core.index].index, _NUMBER[signal.pipe], recorder.site(signal.site)
-            recorder.signals.append((row, *place, time, state.index, pipe, site, over, number))
+            recorder.signals.append((*place, time, state.index, pipe, site, over[0], number))
 
     def _watch(self, state: _CoreState, entry: Entry) -> None:
         """The scalar unit stands until the words in GM are what it waits for."""
         assert entry.watched is not None
-        ready, _ = self._ready(state, entry, _S)
+        (since, _), _ = ready(state.free[_S], entry.data)
         said = self._words.satisfied(entry.watched)
-        if said is None or said.seen <= ready:
+        if said is None or said.seen <= since:
             return
         key = Key("signal", said.address, entry.core.regions.word(said.address))
         recorder, other = self.recorder, said.entry
         cause = recorder.cause(key, recorder.site(other.site), said.seen - said.moment[0])
         time, row = said.moment
-        self._hold(state, entry, _S, Link.SIGNAL, ready, (said.seen, row), cause)
+        self._hold(state, entry, _S, Link.SIGNAL, since, (said.seen, row), cause)
         place = self._cores[other.core.index].index, _S, recorder.site(other.site)
-        recorder.signals.append((row, *place, time, state.index, _S, recorder.site(entry.site), said.seen, NOTHING))
+        recorder.signals.append((*place, time, state.index, _S, recorder.site(entry.site), said.seen, NOTHING))
 
     def _barrier(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,
-        has nothing to wait for."""
+        has nothing to wait for, and the scalar unit less still."""
+        if entry.pipe is Pipe.S:
+            return
         cost = self.latency.barrier
         self.recorder.recording.barriers = True
         if entry.pipe is Pipe.ALL:
-            since, before = state.free[_S]
+            unit = state.free[_S]
             if entry.ranges is None:
-                last, row = max(state.free[_S + 1 :])
+                final = last(state.free[_S + 1 :])
             else:
-                last, row = max(self._touching(state, entry.ranges), default=(since, before))
-            if last > since:
+                final = last([*self._touching(state, entry.ranges)] or [unit])
+            if is_held(unit[0], final):
                 cause = self.recorder.cause("all pipes", self.recorder.site(entry.site), cost)
-                self._hold(state, entry, _S, Link.DRAIN, since, (last + cost, row), cause)
+                self._hold(state, entry, _S, Link.DRAIN, unit[0], seen(final, cost), cause)
                 return
-        if entry.pipe is not Pipe.S:
-            time, row = self._ready(state, entry, pipe)
-            state.free[pipe] = time + cost, row
+        reached, _ = ready(state.free[pipe], entry.data)
+        state.free[pipe] = seen(reached, cost)
 
     def _touching(self, state: _CoreState, ranges: Iterable[Footprint]) -> Iterator[Moment]:
         """The ends of the entries in flight that touch bytes of a range."""
@@ -258,7 +254,7 @@ class PipeTimer(Silent):
         end, before = until
         site = self.recorder.site(entry.site)
         row = self.recorder.rows.append((_WAIT, link, pipe, state.index, site, before, since, end, cause, 0, 0))
-        state.free[pipe] = end, row
+        state.free[pipe] = (end, row)
         state.waiting[pipe] += end - since
 
     # ---- memory
@@ -266,8 +262,8 @@ class PipeTimer(Silent):
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
         if self.scoped:
             self._touches.append(_touch_of(footprint))
-        if footprint.space is Space.UB:
-            self._touch(self._reads, footprint)
+        if footprint.space is Space.UB and footprint.starts:
+            self._touch(self._reads, site, footprint)
 
     def store(
         self,
@@ -282,19 +278,16 @@ class PipeTimer(Silent):
         self._written += len(footprint.starts) * footprint.width
         if self.scoped:
             self._touches.append(_touch_of(footprint))
-        if footprint.space is Space.UB:
-            self._touch(self._writes, footprint)
+        if footprint.space is Space.UB and footprint.starts:
+            self._touch(self._writes, site, footprint)
 
-    def _touch(self, stretches: list[Stretch], footprint: Footprint) -> None:
-        """Pieces that lie side by side, as those of a loop over a tile do, are one stretch."""
+    def _touch(self, hulls: Hulls, site: Site, footprint: Footprint) -> None:
+        """What an instruction touches counts from its lowest byte to its highest."""
         assert footprint.owner is not None
-        owner, width = self._state(footprint.owner).index, footprint.width
-        starts: set[int] = set(footprint.starts)
-        low, high = min(starts), max(starts)
-        if high - low == (len(starts) - 1) * width:
-            stretches.append((owner, low, high + width))
-        else:
-            stretches += [(owner, start, start + width) for start in starts]
+        key = site, self._state(footprint.owner).index
+        low, high = min(footprint.starts), max(footprint.starts) + footprint.width
+        first, last = hulls.get(key, (low, high))
+        hulls[key] = min(low, first), max(high, last)
 
     # ---- complaints
 
@@ -313,6 +306,10 @@ def _is_remote(core: Core, address: Any) -> bool:
         return False
     region = core.regions.all.get(decode(address)[0])
     return region is not None and region.rank != core.rank
+
+
+def _stretches(hulls: Hulls) -> list[Stretch]:
+    return [(core, low, high) for (_, core), (low, high) in hulls.items()]
 
 
 def _touch_of(footprint: Footprint) -> Touch:

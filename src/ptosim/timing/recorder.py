@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ptosim.machine.entry import Site
+from ptosim.timing.numbering import put_in_order
 from ptosim.timing.program import Path
 from ptosim.timing.recording import NOTHING, Cause, Recording
 from ptosim.timing.result import VectorFunctionTiming
@@ -55,7 +56,7 @@ class Recorder:
             *(r.kind, r.link, r.pipe, r.core, r.site, r.before, r.start, r.end, r.detail, r.bytes, r.arguments)
         )
         self.signals = _Table(
-            *(s.row, s.set_core, s.set_pipe, s.set_site, s.set_time),
+            *(s.set_core, s.set_pipe, s.set_site, s.set_time),
             *(s.wait_core, s.wait_pipe, s.wait_site, s.wait_time, s.id),
         )
         self.touches = _Table(t.row, t.core, t.writes, t.low, t.high)
@@ -67,6 +68,7 @@ class Recorder:
     def finish(self) -> Recording:
         for table in (self.rows, self.signals, self.touches):
             table.flush()
+        put_in_order(self.recording)
         return self.recording
 
     def site(self, site: Site) -> int:

@@ -13,13 +13,12 @@ from enum import IntEnum
 
 from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Site
+from ptosim.machine.moments import NOTHING as NOTHING
+from ptosim.machine.moments import PIPE_ORDER
 from ptosim.timing.result import VectorFunctionTiming
 
-PIPES: tuple[Pipe, ...] = (Pipe.S, Pipe.MTE2, Pipe.MTE1, Pipe.V, Pipe.M, Pipe.FIX, Pipe.MTE3)
-"""The pipes in the order of the data, by their number in a recording."""
-
-NOTHING = -1
-"""Stands for "no row" where a row is named."""
+PIPES = PIPE_ORDER
+"""The pipes by their number in a recording."""
 
 
 class Kind(IntEnum):
@@ -69,8 +68,6 @@ class Rows:
 class Signals:
     """From every set to the wait that consumed it, and from every release to the get that waited for it."""
 
-    row: array[int] = field(default_factory=lambda: array("q"))
-    """The row of the setting pipe that the set followed."""
     set_core: array[int] = field(default_factory=lambda: array("i"))
     set_pipe: array[int] = field(default_factory=lambda: array("b"))
     set_site: array[int] = field(default_factory=lambda: array("i"))
@@ -84,7 +81,7 @@ class Signals:
     """Of the flag, buffer or semaphore."""
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.set_time)
 
 
 @dataclass(slots=True)

@@ -24,8 +24,8 @@ STRUCTURE = frozenset(
 ACCESSES = frozenset(
     f"pto.{name}"
     for name in (
-        "vlds vldsx2 vsts vstsx2 mte_gm_ub mte_ub_gm copy_gm_to_ubuf copy_ubuf_to_gm load_scalar store_scalar ld_dev "
-        "st_dev"
+        "vlds vldsx2 vsts vstsx2 vsldb vsstb vgather2 vgather2_bc vgatherb vscatter plds pldi psts psti mte_gm_ub "
+        "mte_ub_gm copy_gm_to_ubuf copy_ubuf_to_gm mte_ub_ub copy_ubuf_to_ubuf load_scalar store_scalar ld_dev st_dev"
     ).split()
 )
 """Instructions with memory accesses that the filter follows."""

@@ -23,19 +23,25 @@ from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
 from ptosim.native.context import WORD_BYTES
 from ptosim.native.core import Core, FlagStep
 from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I64, Value
+from ptosim.native.ir import I1, I8, I64, Value
 from ptosim.native.issue import core_word
 from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.hooks import Number, Observer, Step
-from ptosim.native.observe.layout import STEPS, STORES, Layout, Track
+from ptosim.native.observe.layout import BLOCK, STEPS, STORES, Layout, Track
 from ptosim.native.observe.rows import Rows, in_global
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.shadow import Shadow, Touch, Visit
-from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, results
+from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, results
 from ptosim.native.program import Body
+from ptosim.native.registers import extract
 from ptosim.target.profile import Target
 
 V = SLOT[Pipe.V]
+
+ST_LD, LD_ST = range(2)
+"""Aliases that have an epoch of their own (`layout.EPOCHS`): a load behind a store, a store behind a load."""
+BLOCKS = 8
+"""Of 32 bytes, in a register."""
 
 SUSPICION = ("suspicion", "", None, Pipe.S)
 """The way in which a block fails that has to be judged."""
@@ -76,6 +82,7 @@ class Filter(Observer):
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
         self._site: int | None = None
+        self._copies = 0
         self._visits: dict[Function, Visit] = {}
         self._scopes: dict[Function, Scope] = {}
         self._words: dict[int, int] = {}
@@ -122,7 +129,10 @@ class Filter(Observer):
         clock, stamp = clocks.begin_entry(f, slot)
         self._visits[f] = Visit(slot, clock, stamp)
         if is_scope(op):
-            self._scopes[f] = scope_of(op, self.target.name)
+            self._scopes[f] = scope = scope_of(op, self.target.name)
+            if scope.is_partly_fenced:
+                self._next_epoch(f, ST_LD)
+                self._next_epoch(f, LD_ST)
 
     def entry_ends(self, core: Core, op: Operation) -> None:
         del self._visits[core.f]
@@ -145,6 +155,8 @@ class Filter(Observer):
         instruction = Instruction(op, effects().get(op.name), static_of(op, self.target.name))
         instruction.stored = about_to_store(body.f, self.doubts, instruction)
         self._instructions.append(instruction)
+        if (doubtful := choosing(body, self.doubts, instruction)) is not None:
+            self._suspect(body.f, doubtful != 0)
         rules.remark(body, op, instruction.static, lambda doubtful: self._suspect(body.f, doubtful))
         if isinstance(op, MemBar):
             self._fence(body.f, op)
@@ -152,10 +164,16 @@ class Filter(Observer):
             clocks.stores_ended(body.f)
 
     def _fence(self, f: Function, op: MemBar) -> None:
-        """Only a fence that orders everything counts, and it does so as the beginning of another entry would."""
-        scope = self._scopes.get(f)
-        if scope is not None and op.word("order") == "VV_ALL" and not scope.has_scalar_accesses:
+        """What comes before a fence of vector accesses does not alias what follows, as if another entry began."""
+        scope, kind = self._scopes.get(f), op.word("order") or "VV_ALL"
+        if scope is None or scope.has_scalar_accesses:
+            return
+        if kind in ("VV_ALL", "VST_VST"):
             clocks.counted(f, V)
+        if kind in ("VV_ALL", "VST_VLD") and scope.is_partly_fenced:
+            self._next_epoch(f, ST_LD)
+        if kind in ("VV_ALL", "VLD_VST") and scope.is_partly_fenced:
+            self._next_epoch(f, LD_ST)
 
     def instruction_ends(self, body: Body, op: Operation) -> None:
         instruction = self._instructions.pop()
@@ -191,43 +209,111 @@ class Filter(Observer):
             self._suspect(f, address.compare("ugt", size - extent))
             touch = _active(f, touch, active(), unit)
         visit = self._visit(core, verb)
-        if verb == "reads":
-            self._read(f, space, visit, touch)
-        else:
-            self._write(f, space, visit, touch)
+        instruction = self._instructions[-1]
+        if verb == "writes":
+            self._write(f, space, visit, touch, instruction.stored)
+        elif (taint := self._read(f, space, visit, touch)) is not None:
+            instruction.loaded.append(taint)
 
-    def _read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> None:
+    def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
+        """Lane by lane. Those of blocks keep their doubts apart, of others one lane stands for all."""
+        f, instruction, lanes = core.f, self._instructions[-1], starts.kind.lanes
+        places = f.confined(active.select(starts, starts.like(0)), self.target.memory[space])
+        visit = self._visit(core, verb)
+        if lanes <= BLOCKS:
+            found = f.constant(I64, 0)
+            for number in range(lanes):
+                taint = instruction.stored.lshr(8 * number).trunc(I8) if instruction.stored is not None else None
+                one = extract(active, number)
+                read = self._lane(f, verb, space, visit, extract(places, number), one, extent, taint)
+                found = found | (read.zext(I64) << (8 * number))
+        else:
+            room = f.scratch(lanes * 9)
+            room.store(places, 64)
+            flags = room.at(lanes * 8)
+            flags.store(active.zext(I8), 1)
+
+            def lane(number: Value, carried: list[Value]) -> Sequence[Value]:
+                one = flags.at(number).load(I8) != 0
+                place = room.at(number << 3).load(I64, 8)
+                read = self._lane(f, verb, space, visit, place, one, extent, instruction.stored)
+                return (carried[0] | read.zext(I64),)
+
+            (found,) = f.for_loop(f.constant(I64, 0), lanes, 1, [f.constant(I64, 0)], lane, polls=False)
+        if verb == "reads":
+            instruction.loaded.append(found)
+
+    def _lane(
+        self,
+        f: Function,
+        verb: str,
+        space: Space,
+        visit: Visit,
+        place: Value,
+        active: Value,
+        extent: int,
+        taint: Value | None,
+    ) -> Value:
+        """One lane of a gather or scatter, if it is active; gives the doubtful words of what it has read."""
+        touch = shadow.vector(f, place, extent) if extent == BLOCK else shadow.element(f, place, extent)
+        none = touch.some.like(0)
+        touch = Touch(touch.block, 1, active.select(touch.some, none), active.select(touch.whole, none))
+        if verb == "reads":
+            read = self._read(f, space, visit, touch)
+            return none if read is None else read
+        self._write(f, space, visit, touch, taint)
+        return none
+
+    def _read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> Value | None:
+        """Note a read; gives the doubtful words of what a scope has read."""
         instruction, scope = self._instructions[-1], self._scopes.get(f)
         racy, undefined = self.shadow.read(f, space, visit, touch)
         if scope is None:
             self._suspect(f, (racy | undefined) != 0)
-            return
+            return None
         if scope.stores:
-            self._suspect(f, self.shadow.aliases_store(f, visit, touch))
+            stores = self.shadow.stores_seen_by_loads if scope.is_partly_fenced else self.shadow.stores
+            before = self.shadow.stored_words(f, stores, self._epoch(f, scope, visit, ST_LD), touch)
+            self._suspect(f, (before & touch.some) != 0)
         if instruction.op in scope.overtaken:
-            self.shadow.put_stamp(f, self.shadow.loads(scope.overtaken[instruction.op]), visit.stamp, touch)
+            track = self.shadow.loads(scope.overtaken[instruction.op])
+            self.shadow.put_stamp(f, track, self._epoch(f, scope, visit, LD_ST), touch)
         assert instruction.record is not None
         (access, *_) = instruction.record.accesses(instruction.static)
         if access.touch == "used":
-            instruction.loaded.append(racy | undefined)
-        else:
-            self._suspect(f, racy != 0)
-            instruction.loaded.append(undefined)
+            return racy | undefined
+        self._suspect(f, racy != 0)
+        return undefined
 
-    def _write(self, f: Function, space: Space, visit: Visit, touch: Touch) -> None:
+    def _write(self, f: Function, space: Space, visit: Visit, touch: Touch, taint: Value | None) -> None:
         instruction, scope = self._instructions[-1], self._scopes.get(f)
-        taint = instruction.stored
         if taint is not None and taint.kind != touch.some.kind:
             taint = words.if_any(f, taint, touch.some.kind)
         if scope is None:
             self._suspect(f, self.shadow.write(f, space, visit, touch, taint))
             return
-        before = self.shadow.stored_words(f, visit, touch)
+        before = self.shadow.stored_words(f, self.shadow.stores, visit.stamp, touch)
         self._suspect(f, (before & touch.some) != 0)
         if classes := scope.classes(instruction.op):
-            self._suspect(f, self.shadow.overtakes(f, visit, touch, classes))
+            self._suspect(f, self.shadow.overtakes(f, self._epoch(f, scope, visit, LD_ST), touch, classes))
         self._suspect(f, self.shadow.write(f, space, visit, touch, taint))
-        self.shadow.note_store(f, touch, before)
+        self.shadow.note_store(f, self.shadow.stores, touch, before)
+        if scope.is_partly_fenced:
+            stores, epoch = self.shadow.stores_seen_by_loads, self._epoch(f, scope, visit, ST_LD)
+            before = self.shadow.stored_words(f, stores, epoch, touch)
+            self.shadow.put_stamp(f, stores.track, epoch, touch)
+            self.shadow.note_store(f, stores, touch, before)
+
+    def _epoch(self, f: Function, scope: Scope, visit: Visit, which: int) -> Value:
+        """What accesses of a scope are told apart by that a fence orders: its stamp, unless there are fences of some
+        classes only."""
+        if not scope.is_partly_fenced:
+            return visit.stamp
+        return clocks.at(f, layout.EPOCHS + 4 * which).load(words.integer(32), 4)
+
+    def _next_epoch(self, f: Function, which: int) -> None:
+        place = clocks.at(f, layout.EPOCHS + 4 * which)
+        place.store(place.load(words.integer(32), 4) + 1, 4)
 
     def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
         visit = self._visits.get(core.f)
@@ -235,7 +321,8 @@ class Filter(Observer):
         if space is GM:
             if visit is None:
                 clocks.step(core.f, slot)
-            in_global(core, self._suspect, slot, verb, base, steps, length)
+            in_global(core, self._suspect, self._copies, slot, verb, base, steps, length)
+            self._copies += 1
         else:
             self.rows.on_chip(core, slot, verb, space, base, steps, length)
 

@@ -18,7 +18,7 @@ from ptosim.native.observe import Observe
 
 if TYPE_CHECKING:
     from ptosim.native.core import Core, FlagStep
-    from ptosim.native.program import Body
+    from ptosim.native.program import Body, Work
 
 Number = int | Value
 Step = tuple[Value, Value]
@@ -39,6 +39,30 @@ class Observer:
 
     def program_ends(self, core: Core) -> None:
         """After the last one."""
+
+    def operation_begins(self, body: Body, op: Operation) -> None:
+        """Before anything is built for an operation, structured ones and those of entries included."""
+
+    def loop(self, body: Body, op: Operation, lower: Value, upper: Value, step: Value) -> None:
+        """Before a counted loop."""
+
+    def branch(self, body: Body, op: Operation, condition: Value) -> None:
+        """Before an scf.if."""
+
+    def rounds_begin(self, body: Body, op: Operation) -> Value | None:
+        """Before an scf.while: what it hands to the hooks below."""
+        return None
+
+    def round(self, body: Body, kept: Value | None) -> None:
+        """At the begin of each round."""
+
+    def rounds_end(self, body: Body, kept: Value | None) -> None:
+        """After the last one."""
+
+    def entry_called(self, core: Core, work: Work, words: Value) -> Value | None:
+        """In the scalar program, after an entry that was called at once has done its work; its words are in memory. The
+        status with which the run goes on, if not DONE."""
+        return None
 
     # --- entries of pipes ---------------------------------------------------------------------------------------------
 
@@ -75,6 +99,14 @@ class Observer:
         """Bytes of an on-chip memory, before they are read or written: all of them, or those units of so many bytes
         that are active."""
 
+    def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
+        """So many bytes at each of several addresses, of which some are active, before they are read or written; an
+        address is a multiple of that number, or of a block."""
+
+    def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
+        """The bytes from the first to the last of an instruction that is no access of a register, before it begins;
+        `at` names the core whose UB it is, where that is another one."""
+
     def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
         count and a distance each, the innermost first."""
@@ -87,6 +119,9 @@ class Observer:
     def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
         """Sets and waits that follow each other, with the addresses of their sync words, before these change."""
 
+    def flag(self, step: FlagStep, word: Value, number: Number) -> None:
+        """One of them, with the number of its sync word, before that changes."""
+
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         """A get_buf, before the word of its bracket changes."""
 
@@ -95,3 +130,9 @@ class Observer:
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
         """A barrier of one pipe, or of all."""
+
+    def fence(self, core: Core) -> None:
+        """A dsb, or another fence of the scalar unit."""
+
+    asks_for_semaphores = False
+    """Whether the machine is called for every semaphore, so that it can keep what a set tells."""

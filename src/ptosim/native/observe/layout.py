@@ -36,7 +36,15 @@ NEXT_RECORD = LAST_STORE + ROW
 LAST_RECORD = NEXT_RECORD + 8
 FRESH = LAST_RECORD + 8
 """Per direction, whether the sizes of its loop registers were written since the last copy."""
-TOKEN = FRESH + 16
+EPOCHS = FRESH + 16
+"""In scopes with fences of some classes only: how many ordered stores before loads, and loads before stores."""
+READABLE = EPOCHS + 8
+WRITABLE = READABLE + 8
+"""Bits by the number of a buffer: whether code may read, or write, what lies there in place of the argument."""
+LATEST = WRITABLE + 8
+"""Per copy of the kernel, up to SITES of them, the address of its latest record, or 0."""
+SITES = 64
+TOKEN = (LATEST + 8 * SITES + 8 + 63) & -64
 """Per sync word, the clock that a set has left there."""
 LAST_WAIT = TOKEN + CORE_WORDS * ROW
 """Per sync word, the stamp of the wait that has consumed the last set."""
@@ -49,6 +57,9 @@ RECORD_WORDS = 12
 and a clock."""
 RECORD_BYTES = 8 * RECORD_WORDS
 CLOCK_AT = 64
+
+BUFFER_BITS = 64
+"""Of READABLE and WRITABLE; the last stands for all buffers beyond. Buffer 0 is none."""
 
 Track = tuple[Space, int, str]
 """A memory, the slot of a pipe, "reads" or "writes"."""

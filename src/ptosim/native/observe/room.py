@@ -5,30 +5,51 @@ from __future__ import annotations
 import ctypes
 import mmap
 
+from ptosim.machine.sync import PIPES
 from ptosim.native.memory import Memory
-from ptosim.native.observe.layout import LAST_RECORD, NEXT_RECORD, RECORD_BYTES
+from ptosim.native.observe.layout import (
+    COUNT,
+    LAST_RECORD,
+    LATEST,
+    NEXT_RECORD,
+    READABLE,
+    RECORD_BYTES,
+    SITES,
+    WRITABLE,
+)
 
 MOST_RECORDS = 1 << 22
 """A block that would need more is suspicious."""
+MANY_ENTRIES = 1 << 30
+"""Where so many were counted, counting begins anew with the next run."""
 
 
 class Room:
-    """Memory for the records of one worker."""
+    """Memory for the records of one worker, which keeps `state`."""
 
-    def __init__(self) -> None:
+    def __init__(self, state: Memory) -> None:
+        self._state = state
         self._pages = mmap.mmap(-1, MOST_RECORDS * RECORD_BYTES)
         self._view = ctypes.c_char.from_buffer(self._pages)
         self.address = ctypes.addressof(self._view)
 
-    def open(self, state: Memory) -> None:
-        """Let code write its records here, from the beginning on."""
-        _word(state, NEXT_RECORD).value = self.address
-        _word(state, LAST_RECORD).value = self.address + MOST_RECORDS * RECORD_BYTES
+    def renew(self) -> None:
+        """Before a run: no records, and counts that are far from their end."""
+        counts = (ctypes.c_uint32 * PIPES).from_address(self._state.address + COUNT)
+        if max(counts) > MANY_ENTRIES:
+            ctypes.memset(self._state.address, 0, self._state.size)
+        ctypes.memset(self._state.address + LATEST, 0, 8 * SITES)
+        self._word(NEXT_RECORD).value = self.address
+        self._word(LAST_RECORD).value = self.address + MOST_RECORDS * RECORD_BYTES
 
-    def taken(self, state: Memory) -> bytes:
+    def allow(self, readable: int, writable: int) -> None:
+        """Let code read and write these buffers."""
+        self._word(READABLE).value = readable
+        self._word(WRITABLE).value = writable
+
+    def taken(self) -> bytes:
         """All that was written."""
-        return ctypes.string_at(self.address, _word(state, NEXT_RECORD).value - self.address)
+        return ctypes.string_at(self.address, self._word(NEXT_RECORD).value - self.address)
 
-
-def _word(state: Memory, offset: int) -> ctypes.c_int64:
-    return ctypes.c_int64.from_address(state.address + offset)
+    def _word(self, offset: int) -> ctypes.c_int64:
+        return ctypes.c_int64.from_address(self._state.address + offset)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ptosim.effects.geometry import minimum
 from ptosim.effects.names import Pipe, Space
+from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import SLOT
 from ptosim.native.context import Word
 from ptosim.native.core import Core
@@ -126,6 +128,7 @@ def _call(f: Function, routine: Function, *arguments: Value) -> None:
 def in_global(
     core: Core,
     suspect: Callable[[Function, Value], None],
+    site: int,
     slot: int,
     verb: str,
     base: Value,
@@ -135,29 +138,63 @@ def in_global(
     """Records of rows in GM: one for each combination of all but the innermost steps."""
     f = core.f
     one = f.constant(I64, 1)
-    routine = core.unit.routine("record", [I64] * 5, lambda inner: _record(inner, suspect))
+    routine = core.unit.routine("record", [I64] * 6, lambda inner: _record(inner, suspect))
     steps, length = joined(steps, length)
     (count, distance), *others = steps or [(one, one)]
-    kind = f.constant(I64, kind_of(slot, verb))
-    each(f, base, others, lambda start: _call(f, routine, start, length, count, distance, kind))
+    kind, number = f.constant(I64, kind_of(slot, verb)), f.constant(I64, site % layout.SITES)
+    each(f, base, others, lambda start: _call(f, routine, start, length, count, distance, kind, number))
 
 
 def _record(f: Function, suspect: Callable[[Function, Value], None]) -> None:
-    start, length, count, distance, kind = f.parameters
+    start, length, count, distance, kind, site = f.parameters
+    is_write = (kind & 1) != 0
+    readable, writable = (clocks.at(f, place).load(I64, 8) for place in (layout.READABLE, layout.WRITABLE))
+    number = minimum((start + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
+    suspect(f, (is_write.select(writable, readable).lshr(number) & 1) == 0)
+    slot = kind.lshr(1)
+    stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
+    last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
+    last.store(is_write.select(stamp, last.load(I32, 4)), 4)
+    block = f.word(Word.BLOCK).load(I64, 8)
+    latest = clocks.at(f, layout.LATEST).at(site << 3)
+    previous = latest.load(PTR, 8)
+    # where a buffer is both read and written, the order of single accesses matters
+    alone = ((readable & writable).lshr(number) & 1) == 0
+    known = f.emit(I64, f"ptrtoint {previous} to i64") != 0
+
+    def append() -> Sequence[Value]:
+        _append(f, suspect, latest, (start, length, count, distance, kind, block, stamp.zext(I64)), slot)
+        return ()
+
+    def grow_or_append() -> Sequence[Value]:
+        begin, size, rows, _, its_kind, its_block = (previous.at(8 * word).load(I64, 8) for word in range(6))
+        goes_on = (begin + size == start) & (its_block == block) & (its_kind == kind) & (rows == 1) & (count == 1)
+
+        def grow() -> Sequence[Value]:
+            previous.at(8).store(size + length, 8)
+            previous.at(8 * 6).store(stamp.zext(I64), 8)
+            return ()
+
+        f.choose(goes_on, grow, append)
+        return ()
+
+    f.settle()
+    f.choose(alone & known, grow_or_append, append)
+
+
+def _append(
+    f: Function, suspect: Callable[[Function, Value], None], latest: Value, contents: Sequence[Value], slot: Value
+) -> None:
+    """One more record, with the clock of its pipe."""
     following = clocks.at(f, layout.NEXT_RECORD)
     place = following.load(PTR, 8)
     after = place.at(RECORD_BYTES)
-    full = f.emit(I64, f"ptrtoint {after} to i64") > clocks.at(f, layout.LAST_RECORD).load(I64, 8)
-    suspect(f, full)
+    suspect(f, f.emit(I64, f"ptrtoint {after} to i64") > clocks.at(f, layout.LAST_RECORD).load(I64, 8))
     f.settle()  # there is no other place to go to
     following.store(after, 8)
-    slot = kind.lshr(1)
-    stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
-    block = f.word(Word.BLOCK).load(I64, 8)
-    for number, word in enumerate((start, length, count, distance, kind, block, stamp.zext(I64))):
+    latest.store(place, 8)
+    for number, word in enumerate(contents):
         place.at(8 * number).store(word, 8)
     knows = (slot == layout.STORES).select(slot.like(layout.STEPS), slot)
     clock = clocks.at(f, layout.KNOWN).at(knows * ROW).load(clocks.CLOCK, ROW)
     place.at(CLOCK_AT).store(clock, 8)
-    last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
-    last.store(((kind & 1) != 0).select(stamp, last.load(I32, 4)), 4)

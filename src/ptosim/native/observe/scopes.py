@@ -15,6 +15,8 @@ from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import MemBar
 
+PARTIAL = ("VST_VLD", "VST_VST", "VLD_VST")
+
 Class = frozenset[Operation]
 """The stores that may overtake some loads."""
 
@@ -27,7 +29,9 @@ class Scope:
     overtaken: dict[Operation, Class]
     """Of the loads that some store need not wait for: which ones."""
     is_fenced: bool
-    """A mem_bar that orders everything stands in it."""
+    """A mem_bar stands in it."""
+    is_partly_fenced: bool
+    """One that orders some classes of vector accesses only."""
     has_scalar_accesses: bool
 
     def classes(self, store: Operation) -> list[Class]:
@@ -45,7 +49,8 @@ def scope_of(op: Operation, target: str) -> Scope:
             overtaken[load] = behind
     inside = list(op.walk())
     scalar = any(isinstance(each, LoadScalar | StoreScalar) for each in inside)
-    return Scope(writing, overtaken, any(isinstance(each, MemBar) for each in inside), scalar)
+    fences = [each.word("order") for each in inside if isinstance(each, MemBar)]
+    return Scope(writing, overtaken, bool(fences), any(kind in PARTIAL for kind in fences), scalar)
 
 
 def _loads(scope: Operation, target: str) -> list[Operation]:

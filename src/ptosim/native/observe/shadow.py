@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ptosim.effects.names import Pipe, Space
 from ptosim.machine.sync import SLOT
@@ -66,6 +67,14 @@ class Visit:
     def limit(self, slot: int) -> Value:
         """Stamps of a pipe above this one are in no order with the access."""
         return extract(self.clock, slot)
+
+
+@dataclass(frozen=True)
+class Stores:
+    """Where a scope keeps which words it has stored to: bits, valid where the stamp of a block is the present one."""
+
+    track: int
+    bits: int
 
 
 class Shadow:
@@ -155,20 +164,25 @@ class Shadow:
 
     # --- aliases inside of a scope ------------------------------------------------------------------------------------
 
-    def aliases_store(self, f: Function, visit: Visit, touch: Touch) -> Value:
-        """Whether the scope has stored to a word of this access before."""
-        return (self.stored_words(f, visit, touch) & touch.some) != 0
+    @property
+    def stores(self) -> Stores:
+        """What the scope has stored, as later stores see it."""
+        return Stores(self.layout.tracks[Space.UB, V, "writes"], self.stored)
 
-    def stored_words(self, f: Function, visit: Visit, touch: Touch) -> Value:
-        """The words of these blocks that the scope has stored to."""
-        track = self.layout.tracks[Space.UB, V, "writes"]
-        stamps = self.stamps(f, track, touch).load(I32.vector(touch.count), 4)
-        current = self.as_words(stamps == splat(f, visit.stamp, touch.count))
-        return clocks.at(f, self.stored).at(touch.block).load(touch.some.kind) & current
+    @cached_property
+    def stores_seen_by_loads(self) -> Stores:
+        """The same as later loads see it, in scopes where fences order these and not others."""
+        return Stores(self.layout.room(Space.UB, 4), self.layout.room(Space.UB, 1))
 
-    def note_store(self, f: Function, touch: Touch, before: Value) -> None:
+    def stored_words(self, f: Function, stores: Stores, epoch: Value, touch: Touch) -> Value:
+        """The words of these blocks that the scope has stored to, as far as no fence lies between."""
+        stamps = self.stamps(f, stores.track, touch).load(I32.vector(touch.count), 4)
+        current = self.as_words(stamps == splat(f, epoch, touch.count))
+        return clocks.at(f, stores.bits).at(touch.block).load(touch.some.kind) & current
+
+    def note_store(self, f: Function, stores: Stores, touch: Touch, before: Value) -> None:
         """The scope stores to these words; before it had stored to some of these blocks."""
-        clocks.at(f, self.stored).at(touch.block).store(touch.some if touch.is_full else touch.some | before)
+        clocks.at(f, stores.bits).at(touch.block).store(touch.some if touch.is_full else touch.some | before)
 
     def loads(self, classes: object) -> int:
         """The track of a class of loads."""
@@ -176,10 +190,10 @@ class Shadow:
             self.loaded[classes] = self.layout.room(Space.UB, 4)
         return self.loaded[classes]
 
-    def overtakes(self, f: Function, visit: Visit, touch: Touch, classes: Sequence[object]) -> Value:
+    def overtakes(self, f: Function, epoch: Value, touch: Touch, classes: Sequence[object]) -> Value:
         """Whether a store may overtake a load of one of these classes."""
         found = f.constant(I1.vector(touch.count), 0)
         for each in classes:
             stamps = self.stamps(f, self.loads(each), touch).load(I32.vector(touch.count), 4)
-            found = found | (stamps == splat(f, visit.stamp, touch.count))
+            found = found | (stamps == splat(f, epoch, touch.count))
         return self.any_block(found & self.touched(f, touch))

@@ -7,7 +7,7 @@ of both suspicious. It is exact to the byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,14 +37,43 @@ def all_records(parts: Sequence[bytes]) -> Integers:
     return np.frombuffer(b"".join(parts), np.int64).reshape(-1, RECORD_WORDS)
 
 
+Meets = Callable[[int, Integers, Integers, NDArray[np.bool_]], NDArray[np.bool_]]
+"""Which stretches of a buffer, from and up to these offsets, some of them written, meet what others have accessed."""
+
+
+class Sifted:
+    """What a run of a kernel that is checked has shown."""
+
+    def __init__(self, failed: Sequence[int], records: Integers) -> None:
+        self._records = records
+        self.blocks = {*failed, *suspicious_blocks(records)}
+        """Those that have to be judged. One that has failed may not have told of all its accesses to GM."""
+
+    def meeting(self, judged: Collection[int], meets: Meets) -> set[int]:
+        """The blocks that have not been judged and whose accesses meet those of blocks that have."""
+        others = self._records[~np.isin(self._records[:, BLOCK], list(judged))]
+        found: set[int] = set()
+        buffers = others[:, START] >> OFFSET_BITS
+        for buffer in np.unique(buffers):
+            records = others[buffers == buffer]
+            if int(records[:, COUNT].sum()) > MOST_ROWS:
+                found |= set(records[:, BLOCK].tolist())
+                continue
+            pieces = _rows(records)
+            base = int(buffer) << OFFSET_BITS
+            writes = (records[pieces.record, KIND] & 1) == 1
+            hit = meets(int(buffer) - 1, pieces.low - base, pieces.high - base, writes)
+            found |= set(records[pieces.record[hit], BLOCK].tolist())
+        return found
+
+
 def suspicious_blocks(records: Integers) -> set[int]:
     """The blocks with accesses to GM that may be out of order."""
     if not len(records):
         return set()
     found: set[int] = set()
     buffers = records[:, START] >> OFFSET_BITS
-    written = np.unique(buffers[(records[:, KIND] & 1) == 1])
-    for buffer in written:
+    for buffer in set(buffers[(records[:, KIND] & 1) == 1].tolist()):
         found |= _in_buffer(records[buffers == buffer])
     return found
 

@@ -17,8 +17,12 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.record import Effects, Spread, Static
 from ptosim.effects.vector_memory import LoadMode, StoreMode
 from ptosim.language.compare import VSel
+from ptosim.language.conversion import VCvt
 from ptosim.language.operation import PTOOperation
+from ptosim.language.sfu import VExpdif
 from ptosim.language.types import VregType, element_of
+from ptosim.language.vector_gather import VGatherB
+from ptosim.language.vector_memory import VSldb, VSstb
 from ptosim.native.flow import Function
 from ptosim.native.ir import Value
 from ptosim.native.observe import words
@@ -29,6 +33,13 @@ if TYPE_CHECKING:
 
 GATES = ("mask", "seed")
 """The roles of operands that say which lanes take part."""
+IN_PLACE = (VSstb,)
+"""Stores of blocks, each from its own place in the register."""
+LOADS_IN_PLACE = (VSldb, VGatherB)
+CHOOSERS = ("index", "offsets")
+"""Roles of registers that say where a lane comes from or goes to."""
+CONVERSIONS = (VCvt, VExpdif)
+"""Between lanes of different widths, of which a part is taken or filled."""
 
 
 @dataclass
@@ -65,6 +76,18 @@ class Doubts:
         return [(value, taint) for value in op.operands if (taint := self.of(value)) is not None]
 
 
+def choosing(body: Body, doubts: Doubts, instruction: Instruction) -> Value | None:
+    """The doubtful words of a register that says where active lanes come from or go to."""
+    op = instruction.op
+    if not isinstance(op, PTOOperation):
+        return None
+    for value in (value for role in CHOOSERS if role in op.operand_roles for value in op.segment(role)):
+        taint = doubts.of(value)
+        if taint is not None:
+            return _gated(body, instruction, taint, element_of(value.type).bytes)
+    return None
+
+
 def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Value | None:
     """The doubtful words of what an instruction writes, as they will lie in memory."""
     found = doubts.operands(instruction.op)
@@ -73,7 +96,8 @@ def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Val
     modes = [access.map for access in instruction.record.accesses(instruction.static) if access.direction == "write"]
     if len(modes) == 1 and isinstance(modes[0], StoreMode):
         return _collected(f, doubts, instruction, modes[0])
-    return None
+    union = reduce(_either, (taint for _, taint in found))
+    return union if isinstance(instruction.op, IN_PLACE) else words.if_any(f, union)
 
 
 def _collected(f: Function, doubts: Doubts, instruction: Instruction, mode: StoreMode) -> Value:
@@ -110,16 +134,15 @@ def _loaded(body: Body, instruction: Instruction) -> Sequence[tuple[SSAValue, Va
     assert record is not None
     (access, *_) = record.accesses(instruction.static)
     registers = [result for result in op.results if isinstance(result.type, VregType)]
+    if isinstance(op, LOADS_IN_PLACE):
+        return [(result, instruction.loaded[0]) for result in registers]
     if not isinstance(access.map, LoadMode) or len(instruction.loaded) != 1:
         taint = words.if_any(f, reduce(_either, (words.if_any(f, each) for each in instruction.loaded)))
         return [(result, taint) for result in op.results]
     (loaded,) = instruction.loaded
     found: list[tuple[SSAValue, Value | None]] = []
     for result, table in zip(registers, access.map.tables, strict=False):
-        size = loaded.kind.bits
-        where = table if access.map.footprint >= 32 else tuple(0 if byte == 0 else byte for byte in table)
-        taint = words.moved(f, where, loaded) if access.map.footprint >= 32 else words.if_any(f, loaded)
-        assert size
+        taint = words.moved(f, table, loaded) if access.map.footprint >= 32 else words.if_any(f, loaded)
         found.append((result, _gated(body, instruction, taint, element_of(result.type).bytes)))
     return found
 
@@ -154,10 +177,10 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
     widths = {element_of(value.type).bytes for value in registers}
     width = element_of(registers[0].type).bytes if registers else 4
     kept = _kept(doubts, instruction)
-    union = words.widened(f, reduce(_either, taints), width)
+    union = words.widened(f, reduce(_either, taints), max(widths, default=width))
     if isinstance(op, VSel):  # each lane of the result is the same lane of one operand or the other
         return union
-    if record.taint.spread is Spread.ELEMENTWISE and len(widths) == 1:
+    if record.taint.spread is Spread.ELEMENTWISE and (len(widths) == 1 or _stays_in_words(op)):
         gated = _gated(body, instruction, union, width)
         if kept is None:
             return gated
@@ -165,6 +188,12 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
         return gated | (kept if mask is None else kept & ~words.of_mask(f, mask, width)[1])
     gated = union if record.taint.placed_by_mask else _gated(body, instruction, union, width)
     return words.if_any(f, gated if kept is None else gated | kept)
+
+
+def _stays_in_words(op: Operation) -> bool:
+    """Whether lanes of one width become lanes of another in the same word: i and 2i, or 4i, and what follows."""
+    elements = [element_of(value.type) for value in (*op.operands, *op.results) if isinstance(value.type, VregType)]
+    return isinstance(op, CONVERSIONS) and all(8 <= element.bits <= 32 for element in elements)
 
 
 def _kept(doubts: Doubts, instruction: Instruction) -> Value | None:

@@ -208,6 +208,7 @@ if (withMemory.length) byId("memory-legend").append("solid: written, pale: read,
 fillFindings();
 fillPipes();
 fillCopies();
+fillFifos();
 fillWaits();
 fillPath();
 fillSource();

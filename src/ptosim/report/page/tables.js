@@ -58,6 +58,16 @@ const fillCopies = () => {
   panel("Copies", wide(table));
 };
 
+const fillFifos = () => {
+  if (!D.fifos.length) return;
+  const table = element("table", {}, head("FIFO", "line*", "from", "to", "entries*", "slots in flight*", "at most*"));
+  for (const [name, line, source, dest, entries, most, mean] of D.fifos) {
+    table.append(element("tr", {}, element("td", {}, name), element("td", { class: "number" }, lineButton(line)),
+      element("td", {}, source), element("td", {}, dest), number(count(entries)), number(mean.toFixed(1)), number(count(most))));
+  }
+  panel("FIFOs", wide(table));
+};
+
 const fillWaits = () => {
   if (!D.waiting.length) return;
   const table = element("table", {}, head("pipe", "waited for", "line*", "cycles*", "times*", "released*"));

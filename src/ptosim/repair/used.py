@@ -11,8 +11,9 @@ from ptosim.effects.names import Pipe
 from ptosim.effects.sync import signalling
 from ptosim.language.operation import PTOOperation
 from ptosim.language.sync import EVENT_IDS, GetBuf, GetBufDyn, RlsBuf, RlsBufDyn, SetFlagDyn, WaitFlagDyn
+from ptosim.repair.values import possible
+from ptosim.sanitize.observation import Flag
 from ptosim.sanitize.program import Program
-from ptosim.sanitize.values import possible
 
 BUFFER_IDS = 28
 """Of 32; the last ones are the system's."""
@@ -20,7 +21,6 @@ BUFFERS = GetBuf | RlsBuf | GetBufDyn | RlsBufDyn
 FLAGS = signalling("flag")
 
 Taken = frozenset[tuple[object, ...]]
-Flag = tuple[str, str, int]
 
 
 class UsedIds:

@@ -14,18 +14,17 @@ from itertools import product, zip_longest
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Pipe
-from ptosim.effects.sync import SIGNALS, signalling
 from ptosim.language.control import For
 from ptosim.language.operation import core_of
 from ptosim.machine.entry import Key
-from ptosim.sanitize.edit import Edit, Proposal, after, before
-from ptosim.sanitize.halves import Imbalance, work_behind
+from ptosim.repair.halves import work_behind
+from ptosim.repair.proposal import Proposal
+from ptosim.repair.written import PARTNER, SIGNAL_WAITS, SIGNALS, WAITS
+from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.observation import Imbalance
 from ptosim.sanitize.program import Program, outermost_loop
 
-WAIT_FOR = {name: SIGNALS[name].partner for name in SIGNALS if name in signalling("semaphore", half="set")}
-SIGNAL_FOR = {take: put for put, take in WAIT_FOR.items()}
-FLAG_WAITS = signalling("flag", half="wait")
-SEMAPHORES = frozenset(WAIT_FOR) | frozenset(SIGNAL_FOR)
+SEMAPHORES = SIGNALS | SIGNAL_WAITS
 _WRITTEN = re.compile(r"(pto\.[\w.]+) <PIPE_(\w+)>, (%?\w+)")
 
 Held = Sequence[tuple[Operation, Pipe]]
@@ -46,15 +45,15 @@ class SignalHalves:
 
     def _edits(self, imbalance: Imbalance, held: Held) -> Iterator[Edit]:
         own = self.program.operation(imbalance.site.location)
-        name = None if own is None else {**WAIT_FOR, **SIGNAL_FOR}.get(own.name)
+        name = None if own is None else PARTNER.get(own.name)
         if own is None or name is None or not self._is_written(own):
             return
-        other = imbalance.key.destination if name in SIGNAL_FOR else imbalance.key.source
+        other = imbalance.key.destination if name in SIGNAL_WAITS else imbalance.key.source
         core = CoreKind.AIC if other == "aic" else CoreKind.AIV
         signals = (op for op in self.program.operations() if op.name in SEMAPHORES and core_of(op) is core)
         neighbours = [op for op in signals if self._is_written(op)]
         words = list(self._words(own, imbalance.key, core, neighbours))
-        is_wait = name in SIGNAL_FOR
+        is_wait = name in SIGNAL_WAITS
         early = [(op, pipe) for op, pipe in held if is_wait and core_of(op) is core]
         for word, (op, pipe) in product(words, early):
             yield before(self.program, op, f"{name} <PIPE_{pipe}>, {word}")
@@ -71,15 +70,11 @@ class SignalHalves:
     def _words(self, own: Operation, key: Key, core: CoreKind, neighbours: Sequence[Operation]) -> Iterator[str]:
         """How the id may be written there: a value that is computed for nothing, the word of the partner, the number,
         the words of others."""
-        words = [name for op in self.program.operations() if core_of(op) is core and (name := self._for_nothing(op))]
+        blocks = dict.fromkeys(op.parent_block() for op in self.program.operations() if core_of(op) is core)
+        words = [word for block in blocks if block is not None for word in self.program.unused(block)]
         words += [self._written(own)[2], *map(str, sorted({*key.written, key.id}))]
         words += [self._written(op)[2] for op in neighbours]
         yield from dict.fromkeys(word for word in words if word)
-
-    def _for_nothing(self, op: Operation) -> str | None:
-        if not op.name.startswith("arith.") or len(op.results) != 1 or op.results[0].uses:
-            return None
-        return self.program.source.line(self.program.first_line(op)).partition("=")[0].strip()
 
     def _is_written(self, op: Operation) -> bool:
         """Whether the text has the signal itself, rather than something that was lowered to it, such as a FIFO."""
@@ -94,7 +89,7 @@ class SignalHalves:
         if is_wait:
             yield before(self.program, op, text)
             return
-        behind = work_behind(op, Pipe(self._written(op)[1])) if op.name in SIGNAL_FOR else None
+        behind = work_behind(op, Pipe(self._written(op)[1])) if op.name in SIGNAL_WAITS else None
         yield after(self.program, behind or op, text)
 
     def _outside(self, op: Operation, text: str, is_wait: bool) -> Iterator[Edit]:
@@ -109,5 +104,5 @@ class SignalHalves:
         follower = loop.next_op if loop is not None else None
         while follower is not None:
             inner = follower.body.block.ops if isinstance(follower, For) else ()
-            yield from (before(self.program, each, f"{text}  // drain") for each in inner if each.name in FLAG_WAITS)
+            yield from (before(self.program, each, f"{text}  // drain") for each in inner if each.name in WAITS)
             follower = follower.next_op

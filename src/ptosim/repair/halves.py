@@ -10,35 +10,23 @@ right one a trial decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from xdsl.ir import Block, Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
-from ptosim.effects.sync import SIGNALS, signalling
 from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
 from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.sync import SetFlag, WaitFlag
 from ptosim.machine.entry import Key, Site
-from ptosim.sanitize.edit import Edit, Proposal, after, before
+from ptosim.repair.places import comes_before
+from ptosim.repair.proposal import Proposal
+from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, alone
+from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.observation import Imbalance
 from ptosim.sanitize.program import Program, ancestors, launched, outermost_loop
-
-SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
-GETS, RELEASES = signalling("buffer", half="get"), signalling("buffer", half="release")
-PARTNER = {name: SIGNALS[name].partner for name in SETS | WAITS | GETS | RELEASES}
-
-
-@dataclass(frozen=True)
-class Imbalance:
-    """A set, wait, get or release that the run has found without its partner."""
-
-    site: Site
-    key: Key
-    is_left: bool = False
-    """A flag or semaphore that is still set at the end."""
 
 
 class Halves:
@@ -88,8 +76,8 @@ class Halves:
             if its_pipe is pipe:
                 yield before(self.program, early, text)
         for block, here in ancestors(op):
-            following = _works(block, pipe)
-            behind = [work for work in following if _comes_before(here, work)]
+            following = works(block, pipe)
+            behind = [work for work in following if comes_before(here, work)]
             yield from (before(self.program, work, text) for work in behind[:1])
             if _is_in_loop(block):
                 yield from (before(self.program, work, text) for work in following[:1])
@@ -101,11 +89,11 @@ class Halves:
         if text is None:
             return
         for block, here in ancestors(op):
-            works = _works(block, pipe)
-            ahead = [work for work in works if _comes_before(work, here)]
+            found = works(block, pipe)
+            ahead = [work for work in found if comes_before(work, here)]
             yield from (after(self.program, work, text) for work in ahead[-1:])
             if _is_in_loop(block):
-                yield from (after(self.program, work, text) for work in works[-1:])
+                yield from (after(self.program, work, text) for work in found[-1:])
         yield before(self.program, op, text)
 
     def _drains(self, left: list[tuple[Operation, Key]]) -> Iterator[tuple[Edit, ...]]:
@@ -131,20 +119,18 @@ class Halves:
         text, block = self._partner(op), op.parent_block()
         if text is None or block is None or not isinstance(op, PTOOperation):
             return
-        works = _works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_")))
+        found = works(block, Pipe((op.word("pipe") or "").removeprefix("PIPE_")))
         if op.name in GETS:
-            inside = [work for work in works if _comes_before(op, work)]
+            inside = [work for work in found if comes_before(op, work)]
             yield from (after(self.program, work, text) for work in inside[:2])
         else:
-            inside = [work for work in works if _comes_before(work, op)]
+            inside = [work for work in found if comes_before(work, op)]
             yield from (before(self.program, work, text) for work in inside[:-3:-1])
 
     def _partner(self, op: Operation) -> str | None:
         """An instruction in the words of its partner, which stands on a line of its own."""
-        first = self.program.first_line(op)
-        written = self.program.source.line(first).partition("//")[0].strip()
-        alone = written.startswith(op.name) and self.program.last_line(op) == first
-        return PARTNER[op.name] + written.removeprefix(op.name) if alone and op.name in PARTNER else None
+        text = alone(self.program, op)
+        return PARTNER[op.name] + text.removeprefix(op.name) if text and op.name in PARTNER else None
 
 
 def held(program: Program, site: Site, pipe: Pipe) -> list[tuple[Operation, Pipe]]:
@@ -156,8 +142,8 @@ def held(program: Program, site: Site, pipe: Pipe) -> list[tuple[Operation, Pipe
 def work_behind(op: Operation, pipe: Pipe) -> Operation | None:
     """What a pipe does next in the block of an instruction."""
     block = op.parent_block()
-    works = _works(block, pipe) if block is not None else []
-    return next((work for work in works if _comes_before(op, work)), None)
+    found = works(block, pipe) if block is not None else []
+    return next((work for work in found if comes_before(op, work)), None)
 
 
 def _is_in_loop(block: Block) -> bool:
@@ -175,7 +161,7 @@ def _operands(key: Key) -> str:
     return f'["PIPE_{key.source}", "PIPE_{key.destination}", "EVENT_ID{key.id}"]'
 
 
-def _works(block: Block, pipe: Pipe) -> list[Operation]:
+def works(block: Block, pipe: Pipe) -> list[Operation]:
     """The operations of a block in which this pipe has something to do."""
     return [op for op in block.ops if any(_is_work(inner.name, pipe) for inner in op.walk())]
 
@@ -186,11 +172,3 @@ def _is_work(name: str, pipe: Pipe) -> bool:
     if record is None or record.timing == "sync":
         return False
     return record.pipe is pipe and (pipe is not Pipe.S or name in (LoadScalar.name, StoreScalar.name))
-
-
-def _comes_before(first: Operation, second: Operation) -> bool:
-    """Whether one operation of a block stands before another."""
-    here = first.next_op
-    while here is not None and here is not second:
-        here = here.next_op
-    return here is not None

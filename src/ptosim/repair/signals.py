@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from ptosim.diagnostics import Location
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.effects.sync import signalling
 from ptosim.language.control import For, If
@@ -22,10 +21,13 @@ from ptosim.language.operation import PTOOperation, core_of
 from ptosim.language.scope import Section, SectionCube
 from ptosim.language.sync import SetFlag, WaitFlag
 from ptosim.language.system import GetSubblockIdx
+from ptosim.repair.places import comes_before
+from ptosim.repair.proposal import Proposal
+from ptosim.repair.used import Taken
+from ptosim.sanitize.alike import DEEPEST, run_alike, way
 from ptosim.sanitize.conflict import Conflict, Party
-from ptosim.sanitize.edit import Edit, Proposal, after, before
-from ptosim.sanitize.program import Program, ancestors, launched
-from ptosim.sanitize.used import Taken
+from ptosim.sanitize.edit import Edit, after, before
+from ptosim.sanitize.program import Program
 
 SEMAPHORES = 16
 OFFSET = 16
@@ -33,8 +35,6 @@ OFFSET = 16
 SIGNALLING = frozenset({Pipe.FIX, Pipe.MTE1, Pipe.MTE2, Pipe.MTE3, Pipe.V})
 HELPER = {"aic": Pipe.FIX, "aiv0": Pipe.MTE3, "aiv1": Pipe.MTE3}
 """The pipe that signals for S, which cannot."""
-DEEPEST = 8
-"""How far values of two programs are followed when they are compared."""
 
 FreeEvent = Callable[[Pipe, Pipe, Taken], int | None]
 
@@ -58,16 +58,6 @@ class _Exchange:
     put: tuple[str, ...]
     take: tuple[str, ...]
     relay: tuple[str, ...] = ()
-
-
-def loops_alike(program: Program, first: Location | None, second: Location | None) -> int:
-    """How many loops around two instructions of different cores are run alike, from the outermost one on."""
-    ops = program.operation(first), program.operation(second)
-    if ops[0] is None or ops[1] is None:
-        return 0
-    ways = [[op for op in _way(op) if isinstance(op, For)] for op in ops if op is not None]
-    pairs = list(zip(*ways, strict=False))
-    return next((depth for depth, (one, other) in enumerate(pairs) if not _alike(one, other)), len(pairs))
 
 
 class Signals:
@@ -159,7 +149,7 @@ class Signals:
         ops = self.program.operation(first.site.location), self.program.operation(second.site.location)
         if ops[0] is None or ops[1] is None:
             return None
-        ways = _way(ops[0]), _way(ops[1])
+        ways = way(ops[0]), way(ops[1])
         walks = self._walk(first, ways[0], ways[1]), self._walk(second, ways[1], ways[0])
         depth = min(most, *(len(side.loops) for side in walks))
         one, other = self._walk(first, ways[0], ways[1], depth), self._walk(second, ways[1], ways[0], depth)
@@ -175,7 +165,7 @@ class Signals:
                 continue
             if isinstance(op, If) and self.direct and _chooses_core(op):
                 alone = True
-            elif isinstance(op, For) and len(loops) < min(len(others), most) and _alike(op, others[len(loops)]):
+            elif isinstance(op, For) and len(loops) < min(len(others), most) and run_alike(op, others[len(loops)]):
                 loops = (*loops, op)
             else:
                 return _Side(party, op, loops, alone)
@@ -189,7 +179,7 @@ class Signals:
         while block is not None:
             places.append(block)
             loop = next(loops, None)
-            found = next((op for op in block.ops if loop and isinstance(op, For) and _alike(op, loop)), None)
+            found = next((op for op in block.ops if loop and isinstance(op, For) and run_alike(op, loop)), None)
             block = found.body.block if found is not None else None
         return tuple(places)
 
@@ -228,16 +218,9 @@ def _is_carried(conflict: Conflict, first: _Side, second: _Side) -> bool:
     if not first.loops:
         return False
     if first.loops == second.loops:
-        return not _comes_before(first.op, second.op)
+        return not comes_before(first.op, second.op)
     loops, depth = (conflict.first and conflict.first.loops) or (), len(first.loops)
     return not conflict.reads_too_early and loops[:depth] != conflict.loops[:depth]
-
-
-def _comes_before(first: Operation, second: Operation) -> bool:
-    block = first.parent_block()
-    if block is None or block is not second.parent_block() or first is second:
-        return False
-    return next(op for op in block.ops if op in (first, second)) is first
 
 
 def _ids(side: _Side, number: int) -> tuple[int, ...]:
@@ -260,11 +243,6 @@ def _written(op: Operation) -> int | None:
     return None
 
 
-def _way(op: Operation) -> list[Operation]:
-    """From the outermost block of the program to what the scalar unit issues."""
-    return [step for _, step in reversed(ancestors(launched(op)))]
-
-
 def _cube_block(op: Operation) -> Block | None:
     if isinstance(op, SectionCube):
         return op.body.block
@@ -279,24 +257,3 @@ def _comes_from(value: SSAValue, name: str, depth: int) -> bool:
     if not isinstance(value, OpResult) or not depth:
         return False
     return value.op.name == name or any(_comes_from(operand, name, depth - 1) for operand in value.op.operands)
-
-
-def _alike(loop: For, other: For) -> bool:
-    """Whether two loops run equally often."""
-    bounds = zip((loop.lb, loop.ub, loop.step), (other.lb, other.ub, other.step), strict=True)
-    return loop is other or all(_equal(one, another, DEEPEST) for one, another in bounds)
-
-
-def _equal(one: SSAValue, other: SSAValue, depth: int) -> bool:
-    """Whether two values, perhaps of two functions, are computed alike from the arguments of the kernel."""
-    if one is other:
-        return True
-    if isinstance(one, BlockArgument) and isinstance(other, BlockArgument):
-        owners = one.block.parent_op(), other.block.parent_op()
-        return one.index == other.index and all(isinstance(owner, Function) for owner in owners)
-    if not isinstance(one, OpResult) or not isinstance(other, OpResult) or not depth or one.op.name != other.op.name:
-        return False
-    if one.op.regions or (one.op.properties, one.op.attributes) != (other.op.properties, other.op.attributes):
-        return False
-    pairs = zip(one.op.operands, other.op.operands, strict=True)
-    return all(_equal(ours, theirs, depth - 1) for ours, theirs in pairs)

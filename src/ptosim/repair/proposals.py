@@ -10,8 +10,10 @@ buffers first. Whether a proposal is any good is for a trial to say.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, product
 
 from xdsl.ir import Block, Operation
@@ -20,16 +22,22 @@ from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Pipe
 from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.sync import EVENT_IDS, SetFlag, WaitFlag
+from ptosim.repair.additions import additions
+from ptosim.repair.balance import Balance, Change
+from ptosim.repair.halves import Halves, held
+from ptosim.repair.overlap import overlap
+from ptosim.repair.places import Visible, comes_before
+from ptosim.repair.proposal import Proposal
+from ptosim.repair.rehearsal import ORDER
+from ptosim.repair.signal_halves import SignalHalves
+from ptosim.repair.signals import Signals
+from ptosim.repair.used import Taken, UsedIds
+from ptosim.repair.variants import Variants
+from ptosim.repair.written import read
 from ptosim.sanitize.conflict import Conflict, Party
-from ptosim.sanitize.edit import Proposal, after, before
-from ptosim.sanitize.halves import Halves, held
+from ptosim.sanitize.edit import after, before
 from ptosim.sanitize.observation import Observation
-from ptosim.sanitize.overlap import overlap
 from ptosim.sanitize.program import ancestors, launched, outermost_loop
-from ptosim.sanitize.rehearsal import ORDER
-from ptosim.sanitize.signal_halves import SignalHalves
-from ptosim.sanitize.signals import Signals
-from ptosim.sanitize.used import Taken, UsedIds
 
 
 @dataclass(frozen=True)
@@ -49,13 +57,16 @@ class Proposals:
         self.program = observation.program
         self.used = UsedIds(self.program, observation.flags)
         self.signals = Signals(self.program, observation.semaphores, self.used.free_event)
+        self.balance = Balance(observation)
+        self.variants = Variants(self.balance)
+        self.visible = Visible(self.program)
         self.halves = Halves(self.program, observation.imbalances)
         self.signal_halves = SignalHalves(self.program, observation.imbalances)
         self._held = list(chain.from_iterable(map(self._too_early, observation.found)))
 
     def propose(self, number: int, taken: Taken) -> Iterator[Proposal]:
-        """For a finding, by its number, the least edits first; nothing where no edit is known. Ids that other edits
-        have taken are left alone."""
+        """Lines to add for a finding, by its number, the fewest first; nothing where none are known. Ids that other
+        edits have taken are left alone."""
         found = self.observation.found[number]
         if isinstance(found, Conflict):
             if found.kind == "race":
@@ -67,11 +78,69 @@ class Proposals:
         elif found.location in self.observation.endings and found.kind == "lint":
             yield Proposal((self.observation.endings[found.location],))
 
+    def lines(self, number: int) -> Iterator[Proposal]:
+        """Single lines that may be all that is wrong, given the gravest finding; each once, the likeliest first."""
+        seen: set[Proposal] = set()
+        for each in self._lines(number):
+            if each not in seen and all(map(self.visible.allows, each.edits)):
+                seen.add(each)
+                yield each
+
+    def _lines(self, number: int) -> Iterator[Proposal]:
+        """One that is there twice, the missing half of a pair, one that was written wrongly, stands wrongly, or is too
+        much."""
+        variants, balance = self.variants, self.balance
+        halves = [
+            each for each in self._halves(self._too_early(self.observation.found[number])) if len(each.edits) == 1
+        ]
+        ranked = {rank: [each for each in halves if self._rank(each) == rank] for rank in range(4)}
+        added = self.propose(number, frozenset())
+        new = [each for each in added if len(each.edits) == 1 and not each.reason and each not in halves]
+        yield from variants.repetitions()
+        yield from variants.computed()
+        yield from variants.turned(self._blamed) if not balance.is_whole else ()
+        yield from ranked[0]
+        yield from additions(balance)
+        yield from variants.replacements(0)
+        yield from variants.moves(self._concerned) if balance.off else new
+        yield from ranked[1] if not balance.is_whole else ()
+        yield from variants.deletions(0)
+        yield from new if balance.off else variants.moves(self._concerned)
+        yield from ranked[2]
+        for rank in (2,) if balance.is_whole else (1, 2):
+            yield from variants.replacements(rank)
+
     def _halves(self, own: list[tuple[Operation, Pipe]]) -> Iterator[Proposal]:
         """The missing half of a pair, first in front of what a finding itself says to be too early."""
         early = list(dict.fromkeys((*own, *self._held)))
         yield from self.halves.proposals(early)
         yield from self.signal_halves.proposals(early)
+
+    def _rank(self, proposal: Proposal) -> int:
+        """How promising lines to be added are."""
+        change: Change | None = Counter()
+        for edit in proposal.edits:
+            words = read(edit.text)
+            foretold = self.balance.foretold(words, edit.block) if words else None
+            change = None if change is None or foretold is None else Counter(change)
+            if change is not None and foretold is not None:
+                change.update(foretold)
+        return self.balance.rank(change)
+
+    @cached_property
+    def _blamed(self) -> set[Operation]:
+        """What the run has found without its partner."""
+        ops = [self.program.operation(each.site.location) for each in self.observation.imbalances]
+        return {op for op in ops if op is not None}
+
+    @cached_property
+    def _concerned(self) -> set[Operation]:
+        """What takes part in the findings, and what stands around it."""
+        findings = self.observation.findings
+        places = [place for each in findings for place in (each.location, *(one.location for one in each.related))]
+        places += [each.site.location for each in self.observation.imbalances]
+        ops = [op for place in places if (op := self.program.operation(place)) is not None]
+        return {step for op in ops for _, step in ancestors(op)}
 
     def advice(self, conflict: Conflict) -> str | None:
         """What can be said where no edit is known to help."""
@@ -141,7 +210,7 @@ class Proposals:
         operands = f'["PIPE_{first.pipe}", "PIPE_{second.pipe}", "EVENT_ID{event}"]'
         put, take = f"{SetFlag.name}{operands}", f"{WaitFlag.name}{operands}"
         edits = [after(self.program, meeting.first, put), before(self.program, meeting.second, take)]
-        loop = None if _comes_before(meeting.first, meeting.second) else outermost_loop(meeting.first)
+        loop = None if comes_before(meeting.first, meeting.second) else outermost_loop(meeting.first)
         if loop is not None:
             edits = [
                 before(self.program, loop, f"{put}  // prime"),
@@ -179,14 +248,6 @@ def _joined(several: tuple[Proposal, ...]) -> Proposal:
     """All of them at once."""
     edits = tuple(dict.fromkeys(chain.from_iterable(each.edits for each in several)))
     return Proposal(edits, several[0].reason, frozenset(chain.from_iterable(each.takes for each in several)))
-
-
-def _comes_before(first: Operation, second: Operation) -> bool:
-    """Whether one operation of a block stands before another."""
-    here = first.next_op
-    while here is not None and here is not second:
-        here = here.next_op
-    return here is second and first is not second
 
 
 def _fence_class(side: Party) -> str:

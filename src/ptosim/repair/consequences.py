@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ptosim.diagnostics import Diagnostic
+from ptosim.diagnostics import Diagnostic, Replacement
+from ptosim.repair.proposals import Proposals
+from ptosim.repair.rehearsal import Identity, identity
+from ptosim.repair.search import Step
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.observation import Observation
-from ptosim.sanitize.proposals import Proposals
-from ptosim.sanitize.rehearsal import Identity, identity
-from ptosim.sanitize.repair import Step
 
 HERE_ONLY = "the hint was tried at this size only: no larger one was found that the kernel admits"
 LOST = frozenset(("undrained", "double-set"))
@@ -42,9 +42,16 @@ def mended(
             leading = observation.findings[numbers[0]]
             notes = (*leading.notes, *((HERE_ONLY,) if is_here_only else ()))
             hint = _hint(observation.found[numbers[0]], step, proposals)
-            result.append(replace(leading, hint=hint, notes=notes, consequences=consequences))
+            edits = _replacements(observation, step)
+            result.append(replace(leading, hint=hint, notes=notes, consequences=consequences, edits=edits))
         result += (replace(observation.findings[each], hint=step.proposal.hint) for each in numbers if each in beside)
     return result
+
+
+def _replacements(observation: Observation, step: Step) -> tuple[Replacement, ...]:
+    """What the hint says, for those who carry it out."""
+    lines = observation.program.source.text.split("\n")
+    return tuple(each for edit in step.proposal.edits for each in edit.replacements(lines))
 
 
 def _hint(found: Conflict | Diagnostic, step: Step, proposals: Proposals) -> str:

@@ -13,8 +13,8 @@ from ptosim.diagnostics import Diagnostic, Location
 from ptosim.sanitize.edit import Edited
 from ptosim.sanitize.observation import Observation
 
-MOST = 16
-"""So many edited texts are checked at this size for one report; four times as many are read, for some do not load."""
+UNREAD = 4
+"""So many times as many texts are read as are checked, for some do not load."""
 GROWTH = 3
 """A launch is larger when a block issues so many times the instructions."""
 
@@ -39,6 +39,8 @@ class Trials:
     """On all blocks that were asked for, where these are more."""
     larger: Sequence[Sequence[Trial]] = ()
     """At larger ones: ways to enlarge the launch, the most promising first, each with growing sizes."""
+    proof: Callable[[str], bool | None] | None = None
+    """Whether a text is in order for every size and branch; None where that is undecided."""
 
 
 def identity(finding: Diagnostic, text: Edited | None = None) -> Identity:
@@ -54,24 +56,47 @@ def identity(finding: Diagnostic, text: Edited | None = None) -> Identity:
 
 
 class Rehearsal:
-    """The trials of one report. It remembers what it has tried, and stops after so many."""
+    """The trials of one report. It remembers what it has tried, and stops after as many as it was granted."""
 
     def __init__(self, trials: Trials) -> None:
         self.trials = trials
         self.runs = 0
+        self.reads = 0
         self.is_larger = False
         """Whether a larger launch was found that the kernel admits."""
         self._tried: dict[str, Observation | None] = {}
+        self._proofs: dict[str, bool | None] = {}
         self._larger: Trial | None = None
         self._searched = False
+        self._runs = self._reads = 0
+
+    def grant(self, runs: int) -> None:
+        """From here on so many more texts may be checked."""
+        self._runs, self._reads = self.runs + runs, self.reads + UNREAD * runs
+
+    @property
+    def is_spent(self) -> bool:
+        return self.runs >= self._runs or self.reads >= self._reads
 
     def here(self, text: str) -> Observation | None:
         """What a check of a text shows in the blocks that findings are about; None where it does not load, and when
         enough were tried."""
-        if text not in self._tried and self.runs < MOST and len(self._tried) < 4 * MOST:
+        if text not in self._tried and not self.is_spent:
             self._tried[text] = self.trials.part(text)
+            self.reads += 1
             self.runs += self._tried[text] is not None
         return self._tried.get(text)
+
+    def proof(self, text: str) -> bool | None:
+        """Whether a text that holds at two sizes does so at every other."""
+        if text not in self._proofs:
+            self._proofs[text] = self.trials.proof(text) if self.trials.proof else None
+        return self._proofs[text]
+
+    def left(self, text: str) -> tuple[Diagnostic, ...]:
+        """What a check of a text has shown that is more than a remark."""
+        seen = self._tried.get(text)
+        return tuple(finding for finding in seen.findings if not is_remark(finding)) if seen else ()
 
     def holds(self, text: str) -> bool:
         """Whether a text that is clean where there were findings, but for remarks, is so in all blocks, and at a larger
@@ -104,6 +129,11 @@ class Rehearsal:
             if kept[0] is not None:
                 break
         return kept
+
+
+def is_remark(finding: Diagnostic) -> bool:
+    """Whether a text may keep it: a warning that has nothing to do with order."""
+    return finding.severity == "warning" and finding.kind not in ORDER
 
 
 def _is_disordered(observation: Observation) -> bool:

@@ -14,9 +14,9 @@ from ptosim.diagnostics import Location
 from ptosim.language.control import For
 from ptosim.language.pointer import AddPtr, CastPtr
 from ptosim.language.types import PtrType
+from ptosim.repair.values import possible
 from ptosim.sanitize.conflict import Conflict
 from ptosim.sanitize.program import Program
-from ptosim.sanitize.values import possible
 
 DEEPEST = 32
 """How far a pointer is followed."""

@@ -1,0 +1,94 @@
+"""What a native check costs, as a multiple of the plain native run, and how much longer such a kernel compiles.
+
+Processor time of both, in turns: a check runs on all cores, a plain run on one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ptosim
+from benchmarks.examples import EXAMPLES, launch
+from benchmarks.kernels import ABS, ADD, EXP, softmax, tiled
+from benchmarks.measure import in_turns
+from ptosim.native.compilation import compile_kernel, compile_sieve
+
+LIMIT = 2.0
+LIMIT_OF_TAILS = 2.5
+LIMIT_OF_COMPILING = 2.5
+BLOCKS = 16
+ROUNDS = 15
+
+
+class Case(NamedTuple):
+    """A kernel with its arguments."""
+
+    name: str
+    kernel: ptosim.Kernel
+    arguments: tuple[Any, ...]
+    grid: int
+    limit: float = LIMIT
+
+
+def table(quick: bool) -> list[dict[str, Any]]:
+    """All rows, printed as they come."""
+    print()
+    return [row for case in _cases(1 << 20 if quick else 1 << 22) for row in _rows(case)]
+
+
+def _rows(case: Case) -> Iterator[dict[str, Any]]:
+    kernel, arguments, grid = case.kernel, case.arguments, case.grid
+    run, checked = in_turns(
+        partial(kernel, *arguments, grid=grid, threads=1),
+        partial(ptosim.check, kernel, *arguments, grid=grid),
+        rounds=ROUNDS,
+        clock=process_time,
+    )
+    yield _row(f"check {case.name}", checked / run, case.limit, "run")
+    module, program = kernel.module.executable, kernel.program
+    plain, sieve = in_turns(
+        partial(compile_kernel, module, program, False),
+        partial(compile_sieve, module, program),
+        rounds=1,
+        clock=process_time,
+    )
+    yield _row(f"compile {case.name}", sieve / plain, LIMIT_OF_COMPILING, "plain")
+
+
+def _row(name: str, ratio: float, limit: float, relative_to: str) -> dict[str, Any]:
+    verdict = "ok" if ratio <= limit else "MISSED"
+    print(f"{name:34} {ratio:6.2f} x {relative_to:7} limit {limit:.1f} {verdict}", flush=True)
+    return {"name": name, "ratio": ratio, "limit": limit}
+
+
+def _cases(elements: int) -> Iterator[Case]:
+    x, y, z = (np.random.default_rng(seed).normal(size=elements).astype(np.float32) for seed in range(3))
+    for name, operation, inputs, shape in (
+        ("abs", ABS, 1, (32, 32)),
+        ("abs", ABS, 1, (64, 128)),
+        ("add", ADD, 2, (32, 32)),
+        ("add", ADD, 2, (64, 128)),
+        ("exp", EXP, 1, (64, 128)),
+    ):
+        kernel = ptosim.load(tiled(operation, inputs, *shape)).kernel()
+        tiles = elements // (BLOCKS * shape[0] * shape[1])
+        yield Case(f"{name} {shape[0]}x{shape[1]}", kernel, (*(x, y)[:inputs], z, tiles), BLOCKS)
+    yield Case("softmax 32x128", ptosim.load(softmax()).kernel(), (x, z, elements // 128), BLOCKS)
+    for name, sizes, limit in (
+        ("softmax", {"rows": elements // 128}, LIMIT),
+        ("layer_norm", {"rows": elements // 512, "columns": 512}, LIMIT),
+        ("layer_norm", {"rows": elements // 300, "columns": 300}, LIMIT_OF_TAILS),
+    ):
+        launched = launch(name, **sizes)
+        kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+        shown = " ".join(f"{key}={value}" for key, value in sizes.items())
+        yield Case(f"{name} {shown}", kernel, tuple(launched.arguments), launched.grid, limit)
+
+
+if __name__ == "__main__":
+    table(quick=True)

@@ -1,0 +1,59 @@
+"""What both engines ask of an operation when they bind the parameters of its function.
+
+How a value looks is each engine's own matter: text of Python here, IR there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal, NamedTuple
+
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.diagnostics import Location
+from ptosim.effects.catalogue import effects
+from ptosim.effects.element import Element
+from ptosim.effects.names import Pipe
+from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
+from ptosim.language.parser import ParsedModule
+from ptosim.language.types import MaskType, VregType, element_of
+
+
+class Standing(NamedTuple):
+    """Where an operation stands, in the order of `machine.entry.Site`."""
+
+    name: str
+    location: Location | None
+    pipe: Pipe
+    """Its queue; V for a scope, S for what the scalar unit does itself."""
+    scope: Location | None
+    number: int
+    served: str
+
+
+def standing(parsed: ParsedModule, op: Operation) -> Standing:
+    """Name, place, pipe and provenance of an operation."""
+    record, scope = effects().get(op.name), enclosing_scope(op)
+    return Standing(
+        op.name,
+        parsed.location(op),
+        record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
+        parsed.location(scope) if scope is not None else None,
+        parsed.numbers.get(op, -1),
+        parsed.served(op),
+    )
+
+
+def element_for(op: Operation, which: Literal["element", "result_element"]) -> Element:
+    """The element type that a function calls `element`: of the first register, else of the first other value."""
+    types = [value.type for value in (op.results if which == "result_element" else (*op.operands, *op.results))]
+    registers = [type_ for type_ in types if isinstance(type_, VregType)]
+    others = [type_ for type_ in types if not isinstance(type_, MaskType)]
+    return element_of((registers or others)[0])
+
+
+def zeroing_mask(op: Operation, parameters: Collection[str]) -> SSAValue | None:
+    """The mask that clears inactive result lanes, where the function of the instruction does not deal with it."""
+    if not isinstance(op, PTOOperation) or "mask" not in op.operand_roles or {"mask", "active"} & set(parameters):
+        return None
+    return next(iter(op.segment("mask")), None)

@@ -1,0 +1,191 @@
+"""The arithmetic of the pipes, written once: when the scalar unit has issued something, when a pipe starts, what a wait
+costs. `timing` evaluates it on Python ints, the native engine on values of its IR.
+
+A moment is a time, and the row of the recording whose end led to it (NOTHING: none did). All is built from +,
+comparison and the choice between two quantities (effects/geometry.py). What is written down about it is for each engine
+to do.
+
+The times of a core that compiled code shares with this package are words of a page (`Core.words` has its flags):
+    FIGURES                      latencies of the target, in the order of `Figure`
+    FREE + 2*pipe                until when the pipe, or the scalar unit, is busy: time and row; pipes numbered by SLOT
+    BUSY, WAITING + pipe         its cycles so far
+    PLACE                        the number of the core in its cluster
+    PATH_HASH, PATH_LENGTH       of the path that the entry which runs has taken so far,
+    PATH                         and the address of its items, PATH_ITEMS at most
+    TOUCHED, TOUCHES             the address of what the entry that ran last has touched, as in the log, and how many
+    LOG, ROUTINES                addresses of the log and of what compiled code calls
+    FIRST + part                 the number of the first record of the block
+    TOKENS + 4*word              what the flag, token or release of a sync word tells: time, row and head of its set
+Words that all cores of a cluster share, the log:
+    3*part                       of each `Part` the number of its next record, the first that has no room, and where
+                                 record 0 would lie
+    PRICES, PRICES_MASK          the table of prices, and its size less one
+    BARRIERS                     not 0: a barrier was met
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import Any
+
+from ptosim.effects.geometry import select
+from ptosim.effects.names import Pipe
+from ptosim.machine.sync import CORE_WORDS, PIPES
+
+NOTHING = -1
+"""Stands for "no row" where a row is named."""
+
+S = 0
+"""The slot of the scalar unit."""
+
+PIPE_ORDER: tuple[Pipe, ...] = (Pipe.S, Pipe.MTE2, Pipe.MTE1, Pipe.V, Pipe.M, Pipe.FIX, Pipe.MTE3)
+"""The pipes in the order of the data: where several have something to tell, they are heard in it."""
+
+
+Moment = tuple[Any, Any]
+"""A time, and the row whose end led to it. Plain tuples: every entry of an observed run makes some."""
+
+BEGIN: Moment = (0, NOTHING)
+
+
+# --- rules ----------------------------------------------------------------------------------------------------------
+
+
+def counted(unit: Moment, operations: Any, scalar: Any) -> Moment:
+    """The scalar unit after so many operations."""
+    time, row = unit
+    return time + operations * scalar, row
+
+
+def ready(free: Moment, issued: Moment) -> tuple[Moment, Any]:
+    """When a pipe gets to an entry, and whether it was the pipe that was late, rather than the scalar unit."""
+    by_pipe = free[0] >= issued[0]
+    return _choice(by_pipe, free, issued), by_pipe
+
+
+def seen(signal: Moment, hop: Any) -> Moment:
+    """When a wait can see a signal."""
+    time, row = signal
+    return time + hop, row
+
+
+def is_held(since: Any, signal: Moment) -> Any:
+    """Whether something that could go on at a time stands still until it sees the signal."""
+    return signal[0] > since
+
+
+def last(moments: Iterable[Moment]) -> Moment:
+    """The latest, of equal ones that with the later row."""
+    found, *others = moments
+    for other in others:
+        is_later = (other[0] > found[0]) | ((other[0] == found[0]) & (other[1] > found[1]))
+        found = _choice(is_later, other, found)
+    return found
+
+
+def _choice(condition: Any, chosen: Moment, otherwise: Moment) -> Moment:
+    if isinstance(condition, bool):  # of ints; every entry of an observed run passes here
+        return chosen if condition else otherwise
+    return select(condition, chosen[0], otherwise[0]), select(condition, chosen[1], otherwise[1])
+
+
+# --- the log --------------------------------------------------------------------------------------------------------
+
+
+class Part(IntEnum):
+    """Parts of a log."""
+
+    ROWS = 0
+    POOL = 1
+    """Operands, a word each."""
+    SIGNALS = 2
+    TOUCHES = 3
+    """Of each access of a row to a UB, its lowest byte and one past its highest (0: it did not happen). Above ROW_BITS
+    of the first, whether it writes, and 2 * (1 + place) of the core whose UB it is, if not its own; above HIGH_BITS of
+    the second, the row."""
+    CORES = 4
+    """What a core leaves at the end of a block."""
+
+
+NEXT, END, BASE = range(3)
+"""The words of a part."""
+PRICES = 3 * len(Part)
+PRICES_MASK = PRICES + 1
+BARRIERS = PRICES + 2
+LOG_WORDS = PRICES + 3
+
+PRICE_WORDS = 4
+"""Key, cycles, number."""
+
+
+class End(IntEnum):
+    """The record of a core at the end of a block; behind it busy and waiting cycles by pipe."""
+
+    BLOCK = 0
+    PLACE = 1
+    FIRST = 2
+    """The number of the first record of each part before CORES."""
+    TIME = 6
+    LAST = 7
+    """The row that its pipes ended with, if they ended after its scalar unit;"""
+    SCALAR_LAST = 8
+    """the row that its scalar unit last came out of,"""
+    SCALAR_TIME = 9
+    """and when that ended."""
+    SUMS = 10
+
+
+WIDTHS = {Part.ROWS: 4, Part.POOL: 1, Part.SIGNALS: 4, Part.TOUCHES: 2, Part.CORES: End.SUMS + 2 * PIPES}
+"""Words of a record."""
+
+# --- the page of a core ---------------------------------------------------------------------------------------------
+
+
+class Figure(IntEnum):
+    """Latencies, as words of a page."""
+
+    SCALAR = 0
+    FLAG = 1
+    BARRIER = 2
+
+
+FREE = 8
+BUSY = FREE + 2 * PIPES
+WAITING = BUSY + PIPES
+PLACE = WAITING + PIPES
+PATH_HASH = PLACE + 1
+PATH_LENGTH = PLACE + 2
+PATH = PLACE + 3
+TOUCHED = PLACE + 4
+TOUCHES = PLACE + 5
+LOG = PLACE + 6
+ROUTINES = PLACE + 7
+ROUTINE_ROOM = 16
+FIRST = ROUTINES + ROUTINE_ROOM
+TOKENS = FIRST + Part.CORES
+TOKEN_WORDS = 4
+PAGE_WORDS = TOKENS + TOKEN_WORDS * CORE_WORDS
+
+PATH_ITEMS = 1 << 16
+HIGH_BITS = 24
+MOST_TOUCHES = 1 << 12
+"""Accesses of one entry that are told apart."""
+
+# --- rows -----------------------------------------------------------------------------------------------------------
+
+# A head, the low bits of the first word of a row: the operation, the pipe, and what the row is.
+PIPE_SHIFT = 24
+LINK_SHIFT = 28
+WAIT_BIT = 1 << 30
+CORE_SHIFT = 32
+DETAIL_SHIFT = 40
+ROW_BITS = 40
+ROW_MASK = (1 << ROW_BITS) - 1
+"""Of the second word of a row, the row before it; for a wait the operation that set the signal is above."""
+SITE_MASK = (1 << PIPE_SHIFT) - 1
+
+
+def head(site: int, pipe: int) -> int:
+    """How a row names its operation and its pipe."""
+    return site | pipe << PIPE_SHIFT

@@ -1,0 +1,26 @@
+"""The functions behind a page of times, by number. Those of compiled code are in timekeeping.py, the others in
+stopwatch.py."""
+
+from enum import IntEnum
+
+
+class Routine(IntEnum):
+    """What compiled code finds behind ROUTINES of a page."""
+
+    WORK = 0
+    SET = 1
+    WAIT = 2
+    GET = 3
+    BARRIER = 4
+    DRAIN = 5
+    BEGIN = 6
+    END = 7
+    FENCE = 8
+    PRICE = 9
+    """Of the run time: the address of a price (page, work, key, words), or 0 where the run must end."""
+    ROOM = 10
+    """Of the run time: makes room in a part of the log (log, its word)."""
+
+
+SYMBOLS = {routine: f"time_{routine.name.lower()}" for routine in Routine if routine < Routine.PRICE}
+"""The functions below, by name."""

@@ -1,0 +1,283 @@
+"""The run time's part in a profile: pages of times, the log that compiled code writes, and what it asks for.
+
+A log is written by one worker, whose cores take turns. Its parts grow by chunks of memory; where one ends, compiled
+code asks for the next. Chunks and prices are kept from launch to launch (`Supplies`): memory that a process has not
+touched before costs as much as writing to it. What prices are is said by whoever starts the run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from threading import Lock
+
+from ptosim.machine import moments
+from ptosim.machine.entry import Key
+from ptosim.machine.moments import Figure, Part
+from ptosim.machine.observer import Observer
+from ptosim.machine.sync import CORE_WORDS
+from ptosim.native.context import WORD_BYTES, Status
+from ptosim.native.cores import Cluster
+from ptosim.native.observe.routines import SYMBOLS, Routine
+from ptosim.native.resident import resident
+
+_Price = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+_Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
+
+CHUNKS = {Part.ROWS: 1 << 16, Part.POOL: 1 << 18, Part.SIGNALS: 1 << 16, Part.TOUCHES: 1 << 17, Part.CORES: 1 << 12}
+"""Records of a chunk."""
+FIRST_PRICES = 1 << 10
+_ALL = (1 << 64) - 1
+
+Words = ctypes.Array[ctypes.c_int64]
+Price = Callable[[int, Sequence[int], int], tuple[int, int]]
+"""Of a work, its path and the address of its words: the cycles, and a number for what else there is to say."""
+
+
+def _memory(words: int) -> Words:
+    return (ctypes.c_int64 * words)()
+
+
+class Supplies:
+    """What the launches of one kernel on one target leave to each other."""
+
+    def __init__(self, price: Price, works: Mapping[int, int]) -> None:
+        self.lock = Lock()
+        self._price = price
+        self._works = works  # by operation
+        self._keys: dict[tuple[Key, int], int] = {}
+        self._chunks: dict[Part, list[Words]] = {part: [] for part in Part}
+        self._paths: list[Words] = []
+        self._prices: dict[int, tuple[int, int]] = {}
+        self._tables: list[Words] = []  # the older ones as well: compiled code may be reading
+        self._new_table(FIRST_PRICES)
+
+    def chunk(self, part: Part) -> Words:
+        try:
+            return self._chunks[part].pop()
+        except IndexError:
+            return _memory(CHUNKS[part] * moments.WIDTHS[part])
+
+    def path(self) -> Words:
+        """Room for the path of an entry, and for what it touches."""
+        try:
+            return self._paths.pop()
+        except IndexError:
+            return _memory(moments.PATH_ITEMS + 2 * moments.MOST_TOUCHES)
+
+    def take_back(self, chunks: Mapping[Part, Sequence[Words]], paths: Iterable[Words]) -> None:
+        for part, given in chunks.items():
+            self._chunks[part] += given
+        self._paths += paths
+
+    # --- prices -------------------------------------------------------------------------------------------------------
+
+    @property
+    def table(self) -> tuple[int, int]:
+        """The address of the prices, and how many there is room for."""
+        return ctypes.addressof(self._tables[-1]), len(self._tables[-1]) // moments.PRICE_WORDS
+
+    def enter(self, key: int, work: int, path: Sequence[int], words: int) -> int:
+        """Find a price out and put it into the table; the address of its place."""
+        with self.lock:
+            self._prices[key] = price = self._price(work, path, words)
+            _, size = self.table
+            if 2 * len(self._prices) > size:
+                self._new_table(2 * size)
+            return self._place(key, price)
+
+    def find(self, operation: int, path: Sequence[int], words: int) -> tuple[int, int]:
+        """The price of an entry of an operation that the machine has run."""
+        with self.lock:
+            return self._price(self._works[operation], path, words)
+
+    def key(self, key: Key, hop: int) -> int:
+        """A number for a signal that is no sync word of a core, behind those that are."""
+        with self.lock:
+            return self._keys.setdefault((key, hop), CORE_WORDS + len(self._keys))
+
+    @property
+    def keys(self) -> Mapping[int, tuple[Key, int]]:
+        """What those numbers stand for: a signal, and the cycles until it is seen."""
+        return {number: told for told, number in self._keys.items()}
+
+    def _new_table(self, size: int) -> None:
+        self._tables.append(_memory(size * moments.PRICE_WORDS))
+        for key, price in self._prices.items():
+            self._place(key, price)
+
+    def _place(self, key: int, price: tuple[int, int]) -> int:
+        """Threads read the table meanwhile: the key comes last."""
+        table, (address, size) = self._tables[-1], self.table
+        place = key & _ALL & size - 1
+        while table[place * moments.PRICE_WORDS] not in (0, key):
+            place = place + 1 & size - 1
+        first = place * moments.PRICE_WORDS
+        table[first + 1], table[first + 2] = price
+        table[first] = key
+        return address + first * WORD_BYTES
+
+
+class Sheet:
+    """The log of one worker."""
+
+    def __init__(self, supplies: Supplies) -> None:
+        self.supplies = supplies
+        self.header = _memory(moments.LOG_WORDS)
+        self.chunks: dict[Part, list[Words]] = {part: [] for part in Part}
+        self.ends: dict[Part, list[int]] = {part: [] for part in Part}
+        """The first record behind each chunk but the last."""
+        self.problem: BaseException | None = None
+        self._pages: dict[str, Words] = {}
+        self._paths: list[Words] = []
+        self._price = _Price(self._asked_price)
+        self._room = _Room(self._asked_room)
+        for part in Part:
+            self._extend(part)
+        self._take_prices()
+
+    # --- called by compiled code, into which nothing may be raised ----------------------------------------------------
+
+    def _asked_room(self, header: int, part: int) -> int:
+        try:
+            self._extend(Part(part))
+        except BaseException as problem:
+            self.problem = problem
+            return Status.STOPPED
+        return Status.DONE
+
+    def _asked_price(self, page: int, work: int, key: int, words: int) -> int:
+        try:
+            place = self.supplies.enter(key, work, self._path(page), words)
+            self._take_prices()
+        except BaseException as problem:
+            self.problem = problem
+            return 0
+        return place
+
+    def _path(self, page: int) -> Sequence[int]:
+        held = (ctypes.c_int64 * moments.PAGE_WORDS).from_address(page)
+        return (ctypes.c_int64 * held[moments.PATH_LENGTH]).from_address(held[moments.PATH])[:]
+
+    def _take_prices(self) -> None:
+        self.header[moments.PRICES], size = self.supplies.table
+        self.header[moments.PRICES_MASK] = size - 1
+
+    # --- records ------------------------------------------------------------------------------------------------------
+
+    def _extend(self, part: Part) -> None:
+        header, words = self.header, 3 * part
+        if self.chunks[part]:
+            self.ends[part].append(header[words + moments.NEXT])
+        self.chunks[part].append(self.supplies.chunk(part))
+        width = moments.WIDTHS[part] * WORD_BYTES
+        header[words + moments.END] = header[words + moments.NEXT] + CHUNKS[part]
+        header[words + moments.BASE] = ctypes.addressof(self.chunks[part][-1]) - header[words + moments.NEXT] * width
+
+    def written(self, part: Part) -> list[memoryview]:
+        """What a part of the log holds, chunk by chunk, as words."""
+        ends = [*self.ends[part], self.header[3 * part + moments.NEXT]]
+        counts = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
+        sizes = [count * moments.WIDTHS[part] for count in counts]
+        return [
+            memoryview(chunk).cast("B").cast("q")[:size] for chunk, size in zip(self.chunks[part], sizes, strict=True)
+        ]
+
+    def give_back(self) -> None:
+        """Nobody will read the log any more."""
+        self.supplies.take_back(self.chunks, self._paths)
+        self.chunks, self._paths = {}, []
+
+    # --- for the machine, and whoever times what it does --------------------------------------------------------------
+
+    def page(self, role: str) -> Words:
+        return self._pages[role]
+
+    def write(self, part: Part, words: Sequence[int]) -> int:
+        """Append a record; its number."""
+        header, place = self.header, 3 * part
+        number = header[place + moments.NEXT]
+        if number >= header[place + moments.END]:
+            self._extend(part)
+        address = header[place + moments.BASE] + number * moments.WIDTHS[part] * WORD_BYTES
+        (ctypes.c_int64 * len(words)).from_address(address)[:] = [_signed(word) for word in words]
+        header[place + moments.NEXT] = number + 1
+        return number
+
+    def price(self, operation: int, role: str, words: Sequence[int]) -> tuple[int, int]:
+        """The cycles of an entry that has just run on a core, and the number of its cost."""
+        page = self._pages[role]
+        held = (ctypes.c_int64 * len(words))(*words)
+        path = self._path(ctypes.addressof(page))
+        page[moments.PATH_HASH] = page[moments.PATH_LENGTH] = 0
+        return self.supplies.find(operation, path, ctypes.addressof(held))
+
+    def touched(self, role: str) -> Sequence[tuple[int, int]]:
+        """What it has touched, as in the log."""
+        page = self._pages[role]
+        held = (ctypes.c_int64 * (2 * page[moments.TOUCHES])).from_address(page[moments.TOUCHED])
+        return list(zip(held[::2], held[1::2], strict=True))
+
+    def key(self, key: Key, hop: int) -> int:
+        """A number for a signal that is no sync word of a core."""
+        return self.supplies.key(key, hop)
+
+    def met_barrier(self) -> None:
+        self.header[moments.BARRIERS] = 1
+
+    # --- pages --------------------------------------------------------------------------------------------------------
+
+    def attach(self, cluster: Cluster, figures: Sequence[int]) -> None:
+        """Prepare the pages of all cores for this log."""
+        code = resident()
+        for place, core in enumerate(cluster.cores.values()):
+            assert core.state is not None
+            page = self._pages[core.role] = (ctypes.c_int64 * moments.PAGE_WORDS).from_address(core.state.address)
+            for figure in Figure:
+                page[figure] = figures[figure]
+            self._paths.append(self.supplies.path())
+            page[moments.PLACE] = place
+            page[moments.LOG] = ctypes.addressof(self.header)
+            page[moments.PATH] = ctypes.addressof(self._paths[-1])
+            page[moments.TOUCHED] = page[moments.PATH] + moments.PATH_ITEMS * WORD_BYTES
+            for routine, symbol in SYMBOLS.items():
+                page[moments.ROUTINES + routine] = code.address(symbol)
+            page[moments.ROUTINES + Routine.PRICE] = ctypes.cast(self._price, ctypes.c_void_p).value or 0
+            page[moments.ROUTINES + Routine.ROOM] = ctypes.cast(self._room, ctypes.c_void_p).value or 0
+
+
+def _signed(word: int) -> int:
+    return (word + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+class Stopwatch:
+    """Times one launch of a kernel. `follow` makes whoever times what the machine does, for a log."""
+
+    def __init__(self, figures: Sequence[int], supplies: Supplies, follow: Callable[[Sheet], Observer]) -> None:
+        self.figures = figures
+        self.supplies = supplies
+        self.follow = follow
+        self.sheets: list[Sheet] = []
+
+    def attach(self, cluster: Cluster) -> Observer:
+        """A cluster takes part in the launch."""
+        with self.supplies.lock:
+            sheet = Sheet(self.supplies)
+        self.sheets.append(sheet)
+        sheet.attach(cluster, self.figures)
+        return self.follow(sheet)
+
+    @property
+    def barriers(self) -> bool:
+        """Whether a barrier was met."""
+        return any(sheet.header[moments.BARRIERS] for sheet in self.sheets)
+
+    def conclude(self) -> None:
+        """Raise what the run was ended by from here."""
+        for sheet in self.sheets:
+            if sheet.problem is not None:
+                raise sheet.problem
+
+    def give_back(self) -> None:
+        for sheet in self.sheets:
+            sheet.give_back()

@@ -1,0 +1,395 @@
+"""What times the events of a run: the functions that compiled code calls when something of a pipe has happened, and
+what they write into the log. Code that all kernels share (native/resident.py); the rules are machine/moments.py.
+
+Each takes the context and says whether the run may go on. A price that is not in the table, and room that has run out,
+are asked for (observe/stopwatch.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ptosim.machine import moments
+from ptosim.machine.moments import End, Figure, Moment, Part, counted, is_held, last, ready, seen
+from ptosim.machine.sync import DONE, PIPES, buffer_word
+from ptosim.native.context import WORD_BYTES, Status, Word
+from ptosim.native.flow import Function, Module
+from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.observe.routines import SYMBOLS, Routine
+
+WAYS = {
+    Routine.WORK: (I64, I64, I64, PTR, I64),
+    Routine.SET: (I64, I64),
+    Routine.WAIT: (I64, I64),
+    Routine.GET: (I64, I64),
+    Routine.BARRIER: (I64,),
+    Routine.DRAIN: (I64,),
+    Routine.BEGIN: (),
+    Routine.END: (),
+    Routine.FENCE: (),
+}
+"""What each takes after the context."""
+
+
+def page_of(f: Function) -> Value:
+    """The page of times."""
+    return f.base(Word.OBSERVED)
+
+
+def call(f: Function, routine: Routine, *arguments: Value) -> None:
+    """Call a routine; go on where it says so."""
+    f.settle()
+    f.leave_with(called(f, routine, *arguments))
+
+
+def called(f: Function, routine: Routine, *arguments: Value) -> Value:
+    """Call a routine; its status."""
+    address = f.once(("routine", routine), lambda: _word(page_of(f), moments.ROUTINES + routine).load(PTR, WORD_BYTES))
+    return f.status_of(address.text, f.context, *arguments)
+
+
+def count(f: Function, operations: int) -> None:
+    """The scalar unit has done so much by itself."""
+    page = page_of(f)
+    _keep(page, moments.S, counted(_free(page, moments.S), operations, _figure(page, Figure.SCALAR)))
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _word(base: Value, number: int | Value) -> Value:
+    return base.at(number * WORD_BYTES)
+
+
+def _load(base: Value, number: int | Value) -> Value:
+    return _word(base, number).load(I64, WORD_BYTES)
+
+
+def _store(base: Value, number: int | Value, value: Value) -> None:
+    _word(base, number).store(value, WORD_BYTES)
+
+
+def _figure(page: Value, figure: Figure) -> Value:
+    return _load(page, figure)
+
+
+def _free(page: Value, pipe: int | Value) -> Moment:
+    place = page.at((pipe << 1) * WORD_BYTES)
+    return _load(place, moments.FREE), _load(place, moments.FREE + 1)
+
+
+def _keep(page: Value, pipe: int | Value, moment: Moment) -> None:
+    place = page.at((pipe << 1) * WORD_BYTES)
+    _store(place, moments.FREE, moment[0])
+    _store(place, moments.FREE + 1, moment[1])
+
+
+def _add(page: Value, table: int, pipe: Value, cycles: Value) -> None:
+    place = _word(page, pipe + table)
+    place.store(place.load(I64, WORD_BYTES) + cycles, WORD_BYTES)
+
+
+def _token(page: Value, word: Value) -> Value:
+    return _word(page, word * moments.TOKEN_WORDS + moments.TOKENS)
+
+
+def _log(page: Value) -> Value:
+    return _word(page, moments.LOG).load(PTR, WORD_BYTES)
+
+
+# --- the log --------------------------------------------------------------------------------------------------------
+
+
+def _when(f: Function, condition: Value, act: Callable[[], None]) -> None:
+    def arm() -> Sequence[Value]:
+        act()
+        return ()
+
+    f.settle()
+    f.choose(condition, arm)
+
+
+def _written(f: Function, page: Value, part: Part, words: Sequence[Value]) -> Value:
+    """Write a record into a part of the log; its number."""
+    number, place = _new(f, page, part, 1)
+    for offset, word in enumerate(words):
+        _store(place, offset, word)
+    return number
+
+
+def _new(f: Function, page: Value, part: Part, count: Value | int) -> tuple[Value, Value]:
+    """The number and the place of so many new records of a part."""
+    log, words = _log(page), 3 * part
+
+    def ask() -> None:
+        address = _word(page, moments.ROUTINES + Routine.ROOM).load(PTR, WORD_BYTES)
+        f.leave_with(f.emit(I32, f"call i32 {address.text}({log}, i64 {int(part)})"))
+
+    _when(f, _load(log, words + moments.NEXT) + count > _load(log, words + moments.END), ask)
+    number = _load(log, words + moments.NEXT)
+    _store(log, words + moments.NEXT, number + count)
+    base = _word(log, words + moments.BASE).load(PTR, WORD_BYTES)
+    return number, base.at(number * (moments.WIDTHS[part] * WORD_BYTES))
+
+
+def _named(page: Value, head: Value) -> Value:
+    """A head that names the core as well."""
+    return head | (_load(page, moments.PLACE) << moments.CORE_SHIFT)
+
+
+def _row(f: Function, page: Value, head: Value, detail: Value, span: tuple[Value, Value], before: Value) -> Value:
+    """Write a row; its number."""
+    first = _named(page, head) | (detail << moments.DETAIL_SHIFT)
+    return _written(f, page, Part.ROWS, (first, before, *span))
+
+
+def _signal(f: Function, page: Value, word: Value, head: Value, over: Value) -> None:
+    """Write a signal: the time of its set, when the wait for it was over, and both heads."""
+    token = _token(page, word)
+    waiting = _named(page, head) | (word << moments.DETAIL_SHIFT)
+    _written(f, page, Part.SIGNALS, (_load(token, 0), over, _load(token, 2), waiting))
+
+
+def _pipe(head: Value) -> Value:
+    return head.lshr(moments.PIPE_SHIFT) & (2 * PIPES - 1)
+
+
+def _issued(page: Value) -> Moment:
+    """The scalar unit has issued one thing more."""
+    moment = counted(_free(page, moments.S), 1, _figure(page, Figure.SCALAR))
+    _keep(page, moments.S, moment)
+    return moment
+
+
+# --- events ---------------------------------------------------------------------------------------------------------
+
+
+def _work(f: Function, head: Value, key: Value, work: Value, words: Value, number: Value) -> None:
+    """An entry has been executed; so many of its words are operands to remember."""
+    page, pipe = page_of(f), _pipe(head)
+    price = _price(f, page, work, key, words)
+    cycles, detail = _load(price, 1), _load(price, 2)
+    (start, before), by_pipe = ready(_free(page, pipe), _issued(page))
+    link = by_pipe.select(start.like(LINK_PIPE), LINK_ISSUE) << moments.LINK_SHIFT
+    end = start + cycles
+    row = _row(f, page, head | link, detail, (start, end), before)
+    _keep(page, pipe, (end, row))
+    _add(page, moments.BUSY, pipe, cycles)
+    _when(f, number > 0, lambda: _remember(f, page, words, number))
+    touches = _load(page, moments.TOUCHES)
+    _when(f, touches > 0, lambda: _touch(f, page, row, touches))
+
+
+LINK_PIPE, LINK_ISSUE, LINK_SIGNAL, LINK_DRAIN = range(4)
+"""As `timing.recording.Link` numbers them."""
+
+
+def _remember(f: Function, page: Value, words: Value, number: Value) -> None:
+    """Keep so many operands."""
+    _, place = _new(f, page, Part.POOL, number)
+
+    def copy(index: Value, _: list[Value]) -> Sequence[Value]:
+        _store(place, index, _load(words, index))
+        return ()
+
+    f.for_loop(number.like(0), number, 1, (), copy, polls=False)  # a few: not worth a call
+
+
+def _touch(f: Function, page: Value, row: Value, number: Value) -> None:
+    """Keep what a row has touched."""
+    held = _word(page, moments.TOUCHED).load(PTR, WORD_BYTES)
+    _, place = _new(f, page, Part.TOUCHES, number)
+    tag = row << moments.HIGH_BITS
+
+    def copy(index: Value, _: list[Value]) -> Sequence[Value]:
+        word = index << 1
+        _store(place, word, _load(held, word))
+        _store(place, word + 1, _load(held, word + 1) | tag)
+        return ()
+
+    f.for_loop(number.like(0), number, 1, (), copy, polls=False)
+
+
+def _price(f: Function, page: Value, work: Value, key: Value, words: Value) -> Value:
+    """The address of a price, found by what it depends on, the path of the entry included."""
+    log = _log(page)
+    full = price_key(key + _load(page, moments.PATH_HASH), work)
+    table, mask = _word(log, moments.PRICES).load(PTR, WORD_BYTES), _load(log, moments.PRICES_MASK)
+
+    def slot(number: Value) -> Value:
+        return table.at((number & mask) * (moments.PRICE_WORDS * WORD_BYTES))
+
+    def differs(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
+        found = _load(slot(carried[0]), 0)
+        return (found != full) & (found != 0), carried
+
+    first = slot(full)
+
+    def search() -> Sequence[Value]:
+        (place,) = f.while_loop((full + 1,), differs, lambda carried: [carried[0] + 1])
+        found = slot(place)
+        return f.choose(_load(found, 0) == full, lambda: [found], lambda: [_asked(f, page, work, full, words)])
+
+    (price,) = f.choose(_load(first, 0) == full, lambda: [first], search)
+    _store(page, moments.PATH_HASH, full.like(0))
+    _store(page, moments.PATH_LENGTH, full.like(0))
+    return price
+
+
+def price_key(key: Value, work: Value) -> Value:
+    """What a price is found by; never 0. The run time gets it as it is and need not know how it is made."""
+    mixed = (key + work * 0x9E3779B97F4A7C15) * 0xBF58476D1CE4E5B9
+    return (mixed ^ mixed.lshr(29)) | 1
+
+
+def _asked(f: Function, page: Value, work: Value, full: Value, words: Value) -> Value:
+    address = _word(page, moments.ROUTINES + Routine.PRICE).load(PTR, WORD_BYTES)
+    price = f.emit(I64, f"call i64 {address.text}({page}, {work}, {full}, {words})")
+    f.leave_with((price == 0).select(f.constant(I32, Status.STOPPED), Status.DONE))
+    return f.emit(PTR, f"inttoptr {price} to ptr")
+
+
+def _set(f: Function, head: Value, word: Value) -> None:
+    """A set or release: what it tells is kept for whoever waits."""
+    page = page_of(f)
+    (time, row), _ = ready(_free(page, _pipe(head)), _issued(page))
+    token = _token(page, word)
+    for number, content in enumerate((time, row, _named(page, head))):
+        _store(token, number, content)
+
+
+def _wait(f: Function, head: Value, word: Value) -> None:
+    """A wait for a flag of this core, which has been set."""
+    page, pipe = page_of(f), _pipe(head)
+    (since, _), _ = ready(_free(page, pipe), _issued(page))
+    token = _token(page, word)
+    arrival = seen((_load(token, 0), _load(token, 1)), _figure(page, Figure.FLAG))
+    held = is_held(since, arrival)
+    _when(f, held, lambda: _hold(f, page, head, word, token, since, arrival))
+    _signal(f, page, word, head, held.select(arrival[0], since))
+
+
+def _hold(f: Function, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment) -> None:
+    """A pipe stands still until it sees a signal. The cause is the word that was set, and who set it."""
+    setter = _load(token, 2) & moments.SITE_MASK
+    pipe, until = _pipe(head), arrival[0]
+    kind = head | (moments.WAIT_BIT | LINK_SIGNAL << moments.LINK_SHIFT)
+    before = arrival[1] & moments.ROW_MASK | setter << moments.ROW_BITS
+    row = _row(f, page, kind, word, (since, until), before)
+    _keep(page, pipe, (until, row))
+    _add(page, moments.WAITING, pipe, until - since)
+
+
+def _get(f: Function, head: Value, buffer: Value) -> None:
+    """A get waits for the latest release of the buffer on each other pipe."""
+    page, pipe = page_of(f), _pipe(head)
+    (since, _), _ = ready(_free(page, pipe), _issued(page))
+    sync = f.base(Word.CORE_SYNC)
+    over: Moment = since, since.like(moments.NOTHING)
+    latest = since.like(0)
+    hop = _figure(page, Figure.FLAG)
+    released: list[tuple[Value, Value]] = []
+    for slot in RELEASING:
+        word = buffer * PIPES + (DONE + slot)
+        token = _token(page, word)
+        told = (_load(sync, word) > 0) & (pipe != slot)
+        released.append((told, word))
+        arrival = seen((_load(token, 0), _load(token, 1)), hop)
+        later = told & is_held(over[0], arrival)
+        over = later.select(arrival[0], over[0]), later.select(arrival[1], over[1])
+        latest = later.select(word, latest)
+    _when(f, over[0] > since, lambda: _hold(f, page, head, latest, _token(page, latest), since, over))
+    for told, word in released:
+        _when(f, told, lambda word=word: _signal(f, page, word, head, over[0]))
+
+
+RELEASING = [buffer_word(0, pipe, 0) for pipe in moments.PIPE_ORDER]
+"""The slots of the pipes, in the order in which their releases are looked at."""
+
+
+def _barrier(f: Function, head: Value) -> None:
+    """One of a pipe, where entries follow each other anyway, has nothing to wait for."""
+    page, pipe = page_of(f), _pipe(head)
+    reached, _ = ready(_free(page, pipe), _issued(page))
+    _keep(page, pipe, seen(reached, _figure(page, Figure.BARRIER)))
+    _store(_log(page), moments.BARRIERS, pipe.like(1))
+
+
+def _drain(f: Function, head: Value) -> None:
+    """One of all pipes holds the scalar unit until they are empty."""
+    page, cost = page_of(f), _figure(page_of(f), Figure.BARRIER)
+    unit = _issued(page)
+    final = last(_free(page, slot) for slot in range(1, PIPES))
+    held = is_held(unit[0], final)
+    _store(_log(page), moments.BARRIERS, unit[0].like(1))
+
+    def hold() -> Sequence[Value]:
+        kind = head | (moments.WAIT_BIT | LINK_DRAIN << moments.LINK_SHIFT)
+        until, before = seen(final, cost)
+        row = _row(f, page, kind, head.like(0), (unit[0], until), before)
+        _add(page, moments.WAITING, head.like(moments.S), until - unit[0])
+        return until, row
+
+    f.settle()
+    time, row = f.choose(held, hold, lambda: seen(unit, cost))
+    _keep(page, moments.S, (time, row))
+
+
+def _fence(f: Function) -> None:
+    """Something that only takes the scalar unit the time to issue it."""
+    _issued(page_of(f))
+
+
+def _begin(f: Function) -> None:
+    """A block begins: nothing has happened yet."""
+    page = page_of(f)
+    for slot in range(PIPES):
+        _keep(page, slot, (f.constant(I64, 0), f.constant(I64, moments.NOTHING)))
+        _store(page, moments.BUSY + slot, f.constant(I64, 0))
+        _store(page, moments.WAITING + slot, f.constant(I64, 0))
+    _store(page, moments.PATH_HASH, f.constant(I64, 0))
+    _store(page, moments.PATH_LENGTH, f.constant(I64, 0))
+    for part in range(Part.CORES):
+        _store(page, moments.FIRST + part, _load(_log(page), 3 * part + moments.NEXT))
+
+
+def _end(f: Function) -> None:
+    """The program of a core that is alone has returned, and its pipes are empty."""
+    page = page_of(f)
+    unit = _free(page, moments.S)
+    final = last(_free(page, slot) for slot in range(1, PIPES))
+    by_pipe = final[0] > unit[0]
+    _, place = _new(f, page, Part.CORES, 1)
+    words = {
+        End.BLOCK: f.word(Word.BLOCK).load(I64, WORD_BYTES),
+        End.PLACE: _load(page, moments.PLACE),
+        End.TIME: by_pipe.select(final[0], unit[0]),
+        End.LAST: by_pipe.select(final[1], moments.NOTHING),
+        End.SCALAR_LAST: unit[1],
+        End.SCALAR_TIME: unit[0],
+    }
+    for number, word in words.items():
+        _store(place, number, word)
+    _word(place, End.FIRST).copy_from(_word(page, moments.FIRST), Part.CORES * WORD_BYTES)
+    _word(place, End.SUMS).copy_from(_word(page, moments.BUSY), 2 * PIPES * WORD_BYTES)
+
+
+_FILL: dict[Routine, Callable[..., None]] = {
+    Routine.WORK: _work,
+    Routine.SET: _set,
+    Routine.WAIT: _wait,
+    Routine.GET: _get,
+    Routine.BARRIER: _barrier,
+    Routine.DRAIN: _drain,
+    Routine.BEGIN: _begin,
+    Routine.END: _end,
+    Routine.FENCE: _fence,
+}
+
+
+def build_timekeeping(module: Module) -> None:
+    """All routines, under their names."""
+    for routine, symbol in SYMBOLS.items():
+        f = module.function(symbol, WAYS[routine])
+        _FILL[routine](f, *f.parameters)
+        f.finish()

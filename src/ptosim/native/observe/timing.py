@@ -1,0 +1,274 @@
+"""The observer of a profile: compiled code counts what its scalar unit does, notes the path of every vector scope, and
+calls the routines that time what happens (observe/timekeeping.py).
+
+What a price depends on is handed to them as a number: of a scope its path, which code notes as it goes; of a copy or a
+product those of its operands that are no pointers. What has no native counterpart goes to the reference engine:
+`UNCOVERED` names the operations, and a run that meets something else of the kind ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xdsl.ir import Operation
+
+from ptosim.effects.catalogue import effects
+from ptosim.effects.names import Pipe, Space
+from ptosim.language.control import steps
+from ptosim.language.operands import constant_of
+from ptosim.language.operation import is_scope
+from ptosim.language.sim import SimPrintTile
+from ptosim.language.sim_table import SimGather, SimScatter
+from ptosim.language.sync_token import SimTSync
+from ptosim.language.system import Print
+from ptosim.language.types import PtrType
+from ptosim.machine import moments
+from ptosim.machine.sync import DONE, PIPES, SLOT
+from ptosim.native.context import WORD_BYTES
+from ptosim.native.ir import I64, PTR, Value
+from ptosim.native.issue import to_word
+from ptosim.native.observe.hooks import Number, Observer
+from ptosim.native.observe.timekeeping import Routine, call, called, count, page_of
+from ptosim.native.observe.touches import Touches
+
+if TYPE_CHECKING:
+    from ptosim.native.core import Core, FlagStep
+    from ptosim.native.flow import Function
+    from ptosim.native.program import Body, Work
+
+UNCOVERED: dict[type[Operation], str] = {
+    SimTSync: "waits for entries by the bytes that they touch",
+    SimGather: "reads what its indices say",
+    SimScatter: "writes where its indices say",
+    Print: "prints, which a profile does not",
+    SimPrintTile: "prints, which a profile does not",
+}
+"""Operations whose kernels are profiled by the reference engine, and why."""
+
+_TWICE = "sets a flag that is still set"
+_MODE = "releases a buffer for several pipes"
+_LONG = "a vector scope takes a path of more than {} steps"
+
+
+@dataclass(frozen=True)
+class TimedWork:
+    """What the run time has to know of an entry to price it."""
+
+    operation: int
+    """Its number in the program that runs."""
+    pipe: int
+    """The slot of its pipe."""
+    loops: int
+    """Words before those that it captures."""
+    constants: tuple[int | None, ...]
+    """Of the values that it captures, None for those that are words."""
+    registers: tuple[str, ...]
+    """Registers captured behind them."""
+    remembered: int
+    """How many words the log keeps of each execution."""
+
+    @staticmethod
+    def from_json(record: Sequence[Any]) -> TimedWork:
+        operation, pipe, loops, constants, registers, remembered = record
+        return TimedWork(operation, pipe, loops, tuple(constants), tuple(registers), remembered)
+
+    def to_json(self) -> list[Any]:
+        return [self.operation, self.pipe, self.loops, self.constants, self.registers, self.remembered]
+
+
+class Timing(Observer):
+    """Adds what a profile needs."""
+
+    purpose = "profile"
+    state_bytes = moments.PAGE_WORDS * WORD_BYTES
+    asks_for_semaphores = True
+
+    def __init__(self, alone: bool) -> None:
+        self.alone = alone
+        self.works: list[TimedWork] = []
+        self._uncounted = 0
+        self._touches = Touches()
+
+    def program_begins(self, core: Core) -> None:
+        call(core.f, Routine.BEGIN)
+
+    def program_ends(self, core: Core) -> None:
+        """Where cores meet, entries may be queued still: the machine says when all have ended."""
+        if self.alone:
+            call(core.f, Routine.END)
+
+    # --- the scalar unit ----------------------------------------------------------------------------------------------
+
+    def operation_begins(self, body: Body, op: Operation) -> None:
+        """Count what the scalar unit does by itself; the count is up to date wherever something is issued."""
+        if body.in_scope or op.name == "arith.constant":
+            return
+        record = effects().get(op.name)
+        self._uncounted += steps(op)
+        if record is not None and record.timing == "scalar":
+            self._uncounted += 1
+        elif self._uncounted:
+            count(body.f, self._uncounted)
+            self._uncounted = 0
+
+    # --- the path of a scope ------------------------------------------------------------------------------------------
+
+    def loop(self, body: Body, op: Operation, lower: Value, upper: Value, step: Value) -> None:
+        if body.in_scope and any(constant_of(value) is None for value in op.operands[:3]):
+            trips = (lower < upper) * ((upper - lower - 1).udiv(step).zext(I64) + 1)
+            self._note(body.core(op), trips)
+
+    def branch(self, body: Body, op: Operation, condition: Value) -> None:
+        if body.in_scope:
+            self._note(body.core(op), condition.zext(I64))
+
+    def rounds_begin(self, body: Body, op: Operation) -> Value | None:
+        """The count of a while, known at its end, stands where it begins."""
+        if not body.in_scope:
+            return None
+        f, kept = body.f, body.f.slot(I64, 2)
+        kept.store(self._place(body.core(op)), WORD_BYTES)
+        kept.at(WORD_BYTES).store(f.constant(I64, 0), WORD_BYTES)
+        return kept
+
+    def round(self, body: Body, kept: Value | None) -> None:
+        if kept is not None:
+            turns = kept.at(WORD_BYTES)
+            turns.store(turns.load(I64, WORD_BYTES) + 1, WORD_BYTES)
+
+    def rounds_end(self, body: Body, kept: Value | None) -> None:
+        if kept is not None:
+            turns = kept.at(WORD_BYTES).load(I64, WORD_BYTES)
+            kept.load(PTR, WORD_BYTES).store(turns, WORD_BYTES)
+            _mix(body.f, turns)
+
+    def _note(self, core: Core, item: Value) -> None:
+        self._place(core).store(item, WORD_BYTES)
+        _mix(core.f, item)
+
+    def _place(self, core: Core) -> Value:
+        """Where the next item of the path goes."""
+        page = page_of(core.f)
+        length = page.at(moments.PATH_LENGTH * WORD_BYTES)
+        number = length.load(I64, WORD_BYTES)
+        core.fail(number >= moments.PATH_ITEMS, "unsupported", _LONG.format(moments.PATH_ITEMS))
+        length.store(number + 1, WORD_BYTES)
+        items = page.at(moments.PATH * WORD_BYTES).load(PTR, WORD_BYTES)
+        return items.at((number & (moments.PATH_ITEMS - 1)) * WORD_BYTES)
+
+    # --- what entries touch -------------------------------------------------------------------------------------------
+
+    def entry_begins(self, core: Core, op: Operation) -> None:
+        self._touches.begin(core, op)
+
+    def entry_ends(self, core: Core, op: Operation) -> None:
+        self._touches.end(core, op)
+
+    def instruction_begins(self, body: Body, op: Operation) -> None:
+        self._touches.in_scope = body.in_scope
+
+    def accessed(
+        self,
+        core: Core,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        alignment: int,
+        active: Callable[[], Value] | None = None,
+        unit: int = 1,
+    ) -> None:
+        if space is Space.UB:
+            self._touches.access(core, verb, address, extent, active, unit)
+
+    def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
+        if space is Space.UB:
+            self._touches.lanes(core, verb, starts, active, extent)
+
+    def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
+        if space is Space.UB:
+            self._touches.stretch(core, verb, address, extent, at)
+
+    # --- entries ------------------------------------------------------------------------------------------------------
+
+    def entry_called(self, core: Core, work: Work, words: Value) -> Value | None:
+        f = core.f
+        timed = self._timed(core, work)
+        head = moments.head(timed.operation, timed.pipe)
+        behind = words.at(timed.loops * WORD_BYTES)
+        numbers = [f.constant(I64, head), _key(f, work), f.constant(I64, len(self.works) - 1)]
+        return called(f, Routine.WORK, *numbers, behind, f.constant(I64, timed.remembered))
+
+    def _timed(self, core: Core, work: Work) -> TimedWork:
+        constants = tuple(value.literal for value in work.outside)
+        dynamic = constants.count(None) + len(work.registers)
+        timed = TimedWork(
+            core.origin.number,
+            SLOT[core.origin.pipe],
+            len(core.f.loops),
+            constants,
+            tuple(register.name for register in work.registers),
+            0 if is_scope(work.op) else dynamic,
+        )
+        self.works.append(timed)
+        return timed
+
+    # --- synchronisation ----------------------------------------------------------------------------------------------
+
+    def flag(self, step: FlagStep, word: Value, number: Number) -> None:
+        core, (source, destination) = step.core, step.pipes
+        if step.step > 0:
+            core.fail(word.load(I64, WORD_BYTES) != 0, "unsupported", _TWICE)
+        _event(core, *((Routine.SET, source) if step.step > 0 else (Routine.WAIT, destination)), number)
+
+    def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        """A get in another mode than 0 waits for nothing."""
+        if isinstance(mode, Value):
+            core.fail(mode != 0, "unsupported", _MODE)
+        if isinstance(mode, Value) or mode == 0:
+            _event(core, Routine.GET, pipe, buffer)
+        else:
+            call(core.f, Routine.FENCE)
+
+    def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
+        f = core.f
+        core.fail(mode != 0 if isinstance(mode, Value) else f.constant(I64, mode) != 0, "unsupported", _MODE)
+        _event(core, Routine.SET, pipe, buffer * PIPES + (DONE + SLOT[pipe]))
+
+    def barrier(self, core: Core, pipe: Pipe) -> None:
+        if pipe is Pipe.S:
+            call(core.f, Routine.FENCE)
+        else:
+            _event(core, Routine.DRAIN if pipe is Pipe.ALL else Routine.BARRIER, pipe)
+
+    def fence(self, core: Core) -> None:
+        call(core.f, Routine.FENCE)
+
+
+def _event(core: Core, routine: Routine, pipe: Pipe, *numbers: Number) -> None:
+    f = core.f
+    head = f.constant(I64, moments.head(core.origin.number, SLOT.get(pipe, 0)))
+    call(f, routine, head, *(number if isinstance(number, Value) else f.constant(I64, number) for number in numbers))
+
+
+def _key(f: Function, work: Work) -> Value:
+    """What the price of an entry depends on, apart from its path: operands that are no pointers, and registers."""
+    key = f.constant(I64, 0)
+    if is_scope(work.op):
+        return key
+    for value, outside in zip(work.captured, work.outside, strict=True):
+        if outside.literal is None and not isinstance(value.type, PtrType):
+            key = _mixed(key, to_word(outside))
+    return key
+
+
+def _mixed(hash: Value, item: Value) -> Value:
+    mixed = (hash ^ (item + 0x2545F4914F6CDD1D)) * 0x9E3779B97F4A7C15
+    return mixed ^ mixed.lshr(32)
+
+
+def _mix(f: Function, item: Value) -> None:
+    place = page_of(f).at(moments.PATH_HASH * WORD_BYTES)
+    place.store(_mixed(place.load(I64, WORD_BYTES), item), WORD_BYTES)

@@ -1,0 +1,76 @@
+"""Where the nodes of a program are: the blocks and loops around each, and what two of them have in common."""
+
+from __future__ import annotations
+
+from ptosim.effects.names import Pipe
+from ptosim.order.model import Block, Branch, Entry, Loop, Node, Program
+
+
+class Places:
+    """Where the nodes of a program are."""
+
+    def __init__(self, program: Program) -> None:
+        self.block_of: dict[Node, Block] = {}
+        self.node_around: dict[Block, Node] = {}
+        self.innermost: dict[Block, Loop | None] = {}
+        self.own: dict[Pipe, int] = dict.fromkeys(Pipe, 0)
+        self.inside: dict[int, int] = dict.fromkeys(program.loops, 0)
+        """The entries in each loop."""
+        self.loops: dict[Block, tuple[Loop, ...]] = {}
+        self.arms: dict[Block, dict[Loop, Block]] = {}
+        """For each block the arms around it, by the loop in which they are taken in one run of iterations."""
+        self.runs: dict[Loop, list[tuple[Branch, Block]]] = {}
+        """The arms of each such loop."""
+        self._enter(program.body, (), {})
+        for entry in program.entries:
+            self.own[entry.pipe] |= 1 << entry.number
+            for loop in entry.loops:
+                self.inside[loop] |= 1 << entry.number
+
+    def _enter(self, block: Block, loops: tuple[Loop, ...], arms: dict[Loop, Block]) -> None:
+        self.loops[block] = loops
+        self.arms[block] = arms
+        self.innermost[block] = loops[-1] if loops else None
+        for node in block.nodes:
+            self.block_of[node] = block
+            for inner in node.blocks():
+                self.node_around[inner] = node
+                within = arms
+                if isinstance(node, Branch) and loops and block is loops[-1].body and node.run == loops[-1].name:
+                    self.runs.setdefault(loops[-1], []).append((node, inner))
+                    within = arms | {loops[-1]: inner}
+                self._enter(inner, (*loops, node) if isinstance(node, Loop) else loops, within)
+
+    def arm(self, block: Block, loop: Loop | None) -> Block | None:
+        """The arm around a block that is taken in one run of iterations of a loop."""
+        return self.arms[block].get(loop) if loop is not None else None
+
+    def members(self, arm: Block) -> int:
+        """The entries in an arm."""
+        return sum(1 << node.number for node in arm.walk() if isinstance(node, Entry))
+
+    def is_inside(self, block: Block, loop: Loop) -> bool:
+        return loop in self.loops[block]
+
+    def chain(self, node: Node) -> list[tuple[Block, Node]]:
+        """The blocks around a node, outermost first, each with the node of it that the way leads through."""
+        found: list[tuple[Block, Node]] = []
+        while True:
+            block = self.block_of[node]
+            found.append((block, node))
+            if block not in self.node_around:
+                return found[::-1]
+            node = self.node_around[block]
+
+    def in_common(self, a: Node, b: Node) -> tuple[Block, Node, Node]:
+        """The innermost block around two nodes, and the nodes of it that hold them."""
+        shared = [
+            (block, x, y)
+            for (block, x), (other, y) in zip(self.chain(a), self.chain(b), strict=False)
+            if block is other
+        ]
+        return shared[-1]
+
+    def child(self, block: Block, node: Node) -> Node:
+        """The node of a block that holds a node."""
+        return next(inner for around, inner in self.chain(node) if around is block)

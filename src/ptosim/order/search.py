@@ -1,0 +1,87 @@
+"""The search for a cheaper order: pairs that stand for several, as long as that costs no time.
+
+What an order costs is asked of a function that is handed in, since the timing model is on a floor above. Insertion
+places every set as early and every wait as late as the program allows, so time can only be lost here: the search gives
+up pairs, never the analysis, and no more time than it is allowed to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ptosim.order.insert import Inserter
+from ptosim.order.pairs import Pair
+
+MOST_TRIALS = 24
+"""How often the cost may be asked for."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a result should come up to: no more pairs than were written, and so many cycles at most."""
+
+    pairs: int
+    cycles: int
+
+
+def search(inserters: Sequence[Inserter], cost: Callable[[], int], goal: Goal | None) -> int:
+    """Merge pairs: first those that cost nothing, then those that cost least, until there are no more than by hand and
+    as long as it takes no longer. Gives the cycles."""
+    return _Search(inserters, cost).run(goal)
+
+
+class _Search:
+    def __init__(self, inserters: Sequence[Inserter], cost: Callable[[], int]) -> None:
+        self.inserters = inserters
+        self.trials = MOST_TRIALS
+        self._cost = cost
+        self.cycles = cost()
+
+    def run(self, goal: Goal | None) -> int:
+        refused: dict[tuple[Pair, Pair], int] = {}
+        while (found := self._next(refused)) is not None:
+            inserter, one, other = found
+            pair = inserter.merge(one, other)
+            if pair is None:
+                refused[one, other] = -1
+                continue
+            self.trials -= 1
+            cycles = self._cost()
+            if cycles <= self.cycles:
+                self.cycles = cycles
+            else:
+                refused[one, other] = cycles
+                inserter.split(pair, one, other)
+        if goal is not None:
+            self._reach(goal, refused)
+        return self.cycles
+
+    def _next(self, refused: dict[tuple[Pair, Pair], int]) -> tuple[Inserter, Pair, Pair] | None:
+        if self.trials <= 0:
+            return None
+        return next((found for found in self._pairs(Inserter.alike) if found[1:] not in refused), None)
+
+    def _pairs(self, which: Callable[[Inserter], Iterator[tuple[Pair, Pair]]]) -> Iterator[tuple[Inserter, Pair, Pair]]:
+        for inserter in self.inserters:
+            for one, other in which(inserter):
+                yield inserter, one, other
+
+    def _reach(self, goal: Goal, refused: dict[tuple[Pair, Pair], int]) -> None:
+        """Merge what costs least, while there are too many and it takes no longer than allowed."""
+        while sum(len(inserter.inserted.pairs) for inserter in self.inserters) > goal.pairs:
+            either = [*self._pairs(Inserter.alike), *self._pairs(Inserter.in_a_row)]
+            costs = [(refused.get(found[1:], goal.cycles), found) for found in either]
+            costs = [each for each in costs if 0 <= each[0] <= goal.cycles]
+            if not costs or self.trials <= 0:
+                return
+            _, (inserter, one, other) = min(costs, key=lambda each: each[0])
+            pair = inserter.merge(one, other)
+            self.trials -= 1
+            cycles = self._cost() if pair is not None else -1
+            if pair is not None and cycles > goal.cycles:
+                inserter.split(pair, one, other)
+            if pair is None or cycles > goal.cycles:
+                refused[one, other] = -1
+            else:
+                self.cycles = cycles

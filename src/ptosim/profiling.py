@@ -1,0 +1,295 @@
+"""A profile by compiled code: the native engine runs a kernel that keeps its own times, prices come from `timing` when
+a path or a size is met first, and the log becomes a recording when somebody asks for it.
+
+What is not covered goes to the reference engine: kernels that `uncovered` names, and runs that end with an error, which
+the reference then tells.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Block, Operation, SSAValue
+
+from ptosim.effects.element import Element
+from ptosim.effects.names import CoreKind
+from ptosim.language import control
+from ptosim.language.function import Call, reached
+from ptosim.language.kernels import KernelProgram
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operands import constant_of
+from ptosim.language.operation import PTOOperation, is_scope
+from ptosim.language.types import PtrType, element_of
+from ptosim.machine.entry import Site
+from ptosim.machine.launch import KernelKind
+from ptosim.machine.moments import WIDTHS, Part
+from ptosim.machine.observer import Observer
+from ptosim.native.observe.stopwatch import Sheet, Stopwatch, Supplies
+from ptosim.native.observe.timing import UNCOVERED, TimedWork
+from ptosim.reference.catalogue import semantics_of
+from ptosim.reference.gauge import LOOPS, Gauge
+from ptosim.reference.integers import wrap
+from ptosim.target import Target
+from ptosim.target.profile import load_target
+from ptosim.timing.logged import Operands, Told, recorded
+from ptosim.timing.paged import PagedTimer
+from ptosim.timing.recording import Recording
+from ptosim.timing.work import Cost, Prices
+
+Ints = NDArray[np.int64]
+
+_LOOP_REGISTERS = tuple(f"{direction.upper()}_LOOP" for direction in LOOPS)
+
+
+def uncovered(module: VerifiedModule, program: KernelProgram, target: Target) -> str | None:
+    """Why a kernel is profiled by the reference engine, if it is."""
+    if program.cross_block:
+        return "its blocks wait for each other"
+    own = load_target(module.target)
+    if (own.memory, own.sync, own.rules) != (target.memory, target.sync, target.rules):
+        return "the target has other memories or rules than the machine that code is compiled for"
+    for op in reached(*program.entries.values()):
+        for kind, reason in UNCOVERED.items():
+            if isinstance(op, kind):
+                return f"{op.name} {reason}"
+    return None
+
+
+class Pricing:
+    """The prices of one kernel on one target, by number, good for any number of runs."""
+
+    def __init__(self, module: VerifiedModule, prices: Prices, works: Sequence[Sequence[Any]], kind: str) -> None:
+        self.module = module
+        self.prices = prices
+        self.kind = KernelKind(kind)
+        self.works = [TimedWork.from_json(work) for work in works]
+        self.of_operation = {work.operation: work for work in self.works}
+        self.costs: list[Cost] = []
+        self.paths: list[tuple[int, ...]] = []
+        self._sites: dict[int, Site] = {}
+        self._numbers: dict[tuple[int, int, int, int], int] = {}
+        self._gauge = Gauge(module, prices.target)
+        self.supplies = Supplies(self.price, {work.operation: number for number, work in enumerate(self.works)})
+
+    def site(self, operation: int) -> Site:
+        if operation not in self._sites:
+            parsed = self.module.parsed
+            op = parsed.operations[operation]
+            self._sites[operation] = Site(op.name, parsed.location(op), number=operation, served=parsed.served(op))
+        return self._sites[operation]
+
+    def price(self, number: int, path: Sequence[int], words: int) -> tuple[int, int]:
+        """Of a work with this path, whose words lie there: its cycles, and the number of its cost."""
+        work = self.works[number]
+        op = self.module.parsed.operations[work.operation]
+        site = self.site(work.operation)
+        if is_scope(op):
+            whole = tuple(_whole_path(op, iter(path)))
+            cost = self.prices.scope(site, whole)
+        else:
+            whole, cost = (), self._instruction(op, site, work, words)
+        key = work.operation, cost.cycles, cost.bytes, id(cost.function)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.costs)
+            self.costs.append(cost)
+            self.paths.append(whole)
+        return cost.cycles, self._numbers[key]
+
+    def _instruction(self, op: Operation, site: Site, work: TimedWork, words: int) -> Cost:
+        held = (ctypes.c_int64 * (work.constants.count(None) + len(work.registers))).from_address(words)
+        values = self._values(op, work, held[:])
+        registers = dict(zip(work.registers, held[work.constants.count(None) :], strict=True))
+        facts = {role: _single([values[value] for value in operands]) for role, operands in _roles(op)}
+        if self.prices.of(site).timing_class not in self.prices.target.dma:
+            return self.prices.instruction(site, facts, 0, 0)
+        moved = self._gauge.moved(op, self._core(op), list(values.values()), registers)
+        return self.prices.instruction(site, facts, *moved)
+
+    def _core(self, op: Operation) -> CoreKind:
+        """A kind of core that runs an instruction."""
+        kinds = {KernelKind.CUBE: [CoreKind.AIC], KernelKind.VECTOR: [CoreKind.AIV]}.get(self.kind, [*CoreKind])
+        cores = op.cores if isinstance(op, PTOOperation) else kinds
+        return next((kind for kind in kinds if kind in cores), kinds[0])
+
+    def _values(self, op: Operation, work: TimedWork, words: Sequence[int]) -> dict[SSAValue, int]:
+        """What the operands are, as the reference engine holds them."""
+        following = iter(words)
+        distinct = dict.fromkeys(op.operands)
+        return {
+            value: _read(value, next(following) if constant is None else constant)
+            for value, constant in zip(distinct, work.constants, strict=True)
+        }
+
+    def operands(self, operation: int) -> Operands:
+        """How the log keeps what an operation was issued with."""
+        op, work = self.module.parsed.operations[operation], self.of_operation[operation]
+        site = self.site(operation)
+        places: dict[SSAValue, int | tuple[int, Callable[[Ints], Ints]]] = {}
+        number = 0
+        for value, constant in zip(dict.fromkeys(op.operands), work.constants, strict=True):
+            if constant is None:
+                places[value] = number, partial(_read_all, value)
+                number += 1
+            else:
+                places[value] = _word(_read(value, constant))
+        names: list[str] = []
+        columns: list[int | tuple[int, Callable[[Ints], Ints]]] = []
+        for role, values in _roles(op):
+            many = isinstance(op, PTOOperation) and role in op.variadic_roles
+            names += [f"{role}[{place}]" if many else role for place in range(len(values))]
+            columns += [places[value] for value in values]
+        return Operands(work.remembered, tuple(names), self.prices.of(site).pointers, tuple(columns))
+
+    def timing_class(self, operation: int) -> str:
+        return self.prices.of(self.site(operation)).timing_class
+
+
+def _roles(op: Operation) -> Iterator[tuple[str, Sequence[SSAValue]]]:
+    """The operands by role, in order, as far as they have a meaning; those that are left out have none."""
+    meaning = semantics_of(op.name)
+    assert isinstance(op, PTOOperation) and meaning is not None
+    for role in (role for role in op.operand_roles if role in meaning.parameters):
+        values = tuple(op.segment(role))
+        if values or role in op.variadic_roles:
+            yield role, values
+
+
+def _single(values: Sequence[int]) -> Any:
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _read(value: SSAValue, word: int) -> int:
+    """The bits of a scalar as the reference engine holds it."""
+    element = _element(value)
+    if element is None:
+        return _word(word)
+    return word & ((1 << element.bits) - 1) if element.is_float else wrap(word, element)
+
+
+def _read_all(value: SSAValue, words: Ints) -> Ints:
+    element = _element(value)
+    if element is None or element.bits >= 64:
+        return words
+    unsigned = words & ((1 << element.bits) - 1)
+    if element.is_float or element.kind == "unsigned" or element.bits == 1:
+        return unsigned
+    return (unsigned ^ (1 << element.bits - 1)) - (1 << element.bits - 1)
+
+
+def _element(value: SSAValue) -> Element | None:
+    """The type of a scalar; None for a pointer."""
+    return None if isinstance(value.type, PtrType) else element_of(value.type)
+
+
+def _word(value: int) -> int:
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+# --- paths ----------------------------------------------------------------------------------------------------------
+
+
+def _whole_path(scope: Operation, noted: Iterator[int]) -> Iterator[int]:
+    """The path of a scope, of which code notes what is not constant."""
+    if isinstance(scope, control.For):
+        yield from _steps(scope, noted)
+    else:
+        yield from _block(scope.regions[0].block, noted)
+
+
+def _block(block: Block, noted: Iterator[int]) -> Iterator[int]:
+    for op in block.ops:
+        yield from _steps(op, noted)
+
+
+def _steps(op: Operation, noted: Iterator[int]) -> Iterator[int]:
+    match op:
+        case control.For():
+            trips = _trips(op)
+            trips = next(noted) if trips is None else trips
+            yield trips
+            if _decides(op):
+                for _ in range(trips):
+                    yield from _block(op.body.block, noted)
+        case control.If():
+            taken = next(noted)
+            yield taken
+            yield from _block((op.true_region if taken else op.false_region).block, noted)
+        case control.While():
+            turns = next(noted)
+            yield turns
+            for _ in range(turns):
+                yield from _block(op.before_region.block, noted)
+                yield from _block(op.after_region.block, noted)
+            yield from _block(op.before_region.block, noted)
+        case Call() if op.function is not None:
+            yield from _block(op.function.body.block, noted)
+        case _:
+            pass
+
+
+def _trips(op: control.For) -> int | None:
+    lower, upper, step = (constant_of(value) for value in (op.lb, op.ub, op.step))
+    if lower is None or upper is None or step is None:
+        return None
+    return max(0, -((lower - upper) // step))
+
+
+def _decides(op: control.For) -> bool:
+    """Whether anything in a loop is part of a path."""
+    return any(isinstance(inner, control.For | control.If | control.While | Call) for inner in op.body.walk())
+
+
+# --- the run --------------------------------------------------------------------------------------------------------
+
+
+class TimedRun:
+    """What a run has left, to become a recording."""
+
+    def __init__(self, pricing: Pricing, stopwatch: Stopwatch) -> None:
+        self.pricing = pricing
+        self.stopwatch = stopwatch
+        self._done = weakref.finalize(self, stopwatch.give_back)
+
+    def recording(self) -> Recording:
+        logs = [{part: _matrix(sheet.written(part), WIDTHS[part]) for part in Part} for sheet in self.stopwatch.sheets]
+        pricing, latency = self.pricing, self.pricing.prices.target.latency
+        told = Told(
+            pricing.kind,
+            pricing.site,
+            pricing.costs,
+            pricing.paths,
+            pricing.timing_class,
+            pricing.operands,
+            pricing.supplies.keys,
+            latency.flag,
+            latency.barrier,
+        )
+        recording = recorded(logs, told)
+        recording.barriers = self.stopwatch.barriers
+        del logs
+        self._done()
+        return recording
+
+
+def _matrix(chunks: Sequence[memoryview], width: int) -> Ints:
+    return np.concatenate([np.frombuffer(chunk, np.int64) for chunk in chunks]).reshape(-1, width)
+
+
+def stopwatch(pricing: Pricing) -> Stopwatch:
+    """One for a launch."""
+    latency = pricing.prices.target.latency
+    figures = latency.scalar, latency.flag, latency.barrier
+
+    def remembered(operation: int) -> int:
+        return pricing.of_operation[operation].remembered
+
+    def follow(sheet: Sheet) -> Observer:
+        return PagedTimer(sheet, latency.inter_core, remembered)
+
+    return Stopwatch(figures, pricing.supplies, follow)

@@ -1,0 +1,77 @@
+"""Where an operation stands among the others of its block."""
+
+from __future__ import annotations
+
+import re
+
+from xdsl.ir import Block, Operation
+
+from ptosim.effects.catalogue import effects
+from ptosim.language.control import Condition, Yield
+from ptosim.language.function import Function, Return
+from ptosim.language.scope import Section
+from ptosim.sanitize.edit import Edit
+from ptosim.sanitize.program import Program
+
+_NAME = re.compile(r"%\w+")
+
+
+def comes_before(first: Operation, second: Operation) -> bool:
+    """Whether one operation of a block stands before another of it."""
+    here = first.next_op
+    while here is not None and here is not second:
+        here = here.next_op
+    return here is not None
+
+
+def neighbour(op: Operation, forward: bool) -> Operation | None:
+    """The next operation of a block, or the one before, that is more than a computation of the scalar unit; the end of
+    a block is none."""
+    here = op.next_op if forward else op.prev_op
+    while here is not None and not here.regions and not _is_issued(here):
+        here = here.next_op if forward else here.prev_op
+    return here
+
+
+def ends_program(op: Operation) -> bool:
+    """Whether nothing but computations follows in the program of a core."""
+    return isinstance(op.parent_op(), Function | Section) and neighbour(op, forward=True) is None
+
+
+def _is_issued(op: Operation) -> bool:
+    if isinstance(op, Return | Yield | Condition):
+        return False
+    record = effects().get(op.name)
+    return record.timing != "scalar" if record is not None else not op.results
+
+
+class Visible:
+    """Which names of values an edit may use."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._defined: dict[Block, list[tuple[int, str]]] = {}
+
+    def allows(self, edit: Edit) -> bool:
+        """Whether all names that it writes are defined above it."""
+        text = self.program.source.line(edit.moved).partition("//")[0] if edit.moved else edit.text
+        names = set(_NAME.findall(text))
+        block = edit.block
+        while names and block is not None:
+            names -= {name for line, name in self._of(block) if line <= edit.place}
+            parent = block.parent_op()
+            block = parent.parent_block() if parent is not None else None
+        return not names
+
+    def _of(self, block: Block) -> list[tuple[int, str]]:
+        """What a block defines, with the lines, and all that is named where it begins."""
+        if block not in self._defined:
+            parent = block.parent_op()
+            heads = [] if parent is None else [self.program.first_line(parent)]
+            lines = [(line, self.program.source.line(line)) for line in heads]
+            for op in block.ops:
+                if op.results:
+                    line = self.program.first_line(op)
+                    lines.append((line, self.program.source.line(line).partition("=")[0]))
+            self._defined[block] = [(line, name) for line, text in lines for name in _NAME.findall(text)]
+        return self._defined[block]

@@ -1,0 +1,185 @@
+"""Finding a repair: proposals are tried one after the other until nothing is left to repair.
+
+A repair is complete or there is none: with all its edits the text has no finding but remarks, at this size and at a
+larger one. First comes whatever single line may be behind all findings. If it takes more, each step of a repair takes
+the gravest finding that is left; what goes away with it follows from it. If the edits for the findings of a text are
+not enough, because they bring up others, the edited text is repaired in turn: then only the first step can be told in
+the lines of the text as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+
+from ptosim.repair.proposal import Proposal
+from ptosim.repair.proposals import Proposals
+from ptosim.repair.rehearsal import ORDER, Identity, Rehearsal, identity, is_remark
+from ptosim.repair.used import Taken
+from ptosim.sanitize.edit import Edit, edited
+from ptosim.sanitize.observation import Observation
+
+DEEPEST = 8
+"""So many steps in turn."""
+UNBALANCED = frozenset("deadlock unmatched-wait undrained semaphore-overflow buffer-misuse".split())
+"""Kinds of findings that something is left over or missing that is written: no chain of further edges cures that."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One proposal of a repair, and which findings go away with it."""
+
+    proposal: Proposal
+    removed: frozenset[Identity]
+
+
+@dataclass(frozen=True)
+class Repair:
+    """The steps that can be told in the lines of a text, and the text that comes out of all steps."""
+
+    steps: tuple[Step, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many edited texts are checked: with one line edited, with several, step by step."""
+
+    lines: int
+    steps: int
+
+
+def repair(observation: Observation, rehearsal: Rehearsal, effort: Effort, lenient: bool = False) -> Repair | None:
+    """None where no repair was found. `lenient`: what is not about order may stay."""
+    search = _Search(observation, rehearsal, lenient)
+    rehearsal.grant(effort.lines)
+    found = search.by_one_line()
+    rehearsal.grant(effort.steps)
+    found = found or search.at_once(effort.steps)
+    is_unbalanced = any(finding.kind in UNBALANCED for finding in observation.findings)
+    return found if found or is_unbalanced else _in_turn(observation, rehearsal, DEEPEST)
+
+
+class _Search:
+    """Looks for a repair of one text by edits that its own findings propose."""
+
+    def __init__(self, observation: Observation, rehearsal: Rehearsal, lenient: bool) -> None:
+        self.text = observation.program.source.text
+        self.proposals = Proposals(observation)
+        numbers = _serious(observation, self.proposals)
+        numbers = [each for each in numbers if not lenient or observation.findings[each].kind in ORDER]
+        serious = [identity(observation.findings[number]) for number in numbers]
+        self.numbers: dict[Identity, int] = {}
+        for number, each in enumerate(observation.findings):
+            if each.location is not None or identity(each) in serious:  # others are about all blocks
+                self.numbers.setdefault(identity(each), number)
+        self.everything = frozenset(self.numbers)
+        self.remarks = self.everything - frozenset(serious)
+        self.rehearsal = rehearsal
+
+    def by_one_line(self) -> Repair | None:
+        """One line that was left out, written twice, wrongly or in the wrong place is behind all findings. One that is
+        in order for these arguments alone, as a proof shows, must do where no other is found."""
+        serious = self._in_order(self.everything)
+        second: Repair | None = None
+        for proposal in self.proposals.lines(self.numbers[serious[0]]) if serious else ():
+            if self.rehearsal.is_spent:
+                break
+            now = self._left(proposal.edits)
+            if now is None or not now <= self.remarks:
+                continue
+            text = edited(self.text, proposal.edits).text
+            if self.rehearsal.holds(text):
+                found = Repair((Step(proposal, self.everything - self.remarks),), text)
+                if self.rehearsal.proof(text) is not False:
+                    return found
+                second = second or found
+        return second
+
+    def at_once(self, most: int) -> Repair | None:
+        if len(self.everything - self.remarks) > most:
+            return self._together()
+        return self._beyond((), self.everything)
+
+    def _beyond(self, steps: tuple[Step, ...], left: frozenset[Identity]) -> Repair | None:
+        """These steps, and those that are still missing; None where they lead nowhere."""
+        edits = _edits(steps)
+        serious = self._in_order(left)
+        if not serious:
+            return self._whole(steps)
+        for proposal in self.proposals.propose(self.numbers[serious[0]], _taken(steps)):
+            if self.rehearsal.is_spent:
+                break
+            now = self._left((*edits, *proposal.edits))
+            if now is not None and now < left and serious[0] not in now:
+                found = self._beyond((*steps, Step(proposal, left - now)), now)
+                if found is not None:
+                    return found
+        return None
+
+    def _together(self) -> Repair | None:
+        """More findings than trials: the first proposals of all, tried at once."""
+        steps: list[Step] = []
+        for each in self._in_order(self.everything):
+            proposal = next(iter(self.proposals.propose(self.numbers[each], _taken(steps))), None)
+            if proposal is None:
+                return None
+            steps.append(Step(proposal, frozenset({each})))
+        now = self._left(_edits(steps))
+        return self._whole(tuple(steps)) if now is not None and now <= self.remarks else None
+
+    def _whole(self, steps: tuple[Step, ...]) -> Repair | None:
+        text = edited(self.text, _edits(steps)).text
+        return Repair(steps, text) if steps and self.rehearsal.holds(text) else None
+
+    def _in_order(self, left: frozenset[Identity]) -> list[Identity]:
+        """What has to be repaired, the gravest first."""
+        return sorted(left - self.remarks, key=self.numbers.__getitem__)
+
+    def _left(self, edits: tuple[Edit, ...]) -> frozenset[Identity] | None:
+        text = edited(self.text, edits)
+        seen = self.rehearsal.here(text.text)
+        return None if seen is None else frozenset(identity(finding, text) for finding in seen.findings)
+
+
+def _in_turn(observation: Observation, rehearsal: Rehearsal, depth: int) -> Repair | None:
+    """The first step of a repair whose others are those of the texts that come out of it."""
+    proposals, text = Proposals(observation), observation.program.source.text
+    serious = _serious(observation, proposals)
+    if not depth or not serious:
+        return None
+    leading = identity(observation.findings[serious[0]])
+    for proposal in proposals.propose(serious[0], frozenset()):
+        if rehearsal.is_spent:
+            break
+        after = edited(text, proposal.edits)
+        seen = rehearsal.here(after.text)
+        if seen is None or leading in {identity(finding, after) for finding in seen.findings}:
+            continue
+        step = (Step(proposal, frozenset({leading})),)
+        if _serious(seen, Proposals(seen)):
+            rest = _in_turn(seen, rehearsal, depth - 1)
+            if rest is not None:
+                return Repair(step, rest.text)
+        elif rehearsal.holds(after.text):
+            return Repair(step, after.text)
+    return None
+
+
+def _serious(observation: Observation, proposals: Proposals) -> list[int]:
+    """What has to go: all but warnings that no edit is known for and that are not about order."""
+    return [
+        number
+        for number, finding in enumerate(observation.findings)
+        if not is_remark(finding) or next(iter(proposals.propose(number, frozenset())), None) is not None
+    ]
+
+
+def _edits(steps: Iterable[Step]) -> tuple[Edit, ...]:
+    """All edits, each once: two findings may ask for the same."""
+    return tuple(dict.fromkeys(chain.from_iterable(step.proposal.edits for step in steps)))
+
+
+def _taken(steps: Iterable[Step]) -> Taken:
+    return frozenset(chain.from_iterable(step.proposal.takes for step in steps))

@@ -1,0 +1,198 @@
+"""Edits of one line that is there: written twice, with another id, other pipes or the other way round, or in the wrong
+place.
+
+What a line may have been is taken from the others: it gets the id or the pipes that another has, its own pipes
+exchanged, or becomes its partner. It is moved past its neighbour only, into or out of a loop included. The sums of the
+run (balance.py) say which of these are worth a trial.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Block, Operation, SSAValue
+
+from ptosim.language.control import Condition, For, If, While, Yield
+from ptosim.language.operation import core_of
+from ptosim.repair.balance import Balance, Change
+from ptosim.repair.places import ends_program, neighbour
+from ptosim.repair.proposal import Proposal
+from ptosim.repair.values import possible
+from ptosim.repair.written import BARRIERS, PARTNER, Written
+from ptosim.sanitize.edit import Edit
+from ptosim.sanitize.program import ancestors, launched
+
+Variant = tuple[Edit, Change | None]
+"""An edit, and what it changes in the sums."""
+
+
+class Variants:
+    """Proposes changes of the synchronisation that a text has."""
+
+    def __init__(self, balance: Balance) -> None:
+        self.balance = balance
+        self.program = balance.program
+
+    def repetitions(self) -> Iterator[Proposal]:
+        """A line that stands there twice in succession, where its key has too much or too little for it."""
+        for op in self.balance.written:
+            following = op.next_op
+            if following is not None and self.balance.written.get(following) == self.balance.written[op]:
+                edit, change = self._deleted(following)
+                if self.balance.rank(change) < (1 if self.balance.is_whole else 2) and any(change or ()):
+                    yield Proposal((edit,))
+
+    def computed(self) -> Iterator[Proposal]:
+        """Lines whose keys are off, with an id that is computed near them: one that takes just the values that are
+        missing, or one that nothing uses."""
+        fitting: list[Proposal] = []
+        unused: list[Proposal] = []
+        for op, own in self.balance.written.items():
+            if own.mechanism is None or own.number is not None or not self.balance.of(op).keys() & self.balance.off:
+                continue
+            missing = self.balance.missing(op)
+            for word, value in self._in_scope(op):
+                proposal = Proposal((self._at(op, str(own.with_id(word))),))
+                if missing and possible(value) == missing:
+                    fitting.append(proposal)
+                elif not value.uses:
+                    unused.append(proposal)
+        yield from (*fitting, *unused)
+
+    def _in_scope(self, op: Operation) -> Iterator[tuple[str, SSAValue]]:
+        """What was computed before an operation, with its name."""
+        for block, step in ancestors(op):
+            for each in block.ops:
+                if each is step:
+                    break
+                if len(each.results) == 1 and isinstance(each.results[0].type, IndexType):
+                    yield (
+                        self.program.source.line(self.program.first_line(each)).partition("=")[0].strip(),
+                        each.results[0],
+                    )
+
+    def replacements(self, rank: int) -> Iterator[Proposal]:
+        """Lines written otherwise, as far as they promise so much."""
+        yield from self._ranked(self._replaced(), rank)
+
+    def turned(self, ops: Collection[Operation]) -> Iterator[Proposal]:
+        """Of these lines flags the other way round, and partners."""
+        for op in ops:
+            own = self.balance.written.get(op)
+            if own is not None and own.mechanism is not None:
+                turned = [own.reversed()] if own.mechanism == "flag" else []
+                for words in (*turned, own.partner()):
+                    yield Proposal((self._at(op, str(words)),))
+
+    def deletions(self, rank: int) -> Iterator[Proposal]:
+        yield from self._ranked(map(self._deleted, self.balance.written), rank)
+
+    def moves(self, concerned: Collection[Operation]) -> Iterator[Proposal]:
+        """Lines moved past their neighbours, where either takes part in what was found, or where sums become zero.
+        Signals may take part from afar, since they order all that another core does."""
+        near: list[Proposal] = []
+        far: list[Proposal] = []
+        for op, own in self.balance.written.items():
+            for edit, crossed in self._moved(op) if not (op.name in BARRIERS and ends_program(op)) else ():
+                change = self._change(op, own, edit.block)
+                takes_part = op in concerned or crossed in concerned
+                if self.balance.off:
+                    is_worth_it = self.balance.rank(change) == 0
+                else:
+                    is_worth_it = change == Counter() and (takes_part or own.mechanism == "semaphore")
+                if is_worth_it:
+                    (near if takes_part else far).append(Proposal((edit,)))
+        yield from (*near, *far)
+
+    def _ranked(self, variants: Iterable[Variant], rank: int) -> Iterator[Proposal]:
+        for edit, change in variants:
+            if (change is None or any(change.values())) and self.balance.rank(change) == rank:
+                yield Proposal((edit,))
+
+    def _deleted(self, op: Operation) -> Variant:
+        own = self.balance.of(op)
+        return self._at(op, ""), Counter({token: -count for token, count in own.items()})
+
+    def _at(self, op: Operation, text: str) -> Edit:
+        """Another text for a line, or none."""
+        return Edit("at", self.program.first_line(op), text, block=op.parent_block())
+
+    # --- other words --------------------------------------------------------------------------------------------------
+
+    def _replaced(self) -> Iterator[Variant]:
+        for op, own in self.balance.written.items():
+            if own.mechanism is None:
+                continue
+            for words in dict.fromkeys(self._otherwise(op, own)):
+                if words != own:
+                    yield self._at(op, str(words)), self._change(op, words, op.parent_block())
+
+    def _otherwise(self, op: Operation, own: Written) -> Iterator[Written]:
+        """What a line may have been, the likeliest first."""
+        others = [other for each, other in self._alike(op, own) if each is not op]
+        if own.mechanism == "flag":
+            yield own.reversed()
+            yield own.partner()
+            for other in others:
+                yield other if other.sign == own.sign else replace(other, name=PARTNER[other.name])
+            return
+        yield from (own.with_id(other.id) for other in others)
+        numbers = {token.id for token in self.balance.off if token.mechanism == own.mechanism}
+        offsets = (0, 16) if own.mechanism == "semaphore" else (0,)
+        yield from (own.with_id(str(number + offset)) for number in sorted(numbers) for offset in offsets)
+        yield own.partner()
+        yield from (own.with_pipe(other.words[0]) for other in others)
+
+    def _alike(self, op: Operation, own: Written) -> Iterator[tuple[Operation, Written]]:
+        """What names keys of the same mechanism on the same core."""
+        core = core_of(op)
+        for each, other in self.balance.written.items():
+            if other.mechanism == own.mechanism and core_of(each) is core:
+                yield each, other
+
+    def _change(self, op: Operation, words: Written, block: Block | None) -> Change | None:
+        if block is op.parent_block() and words == self.balance.written[op]:
+            return Counter()
+        foretold = self.balance.foretold(words, block)
+        if foretold is None:
+            return None
+        change = Counter(foretold)
+        change.subtract(self.balance.of(op))
+        return change
+
+    # --- other places -------------------------------------------------------------------------------------------------
+
+    def _moved(self, op: Operation) -> Iterator[tuple[Edit, Operation | None]]:
+        """Each with what it is moved past, or into, or out of."""
+        line, block = self.program.first_line(op), op.parent_block()
+        parent = block.parent_op() if block is not None else None
+        for where in ("before", "after"):
+            beside = neighbour(op, forward=where == "after")
+            if beside is None:
+                if isinstance(parent, For | While | If) and op.name not in BARRIERS:
+                    yield self._beside(where, line, parent), parent
+                continue
+            yield self._beside(where, line, beside), launched(beside)
+            for inner in _bodies(beside) if op.name not in BARRIERS else ():
+                end = inner.first_op if where == "after" else _last(inner)
+                if end is not None:
+                    yield self._beside("before" if where == "after" else "after", line, end), beside
+
+    def _beside(self, where: str, line: int, op: Operation) -> Edit:
+        if where == "before":
+            return Edit("before", self.program.first_line(op), "", line, op.parent_block())
+        return Edit("after", self.program.last_line(op), "", line, op.parent_block())
+
+
+def _bodies(op: Operation) -> Iterator[Block]:
+    if isinstance(op, For | While | If):
+        yield from (block for region in op.regions for block in region.blocks)
+
+
+def _last(block: Block) -> Operation | None:
+    """The last operation that is written: not the implicit end of the block."""
+    last = block.last_op
+    return last.prev_op if last is not None and isinstance(last, Yield | Condition) else last

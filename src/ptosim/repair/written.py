@@ -1,0 +1,116 @@
+"""Synchronisation as it is written: which operations are partners, and the words of one on a line of its own.
+
+A flag is written with two pipes and an id, a buffer with a pipe, an id and a mode, a signal between cores with a pipe
+and an id; brackets, quotes and older spellings are kept as they are found.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from xdsl.ir import Operation
+
+from ptosim.effects.sync import SIGNALS as RECORDED
+from ptosim.effects.sync import signalling
+from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier
+from ptosim.sanitize.program import Program
+
+SETS, WAITS = signalling("flag", half="set"), signalling("flag", half="wait")
+GETS, RELEASES = signalling("buffer", half="get"), signalling("buffer", half="release")
+SIGNALS, SIGNAL_WAITS = signalling("semaphore", half="set"), signalling("semaphore", half="wait")
+BARRIERS = frozenset((Barrier.name, PipeBarrier.name))
+
+Mechanism = Literal["flag", "buffer", "semaphore"]
+_MECHANISMS: dict[str, Mechanism] = {
+    **dict.fromkeys(SETS | WAITS, "flag"),
+    **dict.fromkeys(GETS | RELEASES, "buffer"),
+    **dict.fromkeys(SIGNALS | SIGNAL_WAITS, "semaphore"),
+}
+PARTNER = {name: RECORDED[name].partner for name in _MECHANISMS}
+_FORM = re.compile(r"(pto\.[\w.]+)(\s*\[\s*|\s+)(.*?)(\s*\]?(?:\s+:\s.*)?)")
+_PIPE = re.compile(r"PIPE_(\w+)")
+_NUMBER = re.compile(r"(?:.*EVENT_ID)?(\d+)\W*")
+
+
+@dataclass(frozen=True)
+class Written:
+    """One operation in its words; between commas what names pipes, ids and modes."""
+
+    name: str
+    words: tuple[str, ...]
+    opening: str = " "
+    closing: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.opening}{', '.join(self.words)}{self.closing}"
+
+    @property
+    def mechanism(self) -> Mechanism | None:
+        """None for a barrier, which takes no id."""
+        return _MECHANISMS.get(self.name)
+
+    @property
+    def sign(self) -> int:
+        """Whether it puts something there or takes it away."""
+        return 1 if self.name in SETS | GETS | SIGNALS else -1
+
+    @property
+    def pipes(self) -> tuple[str, ...]:
+        """The pipes that it names: the one that tells and the one that is told, for a flag."""
+        return tuple(filter(None, map(_pipe, self.words[: 2 if self.mechanism == "flag" else 1])))
+
+    @property
+    def place(self) -> int:
+        """Which of the words is the id."""
+        return 2 if self.mechanism == "flag" else 1
+
+    @property
+    def id(self) -> str:
+        return self.words[self.place] if len(self.words) > self.place else ""
+
+    @property
+    def number(self) -> int | None:
+        """The id, where it is not computed."""
+        found = _NUMBER.fullmatch(self.id)
+        return int(found[1]) if found else None
+
+    def with_id(self, word: str) -> Written:
+        return replace(self, words=(*self.words[: self.place], word, *self.words[self.place + 1 :]))
+
+    def with_pipe(self, word: str) -> Written:
+        return replace(self, words=(word, *self.words[1:]))
+
+    def reversed(self) -> Written:
+        return replace(self, words=(self.words[1], self.words[0], *self.words[2:]))
+
+    def partner(self) -> Written:
+        return replace(self, name=PARTNER[self.name])
+
+
+def read(text: str) -> Written | None:
+    """The words of an operation; None where it is no synchronisation, or is not spelled in one of these forms."""
+    found = _FORM.fullmatch(text.partition("//")[0].strip())
+    if found is None:
+        return None
+    written = Written(found[1], tuple(word.strip() for word in found[3].split(",")), found[2], found[4])
+    if written.mechanism is None:
+        return written if written.name in BARRIERS and written.pipes else None
+    least = 3 if written.mechanism == "flag" else 2
+    return written if len(written.words) >= least and len(written.pipes) == least - 1 else None
+
+
+def alone(program: Program, op: Operation) -> str | None:
+    """The text of an operation that has a line for itself, without a comment."""
+    first = program.first_line(op)
+    text = program.source.line(first).partition("//")[0].strip()
+    return text if text.startswith(op.name) and program.last_line(op) == first else None
+
+
+def _pipe(word: str) -> str | None:
+    found = _PIPE.search(word)
+    if found:
+        return found[1]
+    named = re.search(r"\w+", word.rpartition("<")[2].strip('"'))
+    return EVENT_PIPES.get(named[0], "").removeprefix("PIPE_") or None if named else None

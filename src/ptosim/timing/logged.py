@@ -1,0 +1,315 @@
+"""From the log of compiled code (machine/moments.py) to a recording: the records of all workers, block by block."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ptosim.effects.names import PIPES_OF
+from ptosim.machine import moments
+from ptosim.machine.entry import Key, Site, buffer_key, flag_key, token_key
+from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.moments import End, Part
+from ptosim.machine.sync import CORE_WORDS, DONE, EVENT_IDS, FLAGS, ISSUED, PIPES, SLOT, TOKEN_IDS, TOKENS
+from ptosim.timing.numbering import put_in_order
+from ptosim.timing.recorder import Recorder
+from ptosim.timing.recording import PIPES as RECORDED
+from ptosim.timing.recording import Cause, CoreRun, Kind, Link, PipeTime, Recording
+from ptosim.timing.work import Cost
+
+Ints = NDArray[np.int64]
+
+_PIPE = {slot: pipe for pipe, slot in SLOT.items()}
+_NUMBER = np.array([RECORDED.index(_PIPE[slot]) for slot in sorted(_PIPE)])
+"""By slot, the number of a pipe in a recording."""
+
+
+@dataclass(frozen=True)
+class Operands:
+    """How the operands of an operation are read from the words that the log keeps of it."""
+
+    words: int
+    names: tuple[str, ...]
+    pointers: frozenset[str]
+    columns: tuple[int | tuple[int, Callable[[Ints], Ints]], ...]
+    """Of each name the constant that it is, or its word and how that is read."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is known of the program behind a log."""
+
+    kind: KernelKind
+    site: Callable[[int], Site]
+    """Of an operation, by its number."""
+    costs: Sequence[Cost]
+    paths: Sequence[tuple[int, ...]]
+    """What the number of a price stands for."""
+    timing_class: Callable[[int], str]
+    operands: Callable[[int], Operands]
+    """Of an operation that is no vector scope."""
+    keys: Mapping[int, tuple[Key, int]]
+    """Signals that are no sync words of a core, and their hops."""
+    flag: int
+    barrier: int
+    """Cycles from a set to its wait, and of a barrier."""
+
+
+def recorded(logs: Sequence[Mapping[Part, Ints]], told: Told) -> Recording:
+    """The recording of a launch; times are cycles since the start of the block."""
+    recording = Recording()
+    blocks = _Blocks(logs, len(Launch(told.kind, 1).places(0)))
+    _cores(recording, blocks, told)
+    sites = _Sites(recording, told)
+    _rows(recording, blocks, told, sites)
+    _signals(recording, blocks, told, sites)
+    _touches(recording, blocks)
+    put_in_order(recording)
+    return recording
+
+
+class _Blocks:
+    """The records of all workers in the order of the blocks."""
+
+    def __init__(self, logs: Sequence[Mapping[Part, Ints]], width: int) -> None:
+        self.width = width
+        self.logs = logs
+        ends = np.concatenate([log[Part.CORES] for log in logs])
+        self.ends = ends[np.lexsort((ends[:, End.PLACE], ends[:, End.BLOCK]))]
+        self.rank = {block: rank for rank, block in enumerate(np.unique(ends[:, End.BLOCK]).tolist())}
+
+    def part(self, part: Part) -> tuple[Ints, Ints, Ints]:
+        """The records of a part, the rank of the block of each, and by its number over all workers where each went."""
+        records = np.concatenate([log[part] for log in self.logs])
+        ranks = np.concatenate([self._ranks(log, part) for log in self.logs])
+        order = np.argsort(ranks, kind="stable")
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        return records[order], ranks[order], places
+
+    def _ranks(self, log: Mapping[Part, Ints], part: Part) -> Ints:
+        ends = log[Part.CORES]
+        blocks, at = np.unique(ends[:, End.BLOCK], return_inverse=True)
+        firsts = np.full(len(blocks), np.iinfo(np.int64).max)
+        np.minimum.at(firsts, at, ends[:, End.FIRST + part])
+        counts = np.diff(firsts, append=len(log[part]))
+        return np.repeat([self.rank[block] for block in blocks.tolist()], counts).astype(np.int64)
+
+    def offset_by_rank(self, part: Part) -> Ints:
+        return np.array([offset for _, offset in sorted(self.offsets(part).items())], np.int64)
+
+    def offsets(self, part: Part) -> dict[int, int]:
+        """By the rank of a block, what its worker's numbers have to be raised by to be numbers over all workers."""
+        found: dict[int, int] = {}
+        offset = 0
+        for log in self.logs:
+            for block in np.unique(log[Part.CORES][:, End.BLOCK]).tolist():
+                found[self.rank[block]] = offset
+            offset += len(log[part])
+        return found
+
+
+def _cores(recording: Recording, blocks: _Blocks, told: Told) -> None:
+    _, _, places = blocks.part(Part.ROWS)
+    offsets = blocks.offsets(Part.ROWS)
+
+    def moved(row: int, rank: int) -> int:
+        return row if row == moments.NOTHING else int(places[row + offsets[rank]])
+
+    ends: list[list[int]] = blocks.ends.tolist()
+    for end in ends:
+        block, rank = end[End.BLOCK], blocks.rank[end[End.BLOCK]]
+        place = Launch(told.kind, 1).places(int(block))[int(end[End.PLACE])]
+        busy, waiting = end[End.SUMS : End.SUMS + PIPES], end[End.SUMS + PIPES :]
+        pipes = {pipe: PipeTime(busy[SLOT[pipe]], waiting[SLOT[pipe]]) for pipe in PIPES_OF[place.kind]}
+        run = CoreRun(place.name, place.role, block, pipes, end=end[End.TIME])
+        scalar = run.pipes[_PIPE[moments.S]]
+        scalar.busy = end[End.SCALAR_TIME] - scalar.waiting
+        run.last, run.scalar_last = moved(end[End.LAST], rank), moved(end[End.SCALAR_LAST], rank)
+        recording.cores.append(run)
+
+
+class _Sites:
+    """The sites that a log names, by the number of their operation."""
+
+    def __init__(self, recording: Recording, told: Told) -> None:
+        self.recording = recording
+        self.told = told
+        self.numbers: dict[int, int] = {}
+
+    def of(self, operations: Ints) -> Ints:
+        found, at = np.unique(operations, return_inverse=True)
+        return np.array([self.number(operation) for operation in found.tolist()], np.int64)[at]
+
+    def number(self, operation: int) -> int:
+        if operation not in self.numbers:
+            self.numbers[operation] = len(self.numbers)
+            recording = self.recording
+            recording.sites.append(self.told.site(operation))
+            recording.classes.append("")
+            recording.names.append(())
+            recording.pointers.append(frozenset())
+        return self.numbers[operation]
+
+
+def _field(words: Ints, shift: int, bits: int) -> Ints:
+    return words >> shift & ((1 << bits) - 1)
+
+
+def _head(words: Ints) -> tuple[Ints, Ints, Ints]:
+    """Operation, number of the pipe, and place of the core."""
+    slots = _field(words, moments.PIPE_SHIFT, 4)
+    return words & moments.SITE_MASK, _NUMBER[slots], _field(words, moments.CORE_SHIFT, 8)
+
+
+def _column(type_code: str, values: Ints) -> array[int]:
+    return array(type_code, np.ascontiguousarray(values, np.dtype(type_code)).tobytes())
+
+
+def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
+    records, ranks, places = blocks.part(Part.ROWS)
+    offsets = blocks.offset_by_rank(Part.ROWS)
+    first, second, start, end = records.T
+    operations, pipes, cores = _head(first)
+    waits = _field(first, 30, 1) == Kind.WAIT
+    links = _field(first, moments.LINK_SHIFT, 2)
+    details = _field(first, moments.DETAIL_SHIFT, 24)
+    before = second << 64 - moments.ROW_BITS >> 64 - moments.ROW_BITS
+    known = before != moments.NOTHING
+    before[known] = places[before[known] + offsets[ranks[known]]]
+    rows = recording.rows
+    site = sites.of(operations)
+    rows.kind, rows.link, rows.pipe = _column("b", waits), _column("b", links), _column("b", pipes)
+    rows.core, rows.site = _column("i", ranks * blocks.width + cores), _column("i", site)
+    rows.before, rows.start, rows.end = _column("q", before), _column("q", start), _column("q", end)
+    setters = _field(second, moments.ROW_BITS, 24)
+    numbers = np.empty(len(records), np.int64)
+    numbers[waits] = _causes(recording, told, sites, links[waits], details[waits], setters[waits], operations[waits])
+    numbers[~waits] = _functions(recording, told)[details[~waits]]
+    rows.detail = _column("i", numbers)
+    moved = np.zeros(len(records), np.int64)
+    moved[~waits] = np.array([cost.bytes for cost in told.costs] or [0], np.int64)[details[~waits]]
+    rows.bytes = _column("q", moved)
+    _arguments(recording, blocks, told, sites, operations, waits, ~waits & (numbers == moments.NOTHING))
+
+
+def _functions(recording: Recording, told: Told) -> Ints:
+    """By the number of a price, that of its function."""
+    known: dict[int, int] = {}
+    numbers: list[int] = []
+    for cost, path in zip(told.costs, told.paths, strict=True):
+        timing = cost.function
+        if timing is None:
+            numbers.append(moments.NOTHING)
+            continue
+        if id(timing) not in known:
+            known[id(timing)] = len(known)
+            recording.functions.append(timing)
+            recording.paths.append(path)
+        numbers.append(known[id(timing)])
+    return np.array(numbers or [moments.NOTHING], np.int64)
+
+
+def _causes(
+    recording: Recording, told: Told, sites: _Sites, links: Ints, words: Ints, setters: Ints, operations: Ints
+) -> Ints:
+    drains = links == Link.DRAIN
+    table = np.stack([links, np.where(drains, 0, words), np.where(drains, operations, setters)], axis=1)
+    found, at = np.unique(table, axis=0, return_inverse=True)
+    for link, word, operation in found.tolist():
+        text, hop = ("all pipes", told.barrier) if link == Link.DRAIN else _signalled(word, told)
+        recording.causes.append(Cause(str(text), sites.number(operation), hop))
+    return at.reshape(-1)
+
+
+def _signalled(word: int, told: Told) -> tuple[Key, int]:
+    """What a wait was for, and how far away."""
+    return told.keys[word] if word in told.keys else (_key(word), told.flag)
+
+
+def _key(word: int) -> Key:
+    """What a sync word of a core counts."""
+    assert FLAGS <= word < CORE_WORDS
+    if word < ISSUED:
+        pair, event = divmod(word - FLAGS, EVENT_IDS)
+        return flag_key(_PIPE[pair // PIPES], _PIPE[pair % PIPES], event)
+    if word >= TOKENS:
+        pair, number = divmod(word - TOKENS, TOKEN_IDS)
+        return token_key(_PIPE[pair // PIPES], _PIPE[pair % PIPES], number)
+    return buffer_key((word - DONE) // PIPES)
+
+
+def _arguments(
+    recording: Recording,
+    blocks: _Blocks,
+    told: Told,
+    sites: _Sites,
+    operations: Ints,
+    waits: NDArray[np.bool_],
+    chosen: NDArray[np.bool_],
+) -> None:
+    """The operands of what is no vector scope, row by row."""
+    pool, _, _ = blocks.part(Part.POOL)
+    pool = pool.reshape(-1)
+    words, names = np.zeros(len(operations), np.int64), np.zeros(len(operations), np.int64)
+    members: list[tuple[Operands, NDArray[np.bool_]]] = []
+    for operation in np.unique(operations[chosen]).tolist():
+        operands, mine = told.operands(operation), chosen & (operations == operation)
+        number = sites.number(operation)
+        recording.names[number], recording.pointers[number] = operands.names, operands.pointers
+        recording.classes[number] = told.timing_class(operation)
+        words[mine], names[mine] = operands.words, len(operands.names)
+        members.append((operands, mine))
+    taken, given = np.cumsum(words) - words, np.cumsum(names) - names
+    values = np.zeros(int(names.sum()), np.int64)
+    for operands, mine in members:
+        for place, column in enumerate(operands.columns):
+            if isinstance(column, int):
+                values[given[mine] + place] = column
+            else:
+                word, read = column
+                values[given[mine] + place] = read(pool[taken[mine] + word])
+    recording.pool = _column("q", values)
+    recording.rows.arguments = _column("q", np.where(waits, 0, given))
+
+
+def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
+    records, ranks, _ = blocks.part(Part.SIGNALS)
+    set_time, wait_time, set_head, wait_head = records.T
+    signals = recording.signals
+    for head, prefix in ((set_head, "set"), (wait_head, "wait")):
+        operations, pipes, cores = _head(head)
+        setattr(signals, f"{prefix}_core", _column("i", ranks * blocks.width + cores))
+        setattr(signals, f"{prefix}_pipe", _column("b", pipes))
+        setattr(signals, f"{prefix}_site", _column("i", sites.of(operations)))
+    signals.set_time, signals.wait_time = _column("q", set_time), _column("q", wait_time)
+    words, at = np.unique(_field(wait_head, moments.DETAIL_SHIFT, 24), return_inverse=True)
+    ids = np.array([_signalled(word, told)[0].id for word in words.tolist()], np.int64)
+    signals.id = _column(signals.id.typecode, ids[at])
+
+
+def _touches(recording: Recording, blocks: _Blocks) -> None:
+    """Of each row what it reads, then what it writes."""
+    records, ranks, _ = blocks.part(Part.TOUCHES)
+    _, _, places = blocks.part(Part.ROWS)
+    offsets = blocks.offset_by_rank(Part.ROWS)
+    low, tag = records[:, 0] & moments.ROW_MASK, records[:, 0] >> moments.ROW_BITS
+    high, row = _field(records[:, 1], 0, moments.HIGH_BITS), records[:, 1] >> moments.HIGH_BITS
+    kept = high > 0
+    ranks, low, high, tag, row = (column[kept] for column in (ranks, low, high, tag, row))
+    rows = places[row + offsets[ranks]]
+    cores = np.frombuffer(recording.rows.core, np.int32)[rows] if len(rows) else rows
+    owners = np.where(tag > 1, ranks * blocks.width + (tag >> 1) - 1, cores)
+    order = np.lexsort((high, low, owners, tag & 1, rows))
+    recorder = Recorder(recording)
+    columns = [column[order] for column in (rows, tag & 1, owners, low, high)]
+    edges = np.flatnonzero(np.diff(columns[0] * 2 + columns[1], prepend=-1)).tolist()
+    table = list(zip(*(column.tolist() for column in columns), strict=True))
+    for first, end in zip(edges, [*edges[1:], len(table)], strict=False):
+        row, writes = table[first][:2]
+        recorder.touched(row, writes, [stretch[2:] for stretch in table[first:end]])
+    recorder.touches.flush()

@@ -1,0 +1,238 @@
+"""Times what the machine does while compiled code keeps the times of a run: operations that were handed to it, because
+a wait was not satisfied or cores meet. The moments of a core and the log are words that both share
+(machine/moments.py); the rules are those of every timed run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, overload
+
+from ptosim.diagnostics import error
+from ptosim.effects.names import Pipe
+from ptosim.machine import moments
+from ptosim.machine.core import Core
+from ptosim.machine.entry import Entry, Key, Kind
+from ptosim.machine.moments import Figure, Moment, Part, counted, is_held, last, ready, seen
+from ptosim.machine.observer import Closeness, Silent
+from ptosim.machine.sync import DONE, PIPES, SLOT, buffer_word
+from ptosim.timing.recording import Link
+
+
+class Words(Protocol):
+    """Words in memory that does not move."""
+
+    @overload
+    def __getitem__(self, index: int, /) -> int: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> list[int]: ...
+    def __setitem__(self, index: int, value: int, /) -> None: ...
+
+
+_ON_CORE = ("flag", "token")
+
+
+class Sheet(Protocol):
+    """The log of a cluster, and the pages of its cores."""
+
+    def page(self, role: str) -> Words: ...
+
+    def write(self, part: Part, words: Sequence[int]) -> int:
+        """Append a record; its number."""
+        ...
+
+    def price(self, operation: int, role: str, words: Sequence[int]) -> tuple[int, int]:
+        """The cycles of an entry that has just run on a core, and the number of its cost."""
+        ...
+
+    def touched(self, role: str) -> Sequence[tuple[int, int]]:
+        """What it has touched, as in the log."""
+        ...
+
+    def key(self, key: Key, hop: int) -> int:
+        """A number for a signal that is no sync word of a core."""
+        ...
+
+    def met_barrier(self) -> None: ...
+
+
+class PagedTimer(Silent):
+    """Times one block, or the blocks that follow each other on one cluster."""
+
+    closeness: Closeness = "entries"
+    inline = True
+
+    def __init__(self, sheet: Sheet, inter_core: int, remembered: Callable[[int], int]) -> None:
+        self.sheet = sheet
+        self.inter_core = inter_core
+        self.remembered = remembered
+
+    # --- pages --------------------------------------------------------------------------------------------------------
+
+    def _free(self, page: Words, slot: int) -> Moment:
+        return page[moments.FREE + 2 * slot], page[moments.FREE + 2 * slot + 1]
+
+    def _keep(self, page: Words, slot: int, moment: Moment) -> None:
+        page[moments.FREE + 2 * slot], page[moments.FREE + 2 * slot + 1] = moment
+
+    def _named(self, page: Words, entry: Entry) -> int:
+        head = moments.head(entry.site.number, SLOT.get(entry.pipe, moments.S))
+        return head | page[moments.PLACE] << moments.CORE_SHIFT
+
+    # --- entries ------------------------------------------------------------------------------------------------------
+
+    def issue(self, entry: Entry) -> None:
+        page = self.sheet.page(entry.core.role)
+        entry.data = counted(self._free(page, moments.S), 1, page[Figure.SCALAR])
+        self._keep(page, moments.S, entry.data)
+
+    def start(self, entry: Entry) -> None:
+        page, kind = self.sheet.page(entry.core.role), entry.kind
+        slot = SLOT.get(entry.pipe, moments.S)
+        if kind is Kind.SET or kind is Kind.RELEASE:
+            entry.data, _ = ready(self._free(page, slot), entry.data)
+        elif kind is Kind.WAIT or kind is Kind.GET:
+            self._wait(page, entry, slot)
+        elif kind is Kind.BARRIER:
+            self._barrier(page, entry, slot)
+
+    def end(self, entry: Entry) -> None:
+        page, slot = self.sheet.page(entry.core.role), SLOT.get(entry.pipe, moments.S)
+        if entry.kind is Kind.SET or entry.kind is Kind.RELEASE:
+            self._fire(page, entry)
+            return
+        if entry.kind is Kind.WORK:
+            self._work(page, entry, slot)
+        entry.data = self._free(page, slot)
+
+    def _fire(self, page: Words, entry: Entry) -> None:
+        """Keep what a set tells for waits that compiled code makes."""
+        for other in entry.needs:
+            entry.data = last((entry.data, other.data))
+        words = [counter.index for counter in entry.counters if counter.key.mechanism in _ON_CORE]
+        if entry.kind is Kind.RELEASE:
+            assert entry.key is not None
+            words.append(buffer_word(DONE, entry.pipe, entry.key.id))
+            if entry.mode:
+                raise _uncovered("a buffer is released for several pipes")
+        for counter in entry.counters:
+            if counter.key.mechanism in _ON_CORE and counter.value:
+                raise _uncovered("a flag is set that is still set")
+        for word in words:
+            place = moments.TOKENS + word * moments.TOKEN_WORDS
+            page[place], page[place + 1] = entry.data
+            page[place + 2] = self._named(page, entry)
+
+    def _work(self, page: Words, entry: Entry, slot: int) -> None:
+        (start, before), by_pipe = ready(self._free(page, slot), entry.data)
+        words = entry.facts
+        operation = entry.site.number
+        cycles, number = self.sheet.price(operation, entry.core.role, words)
+        link = (Link.PIPE if by_pipe else Link.ISSUE) << moments.LINK_SHIFT
+        first = self._named(page, entry) | link | number << moments.DETAIL_SHIFT
+        row = self.sheet.write(Part.ROWS, (first, before, start, start + cycles))
+        self._keep(page, slot, (start + cycles, row))
+        page[moments.BUSY + slot] += cycles
+        if count := self.remembered(operation):
+            for word in words[:count]:
+                self.sheet.write(Part.POOL, (word,))
+        for low, high in self.sheet.touched(entry.core.role):
+            self.sheet.write(Part.TOUCHES, (low, high | row << moments.HIGH_BITS))
+
+    # --- waits --------------------------------------------------------------------------------------------------------
+
+    def _wait(self, page: Words, entry: Entry, slot: int) -> None:
+        (since, before), _ = ready(self._free(page, slot), entry.data)
+        over: Moment = since, before
+        cause: tuple[int, int] | None = None
+        told = list(self._told(page, entry))
+        for signal, head, hop, word in told:
+            arrival = seen(signal, hop)
+            if is_held(over[0], arrival):
+                over, cause = arrival, (head, word)
+        if cause is not None:
+            self._hold(page, entry, slot, Link.SIGNAL, since, over, *cause)
+        waiting = self._named(page, entry)
+        for signal, head, _, word in told:
+            self.sheet.write(Part.SIGNALS, (signal[0], over[0], head, waiting | word << moments.DETAIL_SHIFT))
+
+    def _told(self, page: Words, entry: Entry) -> Iterator[tuple[Moment, int, int, int]]:
+        """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""
+        if entry.kind is Kind.GET:
+            for word, count in self._releases(entry):
+                if entry.core.words[word] != count:
+                    raise _uncovered("a buffer was released again before it was got")
+                yield *self._token(page, word), page[Figure.FLAG], word
+            return
+        for counter in entry.counters:
+            if counter.key.mechanism in _ON_CORE:
+                yield *self._token(page, counter.index), page[Figure.FLAG], counter.index
+        for signal in entry.consumed:
+            near = signal.core is entry.core
+            hop = page[Figure.FLAG] if near else self.inter_core
+            assert entry.key is not None
+            yield (
+                signal.data,
+                self._named(self.sheet.page(signal.core.role), signal),
+                hop,
+                self.sheet.key(entry.key, hop),
+            )
+
+    def _releases(self, entry: Entry) -> list[tuple[int, int]]:
+        """The words of the releases that a get waits for, and how many there were, as pipes are heard."""
+        order = [SLOT[pipe] for pipe in moments.PIPE_ORDER]
+        return sorted(entry.snapshot, key=lambda item: order.index(item[0] % PIPES - DONE % PIPES))
+
+    def _token(self, page: Words, word: int) -> tuple[Moment, int]:
+        place = moments.TOKENS + word * moments.TOKEN_WORDS
+        return (page[place], page[place + 1]), page[place + 2]
+
+    def _barrier(self, page: Words, entry: Entry, slot: int) -> None:
+        if entry.pipe is Pipe.S:
+            return
+        cost = page[Figure.BARRIER]
+        self.sheet.met_barrier()
+        if entry.pipe is Pipe.ALL:
+            unit = self._free(page, moments.S)
+            final = last(self._free(page, other) for other in range(1, PIPES))
+            if is_held(unit[0], final):
+                self._hold(page, entry, moments.S, Link.DRAIN, unit[0], seen(final, cost), 0, 0)
+                return
+        reached, _ = ready(self._free(page, slot), entry.data)
+        self._keep(page, slot, seen(reached, cost))
+
+    def _hold(
+        self, page: Words, entry: Entry, slot: int, link: Link, since: int, until: Moment, head: int, word: int
+    ) -> None:
+        end, before = until
+        first = self._named(page, entry) | moments.WAIT_BIT | link << moments.LINK_SHIFT | word << moments.DETAIL_SHIFT
+        setter = (head & moments.SITE_MASK) << moments.ROW_BITS
+        row = self.sheet.write(Part.ROWS, (first, before & moments.ROW_MASK | setter, since, end))
+        self._keep(page, slot, (end, row))
+        page[moments.WAITING + slot] += end - since
+
+    # --- cores --------------------------------------------------------------------------------------------------------
+
+    def finish(self, core: Core) -> None:
+        """A core of several has ended; one that is alone says so itself."""
+        page = self.sheet.page(core.role)
+        unit = self._free(page, moments.S)
+        final = last(self._free(page, slot) for slot in range(1, PIPES))
+        by_pipe = final[0] > unit[0]
+        self.sheet.write(
+            Part.CORES,
+            (
+                core.block,
+                page[moments.PLACE],
+                *page[moments.FIRST : moments.FIRST + Part.CORES],
+                max(final[0], unit[0]),
+                final[1] if by_pipe else moments.NOTHING,
+                unit[1],
+                unit[0],
+                *page[moments.BUSY : moments.BUSY + 2 * PIPES],
+            ),
+        )
+
+
+def _uncovered(message: str) -> Exception:
+    """What only the reference engine times."""
+    return error("unsupported", message)

@@ -1,0 +1,187 @@
+"""The filter of a native check: what is clean is not judged, what has a finding is, and the report is the reference's.
+
+A finding in a block that the filter lets pass is a failure, whatever else the report says.
+"""
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from examples.test_examples import script
+from ptosim.api import Launch, observed, sifted
+from ptosim.arguments import bind
+from ptosim.diagnostics import PTOError
+from sanitize.mutation import mutants
+from sanitize.random_kernels import arguments as random_arguments
+from sanitize.random_kernels import program as random_program
+from sanitize.test_mutation import EXAMPLES, NAMES, SIZES, source
+
+MUTANTS = 3
+"""Of each example, in a sample."""
+PROGRAMS = {False: 8, True: 2000}
+
+
+def launch_of(kernel: ptosim.Kernel, arguments: Sequence[Any], grid: int = 1) -> Launch:
+    return Launch(bind(kernel.signature, arguments), grid)
+
+
+def judged_blocks(kernel: ptosim.Kernel, launch: Launch, blocks: Sequence[int] | None = None) -> set[int] | None:
+    """Those that the filter hands to the judge; None where it does not cover the kernel."""
+    found = sifted(kernel, launch, range(launch.grid) if blocks is None else blocks)
+    return None if found is None else found.blocks
+
+
+def as_text(report: Any) -> str:
+    return json.dumps(report.to_json(), sort_keys=True)
+
+
+def assert_sound(kernel: ptosim.Kernel, arguments: Sequence[Any], grid: int = 1) -> bool:
+    """Findings are the same with either engine; gives whether the filter has passed the kernel as clean."""
+    launch = launch_of(kernel, arguments, grid)
+    sifting = sifted(kernel, launch, range(grid))
+    reference = observed(kernel, launch, "relaxed", range(grid))
+    if sifting is None:
+        return False
+    blocks = set(sifting.blocks)
+    while blocks:
+        judged = observed(kernel, launch, "relaxed", sorted(blocks))
+        more = sifting.meeting(blocks, judged.global_memory.meets)
+        if not more:
+            assert [each.to_json() for each in judged.findings] == [each.to_json() for each in reference.findings]
+            return False
+        blocks |= more
+    assert not reference.findings, f"{reference.findings[0]}: the filter let it pass"
+    return True
+
+
+# --- examples -------------------------------------------------------------------------------------------------------
+
+NOT_COVERED = {
+    *("flash_attention", "flash_attention_f32", "producer_consumer_a2a3", "producer_consumer_a5"),  # mixed
+    *("matmul", "matmul_int8"),  # cube
+    *("topk", "unaligned_copy"),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_clean_example_is_not_judged(name: str):
+    launched = script(name).launch(**SIZES.get(name, {}))
+    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+    blocks = judged_blocks(kernel, launch_of(kernel, launched.arguments, launched.grid))
+    assert blocks == (None if name in NOT_COVERED else set())
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - NOT_COVERED))
+def test_mutants_are_found_by_both_engines(name: str, full: bool):
+    launched = script(name).launch(**SIZES.get(name, {}))
+    text = source(name)
+    all_of_them = [mutant for mutant in mutants(text) if mutant.text != text]
+    for mutant in all_of_them if full else random.Random(f"sieve {name}").sample(all_of_them, MUTANTS):
+        try:
+            kernel = ptosim.load(mutant.text).kernel()
+            _ = kernel.program
+        except PTOError:
+            continue
+        assert_sound(kernel, launched.arguments, launched.grid)
+
+
+def test_the_whole_report_is_the_same():
+    launched = script("softmax").launch(**SIZES["softmax"])
+    broken = source("softmax").replace("pto.wait_flag", "// pto.wait_flag", 1)
+    kernel = ptosim.load(broken).kernel()
+    native, reference = (
+        ptosim.check(kernel, *launched.arguments, grid=launched.grid, engine=engine)
+        for engine in ("native", "reference")
+    )
+    assert native.findings
+    assert as_text(native) == as_text(reference)
+
+
+def test_random_programs(full: bool):
+    clean = 0
+    for seed in range(PROGRAMS[full]):
+        kernel = ptosim.load(random_program(seed)).kernel()
+        clean += assert_sound(kernel, random_arguments(seed))
+    assert clean >= PROGRAMS[full] // 8, "the filter passes next to nothing"
+
+
+# --- GM across blocks -----------------------------------------------------------------------------------------------
+
+BLOCKS = """module attributes {{pto.target_arch = "a5"}} {{
+  func.func @kernel(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>) attributes {{pto.kernel}} {{
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    %bytes = arith.constant 256 : i64
+    %ub = pto.castptr %zero : i64 -> !pto.ptr<f32, ub>
+    %block_i64 = pto.get_block_idx
+    %block = arith.index_cast %block_i64 : i64 to index
+    %step = arith.constant {step} : index
+    %start = arith.muli %block, %step : index
+    %from = pto.addptr %x, %start : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+    %to = pto.addptr {to}, %start : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>
+    pto.mte_gm_ub %from, %ub, %zero, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64
+    pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+    pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]
+    pto.mte_ub_gm %ub, %to, %bytes nburst(%one, %bytes, %bytes)
+      : !pto.ptr<f32, ub>, !pto.ptr<f32, gm>, i64, i64, i64, i64
+    pto.barrier #pto.pipe<PIPE_ALL>
+    return
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "step, to, judged", [(64, "%y", 0), (64, "%x", 0), (63, "%y", 4), (63, "%x", 4), (65, "%y", 0)]
+)
+def test_blocks_that_meet_in_gm_are_judged(step: int, to: str, judged: int):
+    kernel = ptosim.load(BLOCKS.format(step=step, to=to)).kernel()
+    arrays = [np.zeros(4 * 65, "f4"), np.zeros(4 * 65, "f4")]
+    blocks = judged_blocks(kernel, launch_of(kernel, arrays, 4))
+    assert blocks is not None
+    assert len(blocks) == judged
+    assert_sound(kernel, arrays, 4)
+
+
+def test_arguments_that_share_memory_meet():
+    kernel = ptosim.load(BLOCKS.format(step=64, to="%y")).kernel()
+    array = np.zeros(5 * 64, "f4")
+    blocks = judged_blocks(kernel, launch_of(kernel, [array[:256], array[64:]], 4))
+    assert blocks == {0, 1, 2, 3}
+
+
+def test_only_the_chosen_blocks_are_run():
+    kernel = ptosim.load(BLOCKS.format(step=63, to="%y")).kernel()
+    arrays = [np.zeros(4 * 65, "f4"), np.zeros(4 * 65, "f4")]
+    launch = launch_of(kernel, arrays, 4)
+    assert judged_blocks(kernel, launch, [0, 2]) == set()
+    assert judged_blocks(kernel, launch, [0, 2, 3]) == {2, 3}
+    reports = [
+        as_text(ptosim.check(kernel, *arrays, grid=4, blocks=[0, 2, 3], engine=engine))
+        for engine in ("native", "reference")
+    ]
+    assert reports[0] == reports[1]
+
+
+def test_a_block_that_meets_one_that_failed_early_is_judged_with_it():
+    """The judge tells of accesses that a block would have made behind the place where the filter ended it."""
+    text = BLOCKS.format(step=63, to="%y").replace(
+        "    pto.mte_gm_ub %from",
+        "    %odd = arith.trunci %block_i64 : i64 to i1\n"
+        "    scf.if %odd {\n"
+        '      pto.set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID3"]\n'
+        '      pto.set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID3"]\n'
+        "    }\n"
+        "    pto.mte_gm_ub %from",
+    )
+    kernel = ptosim.load(text).kernel()
+    arrays = [np.zeros(4 * 65, "f4"), np.zeros(4 * 65, "f4")]
+    reports = [as_text(ptosim.check(kernel, *arrays, grid=2, engine=engine)) for engine in ("native", "reference")]
+    assert "race" in reports[0]
+    assert reports[0] == reports[1]

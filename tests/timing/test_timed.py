@@ -1,0 +1,226 @@
+"""Compiled code times itself as the reference engine is timed: every number of the profile, every row behind it."""
+
+import ctypes
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ptosim
+from examples.test_examples import EDGES, NAMES, script
+from examples.test_tile_examples import NAMES as TILES
+from examples.test_tile_examples import ROWS
+from examples.test_tile_examples import script as tile_script
+from programs import program
+from ptosim.diagnostics import PTOError
+from ptosim.machine.moments import PRICE_WORDS
+from ptosim.native.observe.stopwatch import Supplies
+from ptosim.native.observe.timing import UNCOVERED
+from timing.kernels import COPY_IN, COPY_OUT, SCOPE, barrier, set_flag, text, wait_flag
+from timing.same import is_native, same, same_outcome
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+VECTOR = ("add", "cast", "gather", "layer_norm", "pingpong", "softmax", "topk", "unaligned_copy")
+"""Examples that verify for both machines."""
+PROGRAMS = {False: 8, True: 2000}
+PARTS = 4
+
+
+def arrays(count: int = 1024) -> tuple[Any, ...]:
+    return np.arange(count, dtype=np.float32), np.zeros(count, np.float32)
+
+
+def kernel_of(*lines: str, target: str = "a5", before: str = "") -> ptosim.Kernel:
+    return ptosim.load(text(*lines, target=target, before=before)).kernel()
+
+
+# --- examples -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example(name: str, full: bool):
+    kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+    for sizes in [{}, *EDGES.get(name, [])] if full else [{}]:
+        launch = script(name).launch(**sizes)
+        assert is_native(kernel, *launch.arguments, grid=launch.grid)
+        same(kernel, *launch.arguments, grid=launch.grid)
+
+
+@pytest.mark.parametrize("target", ["a2a3", "a2a3-flat", "a2a3-board"])
+def test_an_example_on_another_machine(target: str, full: bool):
+    for name in VECTOR if full else ("layer_norm",):
+        kernel, launch = ptosim.load(EXAMPLES / f"{name}.pto").kernel(), script(name).launch()
+        assert is_native(kernel, *launch.arguments, grid=launch.grid, target=target)
+        same(kernel, *launch.arguments, grid=launch.grid, target=target)
+
+
+@pytest.mark.parametrize("name", TILES)
+def test_a_tile_example(name: str, full: bool):
+    kernel = ptosim.load(EXAMPLES / "tiles" / f"{name}.pto").kernel()
+    sizes = [{"rows": rows} for rows in ROWS] if full and name != "matmul" else []
+    for size in ({}, *sizes):
+        launch = tile_script(name).launch(**size)
+        assert is_native(kernel, *launch.arguments, grid=launch.grid)
+        same(kernel, *launch.arguments, grid=launch.grid)
+
+
+def test_more_blocks_than_cores_and_threads():
+    kernel = ptosim.load(EXAMPLES / "softmax.pto").kernel()
+    rows = 150
+    x = np.random.default_rng(1).random((rows, 128), np.float32)
+    profile = same(kernel, x, np.zeros_like(x), rows, grid=70)
+    assert profile.recording.hardware_cores == 64
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_random_programs(part: int, full: bool):
+    seeds = range(PROGRAMS[full]) if full else random.Random(7).sample(range(2000), PROGRAMS[full])
+    for seed in seeds[part::PARTS]:
+        subject = program(seed)
+        same_outcome(ptosim.load(subject.text).kernel(), *subject.launch().arguments, grid=subject.grid)
+
+
+# --- single events --------------------------------------------------------------------------------------------------
+
+LINES = {
+    "flags": (COPY_IN, set_flag("MTE2", "V"), wait_flag("MTE2", "V"), SCOPE, set_flag("V", "MTE3"), "", COPY_OUT),
+    "barriers": (COPY_IN, barrier("MTE2"), barrier("ALL"), SCOPE, barrier("V"), barrier("ALL"), COPY_OUT),
+    "a barrier of the scalar unit": (COPY_IN, barrier("S"), SCOPE),
+    "a barrier with nothing to wait for": (barrier("ALL"), barrier("ALL"), SCOPE),
+    "a wait before its set": (wait_flag("MTE2", "V"), SCOPE, COPY_IN, set_flag("MTE2", "V"), COPY_OUT),
+    "a flag of the scalar unit": (COPY_IN, set_flag("MTE2", "S"), wait_flag("MTE2", "S"), SCOPE),
+    "a fence": (COPY_IN, "pto.dsb #pto.dsb<DDR>", SCOPE),
+    "buffers": (
+        'pto.get_buf "PIPE_MTE2", 3, 0',
+        COPY_IN,
+        'pto.rls_buf "PIPE_MTE2", 3, 0',
+        'pto.get_buf "PIPE_V", 3, 0',
+        SCOPE,
+        'pto.rls_buf "PIPE_V", 3, 0',
+        'pto.get_buf "PIPE_MTE3", 3, 0',
+        COPY_OUT,
+        'pto.rls_buf "PIPE_MTE3", 3, 0',
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_events(name: str):
+    kernel = kernel_of(*LINES[name])
+    assert is_native(kernel, *arrays(), 3)
+    same(kernel, *arrays(), 3)
+
+
+def test_scalar_code():
+    lines = (
+        "%m = arith.index_cast %n : i32 to index",
+        "scf.for %i = %c0 to %m step %c1 {",
+        "  %even = arith.remui %i, %c3 : index",
+        "  %is = arith.cmpi eq, %even, %c0 : index",
+        "  scf.if %is {",
+        COPY_IN,
+        "  } else {",
+        SCOPE,
+        "  }",
+        "}",
+    )
+    kernel = kernel_of(*lines)
+    for count in (0, 1, 7):
+        assert is_native(kernel, *arrays(), count)
+        same(kernel, *arrays(), count)
+
+
+# --- paths ----------------------------------------------------------------------------------------------------------
+
+LOOPS = """pto.vecscope {
+      %mask = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
+      %m = arith.index_cast %n : i32 to index
+      scf.for %i = %c0 to %m step %c1 {
+        scf.for %j = %c0 to %c3 step %c1 {
+          %v = pto.vlds %in[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+          pto.vsts %v, %out[%c64], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+        }
+        %is = arith.cmpi ult, %i, %c1 : index
+        scf.if %is {
+          %v = pto.vlds %in[%c64] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+          pto.vsts %v, %out[%c0], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+        }
+        scf.for %j = %c0 to %i step %c1 {
+          %v = pto.vlds %in[%c64] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+          %a = pto.vexp %v, %mask : !pto.vreg<64xf32>, !pto.mask<b32> -> !pto.vreg<64xf32>
+          pto.vsts %a, %out[%c0], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+        }
+      }
+      %end = scf.while (%k = %m) : (index) -> index {
+        %more = arith.cmpi ugt, %k, %c3 : index
+        scf.condition(%more) %k : index
+      } do {
+      ^bb0(%k: index):
+        %v = pto.vlds %in[%c0] : !pto.ptr<f32, ub> -> !pto.vreg<64xf32>
+        pto.vsts %v, %out[%c0], %mask : !pto.vreg<64xf32>, !pto.ptr<f32, ub>, !pto.mask<b32>
+        %less = arith.subi %k, %c1 : index
+        scf.yield %less : index
+      }
+    }"""
+
+
+def test_loops_branches_and_rounds_of_a_scope():
+    kernel = kernel_of(LOOPS)
+    for count in (0, 1, 2, 9):
+        assert is_native(kernel, *arrays(), count)
+        same(kernel, *arrays(), count)
+
+
+def test_prices_stay_found_when_the_table_grows():
+    """A key lies at the place that its low bits name, or behind it; half of the places stay empty."""
+    supplies = Supplies(lambda work, path, words: (7 * work, work), {})
+    keys = [(number * 0x9E3779B97F4A7C15 & (1 << 63) - 1) | 1 for number in range(1, 3000)]
+    for number, key in enumerate(keys):
+        supplies.enter(key, number, (), 0)
+    address, size = supplies.table
+    table = np.ctypeslib.as_array((ctypes.c_int64 * (size * PRICE_WORDS)).from_address(address)).reshape(size, -1)
+    assert size >= 2 * len(keys)
+    for number, key in enumerate(keys):
+        place = key % size
+        while table[place, 0] != key:
+            assert table[place, 0] != 0
+            place = (place + 1) % size
+        assert table[place, 1:3].tolist() == [7 * number, number]
+
+
+# --- what is left to the reference ----------------------------------------------------------------------------------
+
+
+def test_the_operations_that_are_left_to_the_reference():
+    """This list may only shrink."""
+    assert {kind.name for kind in UNCOVERED} == {
+        *("pto.sim.tsync", "pto.sim.gather", "pto.sim.scatter", "pto.print", "pto.sim.print_tile"),
+    }
+
+
+def test_a_flag_that_is_set_twice_is_left_to_the_reference():
+    kernel = kernel_of(COPY_IN, *[set_flag("MTE2", "V")] * 2, *[wait_flag("MTE2", "V")] * 2, SCOPE)
+    assert not is_native(kernel, *arrays(), 3)
+    same(kernel, *arrays(), 3)
+
+
+def test_a_release_for_several_pipes_is_left_to_the_reference():
+    lines = [line.replace(", 3, 0", ", 3, 1") for line in LINES["buffers"]]
+    kernel = kernel_of(*lines)
+    assert not is_native(kernel, *arrays(), 3)
+    same(kernel, *arrays(), 3)
+
+
+def test_what_lies_outside_is_told_by_the_reference():
+    kernel = kernel_of(COPY_IN, COPY_OUT)
+    profile = same(kernel, *arrays(100), 3)
+    assert [warning.kind for warning in profile.warnings] == ["out-of-bounds"] * 2
+
+
+def test_an_error_is_the_reference_s():
+    kernel = kernel_of(wait_flag("MTE2", "V"), SCOPE)
+    same_outcome(kernel, *arrays(), 3)
+    with pytest.raises(PTOError, match="unmatched-wait"):
+        ptosim.profile(kernel, *arrays(), 3)
