@@ -171,7 +171,7 @@ class _Worker:
         self._scheduler.launches = [Launch(self._executable.kind, tables.invocation.grid)]
         self.stop.word[0] = 0
         if tables.invocation.attach is not None:
-            self._scheduler.observer = tables.invocation.attach(self._cluster)
+            self._scheduler.observer = tables.invocation.attach(self._cluster, tables.invocation)
 
     @property
     def block(self) -> int:
