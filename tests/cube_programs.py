@@ -274,6 +274,6 @@ def observed(both: Both, *arguments: Any, grid: int = 1) -> Images:
 
 def _native_memory(kernel: Kernel, role: str, space: Space) -> NDArray[np.uint8]:
     """What a memory of the cluster held when the native engine had run a block."""
-    (cluster,) = kernel._linked(False)._runner._idle[-1]._clusters.values()
+    cluster = kernel.linked()._runner._idle[-1]._cluster
     address = cluster.cores[role]._words[Word[space.name]]
     return np.frombuffer(ctypes.string_at(address, load_target("a5").memory[space.value]), np.uint8)

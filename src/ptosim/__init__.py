@@ -7,11 +7,15 @@ if TYPE_CHECKING:
     from ptosim.api import Kernel, Module, check, load, profile, prove
     from ptosim.arguments import Parameter
     from ptosim.diagnostics import Diagnostic, Finding, Location, PTOError
+    from ptosim.participants import BLOCK, BLOCKS, RANK, RANKS, context, each, symmetric
     from ptosim.synchronisation import synchronise
+    from ptosim.world import World, launch
 
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BLOCK": "participants",
+    "BLOCKS": "participants",
     "Diagnostic": "diagnostics",
     "Finding": "diagnostics",
     "Kernel": "api",
@@ -19,14 +23,25 @@ _HOMES = {
     "Module": "api",
     "PTOError": "diagnostics",
     "Parameter": "arguments",
+    "RANK": "participants",
+    "RANKS": "participants",
+    "World": "world",
     "check": "api",
+    "each": "participants",
+    "launch": "world",
     "load": "api",
     "profile": "api",
     "prove": "api",
+    "context": "participants",
+    "symmetric": "participants",
     "synchronise": "synchronisation",
 }
 
 __all__ = [
+    "BLOCK",
+    "BLOCKS",
+    "RANK",
+    "RANKS",
     "Diagnostic",
     "Finding",
     "Kernel",
@@ -34,10 +49,15 @@ __all__ = [
     "Module",
     "PTOError",
     "Parameter",
+    "World",
     "check",
+    "context",
+    "each",
+    "launch",
     "load",
     "profile",
     "prove",
+    "symmetric",
     "synchronise",
 ]
 

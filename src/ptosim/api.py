@@ -201,6 +201,11 @@ class Kernel:
     def name(self) -> str:
         return self.outline.name
 
+    @property
+    def kind(self) -> str:
+        """The cores that it runs on: vector, cube or mixed."""
+        return self.outline.kind
+
     @cached_property
     def program(self) -> KernelProgram:
         """The operations; raises PTOError where one of them cannot be run yet."""
@@ -284,7 +289,7 @@ class Kernel:
         run = NativeRun(
             arguments.values,
             arguments.buffers,
-            arguments.names,
+            arguments.regions,
             launch.grid,
             threads,
             launch.max_steps,
@@ -292,9 +297,10 @@ class Kernel:
             launch.poison,
             attach,
         )
-        self._linked(launch.oob == "drop", observe)(run)
+        self.linked(launch.oob == "drop", observe)(run)
 
-    def _linked(self, drop: bool, observe: Observe = "none") -> LinkedKernel:
+    def linked(self, drop: bool = False, observe: Observe = "none") -> LinkedKernel:
+        """The compiled kernel, from the cache or new."""
         from ptosim.native.engine import LinkedKernel
         from ptosim.native.library import find_kernel
         from ptosim.target.profile import load_target
@@ -304,7 +310,7 @@ class Kernel:
             outline = self.module.outline
             compiled = find_kernel(outline, self.name, drop, observe) or self._compiled(drop, observe)
             target = load_target(outline.target)
-            self._kernels[key] = LinkedKernel(compiled, outline.source, target, self._may_set)
+            self._kernels[key] = LinkedKernel(compiled, outline.source, target, self.may_set)
         return self._kernels[key]
 
     def sieve(self) -> LinkedKernel | str:
@@ -329,14 +335,15 @@ class Kernel:
         keep_kernel(self.module.outline, self.name, False, compiled, "check")
         return compiled
 
-    def _may_set(self, core: Core, key: Key) -> bool:
+    def may_set(self, core: Core, key: Key) -> bool:
+        """Whether a core that runs this kernel may still set something, from where it stands."""
         return self._reachability.may_set(core, key)
 
     @cached_property
     def _reachability(self) -> Reachability:
         from ptosim.native.reachability import Reachability
 
-        return Reachability(self.module.executable.parsed)
+        return Reachability(self.module.executable.parsed, self.program.entries)
 
     def _compiled(self, drop: bool, observe: Observe) -> Compiled:
         from ptosim.native.compilation import compile_kernel, compile_timed
@@ -360,21 +367,20 @@ class Kernel:
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
         from ptosim.reference.core import GlobalMemory
-        from ptosim.reference.engine import Run
+        from ptosim.reference.engine import Part, Run
         from ptosim.target.profile import load_target
 
         arguments = launch.arguments
+        memory = GlobalMemory(arguments.regions, dict(enumerate(arguments.buffers)), launch.oob == "drop")
+        programs = self.translated(observer.closeness if observer else None, watch)
         return Run(
-            self._translated(observer.closeness if observer else None, watch),
+            [Part(programs, lambda block: arguments.values, memory, launch.grid)],
             load_target(self.module.target),
-            arguments.values,
-            GlobalMemory(arguments.buffers, arguments.names, launch.oob == "drop"),
-            launch.grid,
             launch.schedule,
             launch.max_steps,
             observer,
             stop=stop,
-            cross_block=self.program.cross_block,
+            together=self.program.cross_block,
             block_done=launch.block_done,
             poison=launch.poison,
         )
@@ -406,11 +412,12 @@ class Kernel:
         from ptosim.profiling import Pricing
 
         if self._pricing is None or self._pricing.prices is not self.prices(target):
-            linked = self._linked(False, "profile")
+            linked = self.linked(False, "profile")
             self._pricing = Pricing(self.module.executable, self.prices(target), linked.works, linked.kind)
         return self._pricing
 
-    def _translated(self, observed: Closeness | None, watch: Watch | None) -> Programs:
+    def translated(self, observed: Closeness | None, watch: Watch | None = None) -> Programs:
+        """The programs as the reference engine runs them, made once for each way to observe them."""
         from ptosim.machine.launch import KernelKind
         from ptosim.reference.engine import prepare
 
@@ -518,7 +525,7 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | No
     run = NativeRun(
         arguments.values,
         arguments.buffers,
-        arguments.names,
+        arguments.regions,
         launch.grid,
         None,
         launch.max_steps,
@@ -578,8 +585,7 @@ def observed(
     from ptosim.sanitize.session import observe
 
     arguments = launch.arguments
-    sizes = tuple(len(buffer) for buffer in arguments.buffers)
-    subject = Subject(kernel.module.layout, arguments.names, sizes, kernel.program.cross_block, mem_bar)
+    subject = Subject(kernel.module.layout, arguments.regions.all, kernel.program.cross_block, mem_bar)
 
     def execute(observer: Observer) -> Run:
         return kernel.reference(replace(launch, arguments=arguments.copied()), observer)

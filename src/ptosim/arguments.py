@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ptosim.diagnostics import PTOError, error
 from ptosim.effects.element import ELEMENTS, Element, element
-from ptosim.machine.memory import pointer
+from ptosim.machine.memory import Region, Regions, pointer
 
 Bytes = NDArray[np.uint8]
 
@@ -60,6 +60,12 @@ class Arguments:
     names: tuple[str, ...]
     """The parameters behind each buffer; arguments that share memory are one buffer."""
 
+    @cached_property
+    def regions(self) -> Regions:
+        """The buffers as pointers name them."""
+        named = enumerate(zip(self.names, self.buffers, strict=True))
+        return Regions({number: Region(number, name, len(buffer)) for number, (name, buffer) in named})
+
     def copied(self) -> Arguments:
         """The same launch on copies of the buffers."""
         return Arguments(self.values, tuple(buffer.copy() for buffer in self.buffers), self.names)
@@ -67,20 +73,13 @@ class Arguments:
 
 def bind(signature: Sequence[Parameter], given: Sequence[Any]) -> Arguments:
     """Fit the caller's arguments to the parameters, or say which one does not fit and why."""
-    if len(given) != len(signature):
-        names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
-        raise error("argument", f"the kernel takes {len(signature)} arguments ({names}), but {len(given)} were given")
-    for index, parameter in enumerate(signature):
-        if parameter.is_pointer and not parameter.type.endswith(", gm>"):
-            raise _wrong(index, parameter, "a kernel can only be launched with pointers to gm")
-        if not parameter.is_pointer and parameter.type not in ELEMENTS:
-            raise _wrong(index, parameter, "a kernel can only be launched with pointers and scalars")
+    launchable(signature, given)
     arrays = {
-        index: _bytes(index, parameter, value)
+        index: array_bytes(index, parameter, value)
         for index, (parameter, value) in enumerate(zip(signature, given, strict=True))
         if parameter.is_pointer
     }
-    buffers, places = _buffers(arrays)
+    buffers, places = joined(arrays)
     names = ["" for _ in buffers]
     values: list[Any] = []
     for index, (parameter, value) in enumerate(zip(signature, given, strict=True)):
@@ -89,31 +88,44 @@ def bind(signature: Sequence[Parameter], given: Sequence[Any]) -> Arguments:
             names[buffer] = f"{names[buffer]}, {parameter.name}" if names[buffer] else parameter.name
             values.append(pointer(buffer, offset))
         else:
-            values.append(_scalar(index, parameter, value))
+            values.append(scalar(index, parameter, value))
     return Arguments(tuple(values), tuple(buffers), tuple(names))
 
 
-def _wrong(index: int, parameter: Parameter, reason: str) -> PTOError:
+def launchable(signature: Sequence[Parameter], given: Sequence[Any]) -> None:
+    """One argument for each parameter, all of types that a launch can give."""
+    if len(given) != len(signature):
+        names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
+        raise error("argument", f"the kernel takes {len(signature)} arguments ({names}), but {len(given)} were given")
+    for index, parameter in enumerate(signature):
+        if parameter.is_pointer and not parameter.type.endswith(", gm>"):
+            raise unfit(index, parameter, "a kernel can only be launched with pointers to gm")
+        if not parameter.is_pointer and parameter.type not in ELEMENTS:
+            raise unfit(index, parameter, "a kernel can only be launched with pointers and scalars")
+
+
+def unfit(index: int, parameter: Parameter, reason: str) -> PTOError:
+    """What is wrong with an argument."""
     return error("argument", f"argument {index} ({parameter.name}: {parameter.type}): {reason}")
 
 
 # --- arrays ---------------------------------------------------------------------------------------------------------
 
 
-def _bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
+def array_bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
     array = _array(index, parameter, value)
     if not array.flags.c_contiguous:
-        raise _wrong(
+        raise unfit(
             index, parameter, "the array is not C-contiguous; pass np.ascontiguousarray(x) and copy the result back"
         )
     if not array.flags.writeable:
-        raise _wrong(index, parameter, "the array is read-only; kernels work in place, pass a writable copy")
+        raise unfit(index, parameter, "the array is read-only; kernels work in place, pass a writable copy")
     if array.dtype.hasobject:
-        raise _wrong(index, parameter, "the array holds Python objects, not numbers")
+        raise unfit(index, parameter, "the array holds Python objects, not numbers")
     if not array.dtype.isnative:
-        raise _wrong(index, parameter, f"the elements ({array.dtype}) are not in this computer's byte order")
+        raise unfit(index, parameter, f"the elements ({array.dtype}) are not in this computer's byte order")
     if (reason := _mismatch(array, parameter.element)) is not None:
-        raise _wrong(index, parameter, reason)
+        raise unfit(index, parameter, reason)
     return array.reshape(-1).view(np.uint8)
 
 
@@ -151,7 +163,7 @@ def _array(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:
         if hasattr(value, "__dlpack__"):
             return np.from_dlpack(value)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as reason:
-        raise _wrong(index, parameter, f"the memory cannot be shared with NumPy: {reason}") from None
+        raise unfit(index, parameter, f"the memory cannot be shared with NumPy: {reason}") from None
     try:
         return np.asarray(memoryview(value))
     except (BufferError, TypeError, ValueError):
@@ -160,29 +172,29 @@ def _array(index: int, parameter: Parameter, value: Any) -> NDArray[Any]:
 
 def _no_array(index: int, parameter: Parameter, value: Any) -> PTOError:
     kind = type(value).__name__
-    return _wrong(index, parameter, f"expected an array (NumPy, buffer protocol, DLPack), not {kind}")
+    return unfit(index, parameter, f"expected an array (NumPy, buffer protocol, DLPack), not {kind}")
 
 
-def _buffers(arrays: dict[int, Bytes]) -> tuple[list[Bytes], dict[int, tuple[int, int]]]:
+def joined(arrays: Mapping[int, Bytes]) -> tuple[list[Bytes], dict[int, tuple[int, int]]]:
     """Join arrays that share memory into one buffer; gives each argument its buffer and its offset in it."""
-    starts = {index: _address(array) for index, array in arrays.items()}
+    starts = {index: address_of(array) for index, array in arrays.items()}
     spans = {index: (start, start + len(arrays[index])) for index, start in starts.items()}
     buffers: list[Bytes] = []
     places: dict[int, tuple[int, int]] = {}
-    joined: list[tuple[int, int, list[int]]] = []
+    together: list[tuple[int, int, list[int]]] = []
     for index, span in spans.items():
         low, high, members = *span, [index]
-        for other in [other for other in joined if span[0] < other[1] and other[0] < span[1]]:
-            joined.remove(other)
+        for other in [other for other in together if span[0] < other[1] and other[0] < span[1]]:
+            together.remove(other)
             low, high, members = min(low, other[0]), max(high, other[1]), other[2] + members
-        joined.append((low, high, members))
-    for low, high, members in sorted(joined, key=lambda span: min(span[2])):
+        together.append((low, high, members))
+    for low, high, members in sorted(together, key=lambda span: min(span[2])):
         places |= {member: (len(buffers), spans[member][0] - low) for member in members}
         buffers.append(_span([arrays[member] for member in members], low, high))
     return buffers, places
 
 
-def _address(array: Bytes) -> int:
+def address_of(array: Bytes) -> int:
     return array.__array_interface__["data"][0]
 
 
@@ -210,7 +222,7 @@ class _Keeping(np.ndarray[Any, Any]):
 # --- scalars --------------------------------------------------------------------------------------------------------
 
 
-def _scalar(index: int, parameter: Parameter, value: Any) -> int:
+def scalar(index: int, parameter: Parameter, value: Any) -> int:
     """A scalar as kernels hold it: an integer, or the bit pattern of a float."""
     kind = parameter.element
     if kind.is_float:
@@ -218,10 +230,10 @@ def _scalar(index: int, parameter: Parameter, value: Any) -> int:
     try:
         number = operator.index(value)
     except TypeError:
-        raise _wrong(index, parameter, f"expected an integer, not {type(value).__name__}") from None
+        raise unfit(index, parameter, f"expected an integer, not {type(value).__name__}") from None
     low, high = -(1 << (kind.bits - 1)), (1 << kind.bits) - 1
     if not (low if kind.kind == "signed" else 0) <= number <= high:
-        raise _wrong(index, parameter, f"the number does not fit {kind.bits} bits")
+        raise unfit(index, parameter, f"the number does not fit {kind.bits} bits")
     if kind.kind == "signed" and kind.bits > 1 and number > -low - 1:
         number -= 1 << kind.bits
     return number
@@ -233,10 +245,10 @@ def _float(index: int, parameter: Parameter, value: Any) -> float:
         if not unwanted:
             return float(value)
     except OverflowError:
-        raise _wrong(index, parameter, f"the number does not fit {parameter.element.name}") from None
+        raise unfit(index, parameter, f"the number does not fit {parameter.element.name}") from None
     except (TypeError, ValueError):
         pass
-    raise _wrong(index, parameter, f"expected a number, not {type(value).__name__}")
+    raise unfit(index, parameter, f"expected a number, not {type(value).__name__}")
 
 
 def _float_bits(value: float, name: str) -> int:

@@ -12,6 +12,7 @@ import click
 
 from ptosim.command import ARGUMENTS, MAX_STEPS, STRICT, TARGET, Launching, arguments_of, launches, reports, show
 from ptosim.diagnostics import Diagnostic, PTOError, error
+from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
 
 if TYPE_CHECKING:
     from ptosim.report.fix import Fix
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 @click.command(cls=Launching, epilog=ARGUMENTS)
 @launches
+@RANKS
+@click.option("--repeat", type=click.IntRange(1), help="With --ranks: run the launch so many times, memory kept.")
 @TARGET
 @STRICT
 @click.option(
@@ -51,6 +54,8 @@ def check(
     words: Sequence[str],
     kernel: str | None,
     grid: int,
+    ranks: int | None,
+    repeat: int | None,
     target: str | None,
     strict: bool,
     sarif: str | None,
@@ -79,10 +84,17 @@ def check(
             _write_sarif(sarif, problem.diagnostics)
         raise
     chosen = module.kernel(kernel)
-    launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, max_steps=max_steps)
-    selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
-    with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
-        report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
+    if speaks_of_ranks(ranks, words):
+        refuse(blocks=blocks, unwritten=options["unwritten"], fix=fixed)
+        world = Ranked(chosen, words, ranks or 1, grid).world
+        report = world.check(repeat or 1, options["max_findings"], max_steps, options["mem_bar"])
+    elif repeat is not None:
+        raise click.UsageError("--repeat is for launches on several ranks")
+    else:
+        launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, max_steps=max_steps)
+        selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
+        with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
+            report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
     found = (*module.warnings, *report.findings)
     if sarif is not None:
         _write_sarif(sarif, found)

@@ -30,6 +30,8 @@ from ptosim.command import (
 )
 from ptosim.diagnostics import Diagnostic, PTOError, error
 from ptosim.order_cli import prove, sync
+from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
+from ptosim.show_cli import copies, numbered, run_showing, summary
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
@@ -133,6 +135,7 @@ def plan(file: str, target: str | None, html: str | None, as_json: bool) -> Sequ
 
 @main.command(cls=Launching, epilog=ARGUMENTS)
 @launches
+@RANKS
 @TARGET
 @click.option("--save", "saves", multiple=True, metavar="N=FILE", help="Write argument N, from 0: .npy, or raw bytes.")
 @click.option("--expect", "expects", multiple=True, metavar="N=FILE", help="Compare argument N with a file.")
@@ -173,6 +176,7 @@ def run(
     words: Sequence[str],
     kernel: str | None,
     grid: int,
+    ranks: int | None,
     target: str | None,
     saves: Sequence[str],
     expects: Sequence[str],
@@ -196,13 +200,22 @@ def run(
 
     module = load(file, target)
     chosen = module.kernel(kernel)
+    if speaks_of_ranks(ranks, words):
+        refuse(show=shows, oob=oob != "error", threads=threads)
+        ranked = Ranked(chosen, words, ranks or 1, grid)
+        ranked.world.run(engine or ("native" if schedule == "program" else "reference"), schedule, max_steps, poison)
+        ranked.save(saves)
+        ranked.expect(expects, atol, rtol)
+        if not as_json:
+            ranked.summary()
+        return module.warnings
     values = arguments_of(chosen, words)
-    outputs = [_numbered(text, values) for text in saves]
-    wanted = [expectation(chosen, values, *_numbered(text, values)) for text in expects]
+    outputs = [numbered(text, values) for text in saves]
+    wanted = [expectation(chosen, values, *numbered(text, values)) for text in expects]
     launch = Launch(bind(chosen.signature, values), grid, oob, schedule, max_steps, poison=poison)
-    before = replace(launch, arguments=bind(chosen.signature, _copies(values))) if wanted else None
+    before = replace(launch, arguments=bind(chosen.signature, copies(values))) if wanted else None
     if shows:
-        _run_showing(chosen, launch, shows, engine, as_json)
+        run_showing(chosen, launch, shows, engine, as_json)
     else:
         with progress(grid, quiet=as_json) as block_done:
             engine = engine or ("native" if schedule == "program" else "reference")
@@ -214,64 +227,12 @@ def run(
         if differences:
             raise Differs(*differences)
     if not as_json:
-        _summary(chosen, values)
+        summary(chosen, values)
     return module.warnings
-
-
-def _copies(values: list[Any]) -> list[Any]:
-    return [value.copy() if hasattr(value, "dtype") else value for value in values]
-
-
-def _numbered(text: str, values: list[Any]) -> tuple[int, str]:
-    number, equals, path = text.partition("=")
-    if not equals or not number.isascii() or not number.isdecimal() or len(number) > 4 or not path:
-        _usage(f"'{text}' is not of the form N=FILE")
-    arrays = [index for index, value in enumerate(values) if hasattr(value, "dtype")]
-    if int(number) not in arrays:
-        _usage(f"argument {number} is no array; arrays of this kernel are {', '.join(map(str, arrays)) or 'none'}")
-    return int(number), path
 
 
 def _usage(message: str) -> NoReturn:
     raise click.UsageError(message)
-
-
-# --- run --show -----------------------------------------------------------------------------------------------------
-
-
-def _run_showing(kernel: Any, launch: Any, shows: Sequence[str], engine: str | None, as_json: bool) -> None:
-    from ptosim.reference.watch import Execution, Watch
-    from ptosim.report.execution import describe
-
-    if engine == "native":
-        _usage("--show needs the reference engine")
-    lines = dict(_line(text) for text in shows)
-    for line in lines.keys() - kernel.watchable():
-        near = min(kernel.watchable(), key=lambda other: abs(other - line), default=None)
-        hint = f"; the nearest that has is line {near}" if near is not None else ""
-        raise error("argument", f"line {line} has no instruction to show{hint}")
-
-    def tell(execution: Execution) -> None:
-        click.echo(describe(execution), err=as_json)
-
-    kernel.reference(launch, watch=Watch(lines, tell))()
-
-
-def _line(text: str) -> tuple[int, int | None]:
-    line, colon, count = text.partition(":")
-    numbers = [line, count] if colon else [line]
-    if not all(number.isascii() and number.isdecimal() and len(number) < 10 for number in numbers):
-        _usage(f"'{text}' is not of the form LINE or LINE:N")
-    return int(line), int(count) if colon else None
-
-
-def _summary(kernel: Any, values: list[Any]) -> None:
-    """One line per array, so that a run without --save shows something."""
-    for parameter, value in zip(kernel.signature, values, strict=True):
-        if hasattr(value, "dtype"):
-            shown = ", ".join(str(item) for item in value.reshape(-1)[:6])
-            shape = "x".join(map(str, value.shape))
-            click.echo(f"{parameter.name:>12}  {value.dtype} {shape}  [{shown}{', ...' if value.size > 6 else ''}]")
 
 
 @main.command()
@@ -312,6 +273,7 @@ def isa(name: str | None, as_json: bool) -> Sequence[Any]:
 
 @main.command(cls=Launching, epilog=ARGUMENTS)
 @launches
+@RANKS
 @click.option("--target", metavar="NAME", help="Machine: a5, a2, a3 or a .toml file; by default the module's own.")
 @click.option("--html", metavar="FILE", help="Write a report with timeline, source and tables.")
 @click.option("--trace", metavar="FILE", help="Write a trace that Perfetto opens.")
@@ -331,6 +293,7 @@ def profile(
     words: Sequence[str],
     kernel: str | None,
     grid: int,
+    ranks: int | None,
     target: str | None,
     html: str | None,
     trace: str | None,
@@ -355,20 +318,25 @@ def profile(
     architecture = load_target(target).architecture if target else None
     chosen = api.load(file, architecture).kernel(kernel)
     machine = load_target(target or chosen.module.target)
-    values = arguments_of(chosen, words)
-    other = api.load(compare, architecture).kernel() if compare else None
-    changed = _changed(machine, what_ifs) if what_ifs else None
-    runs = 1 + sum(map(bool, (other, changed, checked)))
-    with progress(grid * runs, quiet=as_json) as block_done:
-        launch = api.Launch(bind(chosen.signature, values), grid, max_steps=max_steps, block_done=block_done)
-        first = api.measure(chosen, launch, machine)
-        others: list[Any] = []
-        if other is not None:
-            theirs = replace(launch, arguments=bind(other.signature, values))
-            others.append(api.measure(other, theirs, machine))
-        if changed is not None:
-            others.append(api.measure(chosen, launch, changed))
-        report = api.examine(chosen, launch) if checked else None
+    others: list[Any] = []
+    report = None
+    if speaks_of_ranks(ranks, words):
+        refuse(compare=compare, check=checked, **{"what-if": what_ifs})
+        first = Ranked(chosen, words, ranks or 1, grid).world.profile(machine, max_steps)
+    else:
+        values = arguments_of(chosen, words)
+        other = api.load(compare, architecture).kernel() if compare else None
+        changed = _changed(machine, what_ifs) if what_ifs else None
+        runs = 1 + sum(map(bool, (other, changed, checked)))
+        with progress(grid * runs, quiet=as_json) as block_done:
+            launch = api.Launch(bind(chosen.signature, values), grid, max_steps=max_steps, block_done=block_done)
+            first = api.measure(chosen, launch, machine)
+            if other is not None:
+                theirs = replace(launch, arguments=bind(other.signature, values))
+                others.append(api.measure(other, theirs, machine))
+            if changed is not None:
+                others.append(api.measure(chosen, launch, changed))
+            report = api.examine(chosen, launch) if checked else None
     findings = list(report.findings) if report else []
     asked = others[-1] if what_ifs else first
     if html:

@@ -45,6 +45,11 @@ One ARGUMENT for each parameter of the kernel:
   zeros:24x128         an array of zeros; likewise ones: and arange: (0, 1, 2...)
   rand:24x128:7        random, seed 7: floats from -1 to 1, integers from 0 to 99
   24, 0x18, -0.5       a number, for a scalar
+With --ranks, besides:
+  sym:zeros:2x1        a window: an array on each rank, which all can address
+  each:rand:8x64:7     an array for each rank, seed 7 + rank; also x.{rank}.npy
+  ctx:N, peer:N:+1     the context of window N; window N of the next rank
+  rank, ranks, block, blocks   numbers
 """
 
 
@@ -87,12 +92,17 @@ def arguments_of(kernel: Any, words: Sequence[str]) -> list[Any]:
     """The arguments of a launch, from the words of the command line."""
     from ptosim.words import value_of
 
+    counted(kernel, words)
+    return [value_of(word, parameter) for word, parameter in zip(words, kernel.signature, strict=True)]
+
+
+def counted(kernel: Any, words: Sequence[str]) -> None:
+    """One word for each parameter."""
     signature = kernel.signature
     if len(words) != len(signature):
         names = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in signature)
         message = f"{kernel.name} takes {len(signature)} arguments ({names}), but {len(words)} were given"
         raise error("argument", message, hint="ptosim run --help says how arguments are written")
-    return [value_of(word, parameter) for word, parameter in zip(words, signature, strict=True)]
 
 
 class Differs(PTOError):

@@ -30,6 +30,10 @@ SEVERITY: dict[str, Severity] = {
     "out-of-bounds": "error",
     "misaligned": "error",
     "uninitialized": "error",
+    "stale-signal": "warning",
+    "signal-overrun": "warning",
+    "stale-cache": "warning",
+    "wrong-rank": "error",
     "overlap": "warning",
     "lint": "warning",
     "syntax": "error",
@@ -138,6 +142,12 @@ class Diagnostic:
         return self.location.line if self.location else None
 
     @property
+    def rank(self) -> int | None:
+        """Of the core, where there are several ranks: r1.b0.aiv0 is on rank 1."""
+        first = self.core.partition(".")[0] if self.core else ""
+        return int(first[1:]) if first.startswith("r") and first[1:].isdecimal() else None
+
+    @property
     def places(self) -> set[tuple[str, int]]:
         """Its kind at every line that takes part."""
         others = [other.location for other in self.related]
@@ -161,6 +171,7 @@ class Diagnostic:
             "pipe": self.pipe,
             "bytes": list(self.bytes) if self.bytes else None,
             "block": self.block,
+            "rank": self.rank,
             "loops": list(self.loops),
             "count": self.count,
             "consequences": [each.to_json() for each in self.consequences],

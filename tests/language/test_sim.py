@@ -5,11 +5,12 @@ import pytest
 import ptosim
 from language.vector_kernel import accepts, example, printed, read, rejects
 from ptosim.diagnostics import PTOError
-from ptosim.language import sim
+from ptosim.language import sim, sim_signal, sim_transfer
 from ptosim.language.catalogue import operations
 from ptosim.language.operation import PTOOperation
 
-OPERATIONS = [operation for operation in operations() if operation.__module__ == sim.__name__]
+ROOMS = (sim.__name__, sim_signal.__name__, sim_transfer.__name__)
+OPERATIONS = [operation for operation in operations() if operation.__module__ in ROOMS and operation.__doc__]
 GIVEN = {
     "ok": "i1",
     "ub": "!pto.ptr<f32, ub>",
@@ -17,7 +18,11 @@ GIVEN = {
     "fb": "!pto.ptr<f32, fb>",
     "c": "!pto.ptr<f32, l0c>",
     "bias": "!pto.ptr<f32, bt>",
-    **dict.fromkeys(("count", "m", "n"), "i64"),
+    "p": "!pto.ptr<i32, gm>",
+    "value": "i32",
+    "c16": "index",
+    **dict.fromkeys(("dst", "src"), "!pto.ptr<f32, gm>"),
+    **dict.fromkeys(("count", "m", "n", "bytes"), "i64"),
     **dict.fromkeys(("rows", "c1", "c8", "c64", "c512"), "index"),
 }
 
@@ -186,3 +191,56 @@ def test_parameters_and_accumulators(line: str) -> None:
 def test_their_elements_are_told_apart(line: str, message: str) -> None:
     with pytest.raises(PTOError, match=message):
         read(cube(line))
+
+
+# --- signals ----------------------------------------------------------------------------------------------------------
+
+SIGNAL = "module {\nfunc.func @kernel(%p: !pto.ptr<i32, gm>, %q: !pto.ptr<f32, gm>, %v: i32, %w: i64, %s: index) {\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('pto.sim.notify %q, %v {op = "set"} : !pto.ptr<f32, gm>, i32', "a signal is a word of i32, not f32"),
+        ('pto.sim.notify %p, %w {op = "set"} : !pto.ptr<i32, gm>, i64', "value must be i32, not i64"),
+        (
+            'pto.sim.wait_words %p, %v {cmp = "ge", shape = array<i64: 2>} : !pto.ptr<i32, gm>, i32',
+            "1 sizes, but 0 strides",
+        ),
+        (
+            'pto.sim.wait_words %p, %v, %s {cmp = "ge", shape = array<i64: 0>} : !pto.ptr<i32, gm>, i32',
+            "sizes are positive",
+        ),
+        (
+            'pto.sim.wait_words %p, %v, %w {cmp = "ge", shape = array<i64: 2>} : !pto.ptr<i32, gm>, i32',
+            "strides are of type index, not i64",
+        ),
+        (
+            '%a = pto.sim.test_words %p, %v {cmp = "ge"} : !pto.ptr<i32, gm>, i32 -> i32',
+            "pto.sim.test_words gives i1, not i32",
+        ),
+    ],
+)
+def test_signals_reject(line: str, message: str) -> None:
+    with pytest.raises(PTOError) as caught:
+        ptosim.load(f"{SIGNAL}{line}\nreturn\n}}\n}}\n")
+    assert [found.message for found in caught.value.diagnostics] == [message]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("pto.sim.group %p, %p, %v {root = 0 : i32, bytes = 4 : i64}", "members are pointers to gm, not i32"),
+        ("pto.sim.group %p, %p {root = 1 : i32, bytes = 4 : i64}", "root must be one of the 1 members"),
+        ("pto.sim.transfer %p, %q, %w", "dst points to i32, but src to f32"),
+        ("pto.sim.transfer %p, %p, %v", "bytes must be i64, not i32"),
+    ],
+)
+def test_groups_and_transfers_reject(line: str, message: str) -> None:
+    with pytest.raises(PTOError) as caught:
+        ptosim.load(f"{SIGNAL}{line}\nreturn\n}}\n}}\n")
+    assert message in caught.value.diagnostics[0].message
+
+
+def test_waiting_for_transfers_takes_nothing() -> None:
+    accepts("pto.sim.wait_transfers", scope=False)

@@ -2,18 +2,20 @@
 
 import pytest
 
-from machine.stage import A2A3, A5, MTE2, MTE3, V, at, run
+from machine.stage import A2A3, A5, V, at, run
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core
 from ptosim.machine.launch import KernelKind, Launch, Place
 from ptosim.machine.memory import (
-    Argument,
+    Region,
+    Regions,
+    argument_number,
     decode,
-    gm_out_of_bounds,
     misaligned,
     on_chip_out_of_bounds,
     pointer,
     space_size,
+    window_number,
 )
 from ptosim.machine.sync import (
     BUFFER_IDS,
@@ -71,36 +73,62 @@ def a_core() -> Core:
     return cores[1]
 
 
-ARGUMENTS = (Argument(0, "x", 4096), Argument(1, "out", 100))
+ARGUMENTS = Regions({0: Region(0, "x", 4096), 1: Region(1, "out", 100)})
 
 
 @pytest.mark.parametrize(
     ("argument", "start", "stop", "message"),
     [
-        (0, 4064, 4128, "argument 0 (%x), which has 4096 bytes: the first byte outside is 4096"),
-        (0, 5000, 5032, "argument 0 (%x), which has 4096 bytes: the first byte outside is 5000"),
-        (1, -4, 28, "argument 1 (%out), which has 100 bytes: the first byte outside is -4"),
-        (5, 0, 32, "which lies in no argument"),
+        (
+            0,
+            4064,
+            4128,
+            "reads bytes 4064 to 4127 of argument 0 (%x), which has 4096 bytes: the first byte outside is 4096",
+        ),
+        (
+            0,
+            5000,
+            5032,
+            "reads bytes 5000 to 5031 of argument 0 (%x), which has 4096 bytes: the first byte outside is 5000",
+        ),
+        (1, -4, 28, "reads bytes -4 to 27 of argument 1 (%out), which has 100 bytes: the first byte outside is -4"),
+        (5, 0, 32, "reads 32 bytes of GM through a pointer that comes from no argument"),
     ],
 )
-def test_gm_bounds(core: Core, argument: int, start: int, stop: int, message: str) -> None:
-    problem = gm_out_of_bounds(
-        core, at(7, "pto.mte_gm_ub", MTE2), ARGUMENTS, "reads", pointer(argument, start), pointer(argument, stop)
-    )
-    (diagnostic,) = problem.diagnostics
-    assert diagnostic.kind == "out-of-bounds" and message in diagnostic.message
-    assert (diagnostic.line, diagnostic.core, diagnostic.pipe, diagnostic.block) == (7, "b1.aiv0", "MTE2", 1)
-    assert diagnostic.loops == (3, 1)
+def test_gm_bounds(argument: int, start: int, stop: int, message: str) -> None:
+    said, extent = ARGUMENTS.stray("reads", pointer(argument, start), stop - start)
+    assert said == message
+    assert extent == (None if argument == 5 else (start, stop))
 
 
-def test_gm_bounds_say_which_bytes(core: Core) -> None:
-    (diagnostic,) = gm_out_of_bounds(
-        core, at(7, pipe=MTE3), ARGUMENTS, "writes", pointer(1, 96), pointer(1, 128)
-    ).diagnostics
-    assert diagnostic.message == (
-        "writes bytes 96 to 127 of argument 1 (%out), which has 100 bytes: the first byte outside is 100"
+RANKS = {
+    **{argument_number(0, rank): Region(0, "x", 64, rank) for rank in (0, 1)},
+    **{argument_number(1, rank): Region(1, "y", 64, rank) for rank in (0, 1)},
+    **{window_number(0, rank): Region(0, "recv", 128, rank, is_window=True) for rank in (0, 1)},
+}
+
+
+def test_a_peers_window_is_one_number_further_and_an_argument_of_a_peer_is_private() -> None:
+    distance = pointer(window_number(0, 1)) - pointer(window_number(0, 0))
+    assert distance == 1 << 48
+    mine = Regions(RANKS, 0)
+    assert mine.find(decode(pointer(window_number(0, 0), 8) + distance)[0]) is RANKS[window_number(0, 1)]
+    assert mine.find(decode(pointer(argument_number(0, 0)) + distance)[0]) is None
+    said, extent = mine.stray("writes", pointer(argument_number(0, 0), 8) + distance, 4)
+    assert said == (
+        "writes bytes 8 to 11 of argument 0 (%x) of rank 1, which is private to that rank: "
+        "rank 0 reaches its own arguments and the windows of all ranks"
     )
-    assert diagnostic.bytes == (96, 128)
+    assert extent == (8, 12)
+
+
+def test_a_window_has_no_more_ranks_than_there_are() -> None:
+    said, _ = Regions(RANKS, 0).stray("reads", pointer(window_number(0, 5), 4), 4)
+    assert said == "reads 4 bytes of GM through a pointer that comes from no argument: window 0 has no rank 5"
+    said, _ = Regions(RANKS, 0).stray("reads", pointer(window_number(0, 1), 126), 4)
+    assert said == (
+        "reads bytes 126 to 129 of window 0 (%recv) of rank 1, which has 128 bytes: the first byte outside is 128"
+    )
 
 
 def test_on_chip_bounds(core: Core) -> None:

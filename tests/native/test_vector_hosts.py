@@ -50,7 +50,7 @@ def code_for(host: Host, kernel: Kernel) -> Callable[..., None]:
 
     def call(*given: Any) -> None:
         arguments = bind(kernel.signature, given)
-        linked(Run(arguments.values, arguments.buffers, arguments.names, grid=1, threads=1, max_steps=10**6))
+        linked(Run(arguments.values, arguments.buffers, arguments.regions, grid=1, threads=1, max_steps=10**6))
 
     return call
 

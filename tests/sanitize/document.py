@@ -4,9 +4,11 @@ from pathlib import Path
 
 import ptosim
 from ptosim.diagnostics import Source
+from ptosim.rank_words import values_of
 from ptosim.report.explanation import section
 from ptosim.sanitize.explain import Explanation, explanation, kinds
 from ptosim.words import value_of
+from ptosim.world import world_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "sanitizer.md"
 
@@ -157,6 +159,9 @@ def said(each: Explanation) -> str:
 
         module = Module(load_module(Source(each.file, source)), Request())
         kernel = module.kernel()
+        if each.ranks is not None:
+            values = values_of(each.arguments, kernel.signature, each.ranks)
+            return str(world_of(kernel, values, each.ranks).check())
         values = [value_of(word, parameter) for word, parameter in zip(each.arguments, kernel.signature, strict=False)]
         return str(ptosim.check(kernel, *values))
     except ptosim.PTOError as problem:

@@ -8,15 +8,19 @@ import pytest
 
 import ptosim
 from ptosim.diagnostics import SEVERITY
+from ptosim.rank_words import values_of
 from ptosim.report.explanation import listing, terminal
 from ptosim.sanitize.explain import Explanation, explanation, kinds
 from ptosim.words import value_of
+from ptosim.world import world_of
 from sanitize.document import PAGE, page
 
 
-def findings(text: str, arguments: tuple[str, ...]) -> tuple[ptosim.Finding, ...]:
+def findings(text: str, arguments: tuple[str, ...], ranks: int | None) -> tuple[ptosim.Finding, ...]:
     try:
         kernel = ptosim.load(text).kernel()
+        if ranks is not None:
+            return world_of(kernel, values_of(arguments, kernel.signature, ranks), ranks).check().findings
         values = [value_of(word, parameter) for word, parameter in zip(arguments, kernel.signature, strict=False)]
         return ptosim.check(kernel, *values).findings
     except ptosim.PTOError as problem:
@@ -30,7 +34,7 @@ def test_every_kind_is_explained() -> None:
 @pytest.mark.parametrize("kind", kinds())
 def test_the_kernel_has_the_finding(kind: str) -> None:
     each = explanation(kind)
-    found = findings(each.kernel, each.arguments)
+    found = findings(each.kernel, each.arguments, each.ranks)
     assert kind in {finding.kind for finding in found}
     assert found[0].kind == kind, "what is explained comes first"
 
@@ -38,7 +42,7 @@ def test_the_kernel_has_the_finding(kind: str) -> None:
 @pytest.mark.parametrize("kind", kinds())
 def test_the_repaired_kernel_has_no_finding(kind: str) -> None:
     each = explanation(kind)
-    assert findings(each.repaired, each.repaired_arguments) == ()
+    assert findings(each.repaired, each.repaired_arguments, each.ranks) == ()
 
 
 @pytest.mark.parametrize("kind", kinds())

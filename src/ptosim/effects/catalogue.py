@@ -31,6 +31,8 @@ ROOMS = (
     "tile_local",
     "sim",
     "sim_table",
+    "sim_signal",
+    "sim_transfer",
     "cube_load",
     "cube_load_raw",
     "mad",

@@ -39,6 +39,8 @@ ROOMS = (
     "system",
     "sim",
     "sim_table",
+    "sim_signal",
+    "sim_transfer",
     "cube_load",
     "cube_load_raw",
     "mad",

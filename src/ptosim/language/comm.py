@@ -57,10 +57,14 @@ def chunks_divide(op: CallOperation, view: View) -> Iterator[Problem]:
             yield Problem(message, at="ping_type", hint="leave its valid region dynamic, or make it a divisor")
 
 
+class CommOperation(CallOperation):
+    """An operation by which ranks and blocks reach each other."""
+
+
 # --- copies ---------------------------------------------------------------------------------------
 
 
-class _Copy(CallOperation):
+class _Copy(CommOperation):
     """`X(%dst, %src, buf(%ping, %pong) : ..)`: through one tile in UB, or through two that take turns."""
 
     pipes = (Pipe.MTE2, Pipe.MTE3)
@@ -125,7 +129,7 @@ class TGet(_Copy):
 # --- signals --------------------------------------------------------------------------------------
 
 
-class _Signal(CallOperation):
+class _Signal(CommOperation):
     """Words of i32 in global memory, and a value; on the scalar unit."""
 
     pipes = (Pipe.S,)
@@ -200,7 +204,7 @@ class TTest(_Signal):
 # --- collectives ----------------------------------------------------------------------------------
 
 
-class Collective(CallOperation):
+class Collective(CommOperation):
     """A buffer of the root and one view for each rank, which only the root executes."""
 
     pipes = (Pipe.MTE2, Pipe.MTE3)

@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 
 from ptosim.effects.names import Pipe, Space
+from ptosim.language.comm import CommOperation
 from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation, Result
-from ptosim.language.tile_call import CallOperation
 from ptosim.language.tile_places import has_elements, lies_in, same_elements, static_view, unsigned_name, view_at
 from ptosim.language.tile_rules import at_type, extents
 from ptosim.language.tile_types import AsyncEventType, AsyncSessionType, PrefetchAsyncContextType
@@ -24,7 +24,7 @@ CONTROL_BYTES = 8
 """What the scratch tile of a session must hold."""
 
 
-class _Async(CallOperation):
+class _Async(CommOperation):
     """An operation of the scalar unit; the types of its handles and of its result are given."""
 
     pipes = (Pipe.S,)

@@ -12,13 +12,14 @@ from typing import Protocol
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind
+from ptosim.effects.sim_signal import WRITERS
 from ptosim.effects.sync import SIGNALS
 from ptosim.language.function import Call, Function
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import PTOOperation
 from ptosim.language.scope import Section
 
-_SETS = frozenset(name for name, signal in SIGNALS.items() if signal.half == "set")
+_SETS = frozenset(name for name, signal in SIGNALS.items() if signal.half == "set") | WRITERS
 
 
 class Signal(Protocol):
@@ -39,7 +40,9 @@ class Signal(Protocol):
 
 
 def sets(op: PTOOperation, signal: Signal) -> bool:
-    """Whether an operation that sets something may set this."""
+    """Whether an operation that sets something may set this; any that writes words may write this one."""
+    if signal.mechanism == "signal" or op.name in WRITERS:
+        return signal.mechanism == "signal" and op.name in WRITERS
     return signal.mechanism in SIGNALS[op.name].mechanisms and _NAMES.get(signal.mechanism, _has_id)(op, signal)
 
 
@@ -62,6 +65,11 @@ def following_sets(op: Operation, kind: CoreKind) -> tuple[PTOOperation, ...]:
         if (parent := here.parent_op()) is not None:
             todo.append(parent)
     return tuple(found)
+
+
+def sets_of(function: Function, kind: CoreKind) -> tuple[PTOOperation, ...]:
+    """The operations of a program that set something on a core of this kind."""
+    return tuple(_sets_in(function, kind, set()))
 
 
 def _after(op: Operation) -> Iterator[Operation]:

@@ -14,8 +14,10 @@ from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Attribute, Operation
 
 from ptosim.effects.names import CoreKind
+from ptosim.effects.sim_signal import SIGNALS as WORDS
 from ptosim.effects.sync import SIGNALS, signalling
 from ptosim.language.calls import Found
+from ptosim.language.comm import CommOperation
 from ptosim.language.function import Function, entry_functions, reached
 from ptosim.language.kinds import NAMES, cores
 from ptosim.language.launch_parameters import name_of, visible
@@ -56,7 +58,9 @@ def kernels(parsed: ParsedModule) -> Iterator[KernelProgram]:
 
 
 def _crosses_blocks(op: Operation) -> bool:
-    """Signals that may also stay within a block say by their mode that they do not."""
+    """Signals that may also stay within a block say by their mode that they do not; words in GM are for all blocks."""
+    if op.name in WORDS or isinstance(op, CommOperation):
+        return True
     if op.name not in _CROSS_BLOCK or not isinstance(op, PTOOperation):
         return False
     return len(SIGNALS[op.name].mechanisms) == 1 or op.integer("ffts_mode") == 0

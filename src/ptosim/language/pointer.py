@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects.builtin import IndexType, IntegerType, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.effects.names import Space
@@ -244,3 +244,13 @@ class StDev(_Store):
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
         yield from _device_rules(self)
+
+
+def looks_at_memory(op: Operation) -> bool:
+    """Whether there is a scalar load from GM in an operation: a loop with one may wait for what others write."""
+    return any(
+        isinstance(inner, LoadScalar | LdDev)
+        and isinstance(inner.pointer.type, PtrType)
+        and inner.pointer.type.space is Space.GM
+        for inner in op.walk()
+    )

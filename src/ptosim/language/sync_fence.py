@@ -73,7 +73,8 @@ class Dsb(PTOOperation):
 class FenceBarrierAll(PTOOperation):
     """Wait for the memory effects of this core.
 
-    The word names the memory: local_memory, gm or all.
+    The scalar unit waits until every pipe is empty and its own stores have ended (pto.barrier PIPE_ALL, then pto.dsb):
+    what a pto.comm.tnotify announces afterwards is there. The word names the memory: local_memory, gm or all.
 
         pto.fence.barrier_all #pto.fence_scope<all>
     """

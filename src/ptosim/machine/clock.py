@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptosim.effects.names import SERIAL_PIPES, Pipe
-from ptosim.machine.entry import BARRIER, FENCE, RELEASE, SET, STORE, Clock, Entry
+from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe
+from ptosim.machine.entry import BARRIER, FENCE, RELEASE, SET, STORE, TRANSFER, Clock, Entry
 from ptosim.machine.sync import PIPES, SLOT
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
+    from ptosim.machine.launch import Progress
 
 STORES = 7  # the slot that no pipe uses; that of S, which also stands for all pipes, is 0
 
@@ -31,7 +32,14 @@ def entry_index(entry: Entry) -> int:
     """The index under which the end of this entry is counted."""
     if entry.kind is STORE:
         return entry.core.index * PIPES + STORES
+    if entry.kind is TRANSFER:
+        return transfer_index(entry.core)
     return entry.core.index * PIPES + SLOT.get(entry.pipe, 0)
+
+
+def transfer_index(core: Core) -> int:
+    """The index of what the scalar unit has begun to copy: the slot of a pipe that its kind of core does not have."""
+    return core.index * PIPES + SLOT[Pipe.V if core.kind is CoreKind.AIC else Pipe.FIX]
 
 
 def ordered(first: Entry, second: Entry) -> bool:
@@ -55,10 +63,21 @@ def join(clock: Clock, other: Clock) -> None:
             clock[index] = number
 
 
+def joined(clock: Clock, other: Clock) -> Clock:
+    """The two together; where one of them says it all, that one, so that many cores may share it."""
+    smaller, larger = (clock, other) if len(clock) <= len(other) else (other, clock)
+    get = larger.get
+    if all(number <= get(index, 0) for index, number in smaller.items()):
+        return larger
+    both = dict(larger)
+    join(both, smaller)
+    return both
+
+
 class Clocks:
     """What the pipes of one core know."""
 
-    __slots__ = ("base", "core", "inherited", "known")
+    __slots__ = ("barred", "base", "core", "fenced", "inherited", "known")
 
     def __init__(self, core: Core) -> None:
         self.core = core
@@ -66,6 +85,10 @@ class Clocks:
         self.known: list[Clock] = [{} for _ in range(PIPES)]
         self.inherited: list[Clock | None] = [None] * PIPES
         """What the last entry of each pipe inherited: the same clock has nothing new to say to the next one."""
+        self.fenced: Clock = {}
+        """What the scalar unit knew at its last dsb: that is in memory."""
+        self.barred: dict[Pipe, int] = {}
+        """Of each pipe, what came before its last barrier of its own. The scalar unit does not wait for that."""
 
     def reached(self, entry: Entry) -> Clock:
         """What is known when a pipe, or the scalar unit, comes to an entry, before any wait."""
@@ -92,6 +115,8 @@ class Clocks:
         serial = entry.pipe in SERIAL_PIPES
         if serial or kind is BARRIER:
             clock[self.base + slot] = entry.n
+        if kind is BARRIER:
+            self.barred[entry.pipe] = entry.n
         self.known[slot] = clock
         self.inherited[slot] = entry.captured[0] if entry.captured else None
         if not serial and (kind is SET or kind is RELEASE):
@@ -109,18 +134,45 @@ class Clocks:
     def step(self, entry: Entry) -> None:
         """The scalar unit executes: it knows its own steps and stores, and learns what it has waited for."""
         known = self.known[0]
-        for token in entry.consumed:
-            if token.clock is not None:
-                known = dict(known)
-                join(known, token.clock)
+        for learnt in (*(token.clock for token in entry.consumed), *(told.clock for told in entry.told)):
+            if learnt is not None:
+                known = joined(known, learnt)
         if entry.ranges is not None:
             known = self._touching_ended(known, entry)
         elif entry.kind is BARRIER and entry.pipe is Pipe.ALL:
             known = self._all_ended(known)
         elif entry.kind is FENCE:
-            known = {**known, self.base + STORES: self.core.stores}
+            if entry.mode:
+                known = {**known, transfer_index(self.core): self.core.transfers}
+            else:
+                known = self.fenced = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
         entry.clock = self.reached(entry)
+
+    def published(self) -> Clock:
+        """What the scalar unit can tell of by a word in GM: what it knows to have ended, its own steps included. Its
+        stores have ended only if a dsb or a barrier of all pipes came after them. A barrier of one pipe is taken for
+        what it was meant to be; whoever looks for it says that it is not (`weakly_ended`)."""
+        told = {**self.known[0], self.base: self.core.steps}
+        for pipe in self.weakly_ended():
+            told[self.base + SLOT[pipe]] = self.barred[pipe]
+        return told
+
+    def weakly_ended(self) -> list[Pipe]:
+        """Pipes with a barrier of their own behind the last entry that the scalar unit knows to have ended."""
+        return [pipe for pipe, n in self.barred.items() if n > self.known[0].get(self.base + SLOT[pipe], 0)]
+
+    def inherit(self, progress: Progress) -> None:
+        """The core begins after other launches."""
+        known: Clock = {}
+        for earlier in progress.before:
+            join(known, earlier.ended)
+        self.known[0] = known
+
+    def leave(self, progress: Progress) -> None:
+        """The core has ended, with all its pipes."""
+        ended = {self.base: self.core.steps, transfer_index(self.core): self.core.transfers}
+        join(progress.ended, self._all_ended({**self.known[0], **ended}))
 
     def _touching_ended(self, known: Clock, entry: Entry) -> Clock:
         """Of each pipe, the entries up to the last that touched bytes of a range. What that entry knew when it began is

@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
@@ -20,10 +20,14 @@ from ptosim.machine.entry import (
     FENCE,
     GET,
     LOAD,
+    NOTIFY,
+    PASS,
     RELEASE,
     SET,
     STORE,
+    TRANSFER,
     WAIT,
+    WATCH,
     WORK,
     Entry,
     Key,
@@ -33,10 +37,12 @@ from ptosim.machine.entry import (
     flag_key,
     token_key,
 )
-from ptosim.machine.launch import Place
+from ptosim.machine.launch import Place, Progress
+from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.moments import PIPE_ORDER
 from ptosim.machine.queue import PipeQueue, fire, take
 from ptosim.machine.semaphores import Cluster, Grid, Illegal, Signal, set_signal, wait_signal
+from ptosim.machine.signal import Notice, Signals, Watched, Words
 from ptosim.machine.sync import (
     BUFFER_IDS,
     CLUSTER_SLOW,
@@ -67,6 +73,8 @@ FLAG_BASES = {
 }
 
 
+MOST_POLLS = 1 << 16
+"""Looks at words in GM in a row, of all cores together, after which nothing is expected to change any more."""
 _RETURN = Site("return")
 _CORES = {CoreKind.AIC: "cube cores", CoreKind.AIV: "vector cores"}
 
@@ -80,6 +88,14 @@ class Schedule(Protocol):
 
     def block(self, core: Core, entry: Entry) -> None:
         """The SU stops at this entry; returns once it may go on."""
+        ...
+
+    def give_way(self, core: Core, entry: Entry) -> None:
+        """The SU could go on, but lets others go first; returns when the turn comes back."""
+        ...
+
+    def give_up(self, core: Core, entry: Entry) -> NoReturn:
+        """The SU would go on for ever without anything happening."""
         ...
 
     def drain(self, woken: list[PipeQueue]) -> None:
@@ -105,11 +121,16 @@ class Core:
         self.block = place.block
         self.subblock = place.subblock
         self.block_num = place.block_num
+        self.rank = place.rank
         self.subblock_num = place.subblock_num
         self.index = index  # unique in the launch
         self.target: Target = cluster.target
         self.cluster = cluster
         self.grid: Grid
+        self.progress: Progress
+        self.signals: Signals
+        self.transferring: Site | None = None  # of the latest transfer that nobody has waited for
+        self.regions = NO_REGIONS  # what GM pointers name, as far as the engine has said
         self.words = words
         self.cluster_words = cluster.words
         self.queues = {pipe: PipeQueue(self, pipe) for pipe in PIPES_OF[place.kind] if pipe is not Pipe.S}
@@ -130,6 +151,7 @@ class Core:
 
         self.steps = 0
         self.stores = 0
+        self.transfers = 0
         self.markers: list[Entry] = []  # sets that speak for all pipes and have not fired
         self._flag_bases = FLAG_BASES[place.kind]
         self._event_ids = min(self.target.sync.event_ids, EVENT_IDS)
@@ -315,6 +337,14 @@ class Core:
         if self.tracker:
             self._issue(Entry(site, Pipe.S, self, FENCE))
 
+    def settle(self, site: Site) -> None:
+        """The transfers that the SU has begun have ended."""
+        self.transferring = None
+        if self.tracker:
+            entry = Entry(site, Pipe.S, self, FENCE)
+            entry.mode = 1
+            self._issue(entry)
+
     # ---- semaphores
 
     def semaphore_set(self, site: Site, pipe: Pipe, number: int, form: Form = Form.SYNC) -> None:
@@ -374,6 +404,46 @@ class Core:
         entry.counters = signal.counters
         return entry
 
+    # ---- signals in global memory
+
+    def notify(self, site: Site, words: Words, value: int, adds: bool) -> None:
+        """Set a word, or add to it; then the scalar unit waits until its pipes are empty."""
+        entry = Entry(site, Pipe.S, self, NOTIFY)
+        entry.notice = Notice(words, value, adds)
+        self._issue(entry)
+        self.barrier(site, Pipe.ALL)
+
+    def watch(self, site: Site, words: Words, comparison: str, value: int) -> None:
+        """Stop the scalar unit until every word satisfies the condition."""
+        self._watch(site, Watched(words, comparison, value))
+
+    def test(self, site: Site, words: Words, comparison: str, value: int) -> bool:
+        """Whether every word satisfies the condition. Where one does not, others get a turn before the answer."""
+        watched = Watched(words, comparison, value)
+        if watched.holds():
+            self._watch(site, watched)
+            return True
+        self._pass(site, watched)
+        return False
+
+    def poll(self, site: Site) -> None:
+        """A loop looks at GM once more: others get a turn, who may write there."""
+        self._pass(site, None)
+
+    def _pass(self, site: Site, watched: Watched | None) -> None:
+        """Let others go first. Where nobody has done anything else for long, nobody will."""
+        entry = Entry(site, Pipe.S, self, PASS)
+        entry.watched = watched
+        self.signals.fruitless += 1
+        if self.signals.fruitless > MOST_POLLS:
+            self.schedule.give_up(self, entry)
+        self._issue(entry)
+
+    def _watch(self, site: Site, watched: Watched) -> None:
+        entry = Entry(site, Pipe.S, self, WATCH)
+        entry.watched = watched
+        self._issue(entry)
+
     def overflow(self, entry: Entry, counter: Counter) -> None:
         self._complain(entry, "semaphore-overflow", overflow_message(counter))
 
@@ -385,10 +455,16 @@ class Core:
     def scalar_store(self, site: Site) -> Entry:
         return self._issue(Entry(site, Pipe.S, self, STORE))
 
+    def transfer(self, site: Site) -> Entry:
+        """A copy in GM that the SU begins and that goes on by itself."""
+        return self._issue(Entry(site, Pipe.S, self, TRANSFER))
+
     # ---- issuing
 
     def _issue(self, entry: Entry) -> Entry:
         queue = self.queues.get(entry.pipe)
+        if entry.kind is not PASS:
+            self.signals.fruitless = 0
         if queue is None:
             self._step(entry)
             return entry
@@ -406,14 +482,24 @@ class Core:
         if entry.kind is STORE:
             entry.n = self.stores
             self.stores += 1
+        elif entry.kind is TRANSFER:
+            entry.n = self.transfers
+            self.transfers += 1
         else:
             entry.n = self.steps
             self.steps += 1
         if tracker:
             tracker.issue(entry)
-        self.schedule.block(self, entry)
+        if entry.kind is PASS:
+            self.schedule.give_way(self, entry)
+        else:
+            self.schedule.block(self, entry)
         if entry.kind is WAIT:
             take(entry)
+        elif entry.notice is not None:
+            self.signals.deliver(entry.notice)
+        elif tracker and entry.kind is WATCH:
+            tracker.watch(entry)
         if tracker:
             tracker.step(entry)
         if entry.kind not in (SET, RELEASE):

@@ -21,9 +21,11 @@ from ptosim.machine.sync import DONE, QUEUE_LIMIT, Counter, buffer_word
 
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
+    from ptosim.machine.signal import Watched
 
 Reachable = Callable[["Core", Key], bool]
 
+_POLLED = Key("signal", 0, "a word in GM")
 SHOWN = 20  # lines of notes; a grid may have thousands of blocked heads
 
 
@@ -128,6 +130,12 @@ class _Search:
             key = lacking[0].key
         elif entry.kind is Kind.GET:
             groups = [self._releases(core, entry)]
+        elif entry.watched:
+            key = _signal_key(core, entry.watched)
+            groups = [self._writers(core, key)]
+        elif entry.kind is Kind.PASS:
+            key = _POLLED
+            groups = [self._writers(core, key)]
         else:
             groups = [self._drains(core, entry)]
         releases = tuple(release for group in groups for release in group)
@@ -142,6 +150,25 @@ class _Search:
         if not queued and (core, Pipe.S) in self.places and self.reachable(core, counter.key):
             return [Release(None, core, Pipe.S, self._heads(core, [Pipe.S]))]
         return queued
+
+    def _writers(self, waiting: Core, key: Key) -> list[Release]:
+        """The scalar units that may still write a word: they stand somewhere, or their launch has not begun. Whoever
+        polls does not change it by going on."""
+        found: list[Release] = []
+        polls = waiting.waiting is not None and waiting.waiting.kind is Kind.PASS
+        for core in self.cores:
+            if polls and core is waiting:
+                continue
+            if (core, Pipe.S) in self.places:
+                behind = self._heads(core, [Pipe.S])
+            elif core.started:
+                continue
+            else:
+                late = {earlier for earlier in core.progress.before if earlier.left}
+                behind = tuple(position for (other, _), position in self.places.items() if other.progress in late)
+            if self.reachable(core, key):
+                found.append(Release(None, core, Pipe.S, behind))
+        return found
 
     def _releases(self, core: Core, get: Entry) -> list[Release]:
         """The releases that a get waits for: they have been issued, so all of them are queued."""
@@ -214,6 +241,7 @@ def diagnostics(deadlock: Deadlock) -> list[Diagnostic]:
 def _diagnostic(deadlock: Deadlock, root: Root) -> Diagnostic:
     first = root.heads[0]
     notes = [describe(deadlock, head) for head in (*root.heads, *root.followers)]
+    notes += [note for head in root.heads if head.entry.watched for note in _received(head)]
     if len(notes) > SHOWN:
         notes[SHOWN:] = [f"and {len(notes) - SHOWN} more"]
     return Diagnostic(
@@ -237,6 +265,8 @@ def _diagnostic(deadlock: Deadlock, root: Root) -> Diagnostic:
 
 def _message(root: Root) -> str:
     first = root.heads[0]
+    if root.kind == "unmatched-wait" and first.entry.watched:
+        return f"{first.pipe} {_condition(first)}, and nobody is left that would notify it"
     if root.kind == "unmatched-wait":
         return f"{first.pipe} waits for {first.key}, and nothing is left that would set it"
     if len(root.heads) == 1:
@@ -249,6 +279,10 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
     """One blocked head: where it stands, at which count, and what would release it."""
     if head.full:
         what = f"the queue of {head.full.pipe} is full ({QUEUE_LIMIT} entries)"
+    elif head.entry.watched:
+        what = _condition(head)
+    elif head.entry.kind is Kind.PASS:
+        what = f"looks at {head.key} again and again"
     elif head.key is None:
         what = f"waits until {'all pipes are' if head.entry.pipe is Pipe.ALL else f'{head.pipe} is'} empty"
     elif head.counter is None:
@@ -260,6 +294,31 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
     else:
         cause = "; ".join(_cause(deadlock, release) for release in head.releases)
     return f"{head.core.name} {head.pipe}: {head.entry.site}: {what}: {cause}"
+
+
+def _condition(head: Blocked) -> str:
+    """What a scalar unit waits for that watches words in GM, and what it finds."""
+    watched = head.entry.watched
+    assert watched is not None and head.key is not None
+    position = watched.failing or 0
+    return f"waits until {head.key} {watched}; it is {watched.words.read(position)}"
+
+
+def _received(head: Blocked) -> Iterator[str]:
+    """How often the word was notified, and whether the same word of another rank was instead."""
+    watched, signals = head.entry.watched, head.core.signals
+    assert watched is not None
+    address = watched.words.addresses[watched.failing or 0]
+    count = signals.received.get(address, 0)
+    yield f"{head.core.regions.word(address)} was notified {'once' if count == 1 else f'{count} times'}"
+    for other, times in signals.copies(address):
+        yield f"{head.core.regions.word(other)} was notified {'once' if times == 1 else f'{times} times'}"
+
+
+def _signal_key(core: Core, watched: Watched) -> Key:
+    """The first word that does not satisfy its wait."""
+    address = watched.words.addresses[watched.failing or 0]
+    return Key("signal", address, core.regions.word(address))
 
 
 def _cause(deadlock: Deadlock, release: Release) -> str:

@@ -14,6 +14,7 @@ from ptosim.effects.names import Pipe
 if TYPE_CHECKING:
     from ptosim.machine.core import Core
     from ptosim.machine.observer import Footprint
+    from ptosim.machine.signal import Notice, Told, Watched
     from ptosim.machine.sync import Counter, Rendezvous
 
 Clock = dict[int, int]
@@ -54,13 +55,17 @@ class Kind(Enum):
     GET = "get"
     RELEASE = "release"
     BARRIER = "barrier"
-    LOAD = "load"  # the last four are steps of the scalar unit
+    LOAD = "load"  # the rest are steps of the scalar unit
     STORE = "store"
     FENCE = "fence"
     DRAIN = "drain"
+    NOTIFY = "notify"
+    WATCH = "watch"
+    PASS = "pass"
+    TRANSFER = "transfer"
 
 
-WORK, SET, WAIT, GET, RELEASE, BARRIER, LOAD, STORE, FENCE, DRAIN = Kind
+WORK, SET, WAIT, GET, RELEASE, BARRIER, LOAD, STORE, FENCE, DRAIN, NOTIFY, WATCH, PASS, TRANSFER = Kind
 """For code that every entry passes: looking a member up in its enumeration takes Python 3.11 a quarter microsecond."""
 
 
@@ -68,11 +73,12 @@ WORK, SET, WAIT, GET, RELEASE, BARRIER, LOAD, STORE, FENCE, DRAIN = Kind
 class Key:
     """The name under which a set and a wait find each other.
 
-    `source` and `destination` are pipes for a flag and ends of the signal ("aic", "aiv0", "all aiv") for a semaphore.
+    `source` and `destination` are pipes for a flag and ends of the signal ("aic", "aiv0", "all aiv") for a semaphore;
+    of a signal in GM `id` is the address and `source` what it is called.
     `written` are the ids by which the setting core may spell it: the AIC writes 16 + id for AIV1.
     """
 
-    mechanism: str  # "flag", "token", "buffer", "semaphore", "cross-block" or "syncall"
+    mechanism: str  # "flag", "token", "buffer", "semaphore", "cross-block", "syncall" or "signal"
     id: int
     source: str = ""
     destination: str = ""
@@ -81,6 +87,8 @@ class Key:
     def __str__(self) -> str:
         if self.mechanism == "syncall":
             return f"syncall of {self.source}"
+        if self.mechanism == "signal":
+            return self.source
         ends = f" {self.source} -> {self.destination}" if self.source else ""
         spelled = [str(number) for number in self.written if number != self.id]
         also = f" ({', '.join(spelled)} on aic)" if spelled else ""  # which alone has to tell two vector cores apart
@@ -109,7 +117,7 @@ class Entry:
     Most entries need few of the fields: the others stay those of the class."""
 
     n = 0
-    mode = 0  # of GET and RELEASE
+    mode = 0  # of GET and RELEASE; of a FENCE 1: it waits for transfers, and not for memory
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
     ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes
@@ -117,6 +125,9 @@ class Entry:
     payload: Any = None  # what `start` returned; dropped after the end has been observed
     counters: tuple[Counter, ...] = ()  # a SET raises all of them, a WAIT needs and takes one of each
     rendezvous: Rendezvous | None = None  # a SET that is an arrival at a barrier of several cores
+    notice: Notice | None = None  # of a NOTIFY
+    watched: Watched | None = None  # of a WATCH
+    told: tuple[Told, ...] = ()  # of a WATCH, in observed runs: the notices that it must have seen
     snapshot: tuple[tuple[int, int], ...] = ()  # GET: (word of DONE, releases that must have happened)
     joint = False  # a SET that the SU issues for all its pipes: it fires when they have ended, not at its step
     needs: tuple[Entry, ...] = ()  # SET, RELEASE: entries of other pipes up to which all must have ended

@@ -1,5 +1,9 @@
-"""Launch geometry: which cores a block has, what they are called, and what the block queries answer on them."""
+"""Launch geometry: which cores a block has, what they are called, and what the block queries answer on them; and which
+launch comes after which."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -32,6 +36,8 @@ class Place:
     block_num: int
     subblock: int
     subblock_num: int
+    rank: int | None = None
+    """None where there is one rank only."""
 
     @property
     def role(self) -> str:
@@ -40,16 +46,58 @@ class Place:
 
     @property
     def name(self) -> str:
-        return f"b{self.block}.{self.role}"
+        name = f"b{self.block}.{self.role}"
+        return name if self.rank is None else f"r{self.rank}.{name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel kind spread over so many blocks."""
+    """A kernel kind spread over so many blocks of one rank. Launches of one stream of a rank follow each other; before
+    a round begins, all launches of the one before have ended."""
 
     kind: KernelKind
     blocks: int
+    rank: int | None = None
+    stream: int = 0
+    round: int = 0
 
     def places(self, block: int) -> tuple[Place, ...]:
         """The cores of a block, in the order in which they take turns."""
-        return tuple(Place(kind, block, self.blocks, index, count) for kind, index, count in SHAPES[self.kind])
+        shape = SHAPES[self.kind]
+        return tuple(Place(kind, block, self.blocks, index, count, self.rank) for kind, index, count in shape)
+
+
+class Progress:
+    """How far a launch of a run is: its cores start when all cores of those before it have ended."""
+
+    __slots__ = ("before", "ended", "left", "number", "round")
+
+    def __init__(self, number: int, before: tuple[Progress, ...], cores: int, round: int = 0) -> None:
+        self.number = number
+        """Of the launch in the list of the run."""
+        self.round = round
+        self.before = before
+        self.left = cores
+        """Cores that have not ended."""
+        self.ended: dict[int, int] = {}
+        """In runs with clocks: everything that its cores, and those before them, have ended."""
+
+    @property
+    def may_start(self) -> bool:
+        return not any(earlier.left for earlier in self.before)
+
+
+def progress_of(launches: Sequence[Launch], cores: Mapping[int, int]) -> dict[int, Progress]:
+    """The progress of each launch that takes part, by its number, and so many cores."""
+    made: dict[int, Progress] = {}
+    for number, count in cores.items():
+        launch = launches[number]
+        earlier = [(launches[other], progress) for other, progress in made.items()]
+        same = [each for other, each in earlier if _stream(other) == _stream(launch)]
+        rounds = [each for other, each in earlier if other.round == launch.round - 1]
+        made[number] = Progress(number, tuple(same[-1:] or rounds), count, launch.round)
+    return made
+
+
+def _stream(launch: Launch) -> tuple[int | None, int, int]:
+    return launch.rank, launch.stream, launch.round

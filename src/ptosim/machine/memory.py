@@ -1,12 +1,18 @@
 """The memories as sizes and addresses, and what to say when an access leaves them. Bytes belong to the engines.
 
-A GM pointer is a place in one argument: as an integer (argument + 1) << 48 plus the offset in bytes. An offset before
-the start of the argument borrows from the upper part, so decoding takes the nearest argument and the offset may be
-negative.
+A GM pointer is a place in one region: as an integer (number of the region + 1) << 48 plus the offset in bytes. An
+offset before the start of the region borrows from the upper part, so decoding takes the nearest region and the offset
+may be negative.
+
+Regions of a launch on one rank are its arguments, numbered from 0. Where there are several ranks, numbers of one buffer
+on neighbouring ranks are neighbours: argument a of rank r is 64 a + r, window w of rank r is 0x4000 + 64 w + r. The
+distance from a rank's window to a peer's is then a multiple of 2^48, the same for every window, and pto.addptr by it
+leads from any place in the window to that of the peer. From an argument it leads to one of the peer, which is private.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,16 +33,96 @@ OFFSET_BITS = 48
 _HALF = 1 << (OFFSET_BITS - 1)
 
 
+MOST_RANKS = 64
+"""A context has so many slots."""
+MOST_WINDOWS = 255
+MOST_ARGUMENTS = 256
+FIRST_WINDOW = MOST_RANKS * MOST_ARGUMENTS
+
+
 @dataclass(frozen=True, slots=True)
-class Argument:
-    """A kernel argument in global memory."""
+class Region:
+    """A stretch of global memory that pointers name: an argument, or the part of a window that lies on one rank."""
 
     index: int
+    """Of the argument among those of its rank, or of the window."""
     name: str
-    size: int  # bytes
+    """As the parameters behind it are called."""
+    size: int
+    """In bytes."""
+    rank: int | None = None
+    """None where there is one rank only."""
+    is_window: bool = False
+
+    @property
+    def label(self) -> str:
+        """In short: %x, or %x of rank 1."""
+        return f"%{self.name}" if self.rank is None else f"%{self.name} of rank {self.rank}"
 
     def __str__(self) -> str:
-        return f"argument {self.index} (%{self.name})"
+        what = f"{'window' if self.is_window else 'argument'} {self.index} (%{self.name})"
+        return what if self.rank is None else f"{what} of rank {self.rank}"
+
+
+@dataclass(frozen=True)
+class Regions:
+    """What the pointers of a launch may name, by number: the regions of all ranks, and the rank that looks at them."""
+
+    all: Mapping[int, Region]
+    rank: int | None = None
+
+    def find(self, number: int) -> Region | None:
+        """A region that this rank reaches: its own arguments, and every window."""
+        region = self.all.get(number)
+        return region if region is not None and (region.is_window or region.rank == self.rank) else None
+
+    def word(self, address: int) -> str:
+        """What a word of i32 is called."""
+        number, offset = decode(address)
+        region = self.all.get(number)
+        if region is None:
+            return "a word"
+        where = "" if region.rank is None else f" of rank {region.rank}"
+        return f"%{region.name}[{offset // 4}]{where}"
+
+    def stray(self, verb: str, start: int, width: int) -> tuple[str, tuple[int, int] | None]:
+        """What to say of an access that leaves the regions, and the bytes it is about. `verb`: "reads" or "writes"."""
+        number, offset = decode(start)
+        region = self.all.get(number)
+        if region is None:
+            return f"{verb} {width} bytes of GM through a pointer that comes from no argument{self._aim(number)}", None
+        extent = offset, offset + width
+        if self.find(number) is None:
+            message = f"{verb} bytes {offset} to {offset + width - 1} of {region}, which is private to that rank"
+            return f"{message}: rank {self.rank} reaches its own arguments and the windows of all ranks", extent
+        return outside(verb, str(region), region.size, offset, width), extent
+
+    def _aim(self, number: int) -> str:
+        """The peer that a pointer into a window was moved to, where there is none."""
+        window, rank = divmod(number - FIRST_WINDOW, MOST_RANKS)
+        if self.rank is None or window < 0 or FIRST_WINDOW + MOST_RANKS * window + self.rank not in self.all:
+            return ""
+        return f": window {window} has no rank {rank}"
+
+
+NO_REGIONS = Regions({})
+
+
+def argument_number(argument: int, rank: int | None) -> int:
+    """The number of an argument's region."""
+    return argument if rank is None else MOST_RANKS * argument + rank
+
+
+def window_number(window: int, rank: int) -> int:
+    """The number of the region that a window has on a rank."""
+    return FIRST_WINDOW + MOST_RANKS * window + rank
+
+
+def outside(verb: str, name: str, size: int, start: int, width: int) -> str:
+    """An access to bytes of which not all exist."""
+    first = start if start < 0 else max(start, size)
+    message = f"{verb} bytes {start} to {start + width - 1} of {name}, which has {size} bytes"
+    return f"{message}: the first byte outside is {first}"
 
 
 def space_size(target: Target, space: Space) -> int:
@@ -49,33 +135,15 @@ def poisoned(size: int) -> bytes:
     return (POISON * -(-size // len(POISON)))[:size]
 
 
-def pointer(argument: int, offset: int = 0) -> int:
+def pointer(number: int, offset: int = 0) -> int:
     """The integer form of a GM pointer."""
-    return ((argument + 1) << OFFSET_BITS) + offset
+    return ((number + 1) << OFFSET_BITS) + offset
 
 
 def decode(address: int) -> tuple[int, int]:
-    """The argument index and byte offset of a GM pointer; the index may belong to no argument."""
-    argument = ((address + _HALF) >> OFFSET_BITS) - 1
-    return argument, address - pointer(argument)
-
-
-def gm_out_of_bounds(
-    core: Core, site: Site, arguments: tuple[Argument, ...], verb: str, start: int, stop: int
-) -> PTOError:
-    """An access to GM pointers [start, stop) that leaves its argument. `verb` is "reads" or "writes"."""
-    index, first = decode(start)
-    size = stop - start
-    if not 0 <= index < len(arguments):
-        message = f"{verb} {size} bytes at address 0x{start & (1 << 64) - 1:x}, which lies in no argument"
-        return error("out-of-bounds", message, site.location, **_context(core, site))
-    argument = arguments[index]
-    outside = first if first < 0 else max(first, argument.size)
-    message = (
-        f"{verb} bytes {first} to {first + size - 1} of {argument}, which has {argument.size} bytes: "
-        f"the first byte outside is {outside}"
-    )
-    return error("out-of-bounds", message, site.location, **_context(core, site, (first, first + size)))
+    """The number of the region and the byte offset of a GM pointer; the number may belong to no region."""
+    number = ((address + _HALF) >> OFFSET_BITS) - 1
+    return number, address - pointer(number)
 
 
 def on_chip_out_of_bounds(core: Core, site: Site, space: Space, verb: str, start: int, stop: int) -> PTOError:

@@ -134,6 +134,14 @@ class Observer(Protocol):
         """By the index of each pipe of a core: how many of its entries, up to the last that touched these bytes."""
         ...
 
+    def stored_to(self, address: int) -> Clock:
+        """By the index of each pipe that has stored to a word of GM: how many of its entries, up to the last."""
+        ...
+
+    def cleaned(self, core: Core, address: int | None) -> None:
+        """The scalar unit has cleaned and invalidated the line of a GM address in its cache, or (None) all lines."""
+        ...
+
     def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None:
         """A tainted value decides a mask, an address or a branch, or enters a matrix product within its bounds."""
         ...
@@ -184,5 +192,10 @@ class Silent:
 
     def touched(self, core: Core, footprint: Footprint) -> Clock:
         return {}
+
+    def stored_to(self, address: int) -> Clock:
+        return {}
+
+    def cleaned(self, core: Core, address: int | None) -> None: ...
 
     def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None: ...

@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from ptosim.effects.names import SERIAL_PIPES, Pipe
-from ptosim.machine.entry import BARRIER, DRAIN, GET, RELEASE, SET, WAIT, WORK, Entry
+from ptosim.machine.entry import BARRIER, DRAIN, GET, RELEASE, SET, WAIT, WATCH, WORK, Entry
 from ptosim.machine.sync import CLUSTER_SLOW, DONE, QUEUE_LIMIT, SLOW, Counter, Rendezvous, buffer_word
 
 if TYPE_CHECKING:
@@ -152,6 +152,9 @@ def may_begin(entry: Entry) -> bool:
         if queue is not None:
             return queue.prefix == entry.n
         return entry.pipe is Pipe.S or all(queue.idle for queue in entry.core.queues.values())
+    if kind is WATCH:
+        assert entry.watched is not None
+        return entry.watched.holds()
     return True
 
 
@@ -194,8 +197,10 @@ def arrive(rendezvous: Rendezvous, entry: Entry, woken: list[PipeQueue]) -> None
         rendezvous.present -= counter.value == 0
         if entry.core.tracker:
             sets += counter.pending.popleft()
+    tracker = entry.core.tracker
+    tokens = (tracker.meeting(entry, sets),) if tracker and tracker.wants_clocks else tuple(sets)
     for counter in rendezvous.ready.values():
-        raise_counter(counter, entry, tuple(sets), woken)
+        raise_counter(counter, entry, tokens, woken)
 
 
 def raise_counter(counter: Counter, entry: Entry, sets: tuple[Entry, ...], woken: list[PipeQueue]) -> None:

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from ptosim.diagnostics import PTOError, error
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Reachable, analyse
-from ptosim.machine.launch import SHAPES, Launch
+from ptosim.machine.launch import SHAPES, Launch, progress_of
 from ptosim.machine.observer import Observer
 from ptosim.machine.schedules import make_schedule
 from ptosim.machine.semaphores import Cluster, Grid
+from ptosim.machine.signal import Signals
 from ptosim.machine.sync import CORE_WORDS, SLOW, clear, zero_words
 from ptosim.target.profile import Target
 
@@ -46,12 +47,13 @@ class Stopped(Exception):
 
 
 class Scheduler:
-    """Runs the blocks of a launch, one at a time or all together. Not for use by several threads."""
+    """Runs the blocks of a launch one at a time, or all blocks of a list of launches together. Not for use by several
+    threads."""
 
     def __init__(
         self,
         target: Target,
-        launch: Launch,
+        launch: Launch | Sequence[Launch],
         program: Program,
         *,
         schedule: str = "program",
@@ -60,7 +62,7 @@ class Scheduler:
         stop: Stop | None = None,
     ) -> None:
         self.target = target
-        self.launch = launch
+        self.launches: Sequence[Launch] = (launch,) if isinstance(launch, Launch) else launch
         self.program = program
         self.observer = observer
         self.reachable = reachable
@@ -81,25 +83,26 @@ class Scheduler:
         return self.stop.requested
 
     def run_block(self, block: int) -> None:
-        """Run one block that does not interact with others."""
-        self._run([block])
+        """Run one block of the only launch, which does not interact with others."""
+        self._run([(0, block)])
 
     def run_grid(self) -> None:
-        """Run all blocks at once: the kernel synchronises across blocks."""
-        self._run(range(self.launch.blocks))
+        """Run all blocks of all launches at once: kernels synchronise across blocks, or several launches interact."""
+        self._run((number, block) for number, launch in enumerate(self.launches) for block in range(launch.blocks))
 
     def attend(self, block: int) -> Core:
         """Join a block with one core that is already running: whatever it has done so far, the words of the block that
         this scheduler had before tell of it. Whoever runs it drains the core at its end."""
-        self._build([block], new=False)
+        self._build([(0, block)], new=False)
         (core,) = self.cores
         core.started = True
         return core
 
     # ---- building
 
-    def _run(self, blocks: Iterable[int]) -> None:
-        clusters, grid = self._build(blocks)
+    def _run(self, blocks: Iterable[tuple[int, int]]) -> None:
+        """Run these blocks, each with the number of its launch before it."""
+        clusters, grids = self._build(blocks)
         self._run_here() if len(self.cores) == 1 else self._run_threads()
         failure, self._failure = self._failure, None
         if failure:
@@ -107,43 +110,55 @@ class Scheduler:
         if self._aborted and not self._deadlocked:
             raise Stopped
         if self.observer and not self.observer.inline and not self._deadlocked:
-            self._report_leftovers(clusters, grid)
+            self._report_leftovers(clusters, grids)
 
-    def _build(self, blocks: Iterable[int], new: bool = True) -> tuple[list[Cluster], Grid]:
+    def _build(self, blocks: Iterable[tuple[int, int]], new: bool = True) -> tuple[list[Cluster], list[Grid]]:
         self.cores = []
         clusters: list[Cluster] = []
-        for position, block in enumerate(blocks):
-            clusters.append(self._cluster(position, block, new))
+        members: dict[int, list[Core]] = {}
+        for position, (number, block) in enumerate(blocks):
+            clusters.append(self._cluster(position, number, block, new))
             self.cores += clusters[-1].cores
-        grid = Grid(self.cores, self.target.sync.semaphore_limit)
-        for core in self.cores:
-            core.grid = grid
+            members.setdefault(number, []).extend(clusters[-1].cores)
+        self._join_launches(members)
         self._failure, self._aborted, self._deadlocked = None, False, False
-        return clusters, grid
+        return clusters, [cores[0].grid for cores in members.values()]
 
-    def _cluster(self, position: int, block: int, new: bool) -> Cluster:
+    def _join_launches(self, members: dict[int, list[Core]]) -> None:
+        """The cores of a launch meet at its barriers; launches of one stream of a rank follow each other."""
+        progress = progress_of(self.launches, {number: len(cores) for number, cores in members.items()})
+        signals = Signals()
+        for number, cores in members.items():
+            grid = Grid(cores, self.target.sync.semaphore_limit)
+            for core in cores:
+                core.grid, core.progress, core.signals = grid, progress[number], signals
+
+    def _cluster(self, position: int, number: int, block: int, new: bool) -> Cluster:
         """The cores of a block; the words behind them, cleared for a new one, are the same from block to block."""
         if position not in self._clusters:
             self._clusters[position] = Cluster(self.target)
         cluster = self._clusters[position]
-        width = len(SHAPES[self.launch.kind])
+        launch = self.launches[number]
+        first = sum(other.blocks * len(SHAPES[other.kind]) for other in self.launches[:number])
+        first += block * len(SHAPES[launch.kind])
         cores: list[Core] = []
-        for number, place in enumerate(self.launch.places(block)):
-            if (position, number) not in self._words:
-                self._words[position, number] = zero_words(CORE_WORDS)
-            words = self._words[position, number]
+        for member, place in enumerate(launch.places(block)):
+            if (position, member) not in self._words:
+                self._words[position, member] = zero_words(CORE_WORDS)
+            words = self._words[position, member]
             if new:
                 clear(words)
                 followed = self.observer is not None and not self.observer.inline
                 words[SLOW] = 1 if followed or self._queued else 0
-            cores.append(Core(place, block * width + number, words, cluster, self.schedule, self.observer))
+            cores.append(Core(place, first + member, words, cluster, self.schedule, self.observer))
         cluster.reset(cores, new)
         return cluster
 
-    def _report_leftovers(self, clusters: list[Cluster], grid: Grid) -> None:
+    def _report_leftovers(self, clusters: list[Cluster], grids: list[Grid]) -> None:
         counters = [counter for core in self.cores for counter in core.counters()]
         counters += [counter for cluster in clusters for counter in cluster.counters()]
-        for counter in counters + grid.counters():
+        counters += [counter for grid in grids for counter in grid.counters()]
+        for counter in counters:
             if counter.value > 0:
                 tracker = counter.pending[-1][-1].core.tracker
                 assert tracker is not None
@@ -153,11 +168,12 @@ class Scheduler:
 
     def _program(self, core: Core) -> None:
         core.started = True
-        if self.observer:
-            self.observer.begin(core)
+        if core.tracker:
+            core.tracker.begin()
         self.program(core)
         core.drain()
         core.ended = True
+        core.progress.left -= 1
         if core.tracker:
             core.tracker.finish()
 

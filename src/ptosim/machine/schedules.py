@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from ptosim.diagnostics import error
 from ptosim.effects.names import Pipe
@@ -47,7 +47,7 @@ class Turns(Protocol):
 def can_go_on(core: Core) -> bool:
     """Whether the SU of a core could use the turn."""
     if core.ended or core.waiting is None:
-        return not core.ended
+        return not core.ended and core.progress.may_start
     return not core.full.full if core.full else may_begin(core.waiting)
 
 
@@ -75,6 +75,13 @@ class ProgramSchedule:
     def block(self, core: Core, entry: Entry) -> None:
         if not may_begin(entry):
             self._suspend(core, entry, None)
+
+    def give_way(self, core: Core, entry: Entry) -> None:
+        self._suspend(core, entry, None)
+
+    def give_up(self, core: Core, entry: Entry) -> NoReturn:
+        core.waiting = entry
+        raise self.turns.stuck()
 
     def drain(self, woken: list[PipeQueue]) -> None:
         """Empty the queues that were set free, and first those that this sets free in turn."""
@@ -148,6 +155,12 @@ class QueuedSchedule:
         core.waiting = entry
         self._advance(core)
         core.waiting = None
+
+    give_way = block
+
+    def give_up(self, core: Core, entry: Entry) -> NoReturn:
+        core.waiting = entry
+        raise self.turns.stuck()
 
     def drain(self, woken: list[PipeQueue]) -> None:
         """Pipes that were set free are actors like any other."""

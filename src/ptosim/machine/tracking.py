@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from ptosim.diagnostics import Diagnostic, Related, Severity
 from ptosim.effects.names import Pipe
-from ptosim.machine.clock import Clocks, ended_by, ordered
-from ptosim.machine.entry import GET, RELEASE, SET, WORK, Clock, Entry, Key
+from ptosim.machine.clock import Clocks, ended_by, join, ordered
+from ptosim.machine.entry import FENCE, GET, NOTIFY, RELEASE, SET, WORK, Clock, Entry, Key
+from ptosim.machine.signal import Told
 from ptosim.machine.sync import OPEN, Counter, buffer_word
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ class Tracker:
         self.brackets: dict[tuple[Pipe, int], Entry] = {}  # the get of each open bracket
 
     # ---- what happens to entries
+
+    def begin(self) -> None:
+        """Launches before this one have ended, and all that they did is known."""
+        if self.clocks:
+            self.clocks.inherit(self.core.progress)
+        self.observer.begin(self.core)
 
     def issue(self, entry: Entry) -> None:
         core, kind = self.core, entry.kind
@@ -65,11 +72,26 @@ class Tracker:
         when)."""
         if self.clocks:
             self.clocks.step(entry)
+            if entry.kind is NOTIFY:
+                self.core.signals.tell(entry, self.clocks.published())
         self.observer.start(entry)
         if entry.kind not in (SET, RELEASE):
             self.observer.end(entry)
 
     # ---- sets and waits
+
+    def watch(self, entry: Entry) -> None:
+        """The words that a wait asks for satisfy it: what those know is known who must have told them."""
+        watched, signals = entry.watched, self.core.signals
+        if self.clocks is None or watched is None:
+            return
+        entry.told = tuple(signals.needed(entry, watched, self.clocks.reached(entry)))
+        stored: Clock = {}
+        for position, address in enumerate(watched.words.addresses):
+            if not signals.knows(address, watched.words.read(position)):  # words may be written by copies, too
+                join(stored, self.observer.stored_to(address))
+        if stored:
+            entry.told += (Told(entry, 0, False, stored, 0),)
 
     def take(self, entry: Entry) -> None:
         """A wait is about to consume a set of each of its counters."""
@@ -104,6 +126,14 @@ class Tracker:
                 self._both_ways(counter, entry)
         counter.pending.append(sets)
         history.last_set = entry
+
+    def meeting(self, last: Entry, sets: list[Entry]) -> Entry:
+        """All members have come: one set that tells what each of theirs would, for every wait."""
+        told = Entry(last.site, last.pipe, last.core, SET, last.key)
+        told.n, told.loops, told.joint, told.clock = last.n, last.loops, True, {}
+        for one in sets:
+            join(told.clock, one.clock or {})
+        return told
 
     def _keeps(self, counter: Counter) -> bool:
         """Whether the observer keeps what a flag tells, because compiled code sets it as well."""
@@ -188,6 +218,11 @@ class Tracker:
     # ---- the end
 
     def finish(self) -> None:
+        if self.clocks:
+            self.clocks.leave(self.core.progress)
+        if (site := self.core.transferring) is not None:
+            message = "a transfer is begun and never waited for: it may not have ended with the kernel"
+            self.report("undrained", message, Entry(site, Pipe.S, self.core, FENCE), severity="warning")
         for (pipe, buffer), entry in self.brackets.items():
             self.report("buffer-misuse", f"gets buffer {buffer} on {pipe} and never releases it", entry)
         self.observer.finish(self.core)

@@ -96,6 +96,7 @@ def lower(
         Module(host.has_avx512),
         may_store_atomically=atomic,
         may_set_ctrl=sets_ctrl,
+        together=program.cross_block,
         observer=observer,
     )
     symbols = build(module, program.entries, unit)

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Operation, Region
 from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.function import Call, Return
 from ptosim.language.function import Function as PTOFunction
+from ptosim.language.pointer import looks_at_memory
 from ptosim.language.scalar import Constant
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_of
 from ptosim.native.flow import Function
@@ -58,6 +59,7 @@ def _while(body: Body, op: Operation) -> None:
     condition = before.last_op
     assert isinstance(condition, Condition)
     site = body.core(op).site("limit", LIMIT)
+    polls = body.core(op).unit.together and looks_at_memory(op)
     body.crosses(op.arguments)
     initial = [body[value] for value in op.arguments]
     observer = body.unit.observer
@@ -75,6 +77,8 @@ def _while(body: Body, op: Operation) -> None:
                 observer.round(body, kept)
             body.values.update(zip(after.args, [body[value] for value in condition.arguments], strict=True))
             body.block(after)
+            if polls:
+                body.core(op).issue("poll")
             return body.handed_on(op, shapes, _ends(body, op.after_region))
 
         f.while_loop(all_apart(initial, shapes), decide, iterate, site)

@@ -85,6 +85,8 @@ class Unit:
     routines: dict[str, Function] = field(default_factory=dict[str, Function])
     reads: int = 0
     """How many copies read rows of GM."""
+    together: bool = False
+    """Whether blocks of the kernel wait for each other, and so run together."""
     spaces: dict[Space, int] = field(default_factory=dict[Space, int])
     """The on-chip memories that the kernel uses, and how many bytes from their beginning it may write."""
 

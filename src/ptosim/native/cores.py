@@ -4,6 +4,8 @@ Contexts and memories are made once and serve one block after the other. What a 
 compiled the kernel (`Executable.explain`).
 """
 
+from __future__ import annotations
+
 import ctypes
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +15,7 @@ from typing import Protocol
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.launch import KernelKind
-from ptosim.machine.memory import poisoned
+from ptosim.machine.memory import NO_REGIONS, Regions, poisoned
 from ptosim.machine.observer import Observer
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.machine.sync import SLOW
@@ -61,20 +63,22 @@ class Invocation:
 
     grid: int
     arguments: Sequence[int]  # one word per parameter: a GM pointer in its integer form, or the bits of a scalar
-    buffers: Sequence[tuple[int, int]]  # address and bytes of each buffer that the pointers name
+    buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]
+    """Address and bytes of each buffer that pointers name, by number."""
     max_steps: int = 10**9
-    names: Sequence[str] = ()  # of the parameters behind each buffer
+    regions: Regions = NO_REGIONS  # what the buffers are
+    by_block: Callable[[int], Sequence[int]] | None = None  # the arguments of a block, where they are not the same
     readable: int = -1  # bits by the number of a buffer, for code that is checked: what lies there is what it reads
     writable: int = -1
     owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
-    attach: "Callable[[Cluster, Invocation], Observer] | None" = (
-        None  # prepares cores that are watched; who hears of the machine
-    )
+    attach: Callable[[Cluster, Invocation], Observer] | None = None
+    """Prepares cores that are watched; who hears of the machine."""
 
     @property
     def shape(self) -> tuple[object, ...]:
         """All but the contents of the buffers and where they lie."""
-        return self.grid, self.arguments, [size for _, size in self.buffers]
+        sizes = self.buffers.values() if isinstance(self.buffers, Mapping) else self.buffers
+        return self.grid, self.arguments, [size for _, size in sizes]
 
 
 @dataclass(frozen=True)
@@ -132,15 +136,34 @@ class Tables:
         first, end = (0, invocation.grid) if blocks is None else (blocks.start, blocks.stop)
         self.handout = array("q", [first, end - 1])  # the next block, and the last that may begin
         self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
-        self._buffers = array("q", [0, 0] + [_signed(word) for pair in invocation.buffers for word in pair])
+        self._of_block: list[array[int]] = []
+        self._buffers, count = _table(invocation.buffers)
         self.words = {
             Word.BLOCK_NUM: invocation.grid,
             Word.ARGUMENTS: self._arguments.buffer_info()[0],
             Word.BUFFERS: self._buffers.buffer_info()[0],
-            Word.BUFFER_NUM: len(invocation.buffers),
+            Word.BUFFER_NUM: count,
             Word.HANDOUT: self.handout.buffer_info()[0],
             Word.MAX_STEPS: min(invocation.max_steps, _LARGEST),
         }
+
+    def of_block(self, block: int) -> dict[Word, int]:
+        """What a block holds that differs from block to block."""
+        if self.invocation.by_block is None:
+            return self.words
+        self._of_block.append(array("q", [_signed(word) for word in self.invocation.by_block(block)] or [0]))
+        return {**self.words, Word.ARGUMENTS: self._of_block[-1].buffer_info()[0]}
+
+
+def _table(buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]) -> tuple[array[int], int]:
+    """Two words for each number of a buffer, from one behind the empty one on; numbers may be far apart."""
+    if not isinstance(buffers, Mapping):
+        return array("q", [0, 0] + [_signed(word) for pair in buffers for word in pair]), len(buffers)
+    count = max(buffers, default=-1) + 1
+    table = array("q", bytes(2 * WORD_BYTES * (count + 1)))
+    for number, pair in buffers.items():
+        table[2 * number + 2 : 2 * number + 4] = array("q", [_signed(word) for word in pair])
+    return table, count
 
 
 class Cluster:
@@ -216,7 +239,7 @@ class Core:
         """Work for this invocation from now on, in the place and with the sync words of this core of the machine."""
         self._tables = tables
         words = self._words
-        for word, content in tables.words.items():
+        for word, content in tables.of_block(machine.block).items():
             words[word] = content
         words[Word.BLOCK] = machine.block
         words[Word.SUBBLOCK] = machine.subblock
@@ -239,6 +262,7 @@ class Core:
         """The scalar program of this core, from its beginning; returns when it has returned."""
         self.take(tables, machine)
         self.machine = machine
+        machine.regions = tables.invocation.regions
         words = self._words
         words[Word.STEPS] = words[Word.MAX_STEPS]
         words[Word.REGISTERS : Word.REGISTERS + REGISTER_ROOM] = _RESET
@@ -273,7 +297,7 @@ class Core:
         depth = min(words[Word.FAULT_DEPTH], LOOPS_RECORDED)
         loops = tuple(words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + depth])
         site, value, detail = words[Word.FAULT : Word.FAULT_DETAIL + 1]
-        name = f"b{self.block}.{self.role}"
+        name = self.machine.name if self.machine is not None else f"b{self.block}.{self.role}"
         return Fault(name, self.block, site, value, detail, loops, self._tables.invocation)
 
     # ---- called by compiled code
@@ -307,7 +331,7 @@ class Core:
         finally:
             machine.words[SLOW] -= 1
 
-    def _start(self, number: int, words: "array[int]") -> None:
+    def _start(self, number: int, words: array[int]) -> None:
         """The entry of an operation, which may run on the thread of another core that set it free."""
         if number not in self._entries:
             self._entries[number] = _Entry(self._executable.entry(number))

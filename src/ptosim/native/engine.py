@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.deadlock import Reachable
-from ptosim.machine.launch import KernelKind
+from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.memory import Regions
 from ptosim.machine.observer import Observer
 from ptosim.native.cache import Compiled
-from ptosim.native.cores import Cluster, Executable, Fault, Invocation, Suspicion
+from ptosim.native.cores import Cluster, Executable, Fault, Invocation, Suspicion, Tables
 from ptosim.native.explain import explainer
 from ptosim.native.operations import ENTRIES, operation_from_json
-from ptosim.native.runtime import Runner
+from ptosim.native.runtime import Part, Runner
 from ptosim.native.toolchain import Program
 from ptosim.target.profile import Target
 
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """One launch of a kernel: the value of each parameter, and the buffers, NumPy arrays of bytes, with their names."""
+    """One launch of a kernel: the value of each parameter, and the buffers, NumPy arrays of bytes."""
 
     values: Sequence[int]
     buffers: Sequence[Any]
-    names: Sequence[str]
+    regions: Regions
     grid: int
     threads: int | None
     max_steps: int
@@ -61,6 +62,7 @@ class LinkedKernel:
             data["state"],
             sifting,
         )
+        self._executable = executable
         self.kind: str = data["kind"]
         self.works: list[Any] = data["works"]
         self._runner = Runner(executable, target, reachable)
@@ -69,6 +71,10 @@ class LinkedKernel:
         self._in_order: bool = data["in_order"]
         self._usage: Any = data.get("usage")
         self._stock: Stock | None = None
+
+    def part(self, invocation: Invocation, launch: Launch) -> Part:
+        """This kernel as one launch of a list that runs together."""
+        return Part(self._executable, Tables(invocation), launch)
 
     def sift(self, run: Run, blocks: Sequence[int]) -> Sifted:
         """Run blocks of a kernel that was compiled to be checked, to find those that have to be judged. The buffers
@@ -109,7 +115,7 @@ class LinkedKernel:
 
 def _invocation(run: Run) -> Invocation:
     buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
-    return Invocation(run.grid, run.values, buffers, run.max_steps, run.names, owner=run.buffers, attach=run.attach)
+    return Invocation(run.grid, run.values, buffers, run.max_steps, run.regions, owner=run.buffers, attach=run.attach)
 
 
 def _suspicion(fault: Fault) -> Suspicion:

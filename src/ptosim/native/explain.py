@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ptosim.diagnostics import Details, Location, PTOError, Source, error
-from ptosim.machine.memory import decode
+from ptosim.machine.memory import decode, outside
 from ptosim.native.cores import Fault
 
 Told = tuple[str, str, tuple[int, int] | None]
@@ -45,14 +45,10 @@ def _access(kind: str, message: Sequence[Any], fault: Fault) -> Told:
 def _global(kind: str, message: Sequence[Any], fault: Fault) -> Told:
     verb, alignment = message
     start, width = fault.value, fault.detail
-    argument, offset = decode(start)
+    offset = decode(start)[1]
     if start % alignment:
         return _misaligned(verb, "gm", offset, alignment)
-    buffers = fault.invocation.buffers
-    if not 0 <= argument < len(buffers):
-        return "out-of-bounds", f"{verb} {width} bytes of GM through a pointer that comes from no argument", None
-    name = f"argument {argument} (%{fault.invocation.names[argument]})"
-    return _outside(verb, name, buffers[argument][1], offset, width)
+    return "out-of-bounds", *fault.invocation.regions.stray(verb, start, width)
 
 
 def _misaligned(verb: str, space: str, start: int, alignment: int) -> Told:
@@ -60,9 +56,7 @@ def _misaligned(verb: str, space: str, start: int, alignment: int) -> Told:
 
 
 def _outside(verb: str, name: str, size: int, start: int, width: int) -> Told:
-    first = start if start < 0 else max(start, size)
-    message = f"{verb} bytes {start} to {start + width - 1} of {name}, which has {size} bytes: "
-    return "out-of-bounds", f"{message}the first byte outside is {first}", (start, start + width)
+    return "out-of-bounds", outside(verb, name, size, start, width), (start, start + width)
 
 
 def _meeting(kind: str, message: str, fault: Fault) -> Told:

@@ -11,10 +11,12 @@ from typing import Any
 
 from ptosim.diagnostics import Location, Source
 from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.sim_signal import offsets
 from ptosim.language.print_format import printed
 from ptosim.language.tile_text import Drawing, Extents, tile_text
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Site
+from ptosim.machine.signal import Words
 from ptosim.machine.sync import Form
 
 Known = str | int | None  # None: the next captured word
@@ -39,6 +41,7 @@ METHODS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "semaphore_set": (Pipe, int, Form),
     "semaphore_wait": (Pipe, int, Form),
     "syncall": (core_kinds,),
+    "poll": (),
 }
 
 
@@ -67,6 +70,9 @@ class Operation:
             return
         if self.method == "run":
             self._hand_over_members(core, words, start)
+            return
+        if self.method in _SIGNALS:
+            _SIGNALS[self.method](self, core, words[self.loops :])
             return
         if self.method in _PRINTING:
             print(_PRINTING[self.method](self, core, words[self.loops :]))  # noqa: T201
@@ -116,6 +122,43 @@ def _tile(operation: Operation, core: Core, words: Sequence[int]) -> str:
 
 
 _PRINTING: dict[str, Callable[[Operation, Core, Sequence[int]], str]] = {"print": _values, "print_tile": _tile}
+
+
+def _words(first: int, place: int, shape: Sequence[Known], strides: Sequence[int]) -> Words:
+    """Words of i32 from a pointer on, which compiled code has found to lie at a place of this process."""
+    steps = offsets(tuple(int(size or 1) for size in shape), tuple(strides))
+    found = [ctypes.c_int32.from_address(place + step) for step in steps]
+
+    def write(position: int, value: int) -> None:
+        found[position].value = value
+
+    return Words([first + step for step in steps], lambda position: found[position].value, write)
+
+
+def _notify(operation: Operation, core: Core, words: Sequence[int]) -> None:
+    first, place, value = words
+    core.notify(operation.site, _words(first, place, (), ()), value, bool(operation.arguments[0]))
+
+
+def _watch(operation: Operation, core: Core, words: Sequence[int]) -> None:
+    comparison, *shape = operation.arguments
+    first, place, value, *strides = words
+    core.watch(operation.site, _words(first, place, shape, strides), str(comparison), value)
+
+
+def _test(operation: Operation, core: Core, words: Sequence[int]) -> None:
+    comparison, *shape = operation.arguments
+    answer, first, place, value, *strides = words
+    holds = core.test(operation.site, _words(first, place, shape, strides), str(comparison), value)
+    ctypes.c_int64.from_address(answer).value = int(holds)
+
+
+_SIGNALS: dict[str, Callable[[Operation, Core, Sequence[int]], None]] = {
+    "notify": _notify,
+    "watch": _watch,
+    "test": _test,
+}
+"""What comes with words of GM: a pointer and a place in this process."""
 
 
 def entry_symbol(operation: int) -> str:

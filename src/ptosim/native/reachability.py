@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ptosim.effects.names import CoreKind
-from ptosim.language.following import following_sets, sets
+from ptosim.language.following import following_sets, sets, sets_of
+from ptosim.language.function import Function
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
 from ptosim.machine.core import Core
@@ -13,12 +16,15 @@ from ptosim.machine.entry import Key, Site
 class Reachability:
     """The operations by their places: compiled code knows of an operation no more than where it was written."""
 
-    def __init__(self, parsed: ParsedModule) -> None:
+    def __init__(self, parsed: ParsedModule, entries: Mapping[CoreKind, Function]) -> None:
         self._parsed = parsed
+        self._entries = entries
         self._following: dict[tuple[Site, CoreKind], tuple[PTOOperation, ...]] = {}
 
     def may_set(self, core: Core, key: Key) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""
+        if not core.started:
+            return any(sets(later, key) for later in sets_of(self._entries[core.kind], core.kind))
         return core.waiting is not None and any(sets(later, key) for later in self._later(core.waiting.site, core.kind))
 
     def _later(self, site: Site, kind: CoreKind) -> tuple[PTOOperation, ...]:

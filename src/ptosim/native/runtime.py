@@ -9,6 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from ptosim.diagnostics import PTOError
@@ -87,19 +88,8 @@ class Runner:
 
     def run_together(self, invocation: Invocation) -> None:
         """All blocks under one scheduler: the kernel synchronises across them."""
-        worker = _Worker(self._executable, self._target, self._reachable, self._poison)
-        worker.take(Tables(invocation))
-        problems: list[BaseException] = []
-
-        def run() -> None:
-            try:
-                worker.run_grid()
-            except BaseException as problem:
-                problems.append(problem)
-
-        _run_threads([run], worker.stop.request)
-        if problems:
-            raise problems[0]
+        part = Part(self._executable, Tables(invocation), Launch(self._executable.kind, invocation.grid))
+        run_together([part], self._target, self._reachable, self._poison)
 
     def _worker(self) -> "_Worker":
         try:
@@ -110,21 +100,67 @@ class Runner:
             return _BlockWorker(self._executable, self._target, self._reachable)
 
 
+@dataclass(frozen=True)
+class Part:
+    """One launch of a list that runs together."""
+
+    executable: Executable
+    tables: Tables
+    launch: Launch
+
+
+def run_together(
+    parts: Sequence[Part], target: Target, reachable: Reachable | None = None, poison: bool = False
+) -> None:
+    """All blocks of a list of launches under one scheduler."""
+    together = _Together(parts, target, reachable, poison)
+    problems: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            together.scheduler.run_grid()
+        except BaseException as problem:
+            problems.append(problem)
+
+    _run_threads([run], together.stop.request)
+    if problems:
+        raise problems[0]
+
+
+class _Together:
+    """A scheduler whose cores each have a context of their own, and each block its memories."""
+
+    def __init__(self, parts: Sequence[Part], target: Target, reachable: Reachable | None, poison: bool) -> None:
+        self._parts = parts
+        self._target = target
+        self._poison = poison
+        self._clusters: dict[tuple[int, int], Cluster] = {}
+        self.stop = Stop()
+        launches = [part.launch for part in parts]
+        self.scheduler = Scheduler(target, launches, self._program, reachable=reachable, stop=self.stop)
+
+    def _program(self, machine: MachineCore) -> None:
+        number = machine.progress.number
+        part, place = self._parts[number], (number, machine.block)
+        if place not in self._clusters:
+            roles = [core.role for core in machine.cluster.cores]
+            self._clusters[place] = Cluster(part.executable, self._target, self.stop, roles, self._poison)
+            self._clusters[place].clear()
+        self._clusters[place].cores[machine.role].run(part.tables, machine)
+
+
 class _Worker:
-    """A scheduler with the cores that it drives."""
+    """A scheduler with the cores that it drives, for one block at a time."""
 
     def __init__(
         self, executable: Executable, target: Target, reachable: Reachable | None, poison: bool = False
     ) -> None:
         self._executable = executable
-        self._target = target
-        self._poison = poison
+        self.stop = Stop()
         self._roles = [place.role for place in Launch(executable.kind, 1).places(0)]
-        self._clusters: dict[int, Cluster] = {}
-        self._together = False
+        self._cluster = Cluster(executable, target, self.stop, self._roles, poison)
         self._tables: Tables
         self._block = -1
-        self.stop = Stop()
         self._scheduler = Scheduler(
             target, Launch(executable.kind, 1), self._program, reachable=reachable, stop=self.stop
         )
@@ -132,10 +168,10 @@ class _Worker:
     def take(self, tables: Tables) -> None:
         """Work for this invocation from now on."""
         self._tables = tables
-        self._scheduler.launch = Launch(self._executable.kind, tables.invocation.grid)
+        self._scheduler.launches = [Launch(self._executable.kind, tables.invocation.grid)]
         self.stop.word[0] = 0
         if tables.invocation.attach is not None:
-            self._scheduler.observer = tables.invocation.attach(self._cluster(0), tables.invocation)
+            self._scheduler.observer = tables.invocation.attach(self._cluster, tables.invocation)
 
     @property
     def block(self) -> int:
@@ -150,25 +186,12 @@ class _Worker:
             handout[0] += 1
             if self._block > handout[1]:
                 return 0
-        self._cluster(self._block).clear()
+        self._cluster.clear()
         self._scheduler.run_block(self._block)
         return 1
 
-    def run_grid(self) -> None:
-        self._together = True
-        for block in range(self._scheduler.launch.blocks):
-            self._cluster(block).clear()
-        self._scheduler.run_grid()
-
     def _program(self, machine: MachineCore) -> None:
-        self._cluster(machine.block).cores[machine.role].run(self._tables, machine)
-
-    def _cluster(self, block: int) -> Cluster:
-        """The cluster that a block runs on: always the same one, unless blocks run together."""
-        number = block if self._together else 0
-        if number not in self._clusters:
-            self._clusters[number] = Cluster(self._executable, self._target, self.stop, self._roles, self._poison)
-        return self._clusters[number]
+        self._cluster.cores[machine.role].run(self._tables, machine)
 
 
 class _BlockWorker(_Worker):
@@ -177,7 +200,7 @@ class _BlockWorker(_Worker):
 
     def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
         super().__init__(executable, target, reachable)
-        cluster = self._cluster(0)
+        cluster = self._cluster
         (self._core,) = cluster.cores.values()
         self._machine = self._scheduler.attend(0)
         infos = [words.buffer_info() for words in (self._machine.words, self._machine.cluster_words)]

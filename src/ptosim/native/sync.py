@@ -250,12 +250,19 @@ def tsync(f: Function, core: Core) -> None:
     _either(core, nothing_stalled(f), lambda: None, "tsync")
 
 
+@lowering(fence.FenceBarrierAll)
+def barrier_all(f: Function, core: Core) -> None:
+    """Every pipe drains."""
+    _either(core, nothing_stalled(f), lambda: None, "barrier", Pipe.ALL)
+    dsb(core)
+
+
 @lowering(fence.MemBar, fence.Dcci, fence.CmoCacheInvalid, semaphore.SetFfts)
 def nothing() -> None:
     """Execution is in program order, memory is coherent, signals have no address."""
 
 
-@lowering(fence.Dsb, fence.FenceBarrierAll)
+@lowering(fence.Dsb)
 def dsb(core: Core) -> None:
     """Scalar stores take effect at once."""
     if core.unit.observer is not None:

@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.function import Call
-from ptosim.language.pointer import AddPtr, CastPtr, LdDev, LoadScalar
+from ptosim.language.pointer import AddPtr, CastPtr, LdDev, LoadScalar, looks_at_memory
 from ptosim.language.scalar import Constant
 from ptosim.language.scope import Section, SectionCube, SectionVector, StrictVecScope, VecScope
 from ptosim.language.types import is_vector_state
@@ -64,9 +64,10 @@ def _while(t: Translator, op: Operation) -> None:
     turns, rounds = f"w{len(t.out.lines)}", f"v{len(t.out.lines)}"
     if t.followed:
         t.line(f"{turns} = core.turns()")
+    polls = looks_at_memory(op)
     watched = _only_reads(op)
     if watched:
-        t.line(f"{rounds} = core.rounds()")
+        t.line(f"{rounds} = core.rounds({polls})")
     t.line("while True:")
     t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
     t.depth += 1
@@ -79,6 +80,10 @@ def _while(t: Translator, op: Operation) -> None:
     t.assign(after.args, condition.arguments)
     t.depth -= 1
     t.region(op.after_region, lambda: t.assign(before.args, _ends(after)))
+    if polls:
+        t.depth += 1
+        t.line(f"core.poll({t.constant(t.site(op), 'site')})")
+        t.depth -= 1
 
 
 def _only_reads(op: While) -> bool:

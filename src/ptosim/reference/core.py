@@ -7,7 +7,7 @@ GM pointer is an integer that names an argument and an offset (machine/memory.py
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FrameType
@@ -20,11 +20,13 @@ from ptosim.diagnostics import Severity
 from ptosim.effects.burst import BLOCK
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Space
+from ptosim.effects.sim_signal import WORD
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Site
-from ptosim.machine.memory import decode
+from ptosim.machine.memory import Regions, decode, outside
 from ptosim.machine.observer import Footprint
 from ptosim.machine.scheduler import Stop, Stopped
+from ptosim.machine.signal import Words
 from ptosim.machine.sync import SLOW
 from ptosim.reference.fault import Fault
 from ptosim.reference.integers import signed64
@@ -63,11 +65,11 @@ class Config:
 
 @dataclass(frozen=True)
 class GlobalMemory:
-    """The arguments of a launch as bytes."""
+    """What the pointers of a launch may name, as bytes, by number."""
 
-    buffers: tuple[Bytes, ...]
-    names: tuple[str, ...]
-    drop: bool
+    regions: Regions
+    buffers: Mapping[int, Bytes]
+    drop: bool = False
     """Reads outside give zero and writes outside are dropped, instead of being errors."""
 
 
@@ -120,6 +122,8 @@ class Core:
         self.stop = stop
         self.polls = len(machine.cluster.cores) > 1
         """Whether loops look at `stop`: a core alone runs on the main thread, where an interrupt arrives by itself."""
+        self.together = False
+        """Whether it runs together with other blocks, which it may wait for."""
         self.config = Config()
         self.ctrl = self.scope_ctrl = CTRL_AT_RESET
         """CTRL now, and as it was when the vector scope that is running was launched."""
@@ -155,8 +159,9 @@ class Core:
                 raise Stopped
             yield index
 
-    def rounds(self) -> Rounds:
-        return Rounds()
+    def rounds(self, polls: bool) -> Rounds | None:
+        """What tells of a loop that goes round for ever; `polls`: unless others change what it loads."""
+        return None if polls and self.together else Rounds()
 
     def iterate(self, rounds: Rounds | None = None, carried: tuple[Any, ...] = ()) -> None:
         """One round of an scf.while. `rounds` is given where the values carried are all that a round can change."""
@@ -171,6 +176,11 @@ class Core:
             raise self._too_many_steps()
         if self.stop.requested:
             raise Stopped
+
+    def poll(self, site: Site) -> None:
+        """A loop that loads scalars from GM goes round: where blocks run together, others get a turn."""
+        if self.together:
+            self.machine.poll(site)
 
     def _too_many_steps(self) -> Fault:
         return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")
@@ -328,6 +338,10 @@ class Core:
         if self.machine.observer is None:
             print(text())  # noqa: T201
 
+    def begin_transfer(self, site: Site) -> None:
+        """A copy in GM that goes on by itself until somebody waits for it."""
+        self.machine.transferring = site
+
     # --- what only a check wants to know ----------------------------------------------------------------------------
 
     wants_lint = False
@@ -366,10 +380,23 @@ class Core:
 
     def touched(self, pointer: int, offsets: Places, width: int) -> NDArray[np.bool_]:
         """Which pieces behind a GM pointer have a byte in its argument; offsets may exceed what a pointer can say."""
-        argument, first = decode(pointer)
-        buffers = self.global_memory.buffers
-        size = len(buffers[argument]) if 0 <= argument < len(buffers) else 0
+        number, first = decode(pointer)
+        size = len(self.global_memory.buffers.get(number, _NOTHING))
         return (offsets + (first + width) > 0) & (offsets + first < size)
+
+    def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> Words | None:
+        """Words of i32 in GM, aligned; None where one of them does not exist and the run goes on without."""
+        places: list[NDArray[np.int32]] = []
+        for address in addresses:
+            memory, offset, inside = self._window(verb, GM, address, WORD, WORD, None)
+            if not inside:
+                return None
+            places.append(memory[offset : offset + WORD].view(np.int32))
+
+        def write(position: int, value: int) -> None:
+            places[position][0] = value
+
+        return Words(addresses, lambda position: int(places[position][0]), write)
 
     def _window(
         self, verb: str, space: Space, start: int, width: int, alignment: int, at: str | None
@@ -385,20 +412,17 @@ class Core:
             if start >= 0 and start + width <= len(memory):
                 return memory, start, True
             self.violation(
-                "out-of-bounds", _outside(verb, space.value, len(memory), start, width), (start, start + width)
+                "out-of-bounds", outside(verb, space.value, len(memory), start, width), (start, start + width)
             )
             return memory, start, False
-        argument, offset = decode(start)
-        buffers = self.global_memory.buffers
-        if not 0 <= argument < len(buffers):
-            self.strays(f"{verb} {width} bytes of GM through a pointer that comes from no argument")
+        number, offset = decode(start)
+        memory = self.global_memory.buffers.get(number)
+        if memory is None:
+            self.strays(*self.global_memory.regions.stray(verb, start, width))
             return _NOTHING, 0, False
-        memory = buffers[argument]
         if offset >= 0 and offset + width <= len(memory):
             return memory, offset, True
-        name = f"argument {argument} (%{self.global_memory.names[argument]})"
-        extent = offset, offset + width
-        self.strays(_outside(verb, name, len(memory), offset, width), extent, self.global_memory.drop)
+        self.strays(*self.global_memory.regions.stray(verb, start, width), self.global_memory.drop)
         return memory, offset, False
 
     def _exists(self, verb: str, space: Space, at: str | None) -> bool:
@@ -457,12 +481,6 @@ class Core:
             self._other(at)
         owner = self.machine if at is None else self.machine.cluster.member(at)
         return Footprint(space, None if space is GM else owner, starts, width)
-
-
-def _outside(verb: str, name: str, size: int, start: int, width: int) -> str:
-    first = start if start < 0 else max(start, size)
-    last = start + width - 1
-    return f"{verb} bytes {start} to {last} of {name}, which has {size} bytes: the first byte outside is {first}"
 
 
 def clip(memory: Bytes, offset: int, width: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from ptosim.diagnostics import Details, PTOError, error
 from ptosim.effects.names import CoreKind, Pipe, Space
-from ptosim.language.following import following_sets, sets
+from ptosim.language.following import following_sets, sets, sets_of
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation
@@ -63,31 +63,46 @@ def prepare(
     return Programs(kind, {core: translate(module, entry, core, observed, watch) for core, entry in entries.items()})
 
 
-@dataclass
-class Run:
-    """One launch of a kernel."""
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One launch of a run: a kernel on the blocks of one rank."""
 
     programs: Programs
-    target: Target
-    arguments: Sequence[Any]
+    arguments: Callable[[int], Sequence[Any]]
+    """By block."""
     memory: GlobalMemory
     grid: int
+    rank: int | None = None
+    stream: int = 0
+    round: int = 0
+
+    @property
+    def launch(self) -> Launch:
+        return Launch(self.programs.kind, self.grid, self.rank, self.stream, self.round)
+
+
+@dataclass
+class Run:
+    """A list of launches; most have one."""
+
+    parts: Sequence[Part]
+    target: Target
     schedule: str = "program"
     max_steps: int = 10**9
     observer: Observer | None = None
     stop: Stop | None = None
-    cross_block: bool = False
+    together: bool = False
+    """All blocks run at once, because they wait for each other; more than one launch always does."""
     block_done: Callable[[], None] | None = None
     poison: bool = False
 
     def __call__(self, blocks: Sequence[int] | None = None) -> None:
-        """Run all blocks, or the given ones, in ascending order."""
-        launch = Launch(self.programs.kind, self.grid)
+        """Run all blocks, or the given ones of the only launch, in ascending order."""
         self.stop = self.stop or Stop()
-        self._clusters: dict[int, dict[str, dict[Space, Bytes]]] = {}
+        self._clusters: dict[tuple[int, int], dict[str, dict[Space, Bytes]]] = {}
         scheduler = Scheduler(
             self.target,
-            launch,
+            [part.launch for part in self.parts],
             self._program,
             schedule=self.schedule,
             observer=self.observer,
@@ -95,26 +110,28 @@ class Run:
             stop=self.stop,
         )
         try:
-            self._blocks(scheduler, range(self.grid) if blocks is None else blocks)
+            self._blocks(scheduler, range(self.parts[0].grid) if blocks is None else blocks)
         except Fault as fault:  # of an entry that was still queued when the program of its core had ended
             raise self._located(fault) from None
 
     def _blocks(self, scheduler: Scheduler, blocks: Sequence[int]) -> None:
-        if self.cross_block:
+        if self.together or len(self.parts) > 1:
             scheduler.run_grid()
             return
         for block in blocks:
             scheduler.run_block(block)
-            self._clusters.pop(block, None)
+            self._clusters.clear()
             if self.block_done is not None:
                 self.block_done()
 
     def _program(self, machine: MachineCore) -> None:
-        code = self.programs.codes[machine.kind]
-        core = self._core(machine)
+        part = self._part(machine)
+        code = part.programs.codes[machine.kind]
+        machine.regions = part.memory.regions
+        core = self._core(machine, part)
         try:
             with np.errstate(all="ignore"):
-                code.program(core, *self.arguments[: code.parameters])
+                code.program(core, *part.arguments(machine.block)[: code.parameters])
                 core.ended()
                 machine.drain()
         except Fault as fault:
@@ -122,19 +139,24 @@ class Run:
         except PTOError as problem:
             raise self._with_loops(problem, core) from None
 
-    def _core(self, machine: MachineCore) -> Core:
+    def _part(self, machine: MachineCore) -> Part:
+        return self.parts[machine.progress.number]
+
+    def _core(self, machine: MachineCore, part: Part) -> Core:
         """A core with the memories of its cluster, made together: cores share L1 and write each other's UB."""
-        if machine.block not in self._clusters:
-            self._clusters[machine.block] = self._memories(machine)
+        place = machine.progress.number, machine.block
+        if place not in self._clusters:
+            self._clusters[place] = self._memories(machine)
         kind = _CORES[self.observer.closeness if self.observer else None]
         core = kind(
             machine,
-            self._clusters[machine.block],
-            self.memory,
+            self._clusters[place],
+            part.memory,
             self.max_steps,
             self.target.architecture,
             self.stop or Stop(),
         )
+        core.together = self.together or len(self.parts) > 1
         core.indices = self._indices
         core.standing = self._standing
         return core
@@ -153,7 +175,10 @@ class Run:
 
     def _may_set(self, core: MachineCore, key: Key) -> bool:
         """From where its scalar unit stands, may a core still issue something that sets this?"""
-        op = self.programs.codes[core.kind].operations.get(core.waiting.site) if core.waiting is not None else None
+        code = self._part(core).programs.codes[core.kind]
+        if not core.started:
+            return any(sets(other, key) for other in sets_of(code.entry, core.kind))
+        op = code.operations.get(core.waiting.site) if core.waiting is not None else None
         return op is not None and any(sets(other, key) for other in self._following(op, core.kind))
 
     @cached_property
@@ -223,7 +248,7 @@ class Run:
 
     @cached_property
     def _codes(self) -> Mapping[str, Code]:
-        return {code.filename: code for code in self.programs.codes.values()}
+        return {code.filename: code for part in self.parts for code in part.programs.codes.values()}
 
 
 _MANY_PLACES = ("deadlock", "unmatched-wait")

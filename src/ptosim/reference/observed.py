@@ -22,6 +22,7 @@ from ptosim.effects.record import Spread
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.observer import Footprint, Quick, Use
+from ptosim.machine.signal import Words
 from ptosim.reference.core import Combine, Config, Core, clip
 from ptosim.reference.integers import signed64
 from ptosim.reference.mask import Mask
@@ -391,9 +392,8 @@ class ObservedCore(Core):
         """The memory of an access, of which nothing may exist, and the starts as offsets in it."""
         if space is not GM or not len(starts):
             return (self._other(at) if at else self.memories).get(space, _NOTHING), starts
-        argument, first = decode(int(starts[0]))
-        buffers = self.global_memory.buffers
-        memory = buffers[argument] if 0 <= argument < len(buffers) else _NOTHING
+        number, first = decode(int(starts[0]))
+        memory = self.global_memory.buffers.get(number, _NOTHING)
         return memory, shifted(starts, first - int(starts[0]))
 
     def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
@@ -421,6 +421,14 @@ class ObservedCore(Core):
         self._stand_at(site)
         found = Diagnostic(kind, severity, message, site.location, **self._context())
         self.observer.report(found, self.entry)
+
+    def begin_transfer(self, site: Site) -> None:
+        super().begin_transfer(site)
+        self.entry = self.machine.transfer(site)
+
+    def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> Words | None:
+        self._stand_at(site)
+        return super().signal_words(site, verb, addresses)
 
     def _stand_at(self, site: Site) -> None:
         """The scalar unit is at an instruction that touches no memory."""

@@ -73,9 +73,8 @@ def _memory(core: Core, space: Space, base: int) -> tuple[memoryview, int]:
     """The memory that a pointer names, and the place in it; nothing where there is none."""
     if space is not GM:
         return core.memories.get(space, _NOTHING).data, base
-    argument, offset = decode(signed64(base))
-    buffers = core.global_memory.buffers
-    return (buffers[argument] if 0 <= argument < len(buffers) else _NOTHING).data, offset
+    number, offset = decode(signed64(base))
+    return core.global_memory.buffers.get(number, _NOTHING).data, offset
 
 
 @semantics(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})

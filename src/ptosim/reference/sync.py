@@ -13,6 +13,7 @@ from ptosim.language import sync_token as token
 from ptosim.machine.entry import Site
 from ptosim.machine.sync import Form
 from ptosim.reference.core import Core
+from ptosim.reference.integers import signed64
 from ptosim.reference.semantics import semantics
 
 
@@ -172,14 +173,29 @@ def syncall(core: Core, site: Site, core_type: str) -> None:
 # --- memory ordering ------------------------------------------------------------------------------------------------
 
 
-@semantics(fence.Dsb, fence.FenceBarrierAll)
+@semantics(fence.Dsb)
 def dsb(core: Core, site: Site) -> None:
     core.machine.dsb(site)
 
 
-@semantics(fence.Dcci, fence.CmoCacheInvalid)
-def cache_line(core: Core) -> None:
-    """Memory is coherent here: cleaning or invalidating a cache changes nothing."""
+@semantics(fence.FenceBarrierAll)
+def barrier_all(core: Core, site: Site) -> None:
+    """Every pipe drains, then memory: what the core has written is where others find it."""
+    core.machine.barrier(site, Pipe.ALL)
+    core.machine.dsb(site)
+
+
+@semantics(fence.Dcci, bind=lambda static: {"space": static.spaces["address"]})
+def dcci(core: Core, address: int, lines: str, space: Space) -> None:
+    """Memory is coherent here: cleaning or invalidating a cache changes nothing, but a check wants to know."""
+    if space is Space.GM and core.machine.observer is not None:
+        core.machine.observer.cleaned(core.machine, None if lines == "ENTIRE_DATA_CACHE" else signed64(address))
+
+
+@semantics(fence.CmoCacheInvalid)
+def cacheinvalid(core: Core, address: int | None) -> None:
+    if core.machine.observer is not None:
+        core.machine.observer.cleaned(core.machine, None if address is None else signed64(address))
 
 
 @semantics(semaphore.SetFfts)

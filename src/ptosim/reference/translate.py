@@ -60,6 +60,7 @@ class Code:
     loops: Mapping[int, tuple[str, ...]]
     """Line of the Python text -> the index variables of the loops around it, in the same Python function."""
     operations: Mapping[Site, Operation]
+    entry: Function
     filename: str
     text: str
 
@@ -126,7 +127,7 @@ class Translator:
         sites = {number: self.site(line.op) for number, line in lines.items() if line.op is not None}
         loops = {number: line.loops for number, line in lines.items() if line.loops}
         operations = {site: op for op, site in self.sites.items()}
-        return Code(self.namespace[name], len(entry.args), sites, loops, operations, filename, text)
+        return Code(self.namespace[name], len(entry.args), sites, loops, operations, entry, filename, text)
 
     def _text(self) -> tuple[str, dict[int, _Line]]:
         out: list[str] = []

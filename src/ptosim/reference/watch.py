@@ -64,8 +64,8 @@ class Execution:
     operands: tuple[Value, ...]
     results: tuple[Value, ...]
     accesses: tuple[Access, ...]
-    arguments: tuple[str, ...]
-    """The kernel arguments that GM addresses refer to."""
+    arguments: Mapping[int, str]
+    """The kernel arguments that GM addresses refer to, by number."""
 
 
 @dataclass
@@ -130,7 +130,7 @@ class Watched:
                 self._values(_roles(op), op.operands, operands),
                 self._values(("",) * len(op.results), op.results, results),
                 tuple(view.accesses),
-                core.global_memory.names,
+                {number: region.name for number, region in core.global_memory.regions.all.items()},
             )
         )
 

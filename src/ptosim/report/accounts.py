@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.sim_signal import SIGNALS
 from ptosim.timing.kernel_path import Stretch
 from ptosim.timing.recording import NOTHING, PIPES, Kind, Recording
 from ptosim.timing.result import VectorFunctionTiming
@@ -47,6 +48,16 @@ class CoreTime:
     begin: int
     end: int
     pipes: Mapping[str, PipeTime]
+
+
+@dataclass(frozen=True, slots=True)
+class RankTime:
+    """One rank: its cores, when the last of them has ended, and its exposed communication: how long the core stood that
+    waited longest for words in GM."""
+
+    cores: Mapping[str, CoreTime]
+    cycles: int
+    exposed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +188,24 @@ def core_times(recording: Recording) -> dict[str, CoreTime]:
         }
         times[core.name] = CoreTime(core.name, core.begin, core.end, pipes)
     return times
+
+
+def rank_times(recording: Recording, cores: Mapping[str, CoreTime]) -> Mapping[int, RankTime]:
+    """The cores of each rank; empty where there is one rank only."""
+    exposed = dict.fromkeys(cores, 0)
+    rows = recording.rows
+    for row in np.flatnonzero(column(rows.kind) == Kind.WAIT).tolist():
+        if recording.sites[rows.site[row]].name in SIGNALS:
+            exposed[recording.cores[rows.core[row]].name] += rows.end[row] - rows.start[row]
+    members: dict[int, dict[str, CoreTime]] = {}
+    for name, core in cores.items():
+        first = name.partition(".")[0]
+        if first.startswith("r"):
+            members.setdefault(int(first[1:]), {})[name] = core
+    return {
+        rank: RankTime(mine, max(core.end for core in mine.values()), max(exposed[name] for name in mine))
+        for rank, mine in members.items()
+    }
 
 
 def pipe_times(cores: Mapping[str, CoreTime]) -> dict[str, PipeTime]:

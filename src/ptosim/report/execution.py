@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, cast
 
@@ -55,7 +55,7 @@ def describe(execution: Execution) -> str:
 # --- values ---------------------------------------------------------------------------------------------------------
 
 
-def _content(value: Value, arguments: Sequence[str]) -> list[str]:
+def _content(value: Value, arguments: Mapping[int, str]) -> list[str]:
     content, kind = value.value, value.type.removeprefix("!pto.")
     if isinstance(content, Mask):
         return [f"{kind}  {_lanes_of(content, kind)}"]
@@ -153,20 +153,20 @@ def _addresses(access: Access) -> list[int]:
     return [start + byte for start in access.starts.tolist() for byte in range(width)]
 
 
-def _range(space: Space, start: int, size: int, arguments: Sequence[str]) -> str:
+def _range(space: Space, start: int, size: int, arguments: Mapping[int, str]) -> str:
     if space is not Space.GM:
         return f"{space}[{start}:{start + size}]"
     argument, offset = decode(start)
     return f"{_argument(argument, arguments)}[{offset}:{offset + size}]"
 
 
-def _place(address: int, arguments: Sequence[str]) -> str:
+def _place(address: int, arguments: Mapping[int, str]) -> str:
     argument, offset = decode(address)
     return f"{_argument(argument, arguments)} + {offset} bytes"
 
 
-def _argument(index: int, arguments: Sequence[str]) -> str:
-    return arguments[index] if 0 <= index < len(arguments) else "no argument"
+def _argument(index: int, arguments: Mapping[int, str]) -> str:
+    return arguments.get(index, "no argument")
 
 
 def _contents(data: NDArray[np.uint8], space: Space, execution: Execution) -> list[str]:

@@ -43,7 +43,8 @@ def section(explanation: Explanation, said: str) -> str:
 
 
 def _command(explanation: Explanation, arguments: tuple[str, ...]) -> str:
-    return " ".join(("ptosim check", explanation.file, *arguments))
+    ranks = () if explanation.ranks is None else ("--ranks", str(explanation.ranks))
+    return " ".join(("ptosim check", explanation.file, *arguments, *ranks))
 
 
 def _repair(explanation: Explanation) -> str:

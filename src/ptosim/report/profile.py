@@ -13,7 +13,7 @@ import numpy as np
 from ptosim.diagnostics import Diagnostic, Source
 from ptosim.machine.memory import decode
 from ptosim.report import accounts
-from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
+from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, RankTime, Transfer, Waiting
 from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
 from ptosim.report.trace import path_text, write_trace
 from ptosim.target import Target
@@ -53,7 +53,7 @@ class Event:
 class Timeline(Sequence[Event]):
     """Events by the time they start. They are made when asked for: a run may have a million."""
 
-    def __init__(self, recording: Recording, parameters: Sequence[str], kind: Kind = Kind.WORK) -> None:
+    def __init__(self, recording: Recording, parameters: Mapping[int, str], kind: Kind = Kind.WORK) -> None:
         self.recording = recording
         self.parameters = parameters
         rows = recording.rows
@@ -116,8 +116,7 @@ class Timeline(Sequence[Event]):
     def pointer(self, value: int) -> str:
         """A GM address in words: the argument it comes from, and the offset in bytes."""
         argument, offset = decode(value)
-        known = 0 <= argument < len(self.parameters)
-        return f"{self.parameters[argument] if known else argument} + {offset}"
+        return f"{self.parameters.get(argument, argument)} + {offset}"
 
 
 class Profile:
@@ -130,7 +129,7 @@ class Profile:
         target: Target,
         grid: int,
         recording: Recording | Callable[[], Recording],
-        parameters: Sequence[str] = (),
+        parameters: Sequence[str] | Mapping[int, str] = (),
         warnings: Sequence[Diagnostic] = (),
     ) -> None:
         self.kernel = kernel
@@ -138,7 +137,8 @@ class Profile:
         self.target = target
         self.grid = grid
         self._recording = recording
-        self.parameters = tuple(parameters)
+        self.parameters = dict(parameters) if isinstance(parameters, Mapping) else dict(enumerate(parameters))
+        """What GM pointers name, by number."""
         self.warnings = tuple(warnings)
         """Accesses outside of GM, one for each line: they read zeros or write nothing, and the run goes on."""
 
@@ -156,6 +156,11 @@ class Profile:
     def cores(self) -> Mapping[str, CoreTime]:
         """By name: b0.aiv0 is a core of block 0. Its idle time lasts until the next block begins there."""
         return accounts.core_times(self.recording)
+
+    @cached_property
+    def ranks(self) -> Mapping[int, RankTime]:
+        """By rank, where there are several: its cores, and how long they stood waiting for words in GM."""
+        return accounts.rank_times(self.recording, self.cores)
 
     @cached_property
     def pipes(self) -> Mapping[str, PipeTime]:
@@ -258,6 +263,7 @@ class Profile:
             "least": self.least,
             "pipes": {name: asdict(time) for name, time in self.pipes.items()},
             "cores": {name: asdict(core) for name, core in self.cores.items()},
+            "ranks": {str(rank): asdict(time) for rank, time in self.ranks.items()},
             "critical_path": [{**asdict(step), "cycles": step.cycles} for step in self.critical_path],
             "waiting": [asdict(waiting) for waiting in self.waiting],
             "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],

@@ -8,7 +8,7 @@ instructions are in lints.py.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any, Literal
@@ -18,17 +18,22 @@ from numpy.typing import NDArray
 
 from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe, Space
+from ptosim.effects.sim_signal import WORD
 from ptosim.language.control import For
 from ptosim.language.scope import StrictVecScope, VecScope
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
-from ptosim.machine.entry import LOAD, WORK, Clock, Entry, Key, Site
+from ptosim.machine.entry import LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, Site
+from ptosim.machine.memory import Region
 from ptosim.machine.observer import ORIGIN, Footprint, Silent
 from ptosim.machine.observer import Use as MachineUse
+from ptosim.machine.signal import Step as ScalarStep
+from ptosim.machine.sync import PIPES
 from ptosim.sanitize.candidates import Candidates
 from ptosim.sanitize.conflict import Conflict, Findings, Party, Place, Use, Verb, loops_around, party, place_of
 from ptosim.sanitize.dependence import Dependence
-from ptosim.sanitize.global_shadow import READ, WRITE, Clash, GlobalShadow, Outcome, compatible
+from ptosim.sanitize.exchange import Exchange
+from ptosim.sanitize.global_shadow import NOTICE, READ, WRITE, Clash, GlobalShadow, Outcome, compatible
 from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.observation import Imbalance, Step
@@ -56,8 +61,8 @@ class Subject:
     """What is being checked: the kernel, its buffers in GM, and how strictly."""
 
     program: Program
-    names: tuple[str, ...]
-    sizes: tuple[int, ...]
+    regions: Mapping[int, Region]
+    """What pointers to GM name, by number."""
     together: bool = False
     """All blocks run at once, because they wait for each other."""
     mem_bar: MemBar = "relaxed"
@@ -68,7 +73,12 @@ class Checker(Silent):
 
     wants_clocks = True
 
-    def __init__(self, subject: Subject, planted: Candidates | None = None) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        planted: Candidates | None = None,
+        doubtful: Mapping[ScalarStep, set[ScalarStep]] | None = None,
+    ) -> None:
         self.subject = subject
         self.planted = planted
         self.findings = Findings()
@@ -76,8 +86,12 @@ class Checker(Silent):
         self.candidates = Candidates(self.origins)
         self.sites = Sites()
         self.dependence = Dependence(subject.program)
-        self.gm = GlobalShadow(subject.names, subject.sizes, subject.together)
+        self.gm = GlobalShadow(subject.regions, subject.together)
         self.lints = Lints(self.findings, subject.program)
+        self.exchange = Exchange(self.findings, subject.program, self.gm, self.lints)
+        self.doubtful: Mapping[ScalarStep, set[ScalarStep]] = doubtful or {}
+        self.doubted: dict[ScalarStep, set[ScalarStep]] = {}
+        """Of waits for sums: the terms that a repeated run must not count on (machine/signal.py)."""
         self.cells = Cells()
         self.iterations = Iterations(subject.program)
         self.used_flags: dict[int, Key] = {}
@@ -97,6 +111,7 @@ class Checker(Silent):
     # --- from the scheduler -------------------------------------------------------------------------------------------
 
     def begin(self, core: Core) -> None:
+        core.signals.doubtful, self.doubted = self.doubtful, core.signals.doubted
         if self.subject.together or core.block == self._block:
             return
         self._block = core.block
@@ -123,6 +138,8 @@ class Checker(Silent):
 
     def start(self, entry: Entry) -> None:
         if entry.kind is not WORK and entry.kind is not LOAD:
+            if (entry.kind is NOTIFY or entry.kind is WATCH) and not self.planted:
+                self._signalled(entry)
             return
         self.iterations.note(entry)
         if entry.pipe is V and entry.site.name in SCOPES:
@@ -136,9 +153,22 @@ class Checker(Silent):
             self._watch.settle()
             self._watch = None
 
+    def _signalled(self, entry: Entry) -> None:
+        """A word has been notified, or a wait for one has been satisfied."""
+        if entry.notice is not None:
+            self._global(entry, entry.site, NOTICE, entry.notice.address, WORD)
+        self.exchange.signalled(entry)
+
     def finish(self, core: Core) -> None:
         if not self.planted:
             self.lints.finish(core)
+            self.exchange.caches.finish(core)
+
+    def cleaned(self, core: Core, address: int | None) -> None:
+        self.exchange.caches.cleaned(core, address)
+
+    def stored_to(self, address: int) -> Clock:
+        return dict(self.gm.stored(address, WORD))
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
         if self.planted:
@@ -171,23 +201,24 @@ class Checker(Silent):
 
     def conclude(self, unwritten: bool) -> None:
         """After the last block: what can only be said about the whole run."""
+        self.exchange.notices.conclude()
         for suspicion in self.candidates.undecided():
             if not self.findings.knows(suspicion):
                 self.lints.undecided(suspicion)
-        for buffer in self.gm.buffers:
+        for buffer in self.gm.buffers.values():
             if buffer.full:
-                self.lints.incomplete(buffer.name, self.gm.allowed)
-        for buffer in self.gm.buffers if unwritten else ():
+                self.lints.incomplete(buffer.region.label, self.gm.allowed)
+        for buffer in self.gm.buffers.values() if unwritten else ():
             places = buffer.unwritten()
             if places is not None and len(places):
-                self.lints.unwritten(buffer.name, buffer.size, places)
+                self.lints.unwritten(buffer.region.label, buffer.size, places)
 
     # --- memories -----------------------------------------------------------------------------------------------------
 
     def _memory(self, space: Space, owner: Core) -> Memory:
         shared = space is L1  # of the cluster
         if self.subject.together:
-            who: object = owner.block if shared else owner.index
+            who: object = id(owner.cluster) if shared else owner.index
         else:
             who = "" if shared else owner.role
         memory = self._memories.get((who, space))
@@ -441,7 +472,7 @@ class Checker(Silent):
             where = hit & (self.sites.numbers(stamps) == number)
             for site in self.sites.of(int(number)):
                 loops = self.iterations.of(track.index, track.entry_number(int(stamps[where].max())))
-                yield Party(site, track.pipe, verb, track.role, entry.core.block, loops), where
+                yield Party(site, track.pipe, verb, track.role, entry.core.block, loops, entry.core.rank), where
 
     def _conflict(
         self,
@@ -462,6 +493,8 @@ class Checker(Silent):
             return
         if kind != READ:
             self.lints.stored_globally(entry, site)
+        if self.subject.together and kind != NOTICE:
+            self.exchange.accessed(entry, site, kind == READ, starts, width)
         equal = cache(lambda: data == before())
         for outcome in self.gm.access(entry, self.sites.number(site), kind, starts, width):
             for clash in outcome.clashes:
@@ -473,17 +506,20 @@ class Checker(Silent):
         numbers = self.sites.numbers(clash.stamps)
         for number in np.unique(numbers):
             where = numbers == number
-            place = Place(f"%{outcome.buffer.name}", int(clash.places[where].min()), int(clash.places[where].max()) + 1)
+            place = Place(
+                outcome.buffer.region.label, int(clash.places[where].min()), int(clash.places[where].max()) + 1
+            )
             block = clash.track.block_of(int(clash.stamps[where][0]))
             for earlier in self.sites.of(int(number)):
                 verb = _VERBS.get(clash.track.kind, "updates")
                 loops = self.iterations.of(clash.track.index, clash.track.entry_number(int(clash.stamps[where].max())))
-                first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops)
+                first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops, clash.track.rank)
                 if compatible(kind, clash.track.kind):
                     self.lints.order_matters(entry, second, first, place, kind)
                     continue
                 severity: Severity = "warning" if same else "error"
                 conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
+                conflict.is_told = (entry.clock or {}).get(clash.track.index // PIPES * PIPES, 0) > 0
                 self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ptosim.sanitize.window import Window
 
 _NUMBER = re.compile(r"\d+")
 Verb = Literal["reads", "writes", "updates"]
-Relation = Literal["inside a core", "between cores", "between blocks"]
+Relation = Literal["inside a core", "between cores", "between blocks", "between ranks"]
 Use = Literal["global", "crossed", "scalar", "mask", "address", "condition", "product", "fixpipe"]
 
 
@@ -38,10 +38,11 @@ class Party:
     block: int
     loops: tuple[int, ...] | None = None
     """The indices of the loops around it, if known; those inside a vector scope may be missing."""
+    rank: int | None = None
 
 
 def party(entry: Entry, site: Site, verb: Verb) -> Party:
-    return Party(site, entry.pipe, verb, entry.core.role, entry.core.block, entry.loops)
+    return Party(site, entry.pipe, verb, entry.core.role, entry.core.block, entry.loops, entry.core.rank)
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,8 @@ class Conflict:
     """The writes in no order store equal bytes."""
     use: tuple[Use, Site] | None = None
     """What made the loaded value count."""
+    is_told: bool = False
+    """Of two ranks or blocks: the second has waited for a notice of the first, which did not cover the access."""
     count: int = 0
     also: list[Conflict] = field(default_factory=list["Conflict"])
     """The same two lines in conflict elsewhere: inside a core, between cores or between blocks."""
@@ -108,6 +111,8 @@ class Conflict:
     @property
     def relation(self) -> Relation:
         first, second = self.first, self.second
+        if first is not None and first.rank != second.rank:
+            return "between ranks"
         if first is None or (first.role, first.block) == (second.role, second.block):
             return "inside a core"
         return "between cores" if first.block == second.block else "between blocks"

@@ -9,7 +9,7 @@ an earlier block, which a write would still have to answer for, the earlier one 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,22 +18,23 @@ from numpy.typing import NDArray
 
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
-from ptosim.machine.memory import decode
+from ptosim.machine.memory import Region, decode
 from ptosim.sanitize.granules import GRANULE, GRANULE_BITS, Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.hull import Hulls
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
 from ptosim.sanitize.window import Part, Places, Starts, as_places, inside, shifted
 
-READ, WRITE = "read", "write"
-"""Kinds of access; an atomic update has its operation and type as its kind ("add f32")."""
+READ, WRITE, NOTICE = "read", "write", "notice"
+"""Kinds of access; an atomic update has its operation and type as its kind ("add f32"), a signal is a notice."""
 
 ROOM = 64 << 20
 """Bytes that the shadow may take beyond twice the arguments."""
 
 
 def compatible(kind: str, other: str) -> bool:
-    """Whether two accesses to the same byte need no order: two reads, or two atomic updates of one kind."""
-    return kind == other and kind != WRITE
+    """Whether two accesses to the same byte need no order: two reads, two atomic updates of one kind, or a notice and
+    who looks at it."""
+    return (kind == other and kind != WRITE) or {kind, other} == {READ, NOTICE}
 
 
 ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
@@ -55,6 +56,7 @@ class Track:
         "newest",
         "pipe",
         "present",
+        "rank",
         "role",
     )
 
@@ -64,6 +66,7 @@ class Track:
         self.aside: Granules | None = None
         self.kind = kind
         self.role = entry.core.role
+        self.rank = entry.core.rank
         self.pipe = entry.pipe
         self.index = -1
         self.floor = 0
@@ -123,11 +126,11 @@ class Outcome:
 
 
 class Buffer:
-    """The shadow of one argument (or of several that share memory)."""
+    """The shadow of one region: an argument (or several that share memory), or a window on one rank."""
 
-    def __init__(self, name: str, size: int, together: bool) -> None:
-        self.name = name
-        self.size = size
+    def __init__(self, region: Region, together: bool) -> None:
+        self.region = region
+        self.size = region.size
         self.together = together  # all blocks run at once, each with tracks of its own
         self.tracks: dict[tuple[object, int, str], Track] = {}
         self.full = False  # there was no room to record some access
@@ -243,21 +246,21 @@ def _reach(offsets: Starts, width: int) -> tuple[int, int]:
 
 
 class GlobalShadow:
-    """The shadow of all arguments."""
+    """The shadow of all regions."""
 
-    def __init__(self, names: tuple[str, ...], sizes: tuple[int, ...], together: bool) -> None:
-        self.buffers = [Buffer(name, size, together) for name, size in zip(names, sizes, strict=True)]
-        self.allowed = 2 * sum(sizes) + ROOM
+    def __init__(self, regions: Mapping[int, Region], together: bool) -> None:
+        self.buffers = {number: Buffer(region, together) for number, region in regions.items()}
+        self.allowed = 2 * sum(region.size for region in regions.values()) + ROOM
 
     def access(self, entry: Entry, number: int, kind: str, starts: Any, width: int) -> Iterator[Outcome]:
         """Check and record an access at GM addresses; gives those parts of it that others are in no order with."""
         if not isinstance(starts, int) and not len(starts):
             return
         lowest = starts if isinstance(starts, int) else int(starts[0])
-        argument, offset = decode(lowest)
-        if not 0 <= argument < len(self.buffers):
+        region, offset = decode(lowest)
+        buffer = self.buffers.get(region)
+        if buffer is None:
             return
-        buffer = self.buffers[argument]
         for part in inside(shifted(starts, offset - lowest), width, buffer.size):
             clashes, fresh = buffer.access(entry, number, kind, part.starts, part.width, self._room)
             if clashes:
@@ -269,16 +272,29 @@ class GlobalShadow:
 
     def latest(self, start: int, width: int) -> Iterator[tuple[int, int]]:
         """By the index of each pipe that touched these bytes: its entries up to the last that did."""
-        argument, offset = decode(start)
-        if not 0 <= argument < len(self.buffers):
+        number, offset = decode(start)
+        buffer = self.buffers.get(number)
+        if buffer is None:
             return
-        for part in inside(offset, width, self.buffers[argument].size):
+        for part in inside(offset, width, buffer.size):
             covered = cover(part.starts, part.width)
-            for track in self.buffers[argument].tracks.values():
+            for track in buffer.tracks.values():
                 _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
                 if len(stamps):
                     yield track.index, track.entry_number(int(stamps.max())) + 1
 
+    def stored(self, start: int, width: int) -> Iterator[tuple[int, int]]:
+        """Likewise of those that have stored to these bytes, of any core."""
+        number, offset = decode(start)
+        buffer = self.buffers.get(number)
+        for part in inside(offset, width, buffer.size) if buffer else ():
+            covered = cover(part.starts, part.width)
+            for track in buffer.tracks.values() if buffer else ():
+                if track.kind not in (READ, NOTICE):
+                    _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
+                    if len(stamps):
+                        yield track.index, track.entry_number(int(stamps.max())) + 1
+
     def _room(self) -> int:
         """Bytes that the shadow may still take."""
-        return self.allowed - sum(buffer.nbytes for buffer in self.buffers)
+        return self.allowed - sum(buffer.nbytes for buffer in self.buffers.values())

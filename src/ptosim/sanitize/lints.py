@@ -56,8 +56,14 @@ class Lints:
         if entry.pipe is not Pipe.S:
             self._stores[entry.core.index, entry.pipe] = _LastStore(entry.n, site, entry.loops)
 
+    def last_store(self, core: Core, pipe: Pipe) -> _LastStore | None:
+        """The latest copy of a pipe into GM."""
+        return self._stores.get((core.index, pipe))
+
     def order_matters(self, entry: Entry, second: Party, first: Party, place: Place, kind: str) -> None:
-        where = "another block" if first.block != second.block else "another copy"
+        where = "another copy"
+        if (first.rank, first.block) != (second.rank, second.block):
+            where = "another block" if first.rank == second.rank else f"rank {first.rank}"
         message = f"{kind} to {place} and the same by {where} are in no order: float sums depend on it"
         self._remark(entry, second.site, message, first.site.location, place=place)
 
@@ -100,7 +106,7 @@ class Lints:
     def incomplete(self, name: str, allowed: int) -> None:
         """Without this remark every access to an argument has been recorded."""
         message = (
-            f"the check of %{name} is not complete: to tell its bytes apart would take more than {allowed >> 20} MB "
+            f"the check of {name} is not complete: to tell its bytes apart would take more than {allowed >> 20} MB "
             "(twice the arguments, and 64 MB), so races on it may have been missed"
         )
         hint = "check a smaller array, or fewer blocks at a time (--blocks)"
@@ -112,7 +118,7 @@ class Lints:
         breaks = np.flatnonzero(np.diff(places) > 1)
         last = int(places[breaks[0]] if len(breaks) else places[-1]) + 1
         more = f" (and {len(breaks)} more stretches)" if len(breaks) else ""
-        message = f"no block writes {len(places)} of the {size} bytes of %{name}, first %{name}[{first}:{last}]{more}"
+        message = f"no block writes {len(places)} of the {size} bytes of {name}, first {name}[{first}:{last}]{more}"
         self.findings.diagnostic(Diagnostic("lint", "warning", message, bytes=(first, last)))
 
     def _offset_by_fifteen(self, core: Core) -> None:

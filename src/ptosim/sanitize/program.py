@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -119,6 +119,38 @@ class Program:
 
     def _has_code(self, line: int) -> bool:
         return bool(self.source.line(line).partition("//")[0].strip())
+
+
+class _Joint(Program):
+    """Several modules whose kernels run together: a site says where it was written."""
+
+    def __init__(self, programs: Sequence[Program]) -> None:
+        super().__init__(programs[0].module)
+        self._programs = {id(program.source): program for program in programs}
+
+    def _of(self, location: Location | None) -> Program | None:
+        return self._programs.get(id(location.source)) if location else None
+
+    def operation(self, location: Location | None) -> Operation | None:
+        program = self._of(location)
+        return program.operation(location) if program else None
+
+    def executed(self, site: Site) -> Operation | None:
+        program = self._of(site.location)
+        return program.executed(site) if program else None
+
+    def named(self, place: Place, site: Site) -> Place:
+        program = self._of(site.location)
+        return program.named(place, site) if program else place
+
+    def operations(self) -> Iterator[Operation]:
+        for program in self._programs.values():
+            yield from program.operations()
+
+
+def joint_program(programs: Sequence[Program]) -> Program:
+    """The operations of several modules."""
+    return programs[0] if len(programs) == 1 else _Joint(programs)
 
 
 def launched(op: Operation) -> Operation:

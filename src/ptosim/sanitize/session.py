@@ -34,8 +34,11 @@ def observe(
     """Run these blocks of a kernel and say what is wrong with it. Nothing that a kernel does raises."""
     checker = Checker(subject)
     _run(checker, execute, blocks)
+    if checker.doubted:
+        checker = Checker(subject, doubtful=checker.doubted)
+        _run(checker, execute, blocks)
     if checker.candidates:
-        again = Checker(subject, checker.candidates)
+        again = Checker(subject, checker.candidates, checker.doubtful)
         _run(again, execute, blocks)
         checker.findings.add(again.findings)
     checker.conclude(unwritten)

@@ -46,8 +46,9 @@ def _race(conflict: Conflict, first: Party) -> str:
     second, place = conflict.second, conflict.place
     who, other = _names(conflict, first)
     also = " (the bytes are equal)" if conflict.equal else ""
-    if first.block != second.block:
-        return f"block {second.block} {second.verb} {place}, which block {first.block} {first.verb}, in no order{also}"
+    if (between := _between(conflict)) is not None:
+        who, other = between
+        return f"{who} {second.verb} {place}, which {other} {first.verb}, in no order{also}"
     if conflict.is_within_a_pipe:
         doing = {"reads": "reading", "writes": "writing", "updates": "updating"}[first.verb]
         act = {"reads": "read", "writes": "write", "updates": "update"}[second.verb]
@@ -55,6 +56,33 @@ def _race(conflict: Conflict, first: Party) -> str:
     act = {"reads": "read", "writes": "write", "updates": "update"}[second.verb]
     done = {"reads": "read", "writes": "written", "updates": "updated"}[first.verb]
     return f"{who} may {act} {place} before {other} has {done} it{also}"
+
+
+def _between(conflict: Conflict) -> tuple[str, str] | None:
+    """The second side and the first, where they are two ranks or blocks."""
+    first, second = conflict.first, conflict.second
+    if first is None or (first.rank, first.block) == (second.rank, second.block):
+        return None
+    if first.rank == second.rank:
+        return f"block {second.block}", f"block {first.block}"
+    if first.block == second.block == 0:
+        return f"rank {second.rank}", f"rank {first.rank}"
+    return f"block {second.block} of rank {second.rank}", f"block {first.block} of rank {first.rank}"
+
+
+def _signal(conflict: Conflict, first: Party) -> str:
+    """What a notice and a wait would have to do."""
+    who, other = _between(conflict) or ("the reader", "the writer")
+    if first.verb == "reads":
+        return (
+            f"{other} has to tell {who} when it has read, by a notice behind a barrier of all pipes, and {who} to wait"
+        )
+    if conflict.is_told:
+        return (
+            f"{who} waits for a notice of {other} that does not cover this: before the notice {first.pipe} must have "
+            "ended (pto.fence.barrier_all #pto.fence_scope<gm>), and the wait must need that notice"
+        )
+    return f"{who} does not wait for a notice of {other} behind this (pto.comm.tnotify there, pto.comm.twait here)"
 
 
 def _names(conflict: Conflict, first: Party) -> tuple[str, str]:
@@ -108,8 +136,8 @@ def _label(conflict: Conflict, side: Party) -> str:
     scope = _scope(side.site)
     if conflict.kind == "scope-alias":
         return f"{'loads' if side.verb == 'reads' else 'stores'} here{scope}"
-    if conflict.first and conflict.first.block != conflict.second.block:
-        return f"block {side.block} {side.verb} here{scope}"
+    if (between := _between(conflict)) is not None:
+        return f"{between[0] if side is conflict.second else between[1]} {side.verb} here{scope}"
     core = f"{side.role} " if conflict.first and conflict.first.role != conflict.second.role else ""
     return f"{core}{side.pipe} {side.verb} here{scope}"
 
@@ -137,6 +165,8 @@ def _notes(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> li
     first, second = conflict.first, conflict.second
     if first is None or conflict.kind != "race":
         return []
+    if conflict.relation == "between ranks" or conflict.is_told:
+        return [_signal(conflict, first)]
     if first.block != second.block:
         return ["blocks run at the same time, in no order"]
     if first.role != second.role:

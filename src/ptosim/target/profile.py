@@ -57,6 +57,7 @@ class Latency(NamedTuple):
     flag: int
     inter_core: int
     barrier: int
+    notify: int
 
 
 class Operation(NamedTuple):

@@ -34,6 +34,10 @@ ROOMS = (
     "table",
     "matrix",
     "scales",
+    "comm",
+    "comm_copy",
+    "collective",
+    "comm_async",
 )
 
 

@@ -27,6 +27,11 @@ _ATOMIC_TYPES = {"f32": "f32", "f16": "f16", "bf16": "bf16", "i32": "s32", "i16"
 @lowering(TLoad, TPrefetch)
 def tload(build: Builder, src: View, dst: Tile, target: str) -> None:
     """A prefetch is a load, too: what it leaves in its tile is open."""
+    load_tile(build, src, dst, target)
+
+
+def load_tile(build: Builder, src: View, dst: Tile, target: str) -> None:
+    """What view and valid region have in common."""
     if dst.buf.loc != "vec":
         load_matrix(build, src, dst, target)
         return
@@ -52,11 +57,16 @@ def tstore(
     if src.buf.loc == "acc":
         store_accumulator(build, op, src, dst, fp, pre_quant)
         return
-    moved = pieces(build, src, dst, stores=True)
     if src.buf.loc == "mat":
-        _store_matrix(build, src, dst, moved, atomicType)
+        _store_matrix(build, src, dst, pieces(build, src, dst, stores=True), atomicType)
         return
-    adds = atomicType == "atomic_add" and bool(moved)
+    store_tile(build, src, dst, adds=atomicType == "atomic_add")
+
+
+def store_tile(build: Builder, src: Tile, dst: View, adds: bool = False) -> None:
+    """A tile of vec; `adds`: atomically to what is there."""
+    moved = pieces(build, src, dst, stores=True)
+    adds = adds and bool(moved)
     if adds:
         build.op(f"set_atomic_{_ATOMIC_TYPES[element_of(dst.element).name.removeprefix('s')]}")
         build.set_atomic_add()

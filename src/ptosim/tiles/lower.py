@@ -42,10 +42,10 @@ from ptosim.tiles.lowering import Lowering
 from ptosim.tiles.pending import pending
 from ptosim.tiles.plan import Scratchpads
 from ptosim.tiles.refusal import Refused
-from ptosim.tiles.values import Slots, Tile, View
+from ptosim.tiles.values import Session, Slots, Tile, View
 from ptosim.tiles.view import region
 
-Known = Tile | Slots | View
+Known = Tile | Slots | View | Session
 """What a value of a type of the tile language is."""
 
 _LOWERED = (TileBufType, MultiTileBufType, TensorViewType, PartitionViewType)

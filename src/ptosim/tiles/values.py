@@ -114,6 +114,14 @@ class Slots:
 
 
 @dataclass(frozen=True)
+class Session:
+    """A queue of transfers: its scratch tile, and how far apart blocks have their shares, in bytes."""
+
+    scratch: Tile
+    block_offset: int
+
+
+@dataclass(frozen=True)
 class View:
     """A part of a tensor in GM, read as five dimensions: sizes and strides count elements."""
 

@@ -17,13 +17,15 @@ from typing import Any
 from ptosim.diagnostics import Diagnostic, Location
 from ptosim.effects.names import PIPES_OF, Pipe, Space
 from ptosim.machine.core import Core
-from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.machine.entry import Entry, Key, Kind, Site
+from ptosim.machine.memory import decode
 from ptosim.machine.moments import BEGIN, NOTHING, Moment, counted, is_held, last, ready, seen
 from ptosim.machine.observer import Closeness, Footprint, Silent
 from ptosim.target import Target
 from ptosim.timing import recording as rec
 from ptosim.timing.recorder import Recorder, Stretch
 from ptosim.timing.recording import PIPES, CoreRun, Link, PipeTime, Recording
+from ptosim.timing.words import Words
 from ptosim.timing.work import Cost, Prices
 
 _NUMBER = {**{pipe: number for number, pipe in enumerate(PIPES)}, Pipe.ALL: 0}
@@ -44,12 +46,13 @@ Hulls = dict[tuple[Site, int], tuple[int, int]]
 class _CoreState:
     """A core on its way: until when its scalar unit and its pipes are busy, and how long they were busy and waiting."""
 
-    __slots__ = ("busy", "flying", "free", "index", "operations", "run", "waiting")
+    __slots__ = ("busy", "flying", "free", "index", "operations", "run", "since", "waiting")
 
     def __init__(self, index: int, run: CoreRun) -> None:
         self.index = index
         self.run = run
         self.operations = 0
+        self.since = 0  # when its launch begins
         self.free: MutableSequence[Moment] = [BEGIN] * len(PIPES)
         self.busy = [0] * len(PIPES)
         self.waiting = [0] * len(PIPES)
@@ -72,6 +75,8 @@ class PipeTimer(Silent):
         self._touches: list[Touch] = []
         self._written = 0
         self._strays: dict[Location | None, Diagnostic] = {}
+        self._words = Words(target.latency)
+        self._ended: dict[int, Moment] = {}  # when the last core of a launch has
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -94,6 +99,8 @@ class PipeTimer(Silent):
             cores = self.recorder.recording.cores
             run = CoreRun(core.name, core.role, core.block, {pipe: PipeTime() for pipe in PIPES_OF[core.kind]})
             state = self._cores[core.index] = _CoreState(len(cores), run)
+            begin = max((self._ended.get(earlier.number, BEGIN) for earlier in core.progress.before), default=BEGIN)
+            state.since, state.free = begin[0], [begin] * len(PIPES)
             cores.append(run)
         return state
 
@@ -101,13 +108,15 @@ class PipeTimer(Silent):
         state = self._state(core)
         run = state.run
         end, row = self._advance(state, core.operations)
-        state.busy[_S] = end - state.waiting[_S]
+        state.busy[_S] = end - state.since - state.waiting[_S]
         for pipe, spent in run.pipes.items():
             spent.busy, spent.waiting = state.busy[_NUMBER[pipe]], state.waiting[_NUMBER[pipe]]
         final = last(state.free[_S + 1 :])
         run.scalar_last = row
         run.end = max(end, final[0])
         run.last = final[1] if final[0] > end else NOTHING
+        number = core.progress.number
+        self._ended[number] = max(self._ended.get(number, BEGIN), (run.end, final[1] if final[0] > end else row))
 
     # ---- entries
 
@@ -130,6 +139,10 @@ class PipeTimer(Silent):
             entry.data, _ = ready(self._cores[entry.core.index].free[_NUMBER[entry.pipe]], entry.data)
         elif kind is Kind.WAIT or kind is Kind.GET:
             self._wait(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
+        elif kind is Kind.NOTIFY:
+            self._words.notify(entry, ready(self._cores[entry.core.index].free[_S], entry.data)[0])
+        elif kind is Kind.WATCH:
+            self._watch(self._cores[entry.core.index], entry)
         elif kind is Kind.BARRIER:
             self._barrier(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
 
@@ -168,7 +181,9 @@ class PipeTimer(Silent):
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
             return self.prices.scope(entry.site, entry.payload)
-        return self.prices.instruction(entry.site, entry.facts, entry.payload, self._written)
+        priced = self.prices.of(entry.site)
+        is_remote = any(_is_remote(entry.core, entry.facts.get(role)) for role in priced.pointers)
+        return self.prices.instruction(entry.site, entry.facts, entry.payload, self._written, is_remote)
 
     # ---- waits
 
@@ -189,6 +204,21 @@ class PipeTimer(Silent):
             time, _ = signal.data
             place = self._cores[signal.core.index].index, _NUMBER[signal.pipe], recorder.site(signal.site)
             recorder.signals.append((*place, time, state.index, pipe, site, over[0], number))
+
+    def _watch(self, state: _CoreState, entry: Entry) -> None:
+        """The scalar unit stands until the words in GM are what it waits for."""
+        assert entry.watched is not None
+        (since, _), _ = ready(state.free[_S], entry.data)
+        said = self._words.satisfied(entry.watched)
+        if said is None or said.seen <= since:
+            return
+        key = Key("signal", said.address, entry.core.regions.word(said.address))
+        recorder, other = self.recorder, said.entry
+        cause = recorder.cause(key, recorder.site(other.site), said.seen - said.moment[0])
+        time, row = said.moment
+        self._hold(state, entry, _S, Link.SIGNAL, since, (said.seen, row), cause)
+        place = self._cores[other.core.index].index, _S, recorder.site(other.site)
+        recorder.signals.append((*place, time, state.index, _S, recorder.site(entry.site), said.seen, NOTHING))
 
     def _barrier(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,
@@ -268,6 +298,14 @@ class PipeTimer(Silent):
             self._strays[diagnostic.location] = replace(known, count=known.count + 1)
         elif diagnostic.kind != "buffer-misuse":
             super().report(diagnostic, entry)
+
+
+def _is_remote(core: Core, address: Any) -> bool:
+    """Whether a pointer leads to another rank."""
+    if core.rank is None or type(address) is not int:
+        return False
+    region = core.regions.all.get(decode(address)[0])
+    return region is not None and region.rank != core.rank
 
 
 def _stretches(hulls: Hulls) -> list[Stretch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -79,12 +79,15 @@ class Prices:
             self._known[key] = Cost(timing.cycles, function=timing)
         return self._known[key]
 
-    def instruction(self, site: Site, facts: Mapping[str, Any], read: int, written: int) -> Cost:
-        """A copy or an operation of a pipe, with its arguments and the bytes that it touched."""
+    def instruction(
+        self, site: Site, facts: Mapping[str, Any], read: int, written: int, is_remote: bool = False
+    ) -> Cost:
+        """A copy or an operation of a pipe, with its arguments and the bytes that it touched; `is_remote`: of another
+        rank."""
         priced = self.of(site)
         if copy := self.target.dma.get(priced.timing_class):
             moved = read or written  # a fill reads nothing
-            return Cost(copy.cycles(moved), moved)
+            return Cost(max(copy.cycles(moved), self.target.dma["link"].cycles(moved) if is_remote else 0), moved)
         operation = self.target.operation[priced.timing_class]
         width = 2 if priced.narrow else priced.element.bytes if priced.element else 4
         return Cost(operation.cycles(_ITEMS[priced.timing_class](priced, facts), width))
@@ -113,6 +116,24 @@ class Prices:
     def _line_of(self, op: Operation) -> int:
         location = self.parsed.location(op)
         return location.line if location else 0
+
+
+class JointPrices(Prices):
+    """The prices of several kernels that run together: a site says which module it stands in."""
+
+    def __init__(self, prices: Sequence[Prices]) -> None:
+        super().__init__(prices[0].target, prices[0].parsed)
+        self._by_source = {id(each.parsed.source): each for each in prices}
+
+    def of(self, site: Site) -> Priced:
+        return self._prices(site).of(site)
+
+    def scope(self, site: Site, path: Path) -> Cost:
+        return self._prices(site).scope(site, path)
+
+    def _prices(self, site: Site) -> Prices:
+        source = site.location.source if site.location else None
+        return self._by_source.get(id(source), next(iter(self._by_source.values())))
 
 
 # --- how many items an operation takes ------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ class Explanation:
     repaired: str
     arguments: tuple[str, ...]
     repaired_arguments: tuple[str, ...]
+    ranks: int | None = None
 
     @property
     def severity(self) -> str:
@@ -67,6 +68,7 @@ def explanation(kind: str) -> Explanation:
         repaired.read_text("utf-8") if repaired.is_file() else kernel,
         arguments,
         tuple(words.get("repaired_arguments", arguments)),
+        words.get("ranks"),
     )
 
 

@@ -1,0 +1,49 @@
+"""Transfers in global memory: copied at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptosim.effects.geometry import minimum
+from ptosim.language import sim_transfer as op
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.global_memory import read_inside, write_inside
+from ptosim.native.ir import I64, Value
+from ptosim.native.lowering import lowering
+
+PIECE = 4096
+"""Bytes that are copied in one go where some of them may be dropped."""
+
+
+@lowering(op.SimTransfer)
+def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> None:
+    core.fail(bytes < 0, "invalid", "a transfer of {} bytes", bytes)
+    f.settle()
+    source, lacking = core.global_place("reads", src, bytes)
+    dest, dropped = core.global_place("writes", dst, bytes)
+    if not core.unit.drop:
+        dest.address.move_from(source.address, bytes)
+        return
+    room = f.scratch(PIECE)
+
+    def piece(offset: Value, _: list[Value]) -> Sequence[Value]:
+        width = minimum(bytes - offset, f.constant(I64, PIECE))
+        read_inside(source.further(offset), room, width)
+        write_inside(dest.further(offset), room, width)
+        return ()
+
+    def pieces() -> Sequence[Value]:
+        f.for_loop(f.constant(I64, 0), bytes, PIECE, (), piece, polls=False)
+        return ()
+
+    def whole() -> Sequence[Value]:
+        dest.address.move_from(source.address, bytes)
+        return ()
+
+    f.choose(lacking | dropped, pieces, whole)
+
+
+@lowering(op.SimWaitTransfers)
+def wait_transfers() -> None:
+    """They have ended."""

@@ -1,0 +1,113 @@
+"""The cache of the scalar unit: a word that another core has written is read anew only after its line is invalidated.
+
+Runs are coherent, so a stale line never shows in the result; what is kept here is what hardware would have to know.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ptosim.diagnostics import Severity
+from ptosim.machine.core import Core
+from ptosim.machine.entry import Entry, Site
+from ptosim.machine.tracking import diagnostic_at
+from ptosim.sanitize.conflict import Findings
+from ptosim.sanitize.notices import LINE
+
+LOAD, STORE = "pto.load_scalar", "pto.store_scalar"
+"""The instructions that go through the cache; ld_dev and st_dev do not."""
+
+
+@dataclass
+class _Cache:
+    """Of one core."""
+
+    waits: int = 0
+    held: set[int] = field(default_factory=set[int])
+    """Lines that it has read and not invalidated."""
+    fresh: set[int] = field(default_factory=set[int])
+    """Lines that were invalidated since the last wait; -1: all."""
+    dirty: dict[int, Site] = field(default_factory=dict[int, Site])
+    """Lines that it has stored to and not cleaned."""
+
+
+class Caches:
+    """The caches of all cores that run together."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self._of: dict[int, _Cache] = {}
+
+    def _cache(self, core: Core) -> _Cache:
+        return self._of.setdefault(core.index, _Cache())
+
+    def waited(self, entry: Entry) -> None:
+        """What comes now may read what others have written; the words themselves are read anew."""
+        assert entry.watched is not None
+        cache = self._cache(entry.core)
+        cache.waits += 1
+        cache.fresh = {address // LINE for address in entry.watched.words.addresses}
+        cache.held -= cache.fresh
+
+    def cleaned(self, core: Core, address: int | None) -> None:
+        """One line, or all of them, is written back and invalidated."""
+        cache = self._cache(core)
+        if address is None:
+            cache.held.clear()
+            cache.dirty.clear()
+            cache.fresh = {-1}
+            return
+        cache.held.discard(address // LINE)
+        cache.dirty.pop(address // LINE, None)
+        cache.fresh.add(address // LINE)
+
+    def load(self, entry: Entry, site: Site, start: int, is_foreign: bool) -> None:
+        """A scalar load; `is_foreign`: another core has written what it reads."""
+        if site.name != LOAD:
+            return
+        cache, line = self._cache(entry.core), start // LINE
+        if is_foreign and cache.waits:
+            was_held = line in cache.held
+            if was_held or not {line, -1} & cache.fresh:
+                self._stale(entry, site, was_held)
+        cache.held.add(line)
+
+    def _stale(self, entry: Entry, site: Site, was_held: bool) -> None:
+        severity: Severity = "error" if was_held else "warning"
+        reason = "this core has read the line before" if was_held else "the line may be in the cache"
+        message = f"loads what another core has written, and {reason}: nothing has invalidated it since the wait"
+        hint = "before the load add  pto.cmo.cacheinvalid all #pto.address_space<gm>  (or load with pto.ld_dev)"
+        self.findings.diagnostic(diagnostic_at(_at(entry, site), "stale-cache", message, (), severity, hint))
+
+    def store(self, entry: Entry, site: Site, start: int) -> None:
+        if site.name == STORE:
+            self._cache(entry.core).dirty[start // LINE] = site
+
+    def any_dirty(self, reader: Core) -> bool:
+        """Whether some other core keeps something that it has stored."""
+        return any(cache.dirty for index, cache in self._of.items() if index != reader.index)
+
+    def read_by(self, entry: Entry, site: Site, start: int, width: int) -> None:
+        """Bytes of GM are read, by any pipe: what another core keeps in its cache is not there."""
+        for index, cache in self._of.items():
+            if index == entry.core.index or not cache.dirty:
+                continue
+            for line in range(start // LINE, (start + width - 1) // LINE + 1):
+                if line in cache.dirty:
+                    message = "reads what another core has stored and keeps in its cache: nothing has cleaned the line"
+                    hint = "behind the store add  pto.cmo.cacheinvalid %pointer single_cache_line  and then a fence"
+                    other = Entry(cache.dirty[line], entry.pipe, entry.core, entry.kind)
+                    related = ((other, "stored here"),)
+                    self.findings.diagnostic(
+                        diagnostic_at(_at(entry, site), "stale-cache", message, related, "error", hint)
+                    )
+
+    def finish(self, core: Core) -> None:
+        """The end of a kernel writes everything back."""
+        self._of.pop(core.index, None)
+
+
+def _at(entry: Entry, site: Site) -> Entry:
+    at = Entry(site, entry.pipe, entry.core, entry.kind)
+    at.loops = entry.loops
+    return at

@@ -1,0 +1,195 @@
+"""Words in global memory that cores signal each other by: what is wrong with a notice or with a wait for one.
+
+Whether data that a notice announces is in order is for the clocks to say (machine/signal.py); here are the rules about
+the words themselves, and about what has to stand before a notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from ptosim.diagnostics import Severity
+from ptosim.effects.names import Pipe
+from ptosim.language.operands import constant_of
+from ptosim.language.sim_signal import SimTestWords, SimWaitWords
+from ptosim.machine.clock import clock_index, ended_by
+from ptosim.machine.core import Core
+from ptosim.machine.entry import Entry, Site
+from ptosim.machine.memory import decode
+from ptosim.machine.tracking import diagnostic_at
+from ptosim.sanitize.conflict import Findings
+from ptosim.sanitize.program import Program
+
+LINE = 64
+"""Bytes of a cache line of the scalar unit."""
+KEPT = 64
+"""Notices and waits of one word that are remembered: older ones are in order with all that come, or said already."""
+
+Stored = Callable[[Core, Pipe], tuple[int, Site] | None]
+"""The latest copy of a pipe into GM: its number and where it stands."""
+
+FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
+
+
+class Notices:
+    """Collects what is to say about signals."""
+
+    def __init__(self, findings: Findings, program: Program, stored: Stored) -> None:
+        self.findings = findings
+        self.program = program
+        self.stored = stored
+        self._told: dict[int, list[Entry]] = {}
+        self._waits: dict[int, list[Entry]] = {}
+        self._ever: dict[Site, Entry] = {}
+        self._unfenced_stores: set[tuple[int, Pipe, int]] = set()
+
+    # --- notices ------------------------------------------------------------------------------------------------------
+
+    def notify(self, entry: Entry) -> None:
+        """A word has been set or added to."""
+        notice = entry.notice
+        assert notice is not None
+        self._unfenced(entry)
+        self._single_pipe(entry)
+        earlier = self._told.setdefault(notice.address, [])
+        for other in earlier:
+            if other.core is entry.core or ended_by(other, entry.clock or {}):
+                continue
+            if other.notice is not None and not (other.notice.adds and notice.adds):
+                equal = other.notice.value == notice.value and not other.notice.adds and not notice.adds
+                message = f"two notices of {_word(entry)} are in no order, and one of them sets it"
+                self._say(entry, "race", message, "warning" if equal else "error", (other, "the other one"))
+        self._overrun(entry)
+        earlier.append(entry)
+        del earlier[:-KEPT]
+
+    def _unfenced(self, entry: Entry) -> None:
+        """Copies that have ended before the notice, of which nothing says that they have arrived."""
+        clocks = entry.core.tracker.clocks if entry.core.tracker else None
+        for pipe in (Pipe.MTE3, Pipe.FIX) if clocks else ():
+            last, index = self.stored(entry.core, pipe), clock_index(entry.core, pipe)
+            said = (entry.core.index, pipe, last[0]) if last else None
+            if said is None or said in self._unfenced_stores or clocks is None or last is None:
+                continue
+            if clocks.fenced.get(index, 0) <= last[0] < clocks.known[0].get(index, 0):
+                self._unfenced_stores.add(said)
+                message = (
+                    f"{pipe} is drained before {_word(entry)} is notified, but no dsb or fence says that what it has "
+                    "copied is in GM: the word may overtake it"
+                )
+                other = Entry(last[1], pipe, entry.core, entry.kind)
+                self._say(entry, "race", message, "warning", (other, f"{pipe} writes here"), hint=_before(FENCE))
+
+    def _single_pipe(self, entry: Entry) -> None:
+        clocks = entry.core.tracker.clocks if entry.core.tracker else None
+        for pipe in clocks.weakly_ended() if clocks else ():
+            if (last := self.stored(entry.core, pipe)) is not None:
+                self._unfenced_stores.add((entry.core.index, pipe, last[0]))
+            message = (
+                f"a barrier of {pipe} holds {pipe} and not the scalar unit: {_word(entry)} may be notified while "
+                f"{pipe} is still at work"
+            )
+            self._say(entry, "race", message, "warning", hint=_before("pto.barrier #pto.pipe<PIPE_ALL>"))
+
+    def _overrun(self, entry: Entry) -> None:
+        """A wait for one exact number, which an addition may have passed before anybody looks."""
+        notice = entry.notice
+        assert notice is not None
+        for wait in self._waits.get(notice.address, ()) if notice.adds else ():
+            watched = wait.watched
+            if watched is None or watched.comparison != "eq" or wait.core is entry.core:
+                continue
+            if not ended_by(wait, entry.clock or {}):
+                message = (
+                    f"waits until {_named(wait, notice.address)} == {watched.value}, which an addition may step over"
+                )
+                hint = "wait for at least so much (ge), or let the next addition wait for an answer"
+                self._say(wait, "signal-overrun", message, "warning", (entry, "adds to it, in no order"), hint=hint)
+
+    # --- waits --------------------------------------------------------------------------------------------------------
+
+    def wait(self, entry: Entry, was_written: Callable[[int], bool]) -> None:
+        """A wait, or a test with the answer yes, has been satisfied. `was_written`: whether this run has stored to an
+        address otherwise than by a notice."""
+        watched = entry.watched
+        assert watched is not None
+        self._ever.setdefault(entry.site, entry)
+        for address in watched.words.addresses:
+            self._remote(entry, address)
+            told = [other for other in self._told.get(address, ()) if _round(other) == _round(entry)]
+            if not told and not was_written(address):
+                message = f"{_named(entry, address)} {watched} holds before anybody has notified it in this run"
+                hint = "clear the word before, by a launch of its own or at the end, or count up from run to run"
+                self._say(entry, "stale-signal", message, "warning", hint=hint)
+            waits = self._waits.setdefault(address, [])
+            waits.append(entry)
+            del waits[:-KEPT]
+
+    def _remote(self, entry: Entry, address: int) -> None:
+        region = entry.core.regions.all.get(decode(address)[0])
+        if region is not None and region.rank is not None and region.rank != entry.core.rank:
+            message = f"rank {entry.core.rank} waits for {_named(entry, address)}: every look at it crosses the link"
+            hint = "wait for a word of the own window, and let the peer notify that"
+            self._say(entry, "wrong-rank", message, "warning", hint=hint)
+
+    # --- at the end ---------------------------------------------------------------------------------------------------
+
+    def conclude(self) -> None:
+        for entry in self._ever.values():
+            watched = entry.watched
+            if watched is not None and watched.holds() and self._is_fixed(entry.site):
+                message = (
+                    f"{_named(entry, watched.words.addresses[0])} still satisfies {watched} at the end: in the next "
+                    "run this passes at once"
+                )
+                hint = "clear the word at the end, or count up from run to run"
+                self._say(entry, "stale-signal", message, "warning", hint=hint)
+        for entry, other in self._shared_lines():
+            message = f"{_word(entry)} and {_word(other)}, which others notify, share {LINE} bytes: updates may be lost"
+            hint = f"keep words that different cores notify {LINE} bytes apart"
+            self._say(entry, "lint", message, "warning", (other, "the other one"), hint=hint)
+
+    def _is_fixed(self, site: Site) -> bool:
+        """Whether a wait is for the same number in every run; one that is given or computed may count up."""
+        op = self.program.executed(site)
+        return isinstance(op, SimWaitWords | SimTestWords) and constant_of(op.value) is not None
+
+    def _shared_lines(self) -> Iterator[tuple[Entry, Entry]]:
+        """Words of one line that different cores notify."""
+        lines: dict[int, list[list[Entry]]] = {}
+        for address, told in sorted(self._told.items()):
+            lines.setdefault(address // LINE, []).append(told)
+        for words in lines.values():
+            for first, second in pairwise(words):
+                pair = next(((a, b) for a in first for b in second if a.core is not b.core), None)
+                if pair is not None:
+                    yield pair
+
+    def _say(
+        self,
+        entry: Entry,
+        kind: str,
+        message: str,
+        severity: Severity,
+        *related: tuple[Entry, str],
+        hint: str | None = None,
+    ) -> None:
+        self.findings.diagnostic(diagnostic_at(entry, kind, message, related, severity, hint))
+
+
+def _round(entry: Entry) -> int:
+    return entry.core.progress.round
+
+
+def _word(entry: Entry) -> str:
+    assert entry.notice is not None
+    return _named(entry, entry.notice.address)
+
+
+def _named(entry: Entry, address: int) -> str:
+    return entry.core.regions.word(address)
+
+
+def _before(instruction: str) -> str:
+    return f"before the notice add  {instruction}"

@@ -1,0 +1,113 @@
+"""Transfers with an event: copies in global memory that go on while the scalar unit does.
+
+An A5 puts through the scratch tile of the session, and has done so when the call ends. Everything else is a queue of
+transfers, in order, that a wait for any of their events drains: later ones may only end sooner by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from xdsl.dialects.builtin import IndexType, i1, i64
+from xdsl.ir import SSAValue
+
+from ptosim.language.build import Builder, known
+from ptosim.language.comm_async import (
+    BuildAsyncSession,
+    GetPrefetchAsyncSession,
+    MakePrefetchAsyncContext,
+    TestAsyncEvent,
+    TGetAsync,
+    TPrefetchAsync,
+    TPutAsync,
+    WaitAsyncEvent,
+)
+from ptosim.tiles.chunks import hear, part, tell
+from ptosim.tiles.comm_copy import through
+from ptosim.tiles.lowering import lowering
+from ptosim.tiles.refusal import Refused
+from ptosim.tiles.values import Session, Tile, View
+
+_LAST = 3
+"""The token by which the scalar unit hears of the last store."""
+
+
+@lowering(BuildAsyncSession)
+def build_async_session(op: BuildAsyncSession, control: Tile) -> Session:
+    return Session(control, op.integer("comm_block_offset") or 0)
+
+
+@lowering(TPutAsync)
+def tput_async(build: Builder, dst: View, src: View, session: Session, target: str) -> SSAValue:
+    dst, src = (_shifted(build, view, session) for view in (dst, src))
+    if target == "a5":
+        through(build, src, [dst], [_line(session.scratch, src)], target)
+        tell(build, "MTE3", "S", _LAST)
+        hear(build, "MTE3", "S", _LAST)
+    else:
+        _transfer(build, dst, src)
+    return build.i64(0)
+
+
+@lowering(TGetAsync)
+def tget_async(build: Builder, dst: View, src: View, session: Session) -> SSAValue:
+    _transfer(build, _shifted(build, dst, session), _shifted(build, src, session))
+    return build.i64(0)
+
+
+def _transfer(build: Builder, dst: View, src: View) -> None:
+    if dst.sizes[-1] != src.sizes[-1]:
+        raise Refused("source and destination of a transfer have other extents", kind="invalid")
+    for view in (dst, src):
+        if known(view.strides[-1]) != 1 and known(view.sizes[-1]) != 1:
+            raise Refused("a transfer moves one line of elements that lie side by side", kind="invalid")
+    build.op(
+        "pto.sim.transfer",
+        dst=dst.pointer,
+        src=src.pointer,
+        bytes=build.i64(build.times(src.sizes[-1], src.width)),
+    )
+
+
+def _shifted(build: Builder, view: View, session: Session) -> View:
+    """Where the block has its share."""
+    if not session.block_offset:
+        return view
+    if session.block_offset % view.width:
+        raise Refused(f"comm_block_offset {session.block_offset} is no multiple of {view.width} bytes", kind="invalid")
+    block = build.cast(build.op("pto.get_block_idx", result=i64), IndexType())
+    start = build.times(block, session.block_offset // view.width)
+    return part(build, replace(view, strides=(*view.strides[:-1], 1)), (0, 0, 0, 0, start), view.sizes)
+
+
+def _line(scratch: Tile, view: View) -> Tile:
+    """The bytes of the scratch tile as one row of elements."""
+    count = scratch.buf.size // view.width
+    if not count:
+        raise Refused(f"the scratch tile has no room for an element of {view.width} bytes", kind="invalid")
+    buf = replace(
+        scratch.buf,
+        rows=1,
+        cols=count,
+        element=view.element,
+        valid=(1, count),
+        blayout="row_major",
+        slayout="none_box",
+    )
+    return Tile(buf, scratch.address, (1, count), (1, count), scratch.name)
+
+
+@lowering(WaitAsyncEvent, TestAsyncEvent)
+def completed(build: Builder) -> SSAValue:
+    """A test may find everything done, and so it does."""
+    build.op("pto.sim.wait_transfers")
+    return build.constant(1, i1)
+
+
+# --- prefetches are hints -----------------------------------------------------------------------------------------
+
+
+@lowering(MakePrefetchAsyncContext, GetPrefetchAsyncSession, TPrefetchAsync)
+def prefetch(build: Builder) -> SSAValue:
+    """Nothing depends on what is in a cache."""
+    return build.i64(0)

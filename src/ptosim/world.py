@@ -1,0 +1,276 @@
+"""Several ranks: symmetric memory, contexts, and a list of launches that run, are checked and are timed together.
+
+    world = ptosim.World(ranks=2, target="a5")
+    recv, flag = world.symmetric((512, 4096), "i1"), world.symmetric((2, 1), "i4")
+    world.launch(push, ptosim.each(x0, x1), recv, flag, ptosim.RANK, world.context(recv), grid=32)
+    world.launch(wait, flag, ptosim.RANK)
+    world.run()                                          # recv[r] is the array of rank r
+
+Launches of one stream of a rank follow each other; streams and ranks go on side by side. What an argument means on each
+rank is said in participants.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ptosim.api import ENGINES, Kernel
+from ptosim.arguments import launchable
+from ptosim.diagnostics import error
+from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
+from ptosim.participants import Context, ContextOf, GlobalSpace, Symmetric, Value, resolved
+
+if TYPE_CHECKING:
+    from ptosim.machine.core import Core
+    from ptosim.machine.entry import Key
+    from ptosim.machine.observer import Observer
+    from ptosim.reference.engine import Run
+    from ptosim.report.check_report import CheckReport
+    from ptosim.report.profile import Profile
+    from ptosim.sanitize.checker import MemBar
+    from ptosim.target.profile import Target
+
+MOST_BLOCKS = 1 << 16
+"""Of one launch: each has a thread."""
+
+
+@dataclass(frozen=True, eq=False)
+class Launched:
+    """One launch as it was asked for: the values of every parameter on each rank."""
+
+    kernel: Kernel
+    values: Sequence[Sequence[Value]]
+    grid: int
+    stream: int
+
+
+class World:
+    """So many ranks, their windows, and the launches that have not run yet."""
+
+    def __init__(self, ranks: int, target: str | None = None) -> None:
+        """`target` ("a5", "a2", "a3") overrides that of the kernels, which must agree otherwise."""
+        self.ranks = _within("ranks", ranks, 1, MOST_RANKS)
+        self.target = target
+        self.windows: list[Symmetric] = []
+        self._launches: list[Launched] = []
+
+    def symmetric(self, shape: int | Sequence[int], dtype: Any) -> Symmetric:
+        """A window: an array of zeros on each rank, which every rank can address. `dtype` is NumPy's, or "bf16"."""
+        return self.adopt(Symmetric(shape, dtype))
+
+    def adopt(self, window: Symmetric) -> Symmetric:
+        """Make a window of what `ptosim.symmetric` gave."""
+        if len(self.windows) >= MOST_WINDOWS:
+            raise error("limit", f"a world has at most {MOST_WINDOWS} windows")
+        window.allot(len(self.windows), self.ranks)
+        self.windows.append(window)
+        return window
+
+    def context(self, window: Symmetric) -> Context:
+        """The device context of a window, for a parameter of type !pto.ptr<i64>: who I am, where each rank has it."""
+        self._own(window)
+        return Context(window)
+
+    def launch(self, kernel: Kernel, *args: Any, grid: int = 1, stream: int = 0) -> None:
+        """Append a launch on every rank. One argument for each parameter, as for a kernel, or
+
+        a window       each rank's own copy; `window.at(r)` that of rank r
+        each(...)      a value for each rank: arrays, numbers, windows
+        RANK, RANKS, BLOCK, BLOCKS    numbers that ptosim fills in
+        context(w)     the device context of a window
+        """
+        launchable(kernel.signature, args)
+        values = [resolved(kernel.signature, args, rank, self.ranks, self.windows) for rank in range(self.ranks)]
+        blocks = _within("grid", grid, 1, MOST_BLOCKS)
+        self._launches.append(Launched(self._targeted(kernel), values, blocks, _within("stream", stream, 0, 1 << 16)))
+
+    def run(
+        self, engine: str = "native", schedule: str = "program", max_steps: int = 10**9, poison: bool = False
+    ) -> None:
+        """Run the list of launches on the arrays, and forget it."""
+        if engine not in ENGINES:
+            raise error("argument", f"engine is one of {', '.join(ENGINES)}, not {engine!r}")
+        launches = self._list()
+        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        self._launches = []
+        if engine == "reference":
+            self._reference(launches, space, None, schedule, max_steps, poison)()
+            return
+        if schedule != "program":
+            raise error("argument", f"schedule {schedule!r} needs engine='reference'; native has only 'program'")
+        self._native(launches, space, max_steps, poison)
+
+    def check(
+        self, repeat: int = 1, max_findings: int | None = None, max_steps: int = 10**9, mem_bar: MemBar = "relaxed"
+    ) -> CheckReport:
+        """Run the list under the sanitizer, on copies of all arrays. `repeat=2` runs it twice, with a barrier of the
+        host between, memory kept: words that a run leaves set are then there when the next one begins."""
+        from ptosim.report.check_report import report
+        from ptosim.sanitize.checker import Subject
+        from ptosim.sanitize.program import joint_program
+        from ptosim.sanitize.session import observe
+
+        launches = self._list()
+        rounds = _within("repeat", repeat, 1, 1 << 16)
+        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        modules = list(dict.fromkeys(each.kernel.module for each in launches))
+        program = joint_program([module.layout for module in modules])
+        subject = Subject(program, space.regions, together=True, mem_bar=mem_bar)
+
+        def execute(observer: Observer) -> Run:
+            return self._reference(launches, space.copied(), observer, "program", max_steps, False, rounds)
+
+        said = {(found.kind, found.message, found.line) for module in modules for found in module.warnings}
+        observation = observe(subject, execute, range(sum(each.grid for each in launches)), said=said)
+        return report(_title(launches), observation.findings, max_findings)
+
+    def profile(self, target: str | Target | None = None, max_steps: int = 10**9) -> Profile:
+        """Time the list on copies of all arrays. `.ranks[r]` has the cores of a rank, and how long it stood waiting for
+        words in GM."""
+        from ptosim.report.profile import Profile
+        from ptosim.target.profile import Target, load_target
+        from ptosim.timing.pipes import PipeTimer
+        from ptosim.timing.waves import place_blocks
+        from ptosim.timing.work import JointPrices
+
+        launches = self._list()
+        named = target or launches[0].kernel.module.target
+        machine = named if isinstance(named, Target) else load_target(named)
+        space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
+        prices = JointPrices(list(dict.fromkeys(each.kernel.prices(machine) for each in launches)))
+        timer = PipeTimer(machine, prices)
+        self._reference(launches, space.copied(), timer, "program", max_steps, False)()
+        recording = timer.recording()
+        place_blocks(recording, len(recording.cores), together=True)
+        names = {number: region.label.removeprefix("%") for number, region in space.regions.items()}
+        source, grid = launches[0].kernel.module.outline.source, max(each.grid for each in launches)
+        return Profile(_title(launches), source, machine, grid, recording, names, timer.warnings)
+
+    # ---- running
+
+    def _reference(
+        self,
+        launches: Sequence[Launched],
+        space: GlobalSpace,
+        observer: Observer | None,
+        schedule: str,
+        max_steps: int,
+        poison: bool,
+        rounds: int = 1,
+    ) -> Run:
+        from ptosim.reference.core import GlobalMemory
+        from ptosim.reference.engine import Part, Run
+        from ptosim.target.profile import load_target
+
+        closeness = observer.closeness if observer else None
+        memories = [GlobalMemory(space.seen_by(rank), space.visible(rank)) for rank in range(self.ranks)]
+        parts = [
+            Part(
+                launched.kernel.translated(closeness),
+                space.arguments(launched.values[rank], rank, launched.grid),
+                memories[rank],
+                launched.grid,
+                space.name_of(rank),
+                launched.stream,
+                number,
+            )
+            for number in range(rounds)
+            for rank in range(self.ranks)
+            for launched in launches
+        ]
+        target = load_target(launches[0].kernel.module.target)
+        return Run(parts, target, schedule, max_steps, observer, together=True, poison=poison)
+
+    def _native(self, launches: Sequence[Launched], space: GlobalSpace, max_steps: int, poison: bool) -> None:
+        from ptosim.machine.launch import KernelKind, Launch
+        from ptosim.native.cores import Invocation
+        from ptosim.native.runtime import run_together
+        from ptosim.target.profile import load_target
+
+        order = [(rank, launched) for rank in range(self.ranks) for launched in launches]
+        parts = [
+            launched.kernel.linked().part(
+                Invocation(
+                    launched.grid,
+                    (),
+                    space.addresses(rank),
+                    max_steps,
+                    space.seen_by(rank),
+                    space.arguments(launched.values[rank], rank, launched.grid),
+                    owner=space,
+                ),
+                Launch(KernelKind(launched.kernel.kind), launched.grid, space.name_of(rank), launched.stream),
+            )
+            for rank, launched in order
+        ]
+
+        def may_set(core: Core, key: Key) -> bool:
+            return order[core.progress.number][1].kernel.may_set(core, key)
+
+        run_together(parts, load_target(launches[0].kernel.module.target), may_set, poison)
+
+    # ---- the list
+
+    def _list(self) -> list[Launched]:
+        if not self._launches:
+            raise error("argument", "nothing has been launched in this world")
+        targets = sorted({each.kernel.module.target for each in self._launches})
+        if len(targets) > 1:
+            message = f"the kernels are for different machines: {', '.join(targets)}"
+            raise error("argument", message, hint='say which one the world has: ptosim.World(ranks, target="a5")')
+        return list(self._launches)
+
+    def _targeted(self, kernel: Kernel) -> Kernel:
+        from ptosim.target.profile import load_target
+
+        return kernel if self.target is None else kernel.on(load_target(self.target).architecture)
+
+    def _own(self, window: Symmetric) -> None:
+        if not any(window is mine for mine in self.windows):
+            raise error("argument", "the window belongs to another world")
+
+
+def launch(kernel: Kernel, *args: Any, ranks: int, grid: int = 1, target: str | None = None, **options: Any) -> World:
+    """Run one kernel on so many ranks. What `ptosim.symmetric(shape, dtype)` made becomes a window of a new world,
+    which is returned; `ptosim.context(i)` is the context of argument i. Options are those of `World.run`."""
+    world = world_of(kernel, args, ranks, grid, target)
+    world.run(**options)
+    return world
+
+
+def world_of(kernel: Kernel, args: Sequence[Any], ranks: int, grid: int = 1, target: str | None = None) -> World:
+    """A world in which one kernel has been launched."""
+    world = World(ranks, target)
+    for value in dict.fromkeys(value for value in args if isinstance(value, Symmetric)):
+        world.adopt(value)
+    world.launch(kernel, *[_given(world, args, value) for value in args], grid=grid)
+    return world
+
+
+def _given(world: World, args: Sequence[Any], value: Any) -> Any:
+    """A context is named by the position of its window."""
+    if not isinstance(value, ContextOf):
+        return value
+    window = args[value.position] if 0 <= value.position < len(args) else None
+    if not isinstance(window, Symmetric):
+        raise error("argument", f"argument {value.position}, whose context is asked for, is no window")
+    return world.context(window)
+
+
+def _names(launches: Sequence[Launched]) -> list[Sequence[str]]:
+    return [[parameter.name for parameter in each.kernel.signature] for each in launches]
+
+
+def _title(launches: Sequence[Launched]) -> str:
+    return ", ".join(dict.fromkeys(each.kernel.name for each in launches))
+
+
+def _within(name: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not low <= value.__index__() <= high:
+        raise error("argument", f"{name} is a number from {low} to {high}, not {value!r}")
+    return value.__index__()
+
+
+__all__ = ("World", "launch")

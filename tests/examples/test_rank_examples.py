@@ -1,0 +1,124 @@
+"""The examples of several ranks give what NumPy gives and check clean; their broken twins do not. No notice, wait or
+fence can be dropped, and no comparison or peer changed, without a finding or another result."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import ptosim
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "ranks"
+NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "worlds")
+FOUR_ONLY = {"root_collectives"}
+"""Their groups are written out."""
+
+
+def script(name: str) -> ModuleType:
+    sys.path.insert(0, str(EXAMPLES))
+    spec = importlib.util.spec_from_file_location(f"ranks_{name}", EXAMPLES / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    sys.path.remove(str(EXAMPLES))
+    return module
+
+
+def kernel(name: str, suffix: str = ".pto") -> ptosim.Kernel:
+    return ptosim.load(EXAMPLES / f"{name}{suffix}").kernel()
+
+
+def test_every_script_has_its_kernel_and_a_broken_twin() -> None:
+    assert sorted(path.name for path in EXAMPLES.glob("*.pto")) == sorted(
+        f"{name}{suffix}" for name in NAMES for suffix in (".pto", ".broken.pto")
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_the_result_is_that_of_numpy(name: str, engine: str) -> None:
+    for ranks in (4,) if name in FOUR_ONLY else (1, 2, 4, 8):
+        launched = script(name).launched(kernel(name), ranks)
+        launched.world.run(engine=engine)
+        launched.compare()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_schedule_gives_the_same(name: str) -> None:
+    for seed in range(3):
+        launched = script(name).launched(kernel(name))
+        launched.world.run(engine="reference", schedule=f"random:{seed}")
+        launched.compare()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_checks_clean_and_its_twin_does_not(name: str) -> None:
+    report = script(name).launched(kernel(name)).world.check()
+    assert not report.findings, report
+    broken = script(name).launched(kernel(name, ".broken.pto")).world.check()
+    assert not broken.ok
+
+
+def test_what_the_page_shows_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES.parents[1])
+    (code,) = re.findall(r"```python\n(.*?)```", Path("docs/ranks.md").read_text(), re.DOTALL)
+    exec(code, {})
+
+
+# --- mutants ----------------------------------------------------------------------------------------------------------
+
+DROPPED = re.compile(r"^ *pto\.(comm\.tnotify|comm\.twait|fence\.barrier_all).*\n", re.MULTILINE)
+CHANGED = (("wait_cmp ge", "wait_cmp gt"), ("wait_cmp ge", "wait_cmp le"), ("notify_op set", "notify_op atomic_add"))
+
+
+def mutants(text: str) -> Iterator[tuple[str, str]]:
+    """The text without each notice, wait and fence, and with other conditions."""
+    for match in DROPPED.finditer(text):
+        yield f"without {match[0].strip()[:40]}", text[: match.start()] + text[match.end() :]
+    for old, new in CHANGED:
+        for match in re.finditer(old, text):
+            yield f"{new} for {old}", text[: match.start()] + new + text[match.end() :]
+
+
+HARMLESS = {
+    ("all_gather_push", "notify_op atomic_add for notify_op set"),
+    ("all_gather_pull", "notify_op atomic_add for notify_op set"),
+    ("all_reduce", "notify_op atomic_add for notify_op set"),
+    ("barrier", "notify_op atomic_add for notify_op set"),
+    ("ring_put", "notify_op atomic_add for notify_op set"),
+    ("root_collectives", "notify_op atomic_add for notify_op set"),
+    # the words begin at 0, and each gets one notice of 1: adding it sets it
+    ("root_collectives", "without pto.fence.barrier_all #pto.fence_scope<g"),
+    # one of two: the order of the broadcast behind the reduction is inserted anyway
+}
+"""What changes nothing in a first run, and why."""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_can_be_left_out(name: str) -> None:
+    text = (EXAMPLES / f"{name}.pto").read_text()
+    survivors: set[tuple[str, str]] = set()
+    for said, changed in mutants(text):
+        subject = ptosim.load(changed).kernel()
+        if not script(name).launched(subject).world.check().findings and not _differs(name, subject):
+            survivors.add((name, said[:48]))
+    assert survivors <= HARMLESS
+
+
+def _differs(name: str, subject: ptosim.Kernel) -> bool:
+    launched = script(name).launched(subject)
+    try:
+        launched.world.run()
+    except ptosim.PTOError:
+        return True
+    return not all(
+        np.array_equal(found, expected) for found, expected in zip(launched.found, launched.expected, strict=True)
+    )
