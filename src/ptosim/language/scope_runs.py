@@ -120,17 +120,32 @@ class Runs:
 
 def kind_of(op: Operation) -> Kind:
     if isinstance(op, For | If | While) and not is_scope(op):
-        inner = [kind_of(other) for other in op.walk() if not isinstance(other, For | If | While | Terminator)]
-        ends = Kind.BOUNDARY in inner or any(is_scope(other) for other in op.walk())
-        return Kind.VECTOR if not ends and asks_for_scope(op) else Kind.BOUNDARY
+        return Kind.VECTOR if asks_for_scope(op) and not _has_boundary(op) else Kind.BOUNDARY
     if needs_scope(op) or isinstance(op, MemBar) or (_is_pure(op) and _carries(op)):
         return Kind.VECTOR if isinstance(op, PTOOperation) and op.placement != "outside" else Kind.BOUNDARY
     return Kind.SCALAR if _is_pure(op) else Kind.BOUNDARY
 
 
+def _has_boundary(op: Operation) -> bool:
+    """Whether something in a loop or branch ends a run."""
+    return any(
+        is_scope(inner) or (_has_boundary(inner) if isinstance(inner, For | If | While) else _is_boundary(inner))
+        for inner in _inside(op)
+    )
+
+
+def _is_boundary(op: Operation) -> bool:
+    return not isinstance(op, Terminator) and kind_of(op) is Kind.BOUNDARY
+
+
 def asks_for_scope(op: Operation) -> bool:
     """Whether an operation cannot be outside of a scope; a barrier alone has nothing to order."""
-    return any(needs_scope(inner) or _carries(inner) for inner in op.walk())
+    return needs_scope(op) or _carries(op) or any(map(asks_for_scope, _inside(op)))
+
+
+def _inside(op: Operation) -> Iterator[Operation]:
+    """The operations directly in the regions of another one: a walk of deep nests would pass each up level by level."""
+    return (inner for region in op.regions for block in region.blocks for inner in block.ops)
 
 
 def is_producer(op: Operation) -> bool:
