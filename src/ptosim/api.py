@@ -460,7 +460,6 @@ def examine(
     engine: str = "native",
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
-    from ptosim.repair.engine import Engine
     from ptosim.report.check_report import report
     from ptosim.report.fix import Fix
 
@@ -473,7 +472,9 @@ def examine(
         return Fix(source.name, source.text, source.text, verified=True)
 
     _choice("engine", engine, ENGINES)
-    sifting = None if engine == "reference" or unwritten else sifted(kernel, launch, chosen)
+    sifting = None if engine == "reference" else sifted(kernel, launch, chosen)
+    if sifting is not None and unwritten and (sifting.blocks or _leaves_unwritten(sifting, launch)):
+        sifting = None  # what no block writes can only be told when all are judged
     if sifting is None:
         observation = observed(kernel, launch, strictness, chosen, unwritten)
     elif sifting.blocks:
@@ -482,6 +483,8 @@ def examine(
         return report(kernel.name, (), mend=untouched)
     if not observation.findings:
         return report(kernel.name, (), mend=untouched)
+    from ptosim.repair.engine import Engine
+
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
     repair = Engine(observation, trials)
 
@@ -490,6 +493,10 @@ def examine(
         return Fix(source.name, source.text, found.text, found.verified, found.notes, found.left)
 
     return report(kernel.name, repair.findings(), most, mend)
+
+
+def _leaves_unwritten(sifting: Sifted, launch: Launch) -> bool:
+    return sifting.leaves_unwritten([len(buffer) for buffer in launch.arguments.buffers])
 
 
 def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted) -> Observation:

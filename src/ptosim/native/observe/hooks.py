@@ -114,6 +114,17 @@ class Observer:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
         count and a distance each, the innermost first."""
 
+    def carried(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        steps: Sequence[tuple[Step, Step]],
+        length: Value,
+    ) -> None:
+        """Rows of whole blocks, before they are copied as they are from one on-chip memory to another; the steps of
+        both sides belong together."""
+
     def suspect(self, core: Core, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""
 
