@@ -59,6 +59,7 @@ def _cases(count: int) -> Iterator[Case]:
 def _run(name: str, kernel: Kernel, arguments: tuple[Any, ...], grid: int) -> dict[str, Any]:
     launch = Launch(bind(kernel.signature, arguments), grid)
     pricing = kernel.pricing(load_target(kernel.module.target))
+    assert pricing is not None
 
     def timed() -> TimedRun:
         watch = stopwatch(pricing)
@@ -67,7 +68,7 @@ def _run(name: str, kernel: Kernel, arguments: tuple[Any, ...], grid: int) -> di
         return TimedRun(pricing, watch)
 
     plain, seconds = in_turns(partial(kernel.native, launch, 1), timed, rounds=25, clock=process_time)
-    entries = sum(1 for kind in timed().recording().rows.kind if kind == 0)
+    entries = sum(1 for kind in timed()().rows.kind if kind == 0)
     limit = SHORT_LIMIT if plain / max(1, entries) < SHORT else LIMIT
     return _row(f"profile {name}", seconds, plain, "native run", limit, f"{plain / entries * 1e9:5.0f} ns per entry")
 

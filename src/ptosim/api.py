@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ptosim.native.observe import Observe
     from ptosim.native.observe.sweep import Sifted
     from ptosim.native.reachability import Reachability
-    from ptosim.profiling import Pricing
+    from ptosim.profiling import Pricing, TimedRun
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
     from ptosim.repair.rehearsal import Trials
@@ -193,7 +193,7 @@ class Kernel:
         self.outline = outline
         self._programs: dict[Closeness | None, Programs] = {}
         self._prices: Prices | None = None
-        self._pricing: Pricing | None = None
+        self._pricing: tuple[Target, Pricing | None] | None = None
         self._kernels: dict[tuple[bool, Observe], LinkedKernel] = {}
         self._sieve: LinkedKernel | str | None = None
 
@@ -407,14 +407,17 @@ class Kernel:
             self._prices = Prices(target, self.module.executable.parsed)
         return self._prices
 
-    def pricing(self, target: Target) -> Pricing:
-        """What compiled code asks for, kept likewise."""
-        from ptosim.profiling import Pricing
+    def pricing(self, target: Target) -> Pricing | None:
+        """What compiled code asks for, kept likewise; None where only the reference engine times this kernel."""
+        from ptosim.profiling import Pricing, uncovered
 
-        if self._pricing is None or self._pricing.prices is not self.prices(target):
-            linked = self.linked(False, "profile")
-            self._pricing = Pricing(self.module.executable, self.prices(target), linked.works, linked.kind)
-        return self._pricing
+        if self._pricing is None or self._pricing[0] is not target:
+            made = None
+            if uncovered(self.module.executable, self.program, target) is None:
+                linked = self.linked(False, "profile")
+                made = Pricing(self.module.executable, self.prices(target), linked.works, linked.kind)
+            self._pricing = target, made
+        return self._pricing[1]
 
     def translated(self, observed: Closeness | None, watch: Watch | None = None) -> Programs:
         """The programs as the reference engine runs them, made once for each way to observe them."""
@@ -669,29 +672,20 @@ def measure(
     return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)
 
 
-def timed(kernel: Kernel, launch: Launch, machine: Target) -> Callable[[], Recording] | None:
+def timed(kernel: Kernel, launch: Launch, machine: Target) -> TimedRun | None:
     """Run compiled code that keeps its times; None where only the reference engine can tell."""
-    from ptosim.profiling import TimedRun, stopwatch, uncovered
-    from ptosim.timing.waves import hardware_cores, place_blocks
+    from ptosim.profiling import TimedRun, stopwatch
 
-    program = kernel.program
-    if uncovered(kernel.module.executable, program, machine):
-        return None
     pricing = kernel.pricing(machine)
+    if pricing is None:
+        return None
     watch = stopwatch(pricing)
     try:
         kernel.native(launch, None, "profile", watch.attach)
     except PTOError:
         return None
     watch.conclude()
-    run = TimedRun(pricing, watch)
-
-    def recording() -> Recording:
-        made = run.recording()
-        place_blocks(made, hardware_cores(program.kind, machine), program.cross_block)
-        return made
-
-    return recording
+    return TimedRun(pricing, watch)
 
 
 def _observed(kernel: Kernel, launch: Launch, machine: Target) -> tuple[Recording, tuple[Diagnostic, ...]]:

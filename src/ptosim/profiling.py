@@ -37,9 +37,10 @@ from ptosim.reference.gauge import LOOPS, Gauge
 from ptosim.reference.integers import wrap
 from ptosim.target import Target
 from ptosim.target.profile import load_target
-from ptosim.timing.logged import Operands, Told, recorded
+from ptosim.timing.logged import Operands, Told, recorded, recorded_ends
 from ptosim.timing.paged import PagedTimer
 from ptosim.timing.recording import Recording
+from ptosim.timing.waves import hardware_cores, place_blocks
 from ptosim.timing.work import Cost, Prices
 
 Ints = NDArray[np.int64]
@@ -258,9 +259,25 @@ class TimedRun:
     def __init__(self, pricing: Pricing, stopwatch: Stopwatch) -> None:
         self.pricing = pricing
         self.stopwatch = stopwatch
+        self._cycles: int | None = None
         self._done = weakref.finalize(self, stopwatch.give_back)
 
-    def recording(self) -> Recording:
+    @property
+    def cycles(self) -> int:
+        """Of the kernel; this much is known without the rows."""
+        if self._cycles is None:
+            ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
+            self._cycles = self._placed(recorded_ends(ends, self.pricing.kind)).cycles
+        return self._cycles
+
+    def _placed(self, recording: Recording) -> Recording:
+        """Blocks begin when a core of the chip is free. (Those that wait for each other are not timed here.)"""
+        place_blocks(recording, hardware_cores(self.pricing.kind, self.pricing.prices.target), together=False)
+        return recording
+
+    def __call__(self) -> Recording:
+        """All that the run has left."""
+        _ = self.cycles  # the log is given back
         logs = [{part: _matrix(sheet.written(part), WIDTHS[part]) for part in Part} for sheet in self.stopwatch.sheets]
         pricing, latency = self.pricing, self.pricing.prices.target.latency
         told = Told(
@@ -279,7 +296,7 @@ class TimedRun:
         recording.barriers = self.stopwatch.barriers
         del logs
         self._done()
-        return recording
+        return self._placed(recording)
 
 
 def _matrix(chunks: Sequence[memoryview], width: int) -> Ints:

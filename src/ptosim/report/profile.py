@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
@@ -119,6 +119,15 @@ class Timeline(Sequence[Event]):
         return f"{self.parameters.get(argument, argument)} + {offset}"
 
 
+class Pending(Protocol):
+    """A recording that is made when it is needed."""
+
+    @property
+    def cycles(self) -> int: ...
+
+    def __call__(self) -> Recording: ...
+
+
 class Profile:
     """How long a kernel takes on a target, where the time goes, and what it is bound by."""
 
@@ -128,7 +137,7 @@ class Profile:
         source: Source,
         target: Target,
         grid: int,
-        recording: Recording | Callable[[], Recording],
+        recording: Recording | Pending,
         parameters: Sequence[str] | Mapping[int, str] = (),
         warnings: Sequence[Diagnostic] = (),
     ) -> None:
@@ -145,12 +154,12 @@ class Profile:
     @cached_property
     def recording(self) -> Recording:
         """All that the run has left; made when first asked for."""
-        return self._recording() if callable(self._recording) else self._recording
+        return self._recording if isinstance(self._recording, Recording) else self._recording()
 
     @property
     def cycles(self) -> int:
         """From the launch to the last completion on any core."""
-        return self.recording.cycles
+        return self._recording.cycles
 
     @cached_property
     def cores(self) -> Mapping[str, CoreTime]:

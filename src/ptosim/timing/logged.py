@@ -16,7 +16,7 @@ from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.moments import End, Part
 from ptosim.machine.sync import CORE_WORDS, DONE, EVENT_IDS, FLAGS, ISSUED, PIPES, SLOT, TOKEN_IDS, TOKENS
 from ptosim.timing.numbering import put_in_order
-from ptosim.timing.recorder import Recorder
+from ptosim.timing.recorder import MOST_TOUCHING, joined
 from ptosim.timing.recording import PIPES as RECORDED
 from ptosim.timing.recording import Cause, CoreRun, Kind, Link, PipeTime, Recording
 from ptosim.timing.work import Cost
@@ -64,7 +64,7 @@ def recorded(logs: Sequence[Mapping[Part, Ints]], told: Told) -> Recording:
     """The recording of a launch; times are cycles since the start of the block."""
     recording = Recording()
     blocks = _Blocks(logs, len(Launch(told.kind, 1).places(0)))
-    _cores(recording, blocks, told)
+    _cores(recording, blocks, told.kind, _row_places(blocks))
     sites = _Sites(recording, told)
     _rows(recording, blocks, told, sites)
     _signals(recording, blocks, told, sites)
@@ -121,17 +121,26 @@ class _Blocks:
         return found
 
 
-def _cores(recording: Recording, blocks: _Blocks, told: Told) -> None:
+def recorded_ends(ends: Sequence[Ints], kind: KernelKind) -> Recording:
+    """The cores of a launch alone, without what led to their ends."""
+    recording = Recording()
+    logs = [{Part.CORES: of_worker} for of_worker in ends]
+    _cores(recording, _Blocks(logs, len(Launch(kind, 1).places(0))), kind, lambda row, rank: moments.NOTHING)
+    return recording
+
+
+def _row_places(blocks: _Blocks) -> Callable[[int, int], int]:
+    """Where a row of a worker went, by its number and the rank of its block."""
     _, _, places = blocks.part(Part.ROWS)
     offsets = blocks.offsets(Part.ROWS)
+    return lambda row, rank: row if row == moments.NOTHING else int(places[row + offsets[rank]])
 
-    def moved(row: int, rank: int) -> int:
-        return row if row == moments.NOTHING else int(places[row + offsets[rank]])
 
+def _cores(recording: Recording, blocks: _Blocks, kind: KernelKind, moved: Callable[[int, int], int]) -> None:
     ends: list[list[int]] = blocks.ends.tolist()
     for end in ends:
         block, rank = end[End.BLOCK], blocks.rank[end[End.BLOCK]]
-        place = Launch(told.kind, 1).places(int(block))[int(end[End.PLACE])]
+        place = Launch(kind, 1).places(int(block))[int(end[End.PLACE])]
         busy, waiting = end[End.SUMS : End.SUMS + PIPES], end[End.SUMS + PIPES :]
         pipes = {pipe: PipeTime(busy[SLOT[pipe]], waiting[SLOT[pipe]]) for pipe in PIPES_OF[place.kind]}
         run = CoreRun(place.name, place.role, block, pipes, end=end[End.TIME])
@@ -336,18 +345,27 @@ def _numbers(ranks: Ints) -> Ints:
 
 
 def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told: Told) -> None:
-    """Of each row what it reads, then what it writes."""
-    recorder = Recorder(recording)
-    cores: list[int] = recording.rows.core.tolist()
-    sets = {number: _stretches(told.touches[number]) for number in set(details.tolist()) if number >= 0}
-    for row, (number, rank) in enumerate(zip(details.tolist(), ranks.tolist(), strict=True)):
-        if number >= 0:
-            for writes, stretches in sets[number]:
-                owned = [
-                    (cores[row] if place < 0 else rank * width + place, low, high) for place, low, high in stretches
-                ]
-                recorder.touched(row, writes, owned)
-    recorder.touches.flush()
+    """Of each row what it reads, then what it writes; `details` are the numbers of prices, NOTHING for waits."""
+    rows = np.flatnonzero(details[:MOST_TOUCHING] != moments.NOTHING)
+    numbers, at = np.unique(details[rows], return_inverse=True)
+    prices: list[int] = numbers.tolist()
+    sets = [_joined_touches(told.touches[number]) for number in prices]
+    counts = np.array([len(touched) for touched in sets], np.int64)
+    table = np.array([touch for touched in sets for touch in touched], np.int64).reshape(-1, 4)
+    each = counts[at]
+    within = np.arange(int(each.sum())) - np.repeat(np.cumsum(each) - each, each)
+    writes, places, low, high = table[np.repeat((np.cumsum(counts) - counts)[at], each) + within].T
+    row = np.repeat(rows, each)
+    own = np.frombuffer(recording.rows.core, np.int32)[row] if len(row) else row
+    touches = recording.touches
+    touches.row, touches.writes = _column("q", row), _column("b", writes)
+    touches.core = _column("i", np.where(places < 0, own, ranks[row] * width + places))
+    touches.low, touches.high = _column("i", low), _column("i", high)
+
+
+def _joined_touches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
+    """Whether it writes, the place of the core whose UB it is (-1: one's own), first byte and one past the last."""
+    return [(writes, *stretch) for writes, stretches in _stretches(touches) for stretch in joined(stretches)]
 
 
 def _stretches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, list[tuple[int, int, int]]]]:

@@ -18,6 +18,8 @@ Stretch = tuple[int, int, int]
 """The core whose UB it is, first byte, one past the last."""
 
 _BATCH = 4096
+MOST_TOUCHING = 1 << 20
+"""So many rows, from the first, say what they touch: no picture shows more."""
 _MOST_STRETCHES = 16
 """Kept for one entry and direction; beyond that their hull."""
 
@@ -128,7 +130,7 @@ class Recorder:
         return kept
 
     def touched(self, row: int, writes: int, stretches: Sequence[Stretch]) -> None:
-        for core, low, high in _joined(stretches):
+        for core, low, high in joined(stretches) if row < MOST_TOUCHING else ():
             self.touches.append((row, core, writes, low, high))
 
 
@@ -142,20 +144,20 @@ def _word(value: int) -> int:
     return value if -(1 << 63) <= value < 1 << 63 else (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def _joined(stretches: Sequence[Stretch]) -> Sequence[Stretch]:
+def joined(stretches: Sequence[Stretch]) -> Sequence[Stretch]:
     """Stretches of one UB that meet become one; where too many remain, each UB's become their hull."""
     if len(stretches) < 2:
         return stretches
-    joined: list[Stretch] = []
+    found: list[Stretch] = []
     for core, low, high in sorted(stretches):
-        if joined and joined[-1][0] == core and low <= joined[-1][2]:
-            joined[-1] = core, joined[-1][1], max(high, joined[-1][2])
+        if found and found[-1][0] == core and low <= found[-1][2]:
+            found[-1] = core, found[-1][1], max(high, found[-1][2])
         else:
-            joined.append((core, low, high))
-    if len(joined) <= _MOST_STRETCHES:
-        return joined
+            found.append((core, low, high))
+    if len(found) <= _MOST_STRETCHES:
+        return found
     hulls: dict[int, Stretch] = {}
-    for core, low, high in joined:
+    for core, low, high in found:
         _, first, last = hulls.get(core, (core, low, high))
         hulls[core] = core, min(first, low), max(last, high)
     return list(hulls.values())
