@@ -318,6 +318,8 @@ class Core:
 
         Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
         """
+        if self.unit.observer is not None:
+            self.unit.observer.in_global(self, verb, pointer)
         place = locate(self.f, pointer)
         extent = extent if isinstance(extent, Value) else self.f.constant(I64, extent)
         outside = leaves_buffer(place, 0, extent) & (extent > 0)

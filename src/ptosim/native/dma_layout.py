@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from ptosim.effects.burst import BLOCK, alignment_of
-from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
+from ptosim.effects.dma_layout import SMALL_ROW, filled, group_fields, matrix_dest, matrix_source
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.language.burst import SHORT_LIMIT
 from ptosim.native.burst import Loop, each_row, either, fill
 from ptosim.native.context import Register
 from ptosim.native.core import Core
@@ -242,9 +241,8 @@ def copy_gm_to_cbuf_multi(
     mte2_nz_para: Value,
     width: int,
 ) -> None:
-    groups, loop2, loop3, loop4 = (mte2_nz_para.lshr(low) & SHORT_LIMIT for low in (0, 16, 32, 48))
-    strides = (loop2, loop3, loop4)
-    _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer_stride, groups, *strides, small_c0))
+    groups = group_fields(mte2_nz_para)
+    _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer_stride, *groups, small_c0))
 
 
 # --- filling --------------------------------------------------------------------------------------------------------

@@ -107,6 +107,9 @@ class Observer:
         """The bytes from the first to the last of an instruction that is no access of a register, before it begins;
         `at` names the core whose UB it is, where that is another one."""
 
+    def in_global(self, core: Core, verb: str, pointer: Value) -> None:
+        """Bytes of GM behind this pointer, before they are read or written."""
+
     def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
         count and a distance each, the innermost first."""
