@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from ptosim.diagnostics import Source
+from ptosim.language.control import Yield
 from ptosim.language.infer_scopes import infer_scopes
 from ptosim.language.inline_regions import inline_regions
 from ptosim.language.kernels import kernels
@@ -93,9 +94,9 @@ class LoadedModule:
 
 def prepared_text(copy: VerifiedModule) -> tuple[str, list[int | None]]:
     """What the passes of a load make of a module that may be changed: tiles with addresses. Besides the lines that its
-    operations were written in."""
+    operations were written in, but for ends of regions, which are not always."""
     parsed = _passed(copy, preparing()).parsed
-    places = [parsed.location(op) for op in parsed.module.walk()]
+    places = [parsed.location(op) for op in parsed.module.walk() if not isinstance(op, Yield)]
     return text(parsed), [None if place is None else place.line for place in places]
 
 

@@ -58,6 +58,10 @@ class Launched:
     def cycles(self, kernel: Kernel) -> int:
         return profile(kernel, *self.args, grid=self.grid).cycles
 
+    def interpreted_cycles(self, kernel: Kernel) -> int:
+        """Of a kernel that runs otherwise than its text says: nothing of it may be compiled and kept for that text."""
+        return profile(kernel, *self.args, grid=self.grid, engine="reference").cycles
+
     def errors(self, kernel: Kernel) -> list[Finding]:
         return [each for each in check(kernel, *self.args, grid=self.grid).findings if each.severity == "error"]
 
@@ -95,7 +99,7 @@ class Synchronised:
 
         module = self.before.module
         drained = _loaded(without(module.verified, _all(self._written)), module.target, DRAINED)
-        return self.launch.cycles(drained.kernel(self.before.name))
+        return self.launch.interpreted_cycles(drained.kernel(self.before.name))
 
     @cached_property
     def as_written(self) -> int | None:
@@ -158,7 +162,7 @@ def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False) 
 
     def allowed() -> int:
         shown = _shortened(written, kernel.module.executable.parsed, kernel.name)
-        return Launched(args, 1).cycles(shown) * 102 // 100
+        return Launched(args, 1).interpreted_cycles(shown) * 102 // 100
 
     source = Prepared(*prepared_text(stripped(written, _all(groups) if strip else ())))
     draft, ordered = _checked(source, kernel, launch, Goal(_pairs(written), allowed) if strip and groups else None)
@@ -182,9 +186,10 @@ def _checked(source: Prepared, kernel: Kernel, launch: Launched, goal: Goal | No
     from ptosim.order.search import search
 
     found: list[Finding] = []
+    one_block = Launched(launch.args, 1)
     for order in (ASSUMED, CAREFUL):
         draft = Draft(source, kernel, order)
-        search(draft.inserters, lambda draft=draft: Launched(launch.args, 1).cycles(draft.shortened()), goal)
+        search(draft.inserters, lambda draft=draft: one_block.interpreted_cycles(draft.shortened()), goal)
         ordered = draft.kernel()
         found = launch.errors(ordered)
         if not found:
@@ -230,13 +235,15 @@ class Draft:
     """A kernel whose order is being written out: its text, with an address for every tile, and what that lacks."""
 
     def __init__(self, source: Prepared, kernel: Kernel, order: str) -> None:
+        from ptosim.language.control import Yield
         from ptosim.loading import load_module
         from ptosim.order.ordering import orders
 
         self._name, self._target_name = kernel.name, kernel.module.target
         self._loaded = load_module(Source("<text>", source.text), self._target_name, "written")
         self.written = self._loaded.written
-        self._lines = dict(zip(self.written.parsed.module.walk(), source.lines, strict=True))
+        operations = (op for op in self.written.parsed.module.walk() if not isinstance(op, Yield))
+        self._lines = dict(zip(operations, source.lines, strict=True))
         self.orders = list(orders(self._loaded.executable, order))
 
     def kernel(self) -> Kernel:
