@@ -17,10 +17,16 @@ BINARY = "tadd tsub tmul tmax tmin".split()
 WITH_SCALAR = "tadds tsubs tmuls tmaxs tmins".split()
 REDUCTIONS = "trowsum trowmax trowmin".split()
 EXPANSIONS = "trowexpandadd trowexpandsub trowexpandmul trowexpandmax".split()
+COLUMN_REDUCTIONS = "tcolsum tcolmax tcolmin".split()
+COLUMN_EXPANSIONS = "tcolexpandadd tcolexpandsub tcolexpandmul tcolexpandmin".split()
+COMPARISONS = "eq lt ge".split()
+ROUNDINGS = "RINT FLOOR CEIL TRUNC".split()
+MASK = f"!pto.tile_buf<vec, {ROWS}x{COLUMNS}xui8>"
 
 
 class Writer:
-    """One program: tiles of one valid region, columns that rows are reduced to, statements in loops and branches."""
+    """One program: tiles of one valid region and two element types, columns and a row that they are reduced to, a mask;
+    statements in loops and branches."""
 
     def __init__(self, seed: int) -> None:
         self.dice = random.Random(seed)
@@ -31,6 +37,9 @@ class Writer:
         self.column = f"!pto.tile_buf<vec, {ROWS}x1xf32, valid={rows}x1, blayout=col_major>"
         self.part = f"!pto.partition_tensor_view<{self.rows}x{self.columns}xf32>"
         self.tiles = [f"%t{number}" for number in range(self.dice.randint(2, 5))]
+        self.half = self.tile.replace("f32", "f16")
+        self.row = f"!pto.tile_buf<vec, 1x{COLUMNS}xf32, valid=1x{self.columns}>"
+        self.halves = ["%h0", "%h1"]
         self.reduced = [f"%c{number}" for number in range(2)]
 
     def text(self) -> str:
@@ -43,8 +52,14 @@ class Writer:
             "%s = arith.constant 0.5 : f32",
             *(f"{tile} = pto.alloc_tile{valid} : {self.tile}" for tile in self.tiles),
             *(f"{column} = pto.alloc_tile{valid} : {self.column}" for column in self.reduced),
+            *(f"{half} = pto.alloc_tile{valid} : {self.half}" for half in self.halves),
+            f"%row = pto.alloc_tile : {self.row}",
+            f"%mask = pto.alloc_tile : {MASK}",
             *(line for tile in self.tiles for line in self.load(tile)),
             *(f"pto.trowsum ins({self.tiles[0]} : {self.tile}) outs({each} : {self.column})" for each in self.reduced),
+            f"pto.tcolmax ins({self.tiles[0]} : {self.tile}) outs(%row : {self.row})",
+            *(self.converted(self.tiles[0], self.tile, half, self.half) for half in self.halves),
+            self.compared(self.tiles[0], self.tiles[1]),
             *self.statements(self.dice.randint(2, 6), 2),
             *(line for tile in self.tiles for line in self.store(tile)),
         ]
@@ -82,7 +97,7 @@ class Writer:
 
     def operation(self, dst: str) -> str:
         a, b, column = self.dice.choice(self.tiles), self.dice.choice(self.tiles), self.dice.choice(self.reduced)
-        match self.dice.randrange(5):
+        match self.dice.randrange(10):
             case 0:
                 return f"pto.{self.dice.choice(UNARY)} ins({a} : {self.tile}) outs({dst} : {self.tile})"
             case 1:
@@ -92,9 +107,40 @@ class Writer:
                 return f"pto.{self.dice.choice(WITH_SCALAR)} ins({a}, %s : {self.tile}, f32) outs({dst} : {self.tile})"
             case 3:
                 return f"pto.{self.dice.choice(REDUCTIONS)} ins({a} : {self.tile}) outs({column} : {self.column})"
-            case _:
+            case 4:
                 name = self.dice.choice(EXPANSIONS)
                 return f"pto.{name} ins({a}, {column} : {self.tile}, {self.column}) outs({dst} : {self.tile})"
+            case 5:
+                return f"pto.{self.dice.choice(COLUMN_REDUCTIONS)} ins({a} : {self.tile}) outs(%row : {self.row})"
+            case 6:
+                name = self.dice.choice(COLUMN_EXPANSIONS)
+                return f"pto.{name} ins({a}, %row : {self.tile}, {self.row}) outs({dst} : {self.tile})"
+            case 7:
+                return self.compared(a, b)
+            case 8:
+                return f"pto.tsel ins(%mask, {a}, {b} : {MASK}, {self.tile}, {self.tile}) outs({dst} : {self.tile})"
+            case _:
+                return self.with_halves(dst)
+
+    def with_halves(self, dst: str) -> str:
+        """An operation on the narrower tiles, or a conversion from or to one."""
+        a, b, half = (self.dice.choice(self.halves) for _ in range(3))
+        match self.dice.randrange(3):
+            case 0:
+                name = self.dice.choice(BINARY)
+                return f"pto.{name} ins({a}, {b} : {self.half}, {self.half}) outs({half} : {self.half})"
+            case 1:
+                return self.converted(self.dice.choice(self.tiles), self.tile, half, self.half)
+            case _:
+                return self.converted(half, self.half, dst, self.tile)
+
+    def converted(self, src: str, source: str, dst: str, result: str) -> str:
+        rounding = f"{{rmode = #pto<round_mode {self.dice.choice(ROUNDINGS)}>}}"
+        return f"pto.tcvt ins({src} {rounding} : {source}) outs({dst} : {result})"
+
+    def compared(self, a: str, b: str) -> str:
+        mode = f"{{cmpMode = #pto<cmp {self.dice.choice(COMPARISONS)}>}}"
+        return f"pto.tcmp ins({a}, {b} {mode} : {self.tile}, {self.tile}) outs(%mask : {MASK})"
 
     def view(self, pointer: str, slot: int) -> tuple[str, list[str]]:
         """A part of an argument: each slot has rows of its own."""
