@@ -134,8 +134,8 @@ the bytes of such a piece were last touched by different instructions, blocks or
 so that neighbours are told apart. All of these together take at most twice the size of the arguments and 64 MB. An
 access for which there is no room left is not recorded: no race is made up, one may be missed, and the report says so
 (`lint`: the check of the argument is not complete). A report without that remark is exact to the byte; blocks that
-compiled code has passed are so in any case. It takes
-arguments of more than some 10 MB, nearly all of whose 32-byte pieces are shared.
+compiled code has passed are so in any case. It takes arguments of more than some 10 MB, nearly all of whose 32-byte
+pieces are shared.
 
 **Other limits.** Some 42 pairs of lines with suspected loads and 20 lines with undefined values are told apart at once;
 more of a kind are reported under the last of that kind, and show by themselves once it is repaired. Of one pair of

@@ -16,6 +16,7 @@ from ptosim.repair.values import possible
 from ptosim.report.check_report import CheckReport
 from ptosim.report.sarif import sarif
 from ptosim.sanitize.edit import Edit, edited
+from ptosim.sanitize.global_shadow import GlobalShadow
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
 from sanitize.kernels import ALL, COPY, PARAMETERS, check, load, order, put, store, take, text
@@ -196,7 +197,8 @@ def test_an_edit_that_leaves_an_error_is_not_hinted() -> None:
 
 def observation(source: str, *found: ptosim.Finding, issued: float = 10) -> Observation:
     program = Program(ptosim.load(source).verified)
-    return Observation(program, found, found, (), set(), set(), {}, {}, frozenset(), issued)
+    memory = GlobalShadow((), (), False)
+    return Observation(program, found, found, (), set(), set(), {}, {}, frozenset(), memory, issued)
 
 
 CLEAN = text(load() + order("MTE2", "V") + COPY + order("V", "MTE3") + store() + ALL)
@@ -256,6 +258,24 @@ def test_added_lines_are_told_from_those_that_were_there() -> None:
     result = edited("  one\n two\nthree", edits)
     assert result.text == "  a\n  one\n two\n b\nc\nthree"
     assert result.origins == (0, 1, 2, 0, 0, 3)
+
+
+def test_lines_are_replaced_deleted_and_moved() -> None:
+    """A comment stays with its line, a moved line keeps its number and takes the indentation of its neighbour."""
+    text = "one\n  two // why\n    three\nfour"
+    edits = (Edit("at", 2, "zwei"), Edit("at", 4, ""), Edit("after", 3, "", moved=1))
+    result = edited(text, edits)
+    assert result.text == "  zwei // why\n    three\n    one"
+    assert result.origins == (2, 3, 1)
+    said = ["replace line 2 by zwei", "delete line 4", "move line 1 after line 3"]
+    assert list(map(str, edits)) == said
+    pieces = [piece for edit in edits for piece in edit.replacements(text.split("\n"))]
+    assert [(piece.line, piece.count, piece.text) for piece in pieces] == [
+        (2, 1, "  zwei // why\n"),
+        (4, 1, ""),
+        (4, 0, "    one\n"),
+        (1, 1, ""),
+    ]
 
 
 def test_a_clean_kernel_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
