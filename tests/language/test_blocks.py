@@ -156,6 +156,8 @@ cf.br ^outer(%next, %s : i32, i32)
         ("cf.br ^a\n^a:\nscf.yield\n^b:\nreturn", "syntax", "another block of the function ends with scf.yield", 11),
         (f"{CHOICE}scf.if %t {{\n^a:\ncf.br ^a\n}}\nreturn", "syntax", "a region of scf.if has exactly one block", 8),
         (f"{CHOICE}scf.if %t {{\ncf.br ^a\n^a:\n}}\nreturn", "syntax", "a region of scf.if has exactly one block", 8),
+        ("cf.br ^a\n^a:\nreturn\n^a:\nreturn", "syntax", "^a is already defined", 10),
+        ("cf.br ^a\n^b:\nreturn\n^b:\nreturn", "syntax", "^b is already defined", 10),
         ("cf.br ^a(%n : i32)\n^a:\nreturn", "syntax", "the block that cf.br leads to takes ()", 7),
         ("^a:\nreturn", "syntax", "a block must end with a branch or with the end of the region", 6),
         ("cf.cond_br %n, ^a, ^a\n^a:\nreturn", "invalid", "%n has type i32, but is used as i1", 7),
