@@ -13,7 +13,7 @@ import os
 import platform
 from pathlib import Path
 
-from benchmarks import growth, observers, observing, starting, throughput, tiles
+from benchmarks import growth, observers, observing, profiling, starting, throughput, tiles
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -28,6 +28,7 @@ def main() -> None:
         "starting": starting.table(),
         "observers": observers.table(quick),
         "observing": observing.table(quick),
+        "profiling": profiling.table(quick),
         "growth": growth.table(quick),
     }
     facts = {

@@ -20,6 +20,7 @@ from ptosim.native.compilation import compile_kernel, compile_sieve
 
 LIMIT = 2.0
 LIMIT_OF_TAILS = 2.5
+LIMIT_OF_PRODUCTS = 3.0
 LIMIT_OF_COMPILING = 2.5
 BLOCKS = 16
 ROUNDS = 15
@@ -83,6 +84,7 @@ def _cases(elements: int) -> Iterator[Case]:
         ("softmax", {"rows": elements // 128}, LIMIT),
         ("layer_norm", {"rows": elements // 512, "columns": 512}, LIMIT),
         ("layer_norm", {"rows": elements // 300, "columns": 300}, LIMIT_OF_TAILS),
+        ("matmul", {"rows": 256, "depth": 2048}, LIMIT_OF_PRODUCTS),
     ):
         launched = launch(name, **sizes)
         kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()

@@ -47,7 +47,7 @@ def _ratios() -> list[dict[str, Any]]:
         run, *observed = in_turns(
             partial(kernel, *launched.arguments, grid=launched.grid, engine="reference"),
             partial(ptosim.check, kernel, *launched.arguments, grid=launched.grid, engine="reference"),
-            partial(ptosim.profile, kernel, *launched.arguments, grid=launched.grid),
+            partial(ptosim.profile, kernel, *launched.arguments, grid=launched.grid, engine="reference"),
             rounds=25,
             clock=process_time,
         )

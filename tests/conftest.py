@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item in kept]
 
 
-CASES = {"tiles": 4, "examples": 40}
+CASES = {"tiles": 4, "examples": 40, **dict.fromkeys(("native", "golden", "reference", "sanitize"), 40)}
 """Of the folders whose functions have many cases: how many of each function a sample takes."""
 
 

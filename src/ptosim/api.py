@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ptosim.machine.scheduler import Stop
     from ptosim.native.cache import Compiled
     from ptosim.native.cores import Cluster as NativeCluster
+    from ptosim.native.cores import Invocation
     from ptosim.native.engine import LinkedKernel
     from ptosim.native.library import KernelOutline, ModuleOutline, Request
     from ptosim.native.observe import Observe
@@ -272,7 +273,7 @@ class Kernel:
         launch: Launch,
         threads: int | None,
         observe: Observe = "none",
-        attach: Callable[[NativeCluster], Observer] | None = None,
+        attach: Callable[[NativeCluster, Invocation], Observer] | None = None,
     ) -> None:
         """A run on the native engine."""
         from ptosim.native.engine import Run as NativeRun
@@ -338,12 +339,13 @@ class Kernel:
         return Reachability(self.module.executable.parsed)
 
     def _compiled(self, drop: bool, observe: Observe) -> Compiled:
-        from ptosim.native.compilation import compile_kernel
+        from ptosim.native.compilation import compile_kernel, compile_timed
         from ptosim.native.library import keep_kernel
-        from ptosim.native.observe.timing import Timing
 
-        observer = Timing(len(self.program.entries) == 1) if observe == "profile" else None
-        compiled = compile_kernel(self.module.executable, self.program, drop, observer=observer)
+        if observe == "profile":
+            compiled = compile_timed(self.module.executable, self.program)
+        else:
+            compiled = compile_kernel(self.module.executable, self.program, drop)
         keep_kernel(self.module.outline, self.name, drop, compiled, observe)
         return compiled
 
@@ -455,7 +457,6 @@ def examine(
     engine: str = "native",
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
-    from ptosim.repair.engine import Engine
     from ptosim.report.check_report import report
     from ptosim.report.fix import Fix
 
@@ -468,7 +469,9 @@ def examine(
         return Fix(source.name, source.text, source.text, verified=True)
 
     _choice("engine", engine, ENGINES)
-    sifting = None if engine == "reference" or unwritten else sifted(kernel, launch, chosen)
+    sifting = None if engine == "reference" else sifted(kernel, launch, chosen)
+    if sifting is not None and unwritten and (sifting.blocks or _leaves_unwritten(sifting, launch)):
+        sifting = None  # what no block writes can only be told when all are judged
     if sifting is None:
         observation = observed(kernel, launch, strictness, chosen, unwritten)
     elif sifting.blocks:
@@ -477,6 +480,8 @@ def examine(
         return report(kernel.name, (), mend=untouched)
     if not observation.findings:
         return report(kernel.name, (), mend=untouched)
+    from ptosim.repair.engine import Engine
+
     trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
     repair = Engine(observation, trials)
 
@@ -485,6 +490,10 @@ def examine(
         return Fix(source.name, source.text, found.text, found.verified, found.notes, found.left)
 
     return report(kernel.name, repair.findings(), most, mend)
+
+
+def _leaves_unwritten(sifting: Sifted, launch: Launch) -> bool:
+    return sifting.leaves_unwritten([len(buffer) for buffer in launch.arguments.buffers])
 
 
 def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted) -> Observation:
@@ -662,14 +671,13 @@ def timed(kernel: Kernel, launch: Launch, machine: Target) -> Callable[[], Recor
     program = kernel.program
     if uncovered(kernel.module.executable, program, machine):
         return None
-    launch = replace(launch, arguments=launch.arguments.copied())
     pricing = kernel.pricing(machine)
     watch = stopwatch(pricing)
     try:
         kernel.native(launch, None, "profile", watch.attach)
-        watch.conclude()
     except PTOError:
         return None
+    watch.conclude()
     run = TimedRun(pricing, watch)
 
     def recording() -> Recording:

@@ -85,14 +85,25 @@ class LoadedModule:
         self._prepared = prepared
         self._sync = sync
 
-    def prepared_text(self) -> str:
-        """What the passes of a load made of it: tiles with addresses. To be asked before anything is lowered."""
-        return text(self._prepared.parsed)
-
     @cached_property
     def executable(self) -> VerifiedModule:
         """What engines read; made when first asked for. Raises PTOError for what cannot be lowered."""
         return replace(_passed(self._prepared, lowering(self._sync)), kernels=self.kernels)
+
+
+def prepared_text(copy: VerifiedModule) -> tuple[str, list[int | None]]:
+    """What the passes of a load make of a module that may be changed: tiles with addresses. Besides the lines that its
+    operations were written in."""
+    parsed = _passed(copy, preparing()).parsed
+    places = [parsed.location(op) for op in parsed.module.walk()]
+    return text(parsed), [None if place is None else place.line for place in places]
+
+
+def as_loaded(written: VerifiedModule, executable: VerifiedModule) -> LoadedModule:
+    """A module that was lowered already, with something else to run in place of what it was lowered to."""
+    loaded = LoadedModule(written, executable, "written")
+    loaded.executable = replace(executable, kernels=loaded.kernels)
+    return loaded
 
 
 @without_collection()

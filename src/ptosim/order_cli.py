@@ -64,11 +64,11 @@ def sync(
     from ptosim.synchronisation import save, synchronise
 
     chosen = load(file, target).kernel(kernel)
-    found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip, report=report)
+    found = synchronise(chosen, *arguments_of(chosen, words), grid=grid, strip=strip)
     if output is not None:
         save(output, found.text)
     if not as_json and (report or output is not None):
-        click.echo(str(found))
+        click.echo(found.report() if report else str(found))
     elif not as_json:
         click.echo(found.text, nl=False)
     return ()

@@ -72,8 +72,9 @@ class Pricing:
         self.of_operation = {work.operation: work for work in self.works}
         self.costs: list[Cost] = []
         self.paths: list[tuple[int, ...]] = []
+        self.touches: list[tuple[tuple[int, int], ...]] = []
         self._sites: dict[int, Site] = {}
-        self._numbers: dict[tuple[int, int, int, int], int] = {}
+        self._numbers: dict[object, int] = {}
         self._gauge = Gauge(module, prices.target)
         self.supplies = Supplies(self.price, {work.operation: number for number, work in enumerate(self.works)})
 
@@ -84,7 +85,9 @@ class Pricing:
             self._sites[operation] = Site(op.name, parsed.location(op), number=operation, served=parsed.served(op))
         return self._sites[operation]
 
-    def price(self, number: int, path: Sequence[int], words: int) -> tuple[int, int]:
+    def price(
+        self, number: int, path: Sequence[int], words: int, touches: tuple[tuple[int, int], ...]
+    ) -> tuple[int, int]:
         """Of a work with this path, whose words lie there: its cycles, and the number of its cost."""
         work = self.works[number]
         op = self.module.parsed.operations[work.operation]
@@ -94,11 +97,12 @@ class Pricing:
             cost = self.prices.scope(site, whole)
         else:
             whole, cost = (), self._instruction(op, site, work, words)
-        key = work.operation, cost.cycles, cost.bytes, id(cost.function)
+        key = work.operation, cost.cycles, cost.bytes, id(cost.function), touches
         if key not in self._numbers:
             self._numbers[key] = len(self.costs)
             self.costs.append(cost)
             self.paths.append(whole)
+            self.touches.append(touches)
         return cost.cycles, self._numbers[key]
 
     def _instruction(self, op: Operation, site: Site, work: TimedWork, words: int) -> Cost:
@@ -264,6 +268,7 @@ class TimedRun:
             pricing.site,
             pricing.costs,
             pricing.paths,
+            pricing.touches,
             pricing.timing_class,
             pricing.operands,
             pricing.supplies.keys,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from ptosim.api import Kernel, Module, check, load, profile, prove
@@ -14,8 +15,10 @@ if TYPE_CHECKING:
     from xdsl.ir import Operation
 
     from ptosim.language.load import VerifiedModule
+    from ptosim.language.parser import ParsedModule
     from ptosim.order.emit import Target
     from ptosim.order.insert import Inserter
+    from ptosim.order.model import Entry
     from ptosim.order.ordering import Order
     from ptosim.order.pairs import Pair
     from ptosim.order.search import Goal
@@ -37,70 +40,12 @@ class Redundant:
 
 
 @dataclass(frozen=True)
-class Synchronised:
-    """A kernel with its order written out."""
+class SecondBuffer:
+    """Two operations that wait for each other from iteration to iteration, because they share a buffer."""
 
-    text: str
-    """Micro-instructions; it loads with sync="written"."""
-    kernel: Kernel
-    pairs: int
-    """Pairs of set and wait that were inserted, primes and drains not counted."""
-    barriers: int
-    ids: int
-    """Keys of flags that are used."""
+    lines: tuple[int, ...]
     cycles: int
-    assumptions: tuple[str, ...]
-    with_barriers: int
-    """Cycles with a barrier of all pipes behind every entry instead."""
-    as_written: int | None
-    """Cycles of the kernel as it was; None where it had no order of its own."""
-    redundant: tuple[Redundant, ...] = ()
-
-    def __str__(self) -> str:
-        lines = [
-            f"{self.kernel.name}: {self.pairs} pairs and {self.barriers} barriers inserted, {self.ids} flags used",
-            f"  {self.cycles} cycles; {self.with_barriers} with a barrier behind every entry",
-        ]
-        if self.as_written is not None:
-            lines.append(f"  {self.as_written} as it was written")
-        lines += [
-            f"  redundant: {one.name} at line {', '.join(map(str, one.lines))} costs {one.cycles} cycles"
-            for one in self.redundant
-        ]
-        return "\n".join([*lines, *(f"  assuming that {assumption}" for assumption in self.assumptions)])
-
-
-def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False, report: bool = False) -> Synchronised:
-    """Write out the order of a kernel: what is inserted beside what is written, or with `strip` in place of it.
-
-    The result is checked on the arguments, which are copied; raises PTOError with what the check found. With `report`,
-    written synchronisation is looked through for what the rest implies.
-    """
-    from ptosim.loading import DRAINED
-    from ptosim.order.prove import DIFFERENT_ARGUMENTS
-    from ptosim.order.search import Goal
-    from ptosim.order.strip import without, written_sync
-
-    written = kernel.module.verified
-    groups = written_sync(written)
-    source = without(written, _all(groups) if strip else ())
-    is_open = not groups and kernel.module.outline.requested.sync != "written"
-    as_written = None if is_open else profile(kernel, *args, grid=grid).cycles
-    goal = None if as_written is None else Goal(_pairs(written), as_written * 102 // 100)
-    draft, ordered = _checked(source, kernel, Launched(args, grid), goal)
-    drained = _loaded(without(written, _all(groups)), kernel.module.target, DRAINED).kernel(kernel.name)
-    return Synchronised(
-        ordered.module.source,
-        ordered,
-        len(draft.pairs),
-        _barriers(ordered.module.verified) - _barriers(draft.written),
-        len({(*pair.key, pair.base + lane) for pair in draft.pairs for lane in range(pair.lanes or 1)}),
-        profile(ordered, *args, grid=grid).cycles,
-        (DIFFERENT_ARGUMENTS, *draft.assumptions),
-        profile(drained, *args, grid=grid).cycles,
-        as_written,
-        tuple(_redundant(kernel, args, grid)) if report and groups else (),
-    )
+    """What one more buffer saves."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +62,121 @@ class Launched:
         return [each for each in check(kernel, *self.args, grid=self.grid).findings if each.severity == "error"]
 
 
-def _checked(source: str, kernel: Kernel, launch: Launched, goal: Goal | None) -> tuple[Draft, Kernel]:
+@dataclass(frozen=True)
+class Synchronised:
+    """A kernel with its order written out."""
+
+    text: str
+    """Tiles with their addresses, or micro-instructions; it loads with sync="written"."""
+    kernel: Kernel
+    pairs: int
+    """Pairs of set and wait that were inserted, primes and drains not counted."""
+    barriers: int
+    ids: int
+    """Keys of flags that are used."""
+    cycles: int
+    assumptions: tuple[str, ...]
+    before: Kernel = field(repr=False)
+    """The kernel as it was."""
+    launch: Launched = field(repr=False)
+    draft: Draft = field(repr=False)
+
+    @property
+    def _written(self) -> dict[tuple[object, ...], list[int]]:
+        from ptosim.order.strip import written_sync
+
+        return written_sync(self.before.module.verified)
+
+    @cached_property
+    def with_barriers(self) -> int:
+        """Cycles with a barrier of all pipes behind every entry instead."""
+        from ptosim.loading import DRAINED
+        from ptosim.order.strip import without
+
+        module = self.before.module
+        drained = _loaded(without(module.verified, _all(self._written)), module.target, DRAINED)
+        return self.launch.cycles(drained.kernel(self.before.name))
+
+    @cached_property
+    def as_written(self) -> int | None:
+        """Cycles of the kernel as it was; None where it had no order of its own."""
+        is_open = not self._written and self.before.module.outline.requested.sync != "written"
+        return None if is_open else self.launch.cycles(self.before)
+
+    @cached_property
+    def redundant(self) -> tuple[Redundant, ...]:
+        """Written synchronisation that the rest implies."""
+        return tuple(_redundant(self.before, self.launch)) if self._written else ()
+
+    @cached_property
+    def second_buffers(self) -> tuple[SecondBuffer, ...]:
+        """Where a second buffer would save time, the most first; written order is taken away to see."""
+        from ptosim.loading import prepared_text
+        from ptosim.order.ordering import CAREFUL
+        from ptosim.order.strip import stripped
+
+        draft = self.draft
+        if _pairs(draft.written):
+            bare = stripped(self.before.module.verified, _all(self._written))
+            draft = Draft(Prepared(*prepared_text(bare)), self.before, CAREFUL)
+        now = self.launch.cycles(draft.kernel())
+        found = [SecondBuffer(lines, now - self.launch.cycles(made)) for lines, made in draft.buffered()]
+        return tuple(sorted((one for one in found if one.cycles > 0), key=lambda one: -one.cycles))
+
+    def report(self) -> str:
+        """What was inserted and what it costs, beside other ways to order the kernel."""
+        lines = [str(self), f"  {self.with_barriers} cycles with a barrier behind every entry"]
+        if self.as_written is not None:
+            lines.append(f"  {self.as_written} cycles as it was written")
+        lines += [f"  redundant: {one.name} at {_named(one.lines)} costs {one.cycles} cycles" for one in self.redundant]
+        lines += [
+            f"  one more buffer for what {_named(one.lines)} share saves {one.cycles} cycles"
+            for one in self.second_buffers
+        ]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.kernel.name}: {self.pairs} pairs and {self.barriers} barriers inserted, {self.ids} flags used",
+            f"  {self.cycles} cycles",
+        ]
+        return "\n".join([*lines, *(f"  assuming that {assumption}" for assumption in self.assumptions)])
+
+
+def synchronise(kernel: Kernel, *args: Any, grid: int = 1, strip: bool = False) -> Synchronised:
+    """Write out the order of a kernel: what is inserted beside what is written, or with `strip` in place of it.
+
+    The result is checked on the arguments, which are copied; raises PTOError with what the check found.
+    """
+    from ptosim.loading import prepared_text
+    from ptosim.order.prove import DIFFERENT_ARGUMENTS
+    from ptosim.order.search import Goal
+    from ptosim.order.strip import stripped, written_sync
+
+    written, launch = kernel.module.verified, Launched(args, grid)
+    groups = written_sync(written)
+
+    def allowed() -> int:
+        shown = _shortened(written, kernel.module.executable.parsed, kernel.name)
+        return Launched(args, 1).cycles(shown) * 102 // 100
+
+    source = Prepared(*prepared_text(stripped(written, _all(groups) if strip else ())))
+    draft, ordered = _checked(source, kernel, launch, Goal(_pairs(written), allowed) if strip and groups else None)
+    return Synchronised(
+        ordered.module.source,
+        ordered,
+        len(draft.pairs),
+        _barriers(ordered.module.verified) - _barriers(draft.written),
+        len({(*pair.key, pair.base + lane) for pair in draft.pairs for lane in range(pair.lanes or 1)}),
+        launch.cycles(ordered),
+        (DIFFERENT_ARGUMENTS, *draft.assumptions),
+        kernel,
+        launch,
+        draft,
+    )
+
+
+def _checked(source: Prepared, kernel: Kernel, launch: Launched, goal: Goal | None) -> tuple[Draft, Kernel]:
     """The order that assumes most of those that a check accepts; raises PTOError with what it found."""
     from ptosim.order.ordering import ASSUMED, CAREFUL
     from ptosim.order.search import search
@@ -125,7 +184,7 @@ def _checked(source: str, kernel: Kernel, launch: Launched, goal: Goal | None) -
     found: list[Finding] = []
     for order in (ASSUMED, CAREFUL):
         draft = Draft(source, kernel, order)
-        search(draft.inserters, lambda draft=draft: launch.cycles(draft.kernel()), goal)
+        search(draft.inserters, lambda draft=draft: Launched(launch.args, 1).cycles(draft.shortened()), goal)
         ordered = draft.kernel()
         found = launch.errors(ordered)
         if not found:
@@ -133,6 +192,17 @@ def _checked(source: str, kernel: Kernel, launch: Launched, goal: Goal | None) -
         if not {each.kind for each in found} & _ORDER:
             break
     raise PTOError(*found)
+
+
+def _shortened(written: VerifiedModule, lowered: ParsedModule, name: str) -> Kernel:
+    """A kernel of loops that run a few times, from operations that may be changed."""
+    from ptosim.loading import as_loaded
+    from ptosim.native.library import Request
+    from ptosim.order.shorten import shorten
+
+    module = replace(written, parsed=lowered.cloned())
+    shorten(module)
+    return Module(as_loaded(written, module), Request(written.target, "written")).kernel(name)
 
 
 def _pairs(module: VerifiedModule) -> int:
@@ -148,22 +218,53 @@ def _primes(op: Operation) -> bool:
     return following is not None and following.name == "scf.for"
 
 
-class Draft:
-    """A kernel whose order is being written out: its text with an address for every tile, and what it lacks."""
+@dataclass(frozen=True)
+class Prepared:
+    """A text that is about to get its order, and the lines that its operations were written in."""
 
-    def __init__(self, source: str, kernel: Kernel, order: str) -> None:
+    text: str
+    lines: list[int | None]
+
+
+class Draft:
+    """A kernel whose order is being written out: its text, with an address for every tile, and what that lacks."""
+
+    def __init__(self, source: Prepared, kernel: Kernel, order: str) -> None:
         from ptosim.loading import load_module
         from ptosim.order.ordering import orders
 
         self._name, self._target_name = kernel.name, kernel.module.target
-        prepared = load_module(Source("<text>", source), self._target_name, "written").prepared_text()
-        self._loaded = load_module(Source("<text>", prepared), self._target_name, "written")
+        self._loaded = load_module(Source("<text>", source.text), self._target_name, "written")
         self.written = self._loaded.written
+        self._lines = dict(zip(self.written.parsed.module.walk(), source.lines, strict=True))
         self.orders = list(orders(self._loaded.executable, order))
 
     def kernel(self) -> Kernel:
         """The kernel with what it lacks."""
         return load(self.text(), self._target_name, "written").kernel(self._name)
+
+    def shortened(self) -> Kernel:
+        """The kernel as it is timed during the search: one block, loops that run a few times."""
+        from ptosim.order.emit import Target
+
+        executable = self._loaded.executable
+        copy = executable.parsed.cloned()
+        images = dict(zip(executable.parsed.module.walk(), copy.module.walk(), strict=True))
+        for order in self.orders:
+            function = images[order.function]
+            assert isinstance(function, type(order.function))
+            order.write(Target(replace(executable, parsed=copy), function, lambda op: images[op]))
+        return _shortened(self.written, copy, self._name)
+
+    def buffered(self) -> Iterator[tuple[tuple[int, ...], Kernel]]:
+        """The kernel as if two operations had one buffer more, for each two that wait across iterations; and as if all
+        had. (It is out of order then, and only good for timing.)"""
+        for inserter in self.inserters:
+            carried = [pair for pair in inserter.inserted.pairs if pair.distance]
+            for pairs in [*([pair] for pair in carried), *([carried] if len(carried) > 1 else [])]:
+                if inserter.spread(pairs, 1):
+                    yield self._lines_of(entry for pair in pairs for entry in pair.serves), self.kernel()
+                inserter.spread(pairs, -1)
 
     @property
     def inserters(self) -> list[Inserter]:
@@ -203,7 +304,23 @@ class Draft:
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(each for order in self.orders for each in order.assumptions))
+        found = [each for order in self.orders for each in order.assumptions]
+        apart = [self._lines_of(entries) for order in self.orders for entries in order.apart]
+        found += [
+            f"{_named(lines)} " + ("touch different bytes of GM" if len(lines) > 1 else "touches other bytes each time")
+            for lines in apart
+        ]
+        return tuple(dict.fromkeys(found))
+
+    def _lines_of(self, entries: Iterable[Entry]) -> tuple[int, ...]:
+        """The lines that entries were written in."""
+        origin = self._loaded.executable.parsed.origin
+        lines = {self._lines[origin(entry.op)] for entry in entries}
+        return tuple(sorted(line for line in lines if line is not None))
+
+
+def _named(lines: Sequence[int]) -> str:
+    return f"line {lines[0]}" if len(lines) == 1 else f"lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}"
 
 
 def _barriers(module: VerifiedModule) -> int:
@@ -222,14 +339,14 @@ def _all(groups: dict[tuple[object, ...], list[int]]) -> set[int]:
     return {number for numbers in groups.values() for number in numbers}
 
 
-def _redundant(kernel: Kernel, args: tuple[Any, ...], grid: int) -> list[Redundant]:
+def _redundant(kernel: Kernel, launch: Launched) -> list[Redundant]:
     """What can be left out, each for itself, and is still proven."""
     from ptosim.order.strip import named, operation, without, written_sync
 
     if not prove(kernel).proven:
         return []
     written, found = kernel.module.verified, list[Redundant]()
-    before = profile(kernel, *args, grid=grid).cycles
+    before = launch.cycles(kernel)
     for numbers in written_sync(written).values():
         try:
             shorter = load(without(written, numbers), kernel.module.target, "written").kernel(kernel.name)
@@ -239,8 +356,7 @@ def _redundant(kernel: Kernel, args: tuple[Any, ...], grid: int) -> list[Redunda
             operations = [operation(written, number) for number in numbers]
             places = [written.parsed.location(op) for op in operations]
             lines = tuple(place.line for place in places if place is not None)
-            saved = before - profile(shorter, *args, grid=grid).cycles
-            found.append(Redundant(named(operations[0]), lines, saved))
+            found.append(Redundant(named(operations[0]), lines, before - launch.cycles(shorter)))
     return found
 
 

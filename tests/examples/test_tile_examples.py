@@ -81,6 +81,11 @@ ENTRIES = [
 ]
 
 
+@pytest.mark.parametrize("name", sorted({name for name, _ in ENTRIES}))
+def test_a_launch_of_one_row_is_clean(name: str):
+    assert _is_clean((EXAMPLES / f"{name}.pto").read_text(), name)
+
+
 @pytest.mark.parametrize(("name", "number"), ENTRIES)
 def test_a_push_a_pop_or_a_free_that_is_missing_is_reported(name: str, number: int):
     """A tile of its own stands for one that nobody pops."""
@@ -96,7 +101,7 @@ def _tile(pop: re.Match[str]) -> str:
 
 
 def _is_clean(text: str, name: str) -> bool:
-    launch = script(name).launch()
+    launch = script(name).launch(rows=1)
     try:
         return not ptosim.check(ptosim.load(text).kernel(), *launch.arguments, grid=launch.grid).findings
     except ptosim.PTOError:

@@ -112,7 +112,7 @@ def twins(text: str, message: str, target: str = "a5", kind: str | None = None, 
     accepts(_CHOICE.sub(r"\2", text).replace("~", ""), target, kind)
 
 
-def only(body: str, target: str = "a5") -> TileOperation:
+def only(body: str, target: str = "a5", kind: str | None = None) -> TileOperation:
     """The one tile operation of a body."""
-    (found,) = (op for op in read(module(body), target).parsed.module.walk() if isinstance(op, TileOperation))
+    (found,) = (op for op in read(module(body, kind), target).parsed.module.walk() if isinstance(op, TileOperation))
     return found

@@ -79,7 +79,7 @@ FLAGS = [
     Rule(
         "pto.wait_event[<TVEC>, ~<«TMOV_M2V|TLOAD»>, <EVENT_ID0>]",
         "pto.wait_event joins PIPE_V with itself",
-        "wrong-pipe",
+        "invalid",
     ),
     Rule(
         on("vector", 'pto.set_flag[~"«PIPE_M|PIPE_MTE2»", "PIPE_S", "EVENT_ID0"]'),

@@ -356,6 +356,10 @@ def test_handles() -> None:
     assert only("pto.tpop(%v, %p : TV<16x64xf16>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.MTE2
     assert only("pto.tpush(%t, %p : ACC<16x64xf32>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.FIX
     assert only("pto.tpop(%t, %p : MAT<16x64xf16>, !pto.pipe) {split = 0}").pipe("a5") is Pipe.MTE1
+    free = "pto.tfree(%p : !pto.pipe) {split = 0}"
+    assert only(free, kind="vector").pipe("a5") is Pipe.V
+    assert only(free, kind="cube").pipe("a5") is Pipe.MTE1
+    assert only(free, kind="cube").pipe("a2a3") is Pipe.MTE2
 
 
 def test_an_entry_of_a_pop_is_its_result() -> None:

@@ -188,3 +188,25 @@ def test_the_environment_names_the_place(kernel_file: Path, tmp_path: Path) -> N
     assert list(place.glob("*.kernel"))
     assert run(kernel_file, tmp_path / "cache", PTOSIM_CACHE=str(link))["compiled"]
     assert "is not used (it is a link)" in command(tmp_path, "cache", PTOSIM_CACHE=str(link))
+
+
+CHECK = """
+import json, sys
+import numpy as np
+import ptosim
+kernel = ptosim.load(sys.argv[1]).kernel()
+report = ptosim.check(kernel, np.arange(64, dtype=np.float32), np.zeros(64, np.float32), 2.5, 256)
+print(json.dumps({"findings": len(report.findings), "xdsl": any(name.startswith("xdsl") for name in sys.modules)}))
+"""
+
+
+def test_a_check_from_the_cache_that_finds_nothing_imports_no_xdsl(kernel_file: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment.pop("PTOSIM_CACHE", None)
+    command = [sys.executable, "-c", CHECK, str(kernel_file)]
+    first, second = (
+        json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
+        for _ in range(2)
+    )
+    assert (first["findings"], first["xdsl"]) == (0, True)
+    assert (second["findings"], second["xdsl"]) == (0, False)

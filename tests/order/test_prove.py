@@ -24,7 +24,7 @@ SEEDS = Path(__file__).parents[1] / "seeds"
 SINGLE = sorted(
     path
     for path in (*EXAMPLES.glob("*.pto"), *EXAMPLES.glob("tiles/*.pto"), *SEEDS.glob("sync_example_*.pto"))
-    if not re.search(r"pto\.(sync|set_intra|wait_intra|set_cross|wait_flag_dev)", path.read_text())
+    if not re.search(r"pto\.(sync|set_intra|wait_intra|set_cross|wait_flag_dev|tpush|tpop)", path.read_text())
 )
 BLAMED = {"race", "deadlock", "unmatched-wait", "double-set", "undrained"}
 """What a proof excludes."""

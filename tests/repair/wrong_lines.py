@@ -54,8 +54,8 @@ def wrong_lines(text: str) -> Iterator[Wrong]:
 def reversed_line(line: str) -> str | None:
     """A flag with its pipes exchanged, anything else that has a partner as that partner."""
     code, comment, rest = line.partition("//")
-    if "_flag" in code and "dev" not in code:
-        return re.sub(r'("PIPE_\w+"), ("PIPE_\w+")', r"\2, \1", code) + comment + rest
+    if re.search(r"_(flag|flag_dyn|event)\[", code):
+        return re.sub(r"\[([^,]+), ([^,]+),", r"[\2, \1,", code) + comment + rest
     for pair in PARTNERS:
         for one, other in (pair, pair[::-1]):
             if f"pto.{one} " in code:

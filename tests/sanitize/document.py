@@ -50,6 +50,9 @@ def test_softmax_is_clean():
 | `--blocks 0,last` | run only these blocks of a large grid |
 | `--mem-bar relaxed`, `strict`, `off` | how accesses of one vector scope that alias without a mem_bar count |
 | `--unwritten` | also name output bytes that no block writes |
+| `--fix` | print a [repair](order.md#repair) as a unified diff, the findings on stderr; `report.fix()` in Python |
+| `--write` | with `--fix`: change the file |
+| `--engine reference` | judge every block instead of those that compiled code suspects; the report is the same |
 | `--max-steps N` | end a block after so many loop iterations and calls (10^9), with a finding (`limit`) there |
 
 `ptosim explain KIND` prints the section of a kind. Exit codes: 0 no error, 1 errors, 2 wrong use.
@@ -84,10 +87,11 @@ program between them, so there a pair is one finding for both directions: if loo
 cores, the access of the earlier iteration was meant to come first, and inside one iteration the write before the read.
 Where the same two lines race inside a core as well, that is told in the same finding.
 
-**Hints.** A hint is an edit that was tried: lines to add, with which the kernel checks clean at this size and, where
-it has another, at a larger one (warnings that have nothing to do with order may stay). What does not pass is not said.
-The least edits come first. If a set, wait, get, release or signal is there and its partner is not, the hint is that
-one partner, written as the other is. Otherwise it is a pair with an event, semaphore or buffer id that neither the
+**Hints.** A hint is an edit that was tried: lines to add, replace, delete or move, with which the kernel checks clean
+at this size and, where it has another, at a larger one (warnings that have nothing to do with order may stay). What
+does not pass is not said. It is the first edit of a [repair](order.md#repair). The least edits come first: if one line
+was left out, repeated, has another id or other pipes, is the other way round, or stands on the wrong side of its
+neighbour, the hint is about that line. Otherwise it is a pair with an event, semaphore or buffer id that neither the
 text nor the run has used; an id that is computed counts as any that the computation may give, all of them unless it is
 known. A kernel that uses buffer ids is hinted in buffer ids. Where two buffers overlap by address, the hint says so
 before any edit. All line numbers are those of the text as it is; lines for one place go there in the order of the
@@ -95,7 +99,7 @@ hint. An edge into a later iteration comes with its prime and its drain. Between
 that both run alike; on a5 each vector core has a signal of its own (id, and id + 16 on the cube core), and two vector
 cores are joined through the cube core. Where several things are wrong, the hints of all findings together were tried;
 if their edits uncover others, the hint is the first edit of a repair that was tried to its end: follow it and check
-again.
+again, or have `--fix` do it. Findings carry the edits as data too (`.edits`, and `fixes` in SARIF).
 
 **The larger size.** The integer arguments that the bounds of the scalar unit's loops are computed from are multiplied
 by 4, 16 or 64, until a block issues three times as many instructions, and the arrays grow with them (by the square
@@ -114,17 +118,21 @@ the arguments, and program order is one of them. (Sums of floats by atomic store
 After the first race, later findings describe one possible execution. A test compares random programs that check clean
 under random schedules.
 
-**What it costs.** About three times the reference engine on the examples, and a second run where loads are suspected.
-Memory does not grow with the number of steps. Hints cost nothing while there are no findings. Otherwise at most 16
-edited texts are checked, on the blocks that have findings, which together takes at most 16 times the check; a text
-that is clean there is checked on all blocks, and then on a larger launch. One lost wait usually takes one to three
-such texts. A text of more than 256 KB gets no hints that are edits.
+**What it costs.** A kernel without findings costs 1.2 to 2 times its native run: compiled code finds out which blocks
+may have any, and only those are judged (docs/engines.md says how, and which kernels are judged as a whole). A block
+that is judged costs about three times the reference engine, and a second run where loads are suspected.
+Memory does not grow with the number of steps. Hints cost nothing while there are no findings, nor where one of the
+errors cannot come of synchronisation. Otherwise at most 20 texts with one line edited and 16 with more are checked, on
+the blocks that have findings; a text that is clean there is checked on all blocks, and then on a larger launch. One
+wrong line usually takes one to five such texts. `--fix` goes on where no hint was found, for some 200 texts more. A
+text of more than 256 KB gets no hints that are edits.
 
 **Bytes of GM.** Memory on the chip has a record per byte. An argument has one per pipe, direction and 32 bytes; where
 the bytes of such a piece were last touched by different instructions, blocks or cores it is split into one per byte,
 so that neighbours are told apart. All of these together take at most twice the size of the arguments and 64 MB. An
 access for which there is no room left is not recorded: no race is made up, one may be missed, and the report says so
-(`lint`: the check of the argument is not complete). A report without that remark is exact to the byte. It takes
+(`lint`: the check of the argument is not complete). A report without that remark is exact to the byte; blocks that
+compiled code has passed are so in any case. It takes
 arguments of more than some 10 MB, nearly all of whose 32-byte pieces are shared.
 
 **Other limits.** Some 42 pairs of lines with suspected loads and 20 lines with undefined values are told apart at once;

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 SYNC = re.compile(
     r"^\s*pto\.(set_flag|wait_flag|set_flag_dyn|wait_flag_dyn|barrier|pipe_barrier|get_buf|rls_buf|sync\.set|sync\.wait|"
-    r"set_intra_block|wait_intra_block|wait_intra_core|set_cross_core|wait_flag_dev|mem_bar)\b"
+    r"set_intra_block|wait_intra_block|wait_intra_core|set_cross_core|wait_flag_dev|record_event|wait_event|mem_bar)\b"
 )
 
 

@@ -123,6 +123,16 @@ def test_rows_into_zn_are_remarked():
     assert any("laid out as ZN" in finding.message for finding in report.findings)
 
 
+@pytest.mark.parametrize(("target", "remarks"), [("a5", 0), ("a2a3", 1)])
+def test_columns_into_nz_are_remarked_on_a2a3(target: str, remarks: int):
+    program = Program(target)
+    program.view("x", "f16", (32, 64), (1, 32), layout="dn")
+    program.tile("t", "mat, 32x64xf16", NZ, addr=0)
+    program.op("tload", ["x"], ["t"])
+    report = program.run(random("f16", (64, 32), 3))
+    assert [finding.kind for finding in report.findings] == ["lint"] * remarks
+
+
 def test_planes_do_not_fold_into_fractals():
     program = Program()
     program.view("x", "f16", (2, 16, 32))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -404,6 +405,41 @@ def test_products_round_to_tf32_behind_the_mode(enable: bool):
 
 
 # --- parts of tiles, and the text -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize("element", ["f16", "f32", "i8"])
+def test_products_of_parts_of_operands(target: str, element: str):
+    """Along k in two steps: columns of the left tile, rows of the right one; half of the accumulator is stored."""
+    m, n, k = 32, 64, 64
+    a, b = random(element, (m, k), 1), random(element, (k, n), 2)
+    acc = accumulator(element)
+    program = Program(target)
+    program.view("a", element, (m, k))
+    program.view("b", element, (k, n))
+    program.view("c", acc, (m, 32))
+    program.tile("ma", f"mat, {m}x{k}x{element}", NZ)
+    program.tile("mb", f"mat, {k}x{n}x{element}", NZ)
+    program.tile("la", f"left, {m}x{k}x{element}", NZ)
+    program.tile("rb", f"right, {k}x{n}x{element}", ZN)
+    program.tile("ac", f"acc, {m}x{n}x{acc}", ACC)
+    for name, source, dest in (("tload", "a", "ma"), ("tload", "b", "mb"), ("tmov", "ma", "la"), ("tmov", "mb", "rb")):
+        program.op(name, [source], [dest])
+
+    def part(name: str, source: str, row: int, col: int, rows: int, cols: int) -> str:
+        type_ = program.types[source]
+        program.types[name] = re.sub(r"\d+x\d+", f"{rows}x{cols}", type_, count=1)
+        place = f"%{source}[{program.number(row)}, {program.number(col)}] sizes [{rows}, {cols}]"
+        program.lines.append(f"%{name} = pto.subview {place} : {type_} -> {program.types[name]}")
+        return name
+
+    for step in (0, 32):
+        operands_ = [part(f"l{step}", "la", 0, step, m, 32), part(f"r{step}", "rb", step, 0, 32, n)]
+        program.op("tmatmul.acc" if step else "tmatmul", [*(["ac"] if step else []), *operands_], ["ac"])
+    program.op("tstore", [part("half", "ac", 0, 32, m, 32)], ["c"])
+    c = np.zeros((m, 32), DTYPES[acc])
+    program.run(a, b, c)
+    assert np.array_equal(c, product(a, b)[:, 32:]) if acc == "i32" else np.allclose(c, product(a, b)[:, 32:], 1e-5)
 
 
 def test_a_part_of_an_operand_has_all_of_its_lines():

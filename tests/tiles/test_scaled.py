@@ -96,34 +96,30 @@ def pairs(codes: Any) -> Any:
     return (codes[:, ::2] | codes[:, 1::2] << 4).astype(np.uint8)
 
 
-@pytest.mark.parametrize("elements", [(a, b) for a in FOUR_BITS for b in FOUR_BITS])
-@pytest.mark.parametrize(("m", "n", "k"), [(32, 32, 64), (20, 40, 192)])
-@pytest.mark.parametrize("gemv", [False, True])
-def test_a_scaled_product_of_four_bits(elements: tuple[str, str], m: int, n: int, k: int, gemv: bool):
-    """Operands count values; they arrive as bytes, along k in both, through tiles at the same addresses."""
-    m = 1 if gemv else m
-    rng = np.random.default_rng(6)
-    a, b = rng.integers(0, 16, (m, k)), rng.integers(0, 16, (k, n))
-    sa, sb = (
-        rng.integers(120, 134, (m, k // 32)).astype(np.uint8),
-        rng.integers(120, 134, (k // 32, n)).astype(np.uint8),
-    )
+def of_four_bits(elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str) -> Program:
+    """A product whose operands arrive in pairs along k: as bytes, through tiles at the same addresses, or as tiles in
+    mat that count pairs or values."""
     rows, cols, depth, groups = 1 if gemv else up(m, 32), up(n, 32), up(k, 1024) if gemv else k, k // 32
     program = Program()
-    program.view("a", "ui8", (m, k // 2))
-    program.view("b", "ui8", (k // 2, n), (1, k // 2), layout="dn")
+    each = 1 if held == "values" else 2
+    for name, loc, element, shape, valid, layout in (
+        ("a", "left", elements[0], (rows, depth // each), (m, k // each), NZ),
+        ("b", "right", elements[1], (depth // each, cols), (k // each, n), ZN),
+    ):
+        kind = "ui8" if held == "bytes" else element
+        if name == "a":
+            program.view(name, kind, (m, k // 2))
+        else:
+            program.view(name, kind, (k // 2, n), (1, k // 2), layout="dn")
+        text = f"{shape[0]}x{shape[1]}x{'i8' if held == 'bytes' else element}, valid={valid[0]}x{valid[1]}"
+        program.tile(f"m{name}", f"mat, {text}", layout)
+        if held == "bytes":
+            program.tile(f"y{name}", f"{loc}, {text}", layout, addr=0)
+    program.tile("la", f"left, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ, addr=0)
+    program.tile("rb", f"right, {depth}x{cols}x{elements[1]}, valid={k}x{n}", ZN, addr=0)
     program.view("sa", "!pto.f8E8M0", (m, groups))
     program.view("sb", "!pto.f8E8M0", (groups, n))
     program.view("c", "f32", (m, n))
-    for name, loc, shape, layout in (
-        ("a", "left", (rows, depth // 2, m, k // 2), NZ),
-        ("b", "right", (depth // 2, cols, k // 2, n), ZN),
-    ):
-        here = f"{shape[0]}x{shape[1]}xi8, valid={shape[2]}x{shape[3]}"
-        program.tile(f"m{name}", f"mat, {here}", layout)
-        program.tile(f"y{name}", f"{loc}, {here}", layout, addr=0)
-    program.tile("la", f"left, {rows}x{depth}x{elements[0]}, valid={m}x{k}", NZ, addr=0)
-    program.tile("rb", f"right, {depth}x{cols}x{elements[1]}, valid={k}x{n}", ZN, addr=0)
     for letter, size, valid, layout in (
         ("a", (rows, depth // 32), (m, groups), ZZ32),
         ("b", (depth // 32, cols), (groups, n), NN32),
@@ -134,21 +130,34 @@ def test_a_scaled_product_of_four_bits(elements: tuple[str, str], m: int, n: int
     program.tile("ac", f"acc, {16 if gemv else rows}x{cols}xf32, valid={m}x{n}", ACC)
     for source, dest in (("a", "ma"), ("b", "mb"), ("sa", "msa"), ("sb", "msb")):
         program.op("tload", [source], [dest])
-    for op, source, dest in (
-        ("tget_scale_addr", "la", "ssa"),
-        ("tget_scale_addr", "rb", "ssb"),
-        ("tmov", "ma", "ya"),
-        ("tmov", "mb", "yb"),
-        ("tmov", "msa", "ssa"),
-        ("tmov", "msb", "ssb"),
-    ):
-        program.op(op, [source], [dest])
+    left, right = ("ya", "yb") if held == "bytes" else ("la", "rb")
+    for source, dest in (("la", "ssa"), ("rb", "ssb")):
+        program.op("tget_scale_addr", [source], [dest])
+    for source, dest in (("ma", left), ("mb", right), ("msa", "ssa"), ("msb", "ssb")):
+        program.op("tmov", [source], [dest])
     program.op("tgemv.mx" if gemv else "tmatmul.mx", ["la", "ssa", "rb", "ssb"], ["ac"])
     program.op("tstore", ["ac"], ["c"])
+    return program
+
+
+FOURS = [(a, b) for a in FOUR_BITS for b in FOUR_BITS]
+
+
+@pytest.mark.parametrize("elements", FOURS)
+@pytest.mark.parametrize(("m", "n", "k"), [(32, 32, 64), (20, 40, 192)])
+@pytest.mark.parametrize(("gemv", "held"), [(False, "bytes"), (True, "bytes"), (False, "pairs"), (False, "values")])
+def test_a_scaled_product_of_four_bits(elements: tuple[str, str], m: int, n: int, k: int, gemv: bool, held: str):
+    m = 1 if gemv else m
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(0, 16, (m, k)), rng.integers(0, 16, (k, n))
+    sa = rng.integers(120, 134, (m, k // 32)).astype(np.uint8)
+    sb = rng.integers(120, 134, (k // 32, n)).astype(np.uint8)
     c = np.zeros((m, n), np.float32)
-    program.run(pairs(a), pairs(b.T), sa if gemv else fragments(sa), fragments(sb.T), c)
+    program = of_four_bits(elements, m, n, k, gemv, held)
+    report = program.run(pairs(a), pairs(b.T), sa if gemv else fragments(sa), fragments(sb.T), c)
     exact = scaled(four_bits(elements[0], a), sa, four_bits(elements[1], b), sb)
     assert np.array_equal(c, exact.astype(np.float32))
+    assert not [finding for finding in report.findings if "fewer" in finding.message]
 
 
 def test_scaled_products_accumulate_and_take_a_bias():

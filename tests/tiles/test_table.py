@@ -137,12 +137,17 @@ def test_elements_are_put_back(operation: str, element: str, oob: str) -> None:
     assert np.array_equal(memory.ravel(), expected)
 
 
-def test_a_conflict_without_an_order_is_remarked() -> None:
-    tiles = {"s": Given("8x32xf32", some("f32", 8, 32)), "i": Given("1x8xi32", np.full((1, 8), 3))}
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(("equal", "severity"), [(False, "error"), (True, "warning")])
+def test_a_conflict_without_an_order_is_a_race(equal: bool, severity: str, engine: Any) -> None:
+    """Unless what goes to one place is equal."""
+    values = np.ones((8, 32), "f4") if equal else some("f32", 8, 32)
+    tiles = {"s": Given("8x32xf32", values), "i": Given("1x8xi32", np.full((1, 8), 3))}
     plain = SCATTER.format("row", "none", "undefined").replace("last", "default")
     kernel = ptosim.load(source(plain, tiles, "f32", 20, 32, "a5"), sync="written").kernel()
-    report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), np.zeros((20, 32), "f4"))
-    assert any("scatter conflict" in finding.message for finding in report.findings)
+    report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), np.zeros((20, 32), "f4"), engine=engine)
+    (found,) = [finding for finding in report.findings if "scatter conflict" in finding.message]
+    assert (found.kind, found.severity) == ("race", severity)
 
 
 def test_they_load_again() -> None:

@@ -175,10 +175,10 @@ def test_loops_branches_and_rounds_of_a_scope():
 
 def test_prices_stay_found_when_the_table_grows():
     """A key lies at the place that its low bits name, or behind it; half of the places stay empty."""
-    supplies = Supplies(lambda work, path, words: (7 * work, work), {})
+    supplies = Supplies(lambda work, path, words, touches: (7 * work, work), {0: 3000})
     keys = [(number * 0x9E3779B97F4A7C15 & (1 << 63) - 1) | 1 for number in range(1, 3000)]
     for number, key in enumerate(keys):
-        supplies.enter(key, number, (), 0)
+        supplies.enter(key, number, (), 0, ())
     address, size = supplies.table
     table = np.ctypeslib.as_array((ctypes.c_int64 * (size * PRICE_WORDS)).from_address(address)).reshape(size, -1)
     assert size >= 2 * len(keys)
@@ -217,6 +217,32 @@ def test_what_lies_outside_is_told_by_the_reference():
     kernel = kernel_of(COPY_IN, COPY_OUT)
     profile = same(kernel, *arrays(100), 3)
     assert [warning.kind for warning in profile.warnings] == ["out-of-bounds"] * 2
+
+
+def test_arguments_keep_what_they_hold():
+    kernel = kernel_of(COPY_IN, barrier("ALL"), SCOPE, barrier("ALL"), COPY_OUT)
+    x, y = np.arange(1024, dtype=np.float32) - 512, np.full(1024, 7, np.float32)
+    for _ in range(2):
+        assert is_native(kernel, x, y, 3)
+    assert (x == np.arange(1024) - 512).all() and (y == 7).all()
+    assert is_native(kernel, x, x, 3)
+    assert (x == np.arange(1024) - 512).all()
+
+
+def test_a_pointer_that_leaves_its_argument_is_left_to_the_reference():
+    """What lies behind is the other argument, which the kernel is not known to read."""
+    beyond = "%beyond = arith.constant 70368744177664 : index"
+    moved = "%z = pto.addptr %x, %beyond : !pto.ptr<f32, gm> -> !pto.ptr<f32, gm>"
+    kernel = kernel_of(beyond, moved, COPY_IN.replace("%x,", "%z,"), barrier("ALL"), COPY_OUT)
+    assert not is_native(kernel, *arrays(), 3)
+    same(kernel, *arrays(), 3)
+
+
+def test_a_log_has_an_end(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ptosim.native.observe.stopwatch.MOST_RECORDS", 1)
+    lines = "%m = arith.index_cast %n : i32 to index", "scf.for %i = %c0 to %m step %c1 {", SCOPE, "}"
+    with pytest.raises(PTOError, match="limit: a profile keeps at most"):
+        ptosim.profile(kernel_of(*lines), *arrays(), 100_000)
 
 
 def test_an_error_is_the_reference_s():

@@ -166,6 +166,29 @@ _COPIES = (
     ),
 )
 
+DIRECTIONS = ("outtoub", "ubtoout", "outtol1")
+LOOP_SETTERS = {
+    f"LOOP_{direction.upper()}": (
+        f"pto.set_loop_size_{direction}",
+        *(f"pto.set_loop{number}_stride_{direction}" for number in (1, 2)),
+    )
+    for direction in DIRECTIONS
+}
+"""By the name of the registers of a direction: what writes their sizes and the strides of the inner and outer loop."""
+COUNT_BITS = 21
+SOURCE_BITS = 40
+
+
+def packed_sizes(word: Any) -> tuple[Any, Any]:
+    """The sizes of the two loops in a word of GM to L1."""
+    return word & COUNT_LIMIT, word >> COUNT_BITS & COUNT_LIMIT
+
+
+def packed_strides(word: Any) -> tuple[Any, Any]:
+    """The strides of source and destination in a word of GM to L1."""
+    return word & (1 << SOURCE_BITS) - 1, word >> SOURCE_BITS & (1 << 64 - SOURCE_BITS) - 1
+
+
 LOOP_SIZES = fits("loop1 loop2", COUNT_LIMIT, low=1)
 
 

@@ -18,6 +18,14 @@ from ptosim.effects.requirement import Requirement, fits
 SMALL_ROW = 4
 """Elements of a row with small_c0."""
 FILL_LIMIT = 32767
+GROUPS = ("groups", "loop2_stride", "loop3_stride", "loop4_stride")
+MATRIX_SETTERS = {"MTE2_NZ_PARA": "pto.set_mte2_nz_para"}
+
+
+def group_fields(word: Any) -> tuple[Any, Any, Any, Any]:
+    """The register of the older layout-converting copies: how often, and the strides in L1, 16 bits each."""
+    return word & SHORT_LIMIT, word >> 16 & SHORT_LIMIT, word >> 32 & SHORT_LIMIT, word >> 48 & SHORT_LIMIT
+
 
 _RULE = f"with small_c0 it must be at most {SMALL_ROW}"
 

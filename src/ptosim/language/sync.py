@@ -7,7 +7,7 @@ orders what it must is for the sanitizer to say; here is only what a single inst
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, SSAValue
@@ -15,7 +15,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import PIPES_OF, Pipe
+from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, Pipe
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_among, are_i64, are_type, bounds, constants, in_range
 from ptosim.language.operation import (
@@ -118,6 +118,8 @@ class FlagPair(PTOOperation):
 
     placement = "outside"
     typed = False
+    between_classes: ClassVar[bool] = False
+    """Whether its ends are classes of operations, which may share a pipe."""
     source = Property()
     destination = Property()
 
@@ -127,10 +129,12 @@ class FlagPair(PTOOperation):
         if broken:
             return
         if self.word("source") == self.word("destination"):
+            message = f"{self.name} joins {self.word('source')} with itself"
             hint = "entries of one pipe are ordered by pto.barrier"
-            yield Problem(
-                f"{self.name} joins {self.word('source')} with itself", "destination", "wrong-pipe", hint=hint
-            )
+            if self.between_classes and target != "a2a3" and pipe_of(self, "source") in SERIAL_PIPES:
+                hint = "no event is needed: entries of this pipe end one after the other"
+            kind = "invalid" if self.between_classes else "wrong-pipe"
+            yield Problem(message, "destination", kind, hint=hint)
         elif not self._between_cores():
             yield from present_pipe(self, "source")
             yield from present_pipe(self, "destination")
@@ -189,6 +193,7 @@ class RecordEvent(_Flag):
 
     name = "pto.record_event"
     replaced_by = "pto.set_flag"
+    between_classes = True
     words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
 
 
@@ -202,6 +207,7 @@ class WaitEvent(_Flag):
 
     name = "pto.wait_event"
     replaced_by = "pto.wait_flag"
+    between_classes = True
     words = {"source": PIPES_OR_EVENT_TYPES, "destination": PIPES_OR_EVENT_TYPES, "event": EVENTS}
 
 

@@ -16,6 +16,7 @@ from ptosim.language.operands import constant_of
 from ptosim.language.operation import SEGMENTS, Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.tile_accumulator import leaves, splits
 from ptosim.language.tile_attributes import KINDS
+from ptosim.language.tile_buf import is_fp4
 from ptosim.language.tile_exponents import exponent_rules
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_places import element_word, is_laid_out
@@ -156,11 +157,17 @@ class TMov(Move):
         super().settle(parser)
 
     def path_rules(self, target: str) -> Iterator[Problem]:
-        if self.tile("src").loc == "mat":
+        if self.tile("src").loc == "mat" and not self._unpacks():
             yield from same_shape("src", "dst")(self, target)
         if self.path == ("mat", "bias") and self.tile("dst").rows != 1:
             yield at_type(self, "dst", "in bias to have one row", self.tile("dst").rows)
         yield from exponent_rules(self, target)
+
+    def _unpacks(self) -> bool:
+        """Whether a tile of pairs of fp4 values, along k, goes to one that counts the values."""
+        src, dst = self.tile("src"), self.tile("dst")
+        rows, cols = src.shape
+        return is_fp4(src.element) and dst.shape == ((2 * rows, cols) if dst.loc == "right" else (rows, 2 * cols))
 
 
 class TMovFp(TMov):

@@ -9,7 +9,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.effects.names import Pipe
+from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.clauses import Written, by_role
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import nth
@@ -22,6 +22,7 @@ from ptosim.language.operation import (
     Property,
     Result,
     VariadicOperand,
+    core_of,
 )
 from ptosim.language.syntax import parse_listed_type
 from ptosim.language.tile_call import CallOperation
@@ -206,6 +207,12 @@ class TFree(Handled):
     """
 
     name = "pto.tfree"
-    pipes = (Pipe.S,)
+    pipes = (Pipe.V, Pipe.MTE1, Pipe.MTE2)
     entry = OptionalOperand()
     handle = Operand()
+
+    def pipe(self, target: str) -> Pipe:
+        """The pipe that signals: the one that reads a slot first."""
+        if target != "a5" or isinstance(self.handle.owner, InitializeL2G2LPipe):
+            return Pipe.MTE2
+        return Pipe.MTE1 if core_of(self) is CoreKind.AIC else Pipe.V

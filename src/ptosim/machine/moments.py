@@ -12,8 +12,13 @@ The times of a core that compiled code shares with this package are words of a p
     PLACE                        the number of the core in its cluster
     PATH_HASH, PATH_LENGTH       of the path that the entry which runs has taken so far,
     PATH                         and the address of its items, PATH_ITEMS at most
-    TOUCHED, TOUCHES             the address of what the entry that ran last has touched, as in the log, and how many
+    TOUCHED, TOUCHES             the address of what the entry that ran last has touched, and how many accesses it has:
+                                 of each the lowest byte and one past the highest (0: it did not happen); above
+                                 ROW_BITS of the first, whether it writes, and 2 * (1 + place) of the core whose UB it
+                                 is, if not its own
+    TOUCH_HASH                   a number that differs where they do
     LOG, ROUTINES                addresses of the log and of what compiled code calls
+    READABLE, WRITABLE           bits by the number of a buffer of GM: whether it may be accessed
     FIRST + part                 the number of the first record of the block
     TOKENS + 4*word              what the flag, token or release of a sync word tells: time, row and head of its set
 Words that all cores of a cluster share, the log:
@@ -21,6 +26,7 @@ Words that all cores of a cluster share, the log:
                                  record 0 would lie
     PRICES, PRICES_MASK          the table of prices, and its size less one
     BARRIERS                     not 0: a barrier was met
+    APART                        the address of a word for each work: -1 where what it touches is told apart, else 0
 """
 
 from __future__ import annotations
@@ -100,11 +106,8 @@ class Part(IntEnum):
     POOL = 1
     """Operands, a word each."""
     SIGNALS = 2
-    TOUCHES = 3
-    """Of each access of a row to a UB, its lowest byte and one past its highest (0: it did not happen). Above ROW_BITS
-    of the first, whether it writes, and 2 * (1 + place) of the core whose UB it is, if not its own; above HIGH_BITS of
-    the second, the row."""
-    CORES = 4
+    """Those that no held wait tells of: the row of a wait that was held names the flag and who set it."""
+    CORES = 3
     """What a core leaves at the end of a block."""
 
 
@@ -113,7 +116,8 @@ NEXT, END, BASE = range(3)
 PRICES = 3 * len(Part)
 PRICES_MASK = PRICES + 1
 BARRIERS = PRICES + 2
-LOG_WORDS = PRICES + 3
+APART = PRICES + 3
+LOG_WORDS = PRICES + 4
 
 PRICE_WORDS = 4
 """Key, cycles, number."""
@@ -126,17 +130,17 @@ class End(IntEnum):
     PLACE = 1
     FIRST = 2
     """The number of the first record of each part before CORES."""
-    TIME = 6
-    LAST = 7
+    TIME = 5
+    LAST = 6
     """The row that its pipes ended with, if they ended after its scalar unit;"""
-    SCALAR_LAST = 8
+    SCALAR_LAST = 7
     """the row that its scalar unit last came out of,"""
-    SCALAR_TIME = 9
+    SCALAR_TIME = 8
     """and when that ended."""
-    SUMS = 10
+    SUMS = 9
 
 
-WIDTHS = {Part.ROWS: 4, Part.POOL: 1, Part.SIGNALS: 4, Part.TOUCHES: 2, Part.CORES: End.SUMS + 2 * PIPES}
+WIDTHS = {Part.ROWS: 4, Part.POOL: 1, Part.SIGNALS: 4, Part.CORES: End.SUMS + 2 * PIPES}
 """Words of a record."""
 
 # --- the page of a core ---------------------------------------------------------------------------------------------
@@ -159,16 +163,18 @@ PATH_LENGTH = PLACE + 2
 PATH = PLACE + 3
 TOUCHED = PLACE + 4
 TOUCHES = PLACE + 5
-LOG = PLACE + 6
-ROUTINES = PLACE + 7
+TOUCH_HASH = PLACE + 6
+LOG = PLACE + 7
+ROUTINES = PLACE + 8
 ROUTINE_ROOM = 16
-FIRST = ROUTINES + ROUTINE_ROOM
+READABLE = ROUTINES + ROUTINE_ROOM
+WRITABLE = READABLE + 1
+FIRST = READABLE + 2
 TOKENS = FIRST + Part.CORES
 TOKEN_WORDS = 4
 PAGE_WORDS = TOKENS + TOKEN_WORDS * CORE_WORDS
 
 PATH_ITEMS = 1 << 16
-HIGH_BITS = 24
 MOST_TOUCHES = 1 << 12
 """Accesses of one entry that are told apart."""
 
@@ -178,6 +184,8 @@ MOST_TOUCHES = 1 << 12
 PIPE_SHIFT = 24
 LINK_SHIFT = 28
 WAIT_BIT = 1 << 30
+TOLD_BIT = 1 << 31
+"""The signals of a wait are records of their own."""
 CORE_SHIFT = 32
 DETAIL_SHIFT = 40
 ROW_BITS = 40

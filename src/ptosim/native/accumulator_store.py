@@ -25,6 +25,7 @@ from ptosim.effects.fixpipe import (
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
 from ptosim.effects.names import Space
+from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
 from ptosim.native.burst import MOST_BYTES, Loop, each_row, either
 from ptosim.native.context import Word
@@ -155,6 +156,8 @@ def _repeats(
     f, shape = core.f, store.shape
     origin = core.stretch("reads", Space.L0C, store.source, source_extent(shape)[1], ACCUMULATOR_ROW)
     writers = [_writer(core, store, part, steps.dest) for part in parts]
+    if core.is_observed:
+        _observe(core, store, steps.dest)
     room = f.base(Word.WORKSPACE)
     pitch = ceil_to(shape.n, COLUMNS)
 
@@ -166,6 +169,30 @@ def _repeats(
         return ()
 
     f.for_loop(shape.count.like(0), shape.count, 1, (), repeat)
+
+
+def _observe(core: Core, store: Store, dest: Element) -> None:
+    """Tell an observer of the accumulators that are read, and of the runs of values that are stored to GM."""
+    shape, size = store.shape, value_bits(dest) // 8
+    rows = shape.m, shape.row_step * ACCUMULATOR_ROW
+    repeats = [(shape.count, shape.repeat_source * ACCUMULATOR_ROW)]
+    accumulators_touched(core, "reads", store.source, rows, shape.n, shape.source_stride * ACCUMULATOR_ROW, repeats)
+    later = [(shape.count, shape.repeat_dest * size)]
+    stride = shape.dest_stride * size
+    if not size or store.space is not Space.GM or len(store.layouts) != 1:
+        core.suspect(lambda: core.f.constant(I1, 1))
+        return
+    ((_, layout),) = store.layouts
+    if layout == "nz2nd":
+        core.touches_rows("writes", Space.GM, store.dest, [(shape.m, stride), *later], shape.n * size)
+    elif layout == "nz2dn":
+        core.touches_rows("writes", Space.GM, store.dest, [(shape.n, stride), *later], shape.m * size)
+    else:
+        width = store.split.select(shape.n.like(group_columns(dest, True)), shape.n.like(group_columns(dest, False)))
+        lines, full = (shape.m, width * size), shape.n.udiv(width)
+        core.touches_rows("writes", Space.GM, store.dest, [lines, (full, stride), *later], width * size)
+        rest = (shape.n - full * width) * size
+        core.touches_rows("writes", Space.GM, store.dest + full * stride, [lines, *later], rest)
 
 
 def _quantise(

@@ -71,6 +71,16 @@ def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
     return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
 
 
+def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
+    """The kernel with what `profile` adds."""
+    from ptosim.native.observe.usage import usage
+
+    alone = len(program.entries) == 1
+    compiled = compile_kernel(module, program, False, observer=Timing(alone))
+    used = usage(program, module.target) if alone else None
+    return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
+
+
 @without_collection()
 def lower(
     module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: Observer | None = None

@@ -40,6 +40,8 @@ _WORD_OF = {
     Space.SCALE_A: Word.SCALE_A,
     Space.SCALE_B: Word.SCALE_B,
 }
+Step = tuple[Value, Value]
+"""How often, and how many bytes further each time."""
 _UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
 
 
@@ -316,6 +318,8 @@ class Core:
 
         Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
         """
+        if self.unit.observer is not None:
+            self.unit.observer.in_global(self, verb, pointer)
         place = locate(self.f, pointer)
         extent = extent if isinstance(extent, Value) else self.f.constant(I64, extent)
         outside = leaves_buffer(place, 0, extent) & (extent > 0)
@@ -325,10 +329,27 @@ class Core:
         self.f.settle()  # there is no harmless address to go to instead
         return place, outside
 
+    # --- for an observer, if there is one ---------------------------------------------------------------------------
+
+    @property
+    def is_observed(self) -> bool:
+        return self.unit.observer is not None
+
     def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
         """So many bytes of GM are read or written by something else than a copy."""
+        self.touches_rows(verb, Space.GM, pointer, (), self.f.constant(I64, extent))
+
+    def touches_rows(self, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
+        """Rows of so many bytes are read or written, at every combination of steps, the innermost first."""
         if self.unit.observer is not None:
-            self.unit.observer.copied(self, verb, Space.GM, pointer, (), self.f.constant(I64, extent))
+            self.unit.observer.copied(self, verb, space, base, steps, length)
+
+    def carries_rows(
+        self, source: tuple[Space, Value], dest: tuple[Space, Value], steps: Sequence[tuple[Step, Step]], length: Value
+    ) -> None:
+        """Rows of whole blocks are copied as they are from one on-chip memory to another."""
+        if self.unit.observer is not None:
+            self.unit.observer.carried(self, source, dest, steps, length)
 
     # --- registers --------------------------------------------------------------------------------------------------
 

@@ -67,7 +67,9 @@ class Invocation:
     readable: int = -1  # bits by the number of a buffer, for code that is checked: what lies there is what it reads
     writable: int = -1
     owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
-    attach: "Callable[[Cluster], Observer] | None" = None  # prepares cores that are watched; who hears of the machine
+    attach: "Callable[[Cluster, Invocation], Observer] | None" = (
+        None  # prepares cores that are watched; who hears of the machine
+    )
 
     @property
     def shape(self) -> tuple[object, ...]:

@@ -52,6 +52,11 @@ def mte_l1_l0(
     strides = {"source_stride": source_stride, "dest_stride": dest_stride}
     written = SimpleNamespace(m=m, k=k, n=n, **starts, **fields, **strides)
     control = tile_control(written, static, side, bool(transpose))
+    for start in (start_row, start_col):
+        if start is not None:
+            core.suspect(lambda start=start: start != 0)
+    if transpose and op.holds_bytes(static.elements["source"]):
+        core.suspect(lambda: f.constant(I1, 1))
     turned = f.constant(I1, 1 if transpose else 0)
     load_tile(core, space, source, dest, control, static.elements["source"], turned)
 

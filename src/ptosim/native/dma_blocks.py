@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ptosim.effects.burst import BLOCK, COUNT_LIMIT
-from ptosim.effects.dma import LOOP_SIZES
+from ptosim.effects.burst import BLOCK
+from ptosim.effects.dma import LOOP_SIZES, packed_sizes, packed_strides
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
@@ -124,7 +124,7 @@ def l1_gm(
     loop_source_strides: Sequence[Value],
     loop_dest_strides: Sequence[Value],
 ) -> None:
-    loops = [Loop(*loop) for loop in zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True)]
+    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
     burst = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops])
     copy_rows(core, burst, Side(Space.L1, source), Side(Space.GM, dest))
 
@@ -153,22 +153,19 @@ def copy_gm_to_cbuf(
 
 # --- the loop registers of GM to L1, whose words are packed ----------------------------------------------------------
 
-COUNT_BITS = 21
-SOURCE_BITS = 40
-
 
 def _set_strides(loop: int) -> Any:
     source, dest = (Register[f"OUTTOL1_LOOP{loop}_{side}"] for side in ("SOURCE", "DESTINATION"))
 
     def set_strides(core: Core, packed: Value) -> None:
-        core.set_register(source, packed & ((1 << SOURCE_BITS) - 1))
-        core.set_register(dest, packed.lshr(SOURCE_BITS))
+        for register, stride in zip((source, dest), packed_strides(packed), strict=True):
+            core.set_register(register, stride)
 
     return set_strides
 
 
 def _set_size(core: Core, packed: Value) -> None:
-    loop1, loop2 = packed & COUNT_LIMIT, packed.lshr(COUNT_BITS) & COUNT_LIMIT
+    loop1, loop2 = packed_sizes(packed)
     demand(core, LOOP_SIZES, {"loop1": loop1, "loop2": loop2})
     core.set_register(Register.OUTTOL1_LOOP1_SIZE, loop1)
     core.set_register(Register.OUTTOL1_LOOP2_SIZE, loop2)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from ptosim.effects.burst import BLOCK, alignment_of
-from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
+from ptosim.effects.dma_layout import SMALL_ROW, filled, group_fields, matrix_dest, matrix_source
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
 from ptosim.language import dma_registers as register
-from ptosim.language.burst import SHORT_LIMIT
 from ptosim.native.burst import Loop, each_row, either, fill
 from ptosim.native.context import Register
 from ptosim.native.core import Core
@@ -70,6 +69,7 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     place, outside = core.global_place("reads", source, read)
     _, written = matrix_dest(matrix.width)(matrix)
     target = core.stretch("writes", Space.L1, dest, written, alignment_of(Space.L1, core.target.name))
+    _observe(core, source, dest, matrix)
 
     def convert(read_piece: Callable[[Value, Value, Value], None]) -> None:
         either(
@@ -86,6 +86,24 @@ def _convert(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
         either(core.f, outside, lambda: convert(_clipped(place)), lambda: convert(direct))
     else:
         convert(direct)
+
+
+def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
+    """Tell an observer of the lines that are read and of the blocks that are written, which should lie apart."""
+    if not core.is_observed:
+        return
+    is_rows = matrix.layout == "nd2nz"
+    lines, length = (matrix.n, matrix.d) if is_rows else (matrix.d, matrix.n)
+    groups, columns = matrix.groups, ceil_div(matrix.d * matrix.width, BLOCK)
+    read = [(lines, matrix.inner_stride), (groups, matrix.outer_stride)]
+    core.touches_rows("reads", Space.GM, source, read, length * matrix.width)
+    row, column, group = matrix.loop2_stride, matrix.loop3_stride, matrix.loop4_stride
+    core.suspect(lambda: matrix.small_c0 != 0)
+    high = (matrix.n - 1) * row + 1
+    core.suspect(lambda: ((matrix.n > 1) & (row == 0)) | ((columns > 1) & (column < high)))
+    core.suspect(lambda: (groups > 1) & (group < (columns - 1) * column + high))
+    written = [(matrix.n, row * BLOCK), (columns, column * BLOCK), (groups, group * BLOCK)]
+    core.touches_rows("writes", Space.L1, dest, written, dest.like(BLOCK))
 
 
 def _clipped(place: Place) -> Callable[[Value, Value, Value], None]:
@@ -223,9 +241,8 @@ def copy_gm_to_cbuf_multi(
     mte2_nz_para: Value,
     width: int,
 ) -> None:
-    groups, loop2, loop3, loop4 = (mte2_nz_para.lshr(low) & SHORT_LIMIT for low in (0, 16, 32, 48))
-    strides = (loop2, loop3, loop4)
-    _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer_stride, groups, *strides, small_c0))
+    groups = group_fields(mte2_nz_para)
+    _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer_stride, *groups, small_c0))
 
 
 # --- filling --------------------------------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ Nothing here parses or compiles, and nothing imports xDSL: a kernel from the cac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ class Run:
     max_steps: int
     block_done: Callable[[], None] | None = None
     poison: bool = False
-    attach: Callable[[Cluster], Observer] | None = None
+    attach: Callable[[Cluster, Invocation], Observer] | None = None
 
 
 class LinkedKernel:
@@ -72,20 +73,32 @@ class LinkedKernel:
     def sift(self, run: Run, blocks: Sequence[int]) -> Sifted:
         """Run blocks of a kernel that was compiled to be checked, to find those that have to be judged. The buffers
         keep what they hold."""
-        from ptosim.native.observe.stand_ins import Stock
         from ptosim.native.observe.sweep import Sifted, all_records
+
+        with self._standing_in(run) as invocation:
+            threads = 1 if self._in_order else run.threads
+            failed, records = self._runner.sift(invocation, _stretches(blocks), threads, run.block_done)
+        return Sifted(failed, all_records(records))
+
+    @contextmanager
+    def _standing_in(self, run: Run) -> Generator[Invocation]:
+        """The run on buffers in place of the caller's, which keep what they hold."""
+        from ptosim.native.observe.stand_ins import Stock
 
         self._stock = self._stock or Stock(self._usage)
         given = self._stock.stand_ins(run.values, run.buffers)
         invocation = _invocation(replace(run, buffers=given.buffers))
-        invocation = replace(invocation, readable=given.readable, writable=given.writable)
-        threads = 1 if self._in_order else run.threads
-        failed, records = self._runner.sift(invocation, _stretches(blocks), threads, run.block_done)
+        yield replace(invocation, readable=given.readable, writable=given.writable)
         self._stock.take_back(given, run.buffers)
-        return Sifted(failed, all_records(records))
 
     def __call__(self, run: Run) -> None:
-        invocation = _invocation(run)
+        if run.attach is not None:
+            with self._standing_in(run) as invocation:
+                self._run(run, invocation)
+        else:
+            self._run(run, _invocation(run))
+
+    def _run(self, run: Run, invocation: Invocation) -> None:
         runner = self._poisoned if run.poison else self._runner
         if self._cross_block:
             runner.run_together(invocation)

@@ -9,6 +9,7 @@ from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts, sc
 from ptosim.effects.element import Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
+    ACCUMULATOR,
     BIAS_ALIGNMENT,
     FRACTAL,
     FRACTAL_ROW,
@@ -49,10 +50,30 @@ def _load_tile(
     def move(turned: bool) -> None:
         _, written = tile_dest(control, columns, turned)
         target = core.stretch("writes", space, dest, written, alignment_of(space, core.target.name))
+        _observe(core, space, source, dest, control, columns, turned)
         move_fractals = _turned if turned else _as_they_are
         move_fractals(core, control, element, origin, inside, target)
 
     either(core.f, transpose, lambda: move(True), lambda: move(False))
+
+
+def _observe(
+    core: Core, space: Space, source: Value, dest: Value, control: Control, columns: int, turned: bool
+) -> None:
+    """Tell an observer of the fractals that are read and written. Those behind the end of L1 are padding."""
+    if not core.is_observed:
+        return
+    low, high = tile_source(control)
+    core.suspect(lambda: source + high > core.target.memory[Space.L1])
+    read = [(control.m_step, dest.like(FRACTAL)), (control.k_step, control.source_stride * FRACTAL)]
+    outer, inner = dest_counts(control, columns, turned)
+    written = [(inner, dest.like(FRACTAL)), (outer, control.dest_stride * FRACTAL)]
+    if turned:
+        core.touches_rows("reads", Space.L1, source + low, read, dest.like(FRACTAL))
+        core.touches_rows("writes", space, dest, written, dest.like(FRACTAL))
+    else:
+        steps = list(zip(read, written, strict=True))
+        core.carries_rows((Space.L1, source + low), (space, dest), steps, dest.like(FRACTAL))
 
 
 def _source(core: Core, source: Value, control: Control) -> tuple[Value, Value]:
@@ -208,6 +229,25 @@ def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_
     core.f.settle()
 
 
+def _observe_bias(
+    core: Core,
+    source: Value,
+    dest: Value,
+    n_burst: Value,
+    len_burst: Value,
+    strides: tuple[Value, Value],
+    unit: Value,
+    element: Element,
+) -> None:
+    """Rows that are only moved stay as defined as they are."""
+    read, written = (n_burst, strides[0]), (n_burst, strides[1])
+    if element.bytes == ACCUMULATOR:
+        core.carries_rows((Space.L1, source), (Space.BT, dest), [(read, written)], len_burst * BLOCK)
+        return
+    core.touches_rows("reads", Space.L1, source, [read], len_burst * BLOCK)
+    core.touches_rows("writes", Space.BT, dest, [written], len_burst * unit)
+
+
 def load_bias(
     core: Core,
     source: Value,
@@ -231,6 +271,8 @@ def load_bias(
         origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
         _, written = row_extent((n_burst,), (strides[1],), len_burst * unit)
         target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
+        if core.is_observed:
+            _observe_bias(core, source, dest, n_burst, len_burst, strides, unit, element)
 
         def row(from_: Value, to: Value) -> None:
             def copy() -> None:

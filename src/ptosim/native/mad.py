@@ -34,6 +34,7 @@ from ptosim.effects.mad import (
 )
 from ptosim.effects.names import Space
 from ptosim.language import mad as op
+from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.burst import either
 from ptosim.native.context import Word
 from ptosim.native.core import Core
@@ -89,10 +90,40 @@ def _multiply(
         ]
     start = _start(core, c, bias, m, n, how)
     target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
+    _observe(core, kind, pointers, sizes, how)
     begun, row, group = start
     flags = how.is_row, how.saturate, how.tf32, how.away
     routine = product(core.unit, kind)
     f.call(routine, f.base(Word.WORKSPACE), left, right, *scales, target, begun, m, n, k, row, group, *flags)
+
+
+def _observe(
+    core: Core,
+    kind: Kind,
+    pointers: tuple[Value, Value, Value, Value | None],
+    sizes: tuple[Value, Value, Value],
+    how: Options,
+) -> None:
+    """Tell an observer what lies within m, n and k."""
+    if not core.is_observed:
+        return
+    a, b, c, bias = pointers
+    m, n, k = sizes
+    for space, base, rows, element in ((Space.L0A, a, m, kind.a), (Space.L0B, b, n, kind.b)):
+        depth = depth_bytes(element, k)
+        column = ceil_div(rows, FRACTAL_ROWS) * FRACTAL
+        if space is Space.L0A:  # a plain row is one fractal row after the other
+            column = how.is_row.select(column.like(FRACTAL_ROW), column)
+        full = depth.lshr(5)
+        core.touches_rows("reads", space, base, [(rows, m.like(FRACTAL_ROW)), (full, column)], m.like(FRACTAL_ROW))
+        rest = [(rows, m.like(FRACTAL_ROW))]
+        core.touches_rows("reads", space, base + full * column, rest, depth & (FRACTAL_ROW - 1))
+    if bias is not None:
+        core.touches_rows("reads", Space.BT, bias, (), _where(how.from_bias, n * ACCUMULATOR))
+    group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
+    for verb, wanted in (("reads", how.from_accumulators), ("writes", how.from_accumulators.like(1))):
+        if wanted.literal != 0:
+            accumulators_touched(core, verb, c, (_where(wanted, m), m.like(ACCUMULATOR_ROW)), n, group)
 
 
 def _start(core: Core, c: Value, bias: Value | None, m: Value, n: Value, how: Options) -> tuple[Value, Value, Value]:

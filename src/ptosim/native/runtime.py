@@ -135,7 +135,7 @@ class _Worker:
         self._scheduler.launch = Launch(self._executable.kind, tables.invocation.grid)
         self.stop.word[0] = 0
         if tables.invocation.attach is not None:
-            self._scheduler.observer = tables.invocation.attach(self._cluster(0))
+            self._scheduler.observer = tables.invocation.attach(self._cluster(0), tables.invocation)
 
     @property
     def block(self) -> int:

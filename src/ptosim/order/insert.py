@@ -8,7 +8,7 @@ on every way. What remains on the same pipe gets a barrier. Later walks find lan
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count, permutations
 
 from ptosim.effects.names import Pipe
@@ -177,6 +177,14 @@ class Inserter:
             self.inserted.add(part)
         self._complete()
         self._is_short()
+
+    def spread(self, pairs: Sequence[Pair], by: int) -> bool:
+        """Let pairs across iterations reach farther, as they would with as many more buffers; says whether there are
+        ids for that. The program is out of order then: this is to ask what it would cost, and is taken back."""
+        for pair in pairs:
+            pair.distance += by
+            pair.lanes = (pair.lanes or 1) + by
+        return self._is_short() is None
 
     # --- what is not needed -------------------------------------------------------------------------------------------
 

@@ -43,6 +43,8 @@ class Order:
     programs: Mapping[CoreKind, Program]
     inserters: Mapping[CoreKind, Inserter]
     assumptions: tuple[str, ...]
+    apart: tuple[tuple[Entry, Entry], ...]
+    """Entries that are taken to touch different bytes of GM."""
 
     @property
     def inserted(self) -> dict[CoreKind, Inserted]:
@@ -81,14 +83,8 @@ def orders(module: VerifiedModule, sync: str) -> Iterator[Order]:
             inserters = {core: Inserter(program, conflicts[core]) for core, program in programs.items()}
             for inserter in inserters.values():
                 inserter.insert()
-            assumed = [pair for each in conflicts.values() for pair in each.assumed]
-            assumptions |= {_disjoint(module, *pair): None for pair in assumed}
-            yield Order(function, programs, inserters, tuple(assumptions))
-
-
-def _disjoint(module: VerifiedModule, earlier: Entry, later: Entry) -> str:
-    lines = [place.line for entry in (earlier, later) if (place := module.parsed.location(entry.op)) is not None]
-    return f"lines {' and '.join(map(str, lines))} touch different bytes of GM"
+            apart = tuple(pair for each in conflicts.values() for pair in each.assumed)
+            yield Order(function, programs, inserters, tuple(assumptions), apart)
 
 
 def _peers(module: VerifiedModule) -> dict[tuple[Function, CoreKind], list[tuple[Function, CoreKind]]]:

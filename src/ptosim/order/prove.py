@@ -24,11 +24,12 @@ from ptosim.order.number import Periodic
 from ptosim.order.read import read
 from ptosim.order.state import State
 from ptosim.order.stuck import is_stuck
-from ptosim.order.turns import TurnWalker
+from ptosim.order.turns import Times, TurnWalker
 from ptosim.order.values import ANYWHERE
 from ptosim.order.walk import Meeting, Walker
 
 DIFFERENT_ARGUMENTS = "different arguments do not overlap"
+UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
 DIFFERENT_BLOCKS = "different blocks do not write the same bytes of GM"
 
 
@@ -77,11 +78,12 @@ class _Judge:
         walker.walk()
         for node in walker.unmatched:
             if is_stuck(self.program, node):
-                self._note("unmatched-wait", f"{node.op.name} may wait for a set that never comes", node)
+                message = f"{node.op.name} may wait for a set that never comes"
+                self._note("unmatched-wait", message, node, walker.unreleased[node])
             else:
                 self._doubt(f"{node.op.name} stands in front of the set that it waits for", node)
-        for node in walker.doubled:
-            self._note("double-set", f"{node.op.name} may come before the flag of the last one was taken", node)
+        for node, times in walker.doubled.items():
+            self._note("double-set", f"{node.op.name} may come before the flag of the last one was taken", node, times)
         for node in walker.unbalanced:
             message = "not every way through here takes as many flags as it sets"
             if isinstance(node, Loop) and node.most is None:
@@ -95,9 +97,18 @@ class _Judge:
             self.undecided |= self.broken
             self.broken = {}
 
-    def _note(self, kind: str, message: str, node: Node | None) -> None:
-        place = self._place(node.op) if node is not None else None
-        self._add(False, Diagnostic(kind, "error" if kind == "unmatched-wait" else "warning", message, place))
+    def _note(self, kind: str, message: str, node: Node | None, times: Times | None = None) -> None:
+        place, severity = (
+            self._place(node.op) if node is not None else None,
+            "error" if kind == "unmatched-wait" else "warning",
+        )
+        self._add(False, Diagnostic(kind, severity, message, place, notes=tuple(self._shown(times or {}))))
+
+    def _shown(self, times: Times) -> Iterator[str]:
+        """When something shows."""
+        for name, least in times.items():
+            place = self._place(self.program.loops[name].op)
+            yield f"it shows when the loop at line {place.line if place else '?'} runs {least} time{'s' * (least > 1)}"
 
     def _doubt(self, message: str, node: Node) -> None:
         """Something cannot be followed: whatever seems to be wrong may be right."""
@@ -115,10 +126,10 @@ class _Judge:
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
         for entry in self.program.entries:
             if open_ >> entry.number & 1:
-                self._race(entry, meeting)
+                self._race(entry, meeting, walker.times(meeting.later) if isinstance(walker, TurnWalker) else {})
         state.open[meeting.later.pipe] &= ~open_
 
-    def _race(self, earlier: Entry, meeting: Meeting) -> None:
+    def _race(self, earlier: Entry, meeting: Meeting, times: Times) -> None:
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
         met = list(_meeting(earlier, later, loop, meeting.distance))
         sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
@@ -138,7 +149,7 @@ class _Judge:
             self._place(later.op),
             label=f"{later.pipe} {roles[writes[1]]} here",
             related=(Related(related, f"{earlier.pipe} {roles[writes[0]]} here"),) if related is not None else (),
-            notes=tuple(self._notes(meeting, later, certain)),
+            notes=(*self._shown(times), *((UNKNOWN_BYTES,) if not certain and not self.unknown else ())),
             pipe=later.pipe,
         )
         self._add(not certain, found)
@@ -158,15 +169,6 @@ class _Judge:
         ends = [end for span in range_.spans if span is not None for end in span]
         known = len(ends) == 2 * len(range_.spans) and all(isinstance(end, int) for end in ends)
         return known and range_.origin != ANYWHERE and range_ not in self.confined
-
-    def _notes(self, meeting: Meeting, later: Entry, certain: bool) -> Iterator[str]:
-        for name in later.loops:
-            loop = self.program.loops[name]
-            times = meeting.distance + 1 if loop is meeting.rounds[-1].loop else 1
-            place = self._place(loop.op)
-            yield f"it shows when the loop at line {place.line if place else '?'} runs {times} time{'s' * (times > 1)}"
-        if not certain and not self.unknown:
-            yield "the bytes depend on values that only the run knows"
 
     def _add(self, undecided: bool, found: Diagnostic) -> None:
         places = (found.kind, found.location, *(other.location for other in found.related))

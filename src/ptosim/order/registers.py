@@ -1,63 +1,79 @@
-"""The hardware loops of older copies: what their registers hold, where that is known before the kernel runs.
+"""What older copies take from registers, under the roles that the current spelling has, as far as it is known before
+the kernel runs.
 
-They hold what the setters in front of a copy say if no other setter can come between, and 1 where nobody sets them.
+A register holds what the write that reaches the copy says, and at the start of a block what it is reset to.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from xdsl.ir import Operation
+from collections.abc import Callable
+from typing import Any
 
 from ptosim.effects.catalogue import effects
-from ptosim.language.operands import constant_of
+from ptosim.effects.dma import LOOP_SETTERS, packed_sizes, packed_strides
+from ptosim.effects.dma_layout import GROUPS, MATRIX_SETTERS, group_fields
 from ptosim.language.operation import PTOOperation
+from ptosim.language.registers import reaching, writes
 from ptosim.order.number import Number
 from ptosim.order.values import Values
 
-_LOOPS = "LOOP_"
-"""How the records of copies that loop by registers call these, before their direction."""
 
-
-@dataclass(frozen=True)
-class Loops:
-    """Under the roles of the copies that have loops of their own, the inner one first."""
-
-    loop_counts: tuple[Number, ...] = ()
-    loop_source_strides: tuple[Number, ...] = ()
-    loop_dest_strides: tuple[Number, ...] = ()
-
-
-def loops_of(op: PTOOperation, values: Values) -> Loops | None:
-    """The loops around a copy; None where only the run knows them."""
-    named = (name for name in effects()[op.name].reads if name.startswith(_LOOPS))
-    direction = next((name.removeprefix(_LOOPS).lower() for name in named), None)
-    if direction is None:
+def from_registers(op: PTOOperation, values: Values) -> dict[str, Any] | None:
+    """The operands that an operation takes from registers; None where only the run knows them."""
+    try:
+        for name in effects()[op.name].reads:
+            if name in LOOP_SETTERS:
+                return _loops(op, values, *LOOP_SETTERS[name])
+            if name in MATRIX_SETTERS:
+                fields = _held(op, values, MATRIX_SETTERS[name], (0,) * len(GROUPS), group_fields)
+                return dict(zip(GROUPS, fields, strict=True))
+    except _Unknown:
         return None
-    sizes = _setters(op, f"pto.set_loop_size_{direction}")
-    if all(constant_of(count) == 1 for setter in sizes for count in setter.operands):
-        return Loops()
-    settings = [sizes, *(_setters(op, f"pto.set_loop{number}_stride_{direction}") for number in (1, 2))]
-    if not all(len(setters) == 1 and _comes_first(setters[0], op) for setters in settings):
-        return None
-    counts, inner, outer = ([values.number(value) for value in setters[0].operands] for setters in settings)
-    return Loops((counts[0], counts[1]), (inner[0], outer[0]), (inner[1], outer[1]))
+    return {}
 
 
-def _setters(op: Operation, name: str) -> list[Operation]:
-    """Every operation of the module that sets a register."""
-    module = op
-    while (parent := module.parent_op()) is not None:
-        module = parent
-    return [each for each in module.walk() if each.name == name]
+class _Unknown(Exception):
+    """Which write came last, or what it wrote, depends on the run."""
 
 
-def _comes_first(setter: Operation, op: Operation) -> bool:
-    """Whether an operation stands in front of another one, in a block around it."""
-    block, inside = setter.parent_block(), op
-    while inside.parent_block() is not block:
-        parent = inside.parent_op()
-        if parent is None:
-            return False
-        inside = parent
-    return block is not None and block.get_operation_index(setter) < block.get_operation_index(inside)
+def _loops(op: PTOOperation, values: Values, sizes: str, *strides: str) -> dict[str, Any]:
+    """The hardware loops around a copy, the inner one first. Strides of a loop that runs once do not matter."""
+    counts = _held(op, values, sizes, (1, 1), packed_sizes)
+    used = [
+        (0, 0) if isinstance(count, int) and count == 1 else _held(op, values, setter, (0, 0), packed_strides)
+        for count, setter in zip(counts, strides, strict=True)
+    ]
+    source, dest = zip(*used, strict=True)
+    return {"loop_counts": counts, "loop_source_strides": source, "loop_dest_strides": dest}
+
+
+def _held(
+    op: PTOOperation,
+    values: Values,
+    setter: str,
+    start: tuple[int, ...],
+    unpack: Callable[[int], tuple[Any, ...]],
+) -> tuple[Number, ...]:
+    """What a register holds at an operation: the operands of the write, or the fields of its word."""
+
+    def written(write: PTOOperation) -> tuple[Number, ...]:
+        operands = tuple(values.number(value) for value in write.operands)
+        if len(operands) == len(start):
+            return operands
+        (word,) = operands
+        if not isinstance(word, int):
+            raise _Unknown
+        return unpack(word)
+
+    found = reaching(op, setter)
+    if found == "start":
+        return start
+    if found is not None:
+        return written(found)
+    if all(_is(written(write), start) for write in writes(op, setter)):
+        return start  # whichever came last, it restored this
+    raise _Unknown
+
+
+def _is(numbers: tuple[Number, ...], known: tuple[int, ...]) -> bool:
+    return all(isinstance(number, int) and number == each for number, each in zip(numbers, known, strict=True))

@@ -22,13 +22,15 @@ class Goal:
     """What a result should come up to: no more pairs than were written, and so many cycles at most."""
 
     pairs: int
-    cycles: int
+    cycles: Callable[[], int]
 
 
-def search(inserters: Sequence[Inserter], cost: Callable[[], int], goal: Goal | None) -> int:
+def search(inserters: Sequence[Inserter], cost: Callable[[], int], goal: Goal | None) -> None:
     """Merge pairs: first those that cost nothing, then those that cost least, until there are no more than by hand and
-    as long as it takes no longer. Gives the cycles."""
-    return _Search(inserters, cost).run(goal)
+    as long as it takes no longer."""
+    is_reached = goal is None or sum(len(inserter.inserted.pairs) for inserter in inserters) <= goal.pairs
+    if not is_reached or any(True for inserter in inserters for _ in inserter.alike()):
+        _Search(inserters, cost).run(goal)
 
 
 class _Search:
@@ -38,7 +40,7 @@ class _Search:
         self._cost = cost
         self.cycles = cost()
 
-    def run(self, goal: Goal | None) -> int:
+    def run(self, goal: Goal | None) -> None:
         refused: dict[tuple[Pair, Pair], int] = {}
         while (found := self._next(refused)) is not None:
             inserter, one, other = found
@@ -55,7 +57,6 @@ class _Search:
                 inserter.split(pair, one, other)
         if goal is not None:
             self._reach(goal, refused)
-        return self.cycles
 
     def _next(self, refused: dict[tuple[Pair, Pair], int]) -> tuple[Inserter, Pair, Pair] | None:
         if self.trials <= 0:
@@ -69,19 +70,21 @@ class _Search:
 
     def _reach(self, goal: Goal, refused: dict[tuple[Pair, Pair], int]) -> None:
         """Merge what costs least, while there are too many and it takes no longer than allowed."""
+        allowed = -1
         while sum(len(inserter.inserted.pairs) for inserter in self.inserters) > goal.pairs:
+            allowed = goal.cycles() if allowed < 0 else allowed
             either = [*self._pairs(Inserter.alike), *self._pairs(Inserter.in_a_row)]
-            costs = [(refused.get(found[1:], goal.cycles), found) for found in either]
-            costs = [each for each in costs if 0 <= each[0] <= goal.cycles]
+            costs = [(refused.get(found[1:], allowed), found) for found in either]
+            costs = [each for each in costs if 0 <= each[0] <= allowed]
             if not costs or self.trials <= 0:
                 return
             _, (inserter, one, other) = min(costs, key=lambda each: each[0])
             pair = inserter.merge(one, other)
             self.trials -= 1
             cycles = self._cost() if pair is not None else -1
-            if pair is not None and cycles > goal.cycles:
+            if pair is not None and cycles > allowed:
                 inserter.split(pair, one, other)
-            if pair is None or cycles > goal.cycles:
+            if pair is None or cycles > allowed:
                 refused[one, other] = -1
             else:
                 self.cycles = cycles

@@ -6,6 +6,7 @@ Signals between cores are never touched: only their author knows what they mean.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
@@ -53,8 +54,13 @@ def named(op: Operation) -> str:
 
 def without(module: VerifiedModule, numbers: Collection[int]) -> str:
     """The text of a module without some operations."""
+    return text(stripped(module, numbers).parsed)
+
+
+def stripped(module: VerifiedModule, numbers: Collection[int]) -> VerifiedModule:
+    """A copy of a module without some operations."""
     copy = module.parsed.cloned()
     for op in [op for number, op in enumerate(copy.module.walk()) if number in numbers]:
         op.detach()
         op.erase()
-    return text(copy)
+    return replace(module, parsed=copy)

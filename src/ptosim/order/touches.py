@@ -22,7 +22,7 @@ from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import MaskType
 from ptosim.order.model import Plain, Range, Span, Touch
 from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
-from ptosim.order.registers import Loops, loops_of
+from ptosim.order.registers import from_registers
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
 
 ENDLESS = symbol(Symbol(is_single=False))
@@ -32,10 +32,10 @@ _FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loo
 
 
 class Operands:
-    """The operands of an operation by role, for the closed forms of its record."""
+    """The operands of an operation by role, for the closed forms of its record, and those that it has in registers."""
 
-    def __init__(self, op: PTOOperation, values: Values, loops: Loops) -> None:
-        vars(self).update(vars(loops))
+    def __init__(self, op: PTOOperation, values: Values, registers: dict[str, Any]) -> None:
+        vars(self).update(registers)
         for role in op.operand_roles:
             given = [values.number(value) for value in op.segment(role)]
             if role in op.variadic_roles:
@@ -129,19 +129,14 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset: Number = base.offset if isinstance(base, Pointer) else base
     whole = Range(access.space, origin, None, (), (None,))
-    loops = loops_of(op, values) if _has_loops_in_registers(op) else Loops()
-    if loops is None or access.reach == "unknown":
+    registers = from_registers(op, values)
+    if registers is None or access.reach == "unknown":
         return whole
-    low, high = access.extent(Operands(op, values, loops))
+    low, high = access.extent(Operands(op, values, registers))
     ends: list[Number] = [offset + high]
     if (reach := _active_bytes(op, access, values)) is not None:
         ends.append(offset + low + reach)
     return _spread(whole, offset + low, ends, inner)
-
-
-def _has_loops_in_registers(op: PTOOperation) -> bool:
-    """Whether it takes from registers what the current spelling has as operands."""
-    return any(name.startswith(("LOOP_", "MTE2_NZ")) for name in effects()[op.name].reads)
 
 
 def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...]) -> Range:

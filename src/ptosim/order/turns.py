@@ -22,6 +22,7 @@ from ptosim.order.model import (
     Flag,
     GetBuffer,
     Loop,
+    Node,
     Program,
     ReleaseBuffer,
     SetFlag,
@@ -32,6 +33,8 @@ from ptosim.order.pairs import Inserted
 from ptosim.order.state import Key, State
 from ptosim.order.walk import OTHERS, Missing, Round, Walker
 
+Times = dict[int, int]
+"""By loops, how often they run."""
 _Place = int | str
 """An id, or how many places ahead of its counter a flag is."""
 
@@ -45,8 +48,10 @@ class TurnWalker(Walker):
         self.periods = _periods(program)
         self.first: dict[Loop, int] = {}
         """The turn in which the entries were issued that are followed."""
-        self.doubled: list[SetFlag] = []
-        """Sets of a flag that may be there already, or whose last wait may not be over."""
+        self.doubled: dict[SetFlag, Times] = {}
+        """Sets of a flag that may be there already, or whose last wait may not be over; and when it shows."""
+        self.unreleased: dict[WaitFlag, Times] = {}
+        """When it shows that no set is there for a wait."""
         self.waits = Waits(self)
         self.counted = {loop: _counted(loop) for loop in program.loops.values()}
         for name, loop in program.loops.items():
@@ -64,6 +69,10 @@ class TurnWalker(Walker):
             return 0
         met = self.conflicts.exactly(entry, here.loop.name, here.distance)
         return met & self.places.inside[here.loop.name]
+
+    def times(self, node: Node) -> Times:
+        """How often the loops around a node have to run to come to where the walk is."""
+        return {loop.name: self.turns.get(loop.name, 0) + 1 for loop in self.places.loops[self.places.block_of[node]]}
 
     # --- flags --------------------------------------------------------------------------------------------------------
 
@@ -88,11 +97,14 @@ class TurnWalker(Walker):
         others = self.waits.of(node, place) if place is not None else 0
         others &= ~self._elsewhere(self.places.block_of[node], here)
         if place is not None and (state.tokens.get(key) or open_ & others):
-            self.doubled.append(node)
+            self.doubled.setdefault(node, self.times(node))
         super()._written_set(node, state, here)
 
     def _written_wait(self, node: WaitFlag, state: State, here: Round) -> None:
+        unmatched = len(self.unmatched)
         super()._written_wait(node, state, here)
+        if len(self.unmatched) > unmatched:
+            self.unreleased.setdefault(node, self.times(node))
         place = self._place(node)
         if here.distance or place is None:
             return

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ptosim.effects.burst import BLOCK, COUNT_LIMIT, alignment_of
-from ptosim.effects.dma import LOOP_SIZES
+from ptosim.effects.burst import BLOCK, alignment_of
+from ptosim.effects.dma import LOOP_SIZES, packed_sizes, packed_strides
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
@@ -159,20 +159,16 @@ def copy_gm_to_cbuf(
 
 # --- the loop registers of GM to L1, whose words are packed ----------------------------------------------------------
 
-COUNT_BITS = 21
-SOURCE_BITS = 40
-
 
 def _set_strides(name: str) -> Any:
     def set_strides(core: Core, packed: int) -> None:
-        source, dest = packed & (1 << SOURCE_BITS) - 1, packed >> SOURCE_BITS & (1 << 64 - SOURCE_BITS) - 1
-        core.config = core.config.with_word(name, (source, dest))
+        core.config = core.config.with_word(name, packed_strides(packed))
 
     return set_strides
 
 
 def _set_size(core: Core, packed: int) -> None:
-    loop1, loop2 = packed & COUNT_LIMIT, packed >> COUNT_BITS & COUNT_LIMIT
+    loop1, loop2 = packed_sizes(packed)
     demand(core, LOOP_SIZES, {"loop1": loop1, "loop2": loop2})
     core.config = core.config.with_word("loop_size_outtol1", (loop1, loop2))
 

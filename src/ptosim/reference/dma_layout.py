@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptosim.effects.burst import BLOCK, alignment_of
-from ptosim.effects.dma_layout import SMALL_ROW
+from ptosim.effects.dma_layout import SMALL_ROW, group_fields
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma as op
@@ -146,8 +146,7 @@ def set_mte2_nz_para(core: Core, packed: int) -> None:
 
 def nz_groups(packed: int) -> Groups:
     """The register of pto.set_mte2_nz_para in its fields."""
-    count, row, column, group = (packed >> low & 0xFFFF for low in (0, 16, 32, 48))
-    return Groups(count, row, column, group)
+    return Groups(*group_fields(packed))
 
 
 @semantics(op.CopyGmToCbufMultiNd2Nz, bind=lambda static: {**_width(static), "layout": "nd2nz"})

@@ -95,6 +95,18 @@ def gather(
         core.write_pieces(UB, np.array([base + places[order[first]] * width]), run, width)
 
 
+def _look_for_conflicts(core: Core, numbers: Places, data: NDArray[np.uint8]) -> None:
+    """Several that go to one place race with each other; where they are equal it does not matter which stays."""
+    _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+    if len(first) == len(numbers):
+        return
+    message = "scatter conflict: several go to one place, and the machine does not say which of them stays"
+    if np.array_equal(data, data[first][which]):
+        core.lint(f"{message} (the bytes are equal)", "race")
+    else:
+        core.violation("race", message)
+
+
 @semantics(op.SimScatter, op.SimScatterMte3, bind=_facts)
 def scatter(
     core: Core,
@@ -123,10 +135,10 @@ def scatter(
     found = _indices(core, indices, _grid(rows, columns, index_row, index_column))
     numbers, there = _resolved(core, found, capacity, beyond)
     numbers, starts = numbers[there], _grid(rows, columns, row_stride, column_stride)[there]
-    if core.wants_lint and combine == "none" and not ordered and len(np.unique(numbers)) < len(numbers):
-        core.lint("scatter conflict: several go to one place, and the machine does not say which of them stays")
     places = _elements(starts, length, element_stride)
     data = core.read_pieces(UB, base + places * width, width, width).reshape(-1, length * width)
+    if core.wants_lint and combine == "none" and not ordered:
+        _look_for_conflicts(core, numbers, data)
     yield
     dests = table + numbers * (pitch * width)
     atomic = None if combine == "none" or kind is None else atomic_combine(atomic_fields(kind, combine))

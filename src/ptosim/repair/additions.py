@@ -7,16 +7,17 @@ of its pipe and a wait in front of it; where the block has none, behind what els
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.ir import Block, Operation
 
-from ptosim.effects.names import CoreKind, Pipe
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
 from ptosim.language.operation import core_of
 from ptosim.language.sync import SetFlag, SetFlagDyn, WaitFlag
 from ptosim.repair.balance import Balance, Token, induction
-from ptosim.repair.halves import works
+from ptosim.repair.places import works
 from ptosim.repair.proposal import Proposal
+from ptosim.repair.signals import SIGNALLING
 from ptosim.repair.written import Written
 from ptosim.sanitize.edit import Edit, after, before
 
@@ -35,14 +36,14 @@ class _Missing:
 def additions(balance: Balance) -> Iterator[Proposal]:
     """Where one kind of instruction is missing."""
     missing = _missing(balance.off)
-    if missing is None or not balance.is_whole:
+    if missing is None:
         return
     blocks: dict[Block, list[Operation]] = {}
     for op in balance.issued:
         block = op.parent_block()
         if block is not None and core_of(op) in (missing.core, None):
             blocks.setdefault(block, []).extend([op] if op in balance.written else [])
-    for block, ops in blocks.items():
+    for block, ops in sorted(blocks.items(), key=lambda item: not item[1]):
         for words in _worded(balance, block, ops, missing):
             if balance.rank(balance.foretold(words, block)) == 0:
                 yield from (Proposal((edit,)) for edit in _places(balance, block, ops, words))
@@ -83,10 +84,13 @@ def _shapes(balance: Balance, missing: _Missing) -> Iterator[Written]:
         return
     for op, other in balance.written.items():
         if other.mechanism == missing.mechanism and core_of(op) in (missing.core, None):
-            shape = replace(other.with_id(""), name=other.name)
+            shape = other.with_id("") if other.sign == missing.sign else other.with_id("").partner()
             if missing.mechanism == "buffer":
-                shape = shape.with_pipe(f'"PIPE_{missing.ends[0]}"')
-            yield shape if shape.sign == missing.sign else shape.partner()
+                yield shape.with_pipe(f'"PIPE_{missing.ends[0]}"')
+            else:
+                yield shape
+                pipes = SIGNALLING & set(PIPES_OF[missing.core])
+                yield from (shape.with_pipe(f"<PIPE_{pipe}>") for pipe in sorted(pipes))
 
 
 def _places(balance: Balance, block: Block, ops: list[Operation], words: Written) -> Iterator[Edit]:
@@ -96,5 +100,5 @@ def _places(balance: Balance, block: Block, ops: list[Operation], words: Written
     found = works(block, pipe)
     for work in reversed(found) if is_put else found:
         yield after(program, work, text) if is_put else before(program, work, text)
-    for op in reversed(ops):
+    for op in reversed(ops) if not found else ():
         yield after(program, op, text)

@@ -20,7 +20,7 @@ from ptosim.machine.entry import Key, Site
 from ptosim.repair.places import ends_program
 from ptosim.repair.signals import OFFSET
 from ptosim.repair.values import possible
-from ptosim.repair.written import SETS, SIGNALS, Mechanism, Written, alone, read
+from ptosim.repair.written import SETS, SIGNALS, Mechanism, Written, written
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
 
@@ -58,7 +58,7 @@ class Balance:
         self.issued: dict[Operation, Counter[str]] = {}
         """How often, by core."""
         for op in self.program.operations():
-            words = read(alone(self.program, op) or "")
+            words = written(self.program, op)
             if words is not None:
                 self.written[op] = words
         self._add_up()
@@ -73,12 +73,12 @@ class Balance:
 
     def _is_last(self, site: Site) -> bool:
         """Whether nothing but computations follows where a scalar unit stands."""
-        op = self.program.operation(site.location)
+        op = self.program.of(site)
         return op is not None and ends_program(op)
 
     def _add_up(self) -> None:
         for (site, role, key), count in self.observation.steps.items():
-            op = self.program.operation(site.location)
+            op = self.program.of(site)
             if op is None:
                 continue
             words = self.written.get(op)

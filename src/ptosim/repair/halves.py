@@ -10,31 +10,28 @@ right one a trial decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from xdsl.ir import Block, Operation
 
-from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe
 from ptosim.language.control import For, While
 from ptosim.language.operation import PTOOperation
-from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.sync import SetFlag, WaitFlag
 from ptosim.machine.entry import Key, Site
-from ptosim.repair.places import comes_before
+from ptosim.repair.places import comes_before, works
 from ptosim.repair.proposal import Proposal
-from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, alone
+from ptosim.repair.written import GETS, PARTNER, SETS, WAITS, written
 from ptosim.sanitize.edit import Edit, after, before
-from ptosim.sanitize.observation import Imbalance
+from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program, ancestors, launched, outermost_loop
 
 
 class Halves:
     """Proposes what would balance a run."""
 
-    def __init__(self, program: Program, imbalances: Iterable[Imbalance]) -> None:
-        self.program = program
-        self.imbalances = tuple(imbalances)
+    def __init__(self, observation: Observation) -> None:
+        self.program = observation.program
+        self.imbalances = observation.imbalances
 
     def proposals(self, held: Iterable[tuple[Operation, Pipe]]) -> Iterator[Proposal]:
         """Single instructions; `held`: what runs too early on which pipe, where a wait may be missing."""
@@ -42,7 +39,7 @@ class Halves:
 
     def _edits(self, held: tuple[tuple[Operation, Pipe], ...]) -> Iterator[tuple[Edit, ...]]:
         flags = [each for each in self.imbalances if each.key.mechanism == "flag"]
-        owners = [(each, op) for each in flags if (op := self.program.operation(each.site.location)) is not None]
+        owners = [(each, op) for each in flags if (op := self.program.of(each.site)) is not None]
         for each, op in owners:
             yield from ((place,) for place in self._places(op, each.key, held))
             yield from self._prime(op, each.key)
@@ -53,7 +50,7 @@ class Halves:
         for each, op in owners:
             yield from self._prime(op, each.key, is_drained=True)
         for each in self.imbalances:
-            op = self.program.operation(each.site.location)
+            op = self.program.of(each.site)
             if each.key.mechanism == "buffer" and op is not None:
                 yield from ((place,) for place in self._brackets(op))
 
@@ -129,21 +126,14 @@ class Halves:
 
     def _partner(self, op: Operation) -> str | None:
         """An instruction in the words of its partner, which stands on a line of its own."""
-        text = alone(self.program, op)
-        return PARTNER[op.name] + text.removeprefix(op.name) if text and op.name in PARTNER else None
+        words = written(self.program, op)
+        return str(words.partner()) if words is not None and words.name in PARTNER else None
 
 
 def held(program: Program, site: Site, pipe: Pipe) -> list[tuple[Operation, Pipe]]:
     """What the scalar unit issues of an access that comes too early."""
-    op = program.operation(site.location)
+    op = program.of(site)
     return [(launched(op), pipe)] if op is not None else []
-
-
-def work_behind(op: Operation, pipe: Pipe) -> Operation | None:
-    """What a pipe does next in the block of an instruction."""
-    block = op.parent_block()
-    found = works(block, pipe) if block is not None else []
-    return next((work for work in found if comes_before(op, work)), None)
 
 
 def _is_in_loop(block: Block) -> bool:
@@ -159,16 +149,3 @@ def _pipes(op: Operation) -> tuple[str, str]:
 
 def _operands(key: Key) -> str:
     return f'["PIPE_{key.source}", "PIPE_{key.destination}", "EVENT_ID{key.id}"]'
-
-
-def works(block: Block, pipe: Pipe) -> list[Operation]:
-    """The operations of a block in which this pipe has something to do."""
-    return [op for op in block.ops if any(_is_work(inner.name, pipe) for inner in op.walk())]
-
-
-@cache
-def _is_work(name: str, pipe: Pipe) -> bool:
-    record = effects().get(name)
-    if record is None or record.timing == "sync":
-        return False
-    return record.pipe is pipe and (pipe is not Pipe.S or name in (LoadScalar.name, StoreScalar.name))

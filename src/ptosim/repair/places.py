@@ -7,8 +7,10 @@ import re
 from xdsl.ir import Block, Operation
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.names import Pipe
 from ptosim.language.control import Condition, Yield
 from ptosim.language.function import Function, Return
+from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.scope import Section
 from ptosim.sanitize.edit import Edit
 from ptosim.sanitize.program import Program
@@ -43,6 +45,25 @@ def _is_issued(op: Operation) -> bool:
         return False
     record = effects().get(op.name)
     return record.timing != "scalar" if record is not None else not op.results
+
+
+def works(block: Block, pipe: Pipe) -> list[Operation]:
+    """The operations of a block in which a pipe has something to do."""
+    return [op for op in block.ops if any(_is_work(inner, pipe) for inner in op.walk())]
+
+
+def work_behind(op: Operation, pipe: Pipe) -> Operation | None:
+    """What a pipe does next in the block of an instruction."""
+    block = op.parent_block()
+    found = works(block, pipe) if block is not None else []
+    return next((work for work in found if comes_before(op, work)), None)
+
+
+def _is_work(op: Operation, pipe: Pipe) -> bool:
+    record = effects().get(op.name)
+    if record is None or record.timing == "sync":
+        return False
+    return record.pipe is pipe and (pipe is not Pipe.S or isinstance(op, LoadScalar | StoreScalar))
 
 
 class Visible:

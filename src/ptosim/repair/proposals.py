@@ -60,8 +60,8 @@ class Proposals:
         self.balance = Balance(observation)
         self.variants = Variants(self.balance)
         self.visible = Visible(self.program)
-        self.halves = Halves(self.program, observation.imbalances)
-        self.signal_halves = SignalHalves(self.program, observation.imbalances)
+        self.halves = Halves(observation)
+        self.signal_halves = SignalHalves(observation)
         self._held = list(chain.from_iterable(map(self._too_early, observation.found)))
 
     def propose(self, number: int, taken: Taken) -> Iterator[Proposal]:
@@ -130,7 +130,7 @@ class Proposals:
     @cached_property
     def _blamed(self) -> set[Operation]:
         """What the run has found without its partner."""
-        ops = [self.program.operation(each.site.location) for each in self.observation.imbalances]
+        ops = [self.program.of(each.site) for each in self.observation.imbalances]
         return {op for op in ops if op is not None}
 
     @cached_property
@@ -139,8 +139,7 @@ class Proposals:
         findings = self.observation.findings
         places = [place for each in findings for place in (each.location, *(one.location for one in each.related))]
         places += [each.site.location for each in self.observation.imbalances]
-        ops = [op for place in places if (op := self.program.operation(place)) is not None]
-        return {step for op in ops for _, step in ancestors(op)}
+        return {step for place in places for op in self.program.placed(place) for _, step in ancestors(op)}
 
     def advice(self, conflict: Conflict) -> str | None:
         """What can be said where no edit is known to help."""
@@ -180,7 +179,7 @@ class Proposals:
     # --- edits --------------------------------------------------------------------------------------------------------
 
     def _fence(self, first: Party, second: Party) -> Iterator[Proposal]:
-        op = self.program.operation(second.site.location)
+        op = self.program.of(second.site)
         if op is not None:
             kind = f"{_fence_class(first)}_{_fence_class(second)}"
             yield Proposal((before(self.program, op, f'pto.mem_bar "{kind}"'),))
@@ -234,7 +233,7 @@ class Proposals:
     # --- places -------------------------------------------------------------------------------------------------------
 
     def _meeting(self, first: Party, second: Party) -> Meeting | None:
-        one, other = self.program.operation(first.site.location), self.program.operation(second.site.location)
+        one, other = self.program.of(first.site), self.program.of(second.site)
         if one is None or other is None:
             return None
         around = dict(ancestors(launched(one)))

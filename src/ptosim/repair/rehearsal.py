@@ -19,7 +19,8 @@ GROWTH = 3
 """A launch is larger when a block issues so many times the instructions."""
 
 ORDER = frozenset(
-    "race scope-alias deadlock unmatched-wait undrained double-set semaphore-overflow buffer-misuse".split()
+    "race scope-alias deadlock unmatched-wait undrained double-set semaphore-overflow buffer-misuse wrong-pipe "
+    "id-range".split()
 )
 """Kinds that synchronisation can cure or cause; all others do not depend on it. Warnings of other kinds are remarks,
 which a text may keep."""

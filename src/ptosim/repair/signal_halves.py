@@ -17,12 +17,12 @@ from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.control import For
 from ptosim.language.operation import core_of
 from ptosim.machine.entry import Key
-from ptosim.repair.halves import work_behind
+from ptosim.repair.places import work_behind
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.written import PARTNER, SIGNAL_WAITS, SIGNALS, WAITS
 from ptosim.sanitize.edit import Edit, after, before
-from ptosim.sanitize.observation import Imbalance
-from ptosim.sanitize.program import Program, outermost_loop
+from ptosim.sanitize.observation import Imbalance, Observation
+from ptosim.sanitize.program import outermost_loop
 
 SEMAPHORES = SIGNALS | SIGNAL_WAITS
 _WRITTEN = re.compile(r"(pto\.[\w.]+) <PIPE_(\w+)>, (%?\w+)")
@@ -33,9 +33,9 @@ Held = Sequence[tuple[Operation, Pipe]]
 class SignalHalves:
     """Proposes what would balance the semaphores of a run."""
 
-    def __init__(self, program: Program, imbalances: Sequence[Imbalance]) -> None:
-        self.program = program
-        self.imbalances = [each for each in imbalances if each.key.mechanism == "semaphore"]
+    def __init__(self, observation: Observation) -> None:
+        self.program = observation.program
+        self.imbalances = [each for each in observation.imbalances if each.key.mechanism == "semaphore"]
 
     def proposals(self, held: Held) -> Iterator[Proposal]:
         """Single instructions; `held`: what runs too early on which pipe, where a wait may be missing."""
@@ -44,7 +44,7 @@ class SignalHalves:
         yield from (Proposal((edit,)) for edit in edits)
 
     def _edits(self, imbalance: Imbalance, held: Held) -> Iterator[Edit]:
-        own = self.program.operation(imbalance.site.location)
+        own = self.program.of(imbalance.site)
         name = None if own is None else PARTNER.get(own.name)
         if own is None or name is None or not self._is_written(own):
             return

@@ -146,7 +146,7 @@ class Signals:
 
     def _sides(self, first: Party, second: Party, most: int = DEEPEST) -> tuple[_Side, _Side] | None:
         """Where the two stand in the innermost loops that both run, of so many at most."""
-        ops = self.program.operation(first.site.location), self.program.operation(second.site.location)
+        ops = self.program.of(first.site), self.program.of(second.site)
         if ops[0] is None or ops[1] is None:
             return None
         ways = way(ops[0]), way(ops[1])

@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.operation import core_of
+from ptosim.language.scope import Section
 from ptosim.repair.balance import Balance, Change
 from ptosim.repair.places import ends_program, neighbour
 from ptosim.repair.proposal import Proposal
@@ -25,6 +26,8 @@ from ptosim.repair.written import BARRIERS, PARTNER, Written
 from ptosim.sanitize.edit import Edit
 from ptosim.sanitize.program import ancestors, launched
 
+INSIDE = For | While | If | Section
+"""What a line may be moved into, and out of."""
 Variant = tuple[Edit, Change | None]
 """An edit, and what it changes in the sums."""
 
@@ -169,17 +172,18 @@ class Variants:
         """Each with what it is moved past, or into, or out of."""
         line, block = self.program.first_line(op), op.parent_block()
         parent = block.parent_op() if block is not None else None
+        is_barrier = op.name in BARRIERS
         for where in ("before", "after"):
             beside = neighbour(op, forward=where == "after")
-            if beside is None:
-                if isinstance(parent, For | While | If) and op.name not in BARRIERS:
-                    yield self._beside(where, line, parent), parent
-                continue
-            yield self._beside(where, line, beside), launched(beside)
-            for inner in _bodies(beside) if op.name not in BARRIERS else ():
-                end = inner.first_op if where == "after" else _last(inner)
+            if beside is not None:
+                yield self._beside(where, line, beside), launched(beside)
+            elif isinstance(parent, INSIDE) and not is_barrier:
+                yield self._beside(where, line, parent), parent
+            inner = _bodies(beside) if beside is not None else _other_arm(block, parent, where)
+            for each in inner if not is_barrier else ():
+                end = each.first_op if where == "after" else _last(each)
                 if end is not None:
-                    yield self._beside("before" if where == "after" else "after", line, end), beside
+                    yield self._beside("before" if where == "after" else "after", line, end), beside or parent
 
     def _beside(self, where: str, line: int, op: Operation) -> Edit:
         if where == "before":
@@ -188,8 +192,15 @@ class Variants:
 
 
 def _bodies(op: Operation) -> Iterator[Block]:
-    if isinstance(op, For | While | If):
+    if isinstance(op, INSIDE):
         yield from (block for region in op.regions for block in region.blocks)
+
+
+def _other_arm(block: Block | None, parent: Operation | None, where: str) -> Iterator[Block]:
+    """Of a branch what stands behind one arm, or before it."""
+    if isinstance(parent, If):
+        arms = [each for region in parent.regions for each in region.blocks]
+        yield from (each for each in (arms[1:] if where == "after" else arms[:-1]) if each is not block)
 
 
 def _last(block: Block) -> Operation | None:

@@ -14,6 +14,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.sync import SIGNALS as RECORDED
 from ptosim.effects.sync import signalling
+from ptosim.language.catalogue import operation
 from ptosim.language.sync import EVENT_PIPES, Barrier, PipeBarrier
 from ptosim.sanitize.program import Program
 
@@ -101,11 +102,14 @@ def read(text: str) -> Written | None:
     return written if len(written.words) >= least and len(written.pipes) == least - 1 else None
 
 
-def alone(program: Program, op: Operation) -> str | None:
-    """The text of an operation that has a line for itself, without a comment."""
-    first = program.first_line(op)
-    text = program.source.line(first).partition("//")[0].strip()
-    return text if text.startswith(op.name) and program.last_line(op) == first else None
+def written(program: Program, op: Operation) -> Written | None:
+    """The words of an operation that has a line for itself, perhaps in an older spelling."""
+    line = program.first_line(op)
+    words = read(program.source.line(line))
+    if words is None or program.last_line(op) != line:
+        return None
+    spelled = operation(words.name)
+    return words if spelled is not None and op.name in (spelled.name, spelled.replaced_by) else None
 
 
 def _pipe(word: str) -> str | None:

@@ -57,6 +57,23 @@ class Program:
         """The operation that runs: several may stand at one place."""
         return self.module.parsed.operations[site.number] if site.number >= 0 else None
 
+    def of(self, site: Site) -> Operation | None:
+        """The operation that runs, or else the one that stands there."""
+        return self.executed(site) or self.operation(site.location)
+
+    def placed(self, location: Location | None) -> list[Operation]:
+        """All operations at a place: what was made for one of the text stands where that does."""
+        return self._all.get((location.line, location.column), []) if location else []
+
+    @cached_property
+    def _all(self) -> dict[tuple[int, int], list[Operation]]:
+        found: dict[tuple[int, int], list[Operation]] = {}
+        for op in self.operations():
+            location = self.module.parsed.location(op)
+            if location is not None:
+                found.setdefault((location.line, location.column), []).append(op)
+        return found
+
     def named(self, place: Place, site: Site) -> Place:
         """Bytes with the tile that they belong to, in the eyes of the operation that touches them."""
         op = self.executed(site)

@@ -11,6 +11,7 @@ from ptosim.diagnostics import PTOError
 from ptosim.machine.observer import Observer
 from ptosim.sanitize.checker import Checker, Subject
 from ptosim.sanitize.conflict import Conflict
+from ptosim.sanitize.near_miss import NearMisses
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.wording import diagnostic
@@ -41,8 +42,9 @@ def observe(
     for found in checker.findings.found.values():
         if isinstance(found, Conflict):
             _name_tiles(subject.program, found)
+    near = NearMisses(subject.program, checker.imbalances.values())
     worded = [
-        (found, diagnostic(found, checker.unconsumed) if isinstance(found, Conflict) else found)
+        (found, near.told(found, diagnostic(found, checker.unconsumed) if isinstance(found, Conflict) else found))
         for found in checker.findings.each_once()
     ]
     new = [(found, words) for found, words in worded if (words.kind, words.message, words.line) not in said]

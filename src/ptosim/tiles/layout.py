@@ -23,7 +23,7 @@ def element_offset(build: Builder, tile: Tile, row: Number, col: Number) -> Numb
         else build.plus(build.times(inner_col, box_rows), inner_row)
     )
     box = box_rows * box_cols
-    if buf.blayout == "col_major":
+    if tile.goes_down:
         outer = build.plus(build.times(outer_col, tile.pitch * box_cols), build.times(outer_row, box))
     else:
         outer = build.plus(build.times(outer_row, tile.pitch * box_rows), build.times(outer_col, box))

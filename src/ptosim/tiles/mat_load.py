@@ -14,6 +14,7 @@ from xdsl.ir import SSAValue
 
 from ptosim.effects.names import Space
 from ptosim.language.build import Builder, Number, known
+from ptosim.language.tile_buf import is_fp4
 from ptosim.language.tile_places import element_word
 from ptosim.tiles.bursts import each_copy
 from ptosim.tiles.folding import Axis, Piece, pieces
@@ -39,6 +40,8 @@ def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
     elif dst.buf.rows == 1 or (view, tile) in (("nd", "ND"), ("dn", "DN"), ("nz", "NZ")):
         _as_it_is(build, src, dst)
     elif view in ("nd", "dn") and tile in ("NZ", "ZN"):
+        if (view, tile) == ("dn", "NZ") and target != "a5":
+            remark(build, False, f"{target} does not load a view by columns into a tile laid out as NZ")
         load_into_fractals(build, src, dst, view == "dn")
     else:
         message = f"a view laid out as {view} cannot be loaded into a tile of mat laid out as {tile}"
@@ -55,11 +58,12 @@ def load_into_fractals(build: Builder, src: View, dst: Tile, by_columns: bool = 
     if dst.buf.fractal == 1024:
         raise Refused("a load brings columns into blocks of 32 bytes; fractal=1024 has 64", "dst_type", kind="invalid")
     one_matrix(build, src)
-    rows, cols = common(build, dst.rows, src.sizes[3], "rows"), common(build, dst.cols, src.sizes[4], "columns")
+    turned, pair = dst.buf.layout == "ZN", 2 if is_fp4(dst.element) else 1
+    rows = common(build, dst.rows, src.sizes[3], "rows", pair if turned else 1)
+    cols = common(build, dst.cols, src.sizes[4], "columns", 1 if turned else pair)
     s3, s4 = src.strides[3:]
     across, along = (s4, s3) if by_columns else (s3, s4)
     side_by_side(build, rows if by_columns else cols, along)
-    turned = dst.buf.layout == "ZN"
     if turned and not by_columns:
         remark(build, False, "neither official lowering loads a view by rows into a tile laid out as ZN")
     n, d = (cols, rows) if turned else (rows, cols)

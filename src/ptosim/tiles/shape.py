@@ -34,9 +34,10 @@ def up(build: Builder, extent: Number, unit: int) -> Number:
     return build.times(build.ceiling(extent, unit), unit)
 
 
-def common(build: Builder, valid: Number, size: Number, side: str) -> Number:
-    """What a valid region and a view have in common; a view that is too small for it is remarked."""
-    fits = _holds(build, "sle", valid, size)
+def common(build: Builder, valid: Number, size: Number, side: str, packed: int = 1) -> Number:
+    """What a valid region and a view have in common; a view that is too small for it is remarked. An element of the
+    view may be `packed` values, which the valid region counts one by one."""
+    fits = _holds(build, "sle", valid, build.times(size, packed))
     if fits is not True:
         remark(build, fits, f"the view has fewer {side} than are valid")
     return build.most(build.least(valid, size), 0)

@@ -56,11 +56,17 @@ class Tile:
         return self.valid[1]
 
     @property
+    def goes_down(self) -> bool:
+        """Whether columns, or boxes below each other, follow each other in memory. In L0A they do whatever the type
+        says: products of both machines read it alike."""
+        return self.buf.blayout == "col_major" or (self.buf.boxed and self.buf.loc == "left")
+
+    @property
     def pitch(self) -> int:
         """Elements from the start of a row to that of the next in ND, of a column in DN, of a block of columns or rows
         (in elements of its long side) in boxed tiles."""
         rows, cols = self.storage
-        extent = rows if self.buf.blayout == "col_major" else cols
+        extent = rows if self.goes_down else cols
         return extent + 1 if self.buf.compact == ROW_PLUS_ONE else extent
 
     @property

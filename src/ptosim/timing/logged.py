@@ -48,6 +48,7 @@ class Told:
     """Of an operation, by its number."""
     costs: Sequence[Cost]
     paths: Sequence[tuple[int, ...]]
+    touches: Sequence[Sequence[tuple[int, int]]]
     """What the number of a price stands for."""
     timing_class: Callable[[int], str]
     operands: Callable[[int], Operands]
@@ -67,7 +68,6 @@ def recorded(logs: Sequence[Mapping[Part, Ints]], told: Told) -> Recording:
     sites = _Sites(recording, told)
     _rows(recording, blocks, told, sites)
     _signals(recording, blocks, told, sites)
-    _touches(recording, blocks)
     put_in_order(recording)
     return recording
 
@@ -98,6 +98,14 @@ class _Blocks:
         np.minimum.at(firsts, at, ends[:, End.FIRST + part])
         counts = np.diff(firsts, append=len(log[part]))
         return np.repeat([self.rank[block] for block in blocks.tolist()], counts).astype(np.int64)
+
+    def first_by_rank(self, part: Part) -> Ints:
+        """By the rank of a block, the number that its first record has with its worker."""
+        firsts = np.full(len(self.rank), np.iinfo(np.int64).max)
+        np.minimum.at(
+            firsts, [self.rank[block] for block in self.ends[:, End.BLOCK].tolist()], self.ends[:, End.FIRST + part]
+        )
+        return firsts
 
     def offset_by_rank(self, part: Part) -> Ints:
         return np.array([offset for _, offset in sorted(self.offsets(part).items())], np.int64)
@@ -194,6 +202,7 @@ def _rows(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> N
     moved = np.zeros(len(records), np.int64)
     moved[~waits] = np.array([cost.bytes for cost in told.costs] or [0], np.int64)[details[~waits]]
     rows.bytes = _column("q", moved)
+    _touches(recording, np.where(waits, moments.NOTHING, details), ranks, blocks.width, told)
     _arguments(recording, blocks, told, sites, operations, waits, ~waits & (numbers == moments.NOTHING))
 
 
@@ -278,12 +287,21 @@ def _arguments(
 
 
 def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -> None:
+    """Those that are written down, and those that the row of a held wait implies, in the order of the waits."""
+    rows, row_ranks, _ = blocks.part(Part.ROWS)
     records, ranks, _ = blocks.part(Part.SIGNALS)
-    set_time, wait_time, set_head, wait_head = records.T
+    held = (_field(rows[:, 0], 30, 2) == 1) & (_field(rows[:, 0], moments.LINK_SHIFT, 2) == Link.SIGNAL)
+    implied = _implied(rows[held], told)
+    offsets = blocks.first_by_rank(Part.ROWS)
+    following = _unwrapped(_field(records[:, 2], moments.DETAIL_SHIFT, 24), ranks)
+    places = np.concatenate([4 * (following - offsets[ranks]) - 1, 4 * _numbers(row_ranks)[held] + 2])
+    both, all_ranks = np.concatenate([records, implied]), np.concatenate([ranks, row_ranks[held]])
+    order = np.lexsort((np.arange(len(both)), places, all_ranks))
+    set_time, wait_time, set_head, wait_head = both[order].T
     signals = recording.signals
     for head, prefix in ((set_head, "set"), (wait_head, "wait")):
         operations, pipes, cores = _head(head)
-        setattr(signals, f"{prefix}_core", _column("i", ranks * blocks.width + cores))
+        setattr(signals, f"{prefix}_core", _column("i", all_ranks[order] * blocks.width + cores))
         setattr(signals, f"{prefix}_pipe", _column("b", pipes))
         setattr(signals, f"{prefix}_site", _column("i", sites.of(operations)))
     signals.set_time, signals.wait_time = _column("q", set_time), _column("q", wait_time)
@@ -292,24 +310,51 @@ def _signals(recording: Recording, blocks: _Blocks, told: Told, sites: _Sites) -
     signals.id = _column(signals.id.typecode, ids[at])
 
 
-def _touches(recording: Recording, blocks: _Blocks) -> None:
+def _implied(rows: Ints, told: Told) -> Ints:
+    """The signals of waits for a flag of the same core that were held: what the records of others say."""
+    first, second, _, end = rows.T
+    words = _field(first, moments.DETAIL_SHIFT, 24)
+    base = np.where(words < ISSUED, FLAGS, TOKENS)
+    slots = (words - base) // np.where(words < ISSUED, EVENT_IDS, TOKEN_IDS) // PIPES
+    setters = _field(second, moments.ROW_BITS, 24) | slots << moments.PIPE_SHIFT
+    core = _field(first, moments.CORE_SHIFT, 8) << moments.CORE_SHIFT
+    return np.stack([end - told.flag, end, setters | core, first], axis=1)
+
+
+def _unwrapped(numbers: Ints, ranks: Ints) -> Ints:
+    """Numbers of rows, which only grow in a block and of which the low 24 bits are known."""
+    wraps = np.zeros(len(numbers), np.int64)
+    if len(numbers):
+        wraps[1:] = np.cumsum((np.diff(numbers) < 0) & (np.diff(ranks) == 0)) << 24
+    return numbers + wraps
+
+
+def _numbers(ranks: Ints) -> Ints:
+    """Of each record the place in its block."""
+    _, first, counts = np.unique(ranks, return_index=True, return_counts=True)
+    return np.arange(len(ranks)) - np.repeat(first, counts)
+
+
+def _touches(recording: Recording, details: Ints, ranks: Ints, width: int, told: Told) -> None:
     """Of each row what it reads, then what it writes."""
-    records, ranks, _ = blocks.part(Part.TOUCHES)
-    _, _, places = blocks.part(Part.ROWS)
-    offsets = blocks.offset_by_rank(Part.ROWS)
-    low, tag = records[:, 0] & moments.ROW_MASK, records[:, 0] >> moments.ROW_BITS
-    high, row = _field(records[:, 1], 0, moments.HIGH_BITS), records[:, 1] >> moments.HIGH_BITS
-    kept = high > 0
-    ranks, low, high, tag, row = (column[kept] for column in (ranks, low, high, tag, row))
-    rows = places[row + offsets[ranks]]
-    cores = np.frombuffer(recording.rows.core, np.int32)[rows] if len(rows) else rows
-    owners = np.where(tag > 1, ranks * blocks.width + (tag >> 1) - 1, cores)
-    order = np.lexsort((high, low, owners, tag & 1, rows))
     recorder = Recorder(recording)
-    columns = [column[order] for column in (rows, tag & 1, owners, low, high)]
-    edges = np.flatnonzero(np.diff(columns[0] * 2 + columns[1], prepend=-1)).tolist()
-    table = list(zip(*(column.tolist() for column in columns), strict=True))
-    for first, end in zip(edges, [*edges[1:], len(table)], strict=False):
-        row, writes = table[first][:2]
-        recorder.touched(row, writes, [stretch[2:] for stretch in table[first:end]])
+    cores: list[int] = recording.rows.core.tolist()
+    sets = {number: _stretches(told.touches[number]) for number in set(details.tolist()) if number >= 0}
+    for row, (number, rank) in enumerate(zip(details.tolist(), ranks.tolist(), strict=True)):
+        if number >= 0:
+            for writes, stretches in sets[number]:
+                owned = [
+                    (cores[row] if place < 0 else rank * width + place, low, high) for place, low, high in stretches
+                ]
+                recorder.touched(row, writes, owned)
     recorder.touches.flush()
+
+
+def _stretches(touches: Sequence[tuple[int, int]]) -> list[tuple[int, list[tuple[int, int, int]]]]:
+    """By direction: the place of the core whose UB it is (-1: one's own), first byte and one past the last."""
+    found: dict[int, list[tuple[int, int, int]]] = {0: [], 1: []}
+    for first, high in touches:
+        if high:
+            tag = first >> moments.ROW_BITS
+            found[tag & 1].append(((tag >> 1) - 1, first & moments.ROW_MASK, high))
+    return [(writes, stretches) for writes, stretches in found.items() if stretches]

@@ -44,8 +44,9 @@ class Sheet(Protocol):
         """The cycles of an entry that has just run on a core, and the number of its cost."""
         ...
 
-    def touched(self, role: str) -> Sequence[tuple[int, int]]:
-        """What it has touched, as in the log."""
+    @property
+    def rows(self) -> int:
+        """How many have been written."""
         ...
 
     def key(self, key: Key, hop: int) -> int:
@@ -135,8 +136,6 @@ class PagedTimer(Silent):
         if count := self.remembered(operation):
             for word in words[:count]:
                 self.sheet.write(Part.POOL, (word,))
-        for low, high in self.sheet.touched(entry.core.role):
-            self.sheet.write(Part.TOUCHES, (low, high | row << moments.HIGH_BITS))
 
     # --- waits --------------------------------------------------------------------------------------------------------
 
@@ -152,8 +151,9 @@ class PagedTimer(Silent):
         if cause is not None:
             self._hold(page, entry, slot, Link.SIGNAL, since, over, *cause)
         waiting = self._named(page, entry)
+        row = self.sheet.rows << moments.DETAIL_SHIFT
         for signal, head, _, word in told:
-            self.sheet.write(Part.SIGNALS, (signal[0], over[0], head, waiting | word << moments.DETAIL_SHIFT))
+            self.sheet.write(Part.SIGNALS, (signal[0], over[0], head | row, waiting | word << moments.DETAIL_SHIFT))
 
     def _told(self, page: Words, entry: Entry) -> Iterator[tuple[Moment, int, int, int]]:
         """What a wait hears: a moment, who set it, how far away, and the word or number of the signal."""
@@ -204,7 +204,8 @@ class PagedTimer(Silent):
         self, page: Words, entry: Entry, slot: int, link: Link, since: int, until: Moment, head: int, word: int
     ) -> None:
         end, before = until
-        first = self._named(page, entry) | moments.WAIT_BIT | link << moments.LINK_SHIFT | word << moments.DETAIL_SHIFT
+        kind = moments.WAIT_BIT | moments.TOLD_BIT | link << moments.LINK_SHIFT
+        first = self._named(page, entry) | kind | word << moments.DETAIL_SHIFT
         setter = (head & moments.SITE_MASK) << moments.ROW_BITS
         row = self.sheet.write(Part.ROWS, (first, before & moments.ROW_MASK | setter, since, end))
         self._keep(page, slot, (end, row))

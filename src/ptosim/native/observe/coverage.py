@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.names import Space
+from ptosim.effects.record import Effects, no_accesses
 from ptosim.language.function import Call, reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import enclosing_scope, is_scope
@@ -25,7 +27,8 @@ ACCESSES = frozenset(
     f"pto.{name}"
     for name in (
         "vlds vldsx2 vsts vstsx2 vsldb vsstb vgather2 vgather2_bc vgatherb vscatter plds pldi psts psti mte_gm_ub "
-        "mte_ub_gm copy_gm_to_ubuf copy_ubuf_to_gm mte_ub_ub copy_ubuf_to_ubuf load_scalar store_scalar ld_dev st_dev"
+        "mte_ub_gm copy_gm_to_ubuf copy_ubuf_to_gm mte_ub_ub copy_ubuf_to_ubuf load_scalar store_scalar ld_dev st_dev "
+        "mte_gm_l1 mte_gm_l1_frac mte_l1_l0a mte_l1_l0b mte_l1_bt mad mad_acc mad_bias mte_l0c_gm"
     ).split()
 )
 """Instructions with memory accesses that the filter follows."""
@@ -34,11 +37,12 @@ ABSENT = frozenset(
     (
         *("arith.fptosi", "arith.fptoui"),  # a number that does not fit
         *("pto.print", "pto.sim.print_tile", "pto.tprint"),  # they would print twice
-        *("pto.sim.tsync", "pto.trap", "pto.sprclr"),
-        *("pto.declare_local_array", "pto.local_array_get", "pto.local_array_set"),
+        "pto.sim.tsync",
     )
 )
 """Instructions without memory accesses that it does not."""
+
+ABSENT_SPACES = frozenset({Space.FB, Space.FB_RELU, Space.SCALE_A, Space.SCALE_B})
 
 SYNC = frozenset(
     "pto.set_flag pto.set_flag_dyn pto.wait_flag pto.wait_flag_dyn pto.sim.set_token pto.sim.wait_token pto.get_buf "
@@ -46,11 +50,12 @@ SYNC = frozenset(
 )
 INTER_CORE = ("sync.", "set_intra", "wait_intra", "set_cross", "wait_cross", "wait_flag_dev", "syncall", "set_ffts")
 SPECIAL = frozenset({"AR", "SQZN", "VMS4_SR"})
+"""Registers of the vector unit that decide where an instruction stores, or what another pipe reads."""
 
 
 def uncovered(program: KernelProgram, target: str) -> str | None:
     """Why a kernel is not covered; None if it is."""
-    if program.kind != "vector":
+    if program.kind not in ("vector", "cube"):
         return f"a kernel for {program.kind} cores"
     if program.cross_block:
         return "blocks that wait for each other"
@@ -68,13 +73,26 @@ def missing_operations(operations: Iterable[Operation], target: str) -> Iterable
 
 def is_covered(op: Operation, target: str) -> bool:
     name = op.name
-    if name in STRUCTURE or name in SYNC or is_scope(op):
+    if name in STRUCTURE or is_scope(op):
         return True
-    if name in ABSENT or name.removeprefix("pto.").startswith(INTER_CORE):
-        return False
     record = effects().get(name)
     if record is None:
         return False
-    if SPECIAL & {*record.reads, *record.writes}:
+    accesses = record.accesses(static_of(op, target))
+    if any(access.space in ABSENT_SPACES for access in accesses):
         return False
-    return not record.accesses(static_of(op, target)) or name in ACCESSES
+    return is_followed(record) or not (accesses or _is_absent(record))
+
+
+def is_followed(record: Effects) -> bool:
+    """Whether an instruction is covered however it is written."""
+    if record.accesses is not no_accesses:
+        return record.name in ACCESSES and not _is_absent(record)
+    return record.name in SYNC or not _is_absent(record)
+
+
+def _is_absent(record: Effects) -> bool:
+    name = record.name
+    if SPECIAL & set(record.reads) or "VMS4_SR" in record.writes:
+        return True
+    return name in ABSENT or name.removeprefix("pto.").startswith(INTER_CORE)

@@ -31,7 +31,7 @@ from ptosim.native.observe.layout import BLOCK, STEPS, STORES, Layout, Track
 from ptosim.native.observe.rows import Rows, in_global
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.shadow import Shadow, Touch, Visit
-from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, results
+from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, covered_words, results
 from ptosim.native.program import Body
 from ptosim.native.registers import extract
 from ptosim.target.profile import Target
@@ -75,6 +75,7 @@ class Filter(Observer):
 
     def __init__(self, operations: Sequence[Operation], target: Target) -> None:
         self.target = target
+        self._names = {op.name for op in operations}
         self.layout = Layout(target.memory)
         self.layout.add(tracks_of(operations, target.name))
         self.shadow = Shadow(self.layout)
@@ -154,10 +155,11 @@ class Filter(Observer):
     def instruction_begins(self, body: Body, op: Operation) -> None:
         instruction = Instruction(op, effects().get(op.name), static_of(op, self.target.name))
         instruction.stored = about_to_store(body.f, self.doubts, instruction)
+        instruction.covered = covered_words(body, instruction)
         self._instructions.append(instruction)
         if (doubtful := choosing(body, self.doubts, instruction)) is not None:
             self._suspect(body.f, doubtful != 0)
-        rules.remark(body, op, instruction.static, lambda doubtful: self._suspect(body.f, doubtful))
+        rules.remark(body, op, instruction.static, self._names, lambda doubtful: self._suspect(body.f, doubtful))
         if isinstance(op, MemBar):
             self._fence(body.f, op)
         elif isinstance(op, Dsb | FenceBarrierAll):
@@ -224,8 +226,10 @@ class Filter(Observer):
             found = f.constant(I64, 0)
             for number in range(lanes):
                 taint = instruction.stored.lshr(8 * number).trunc(I8) if instruction.stored is not None else None
-                one = extract(active, number)
-                read = self._lane(f, verb, space, visit, extract(places, number), one, extent, taint)
+                touch = self._lane(f, extract(places, number), extract(active, number), extent)
+                if instruction.covered is not None:
+                    touch = Touch(touch.block, 1, *(_of_block(side, number) for side in instruction.covered))
+                read = self._visited(f, verb, space, visit, touch, taint)
                 found = found | (read.zext(I64) << (8 * number))
         else:
             room = f.scratch(lanes * 9)
@@ -235,34 +239,28 @@ class Filter(Observer):
 
             def lane(number: Value, carried: list[Value]) -> Sequence[Value]:
                 one = flags.at(number).load(I8) != 0
-                place = room.at(number << 3).load(I64, 8)
-                read = self._lane(f, verb, space, visit, place, one, extent, instruction.stored)
+                touch = self._lane(f, room.at(number << 3).load(I64, 8), one, extent)
+                read = self._visited(f, verb, space, visit, touch, instruction.stored)
                 return (carried[0] | read.zext(I64),)
 
             (found,) = f.for_loop(f.constant(I64, 0), lanes, 1, [f.constant(I64, 0)], lane, polls=False)
         if verb == "reads":
             instruction.loaded.append(found)
 
-    def _lane(
-        self,
-        f: Function,
-        verb: str,
-        space: Space,
-        visit: Visit,
-        place: Value,
-        active: Value,
-        extent: int,
-        taint: Value | None,
-    ) -> Value:
-        """One lane of a gather or scatter, if it is active; gives the doubtful words of what it has read."""
+    @staticmethod
+    def _lane(f: Function, place: Value, active: Value, extent: int) -> Touch:
+        """One lane of a gather or scatter, if it is active."""
         touch = shadow.vector(f, place, extent) if extent == BLOCK else shadow.element(f, place, extent)
         none = touch.some.like(0)
-        touch = Touch(touch.block, 1, active.select(touch.some, none), active.select(touch.whole, none))
-        if verb == "reads":
-            read = self._read(f, space, visit, touch)
-            return none if read is None else read
-        self._write(f, space, visit, touch, taint)
-        return none
+        return Touch(touch.block, 1, active.select(touch.some, none), active.select(touch.whole, none))
+
+    def _visited(self, f: Function, verb: str, space: Space, visit: Visit, touch: Touch, taint: Value | None) -> Value:
+        """Note one lane; gives the doubtful words of what it has read."""
+        if verb == "writes":
+            self._write(f, space, visit, touch, taint)
+            return touch.some.like(0)
+        read = self._read(f, space, visit, touch)
+        return touch.some.like(0) if read is None else read
 
     def _read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> Value | None:
         """Note a read; gives the doubtful words of what a scope has read."""
@@ -325,6 +323,18 @@ class Filter(Observer):
             self._copies += 1
         else:
             self.rows.on_chip(core, slot, verb, space, base, steps, length)
+
+    def carried(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        steps: Sequence[tuple[Step, Step]],
+        length: Value,
+    ) -> None:
+        visit = self._visits.get(core.f)
+        assert visit is not None, "only entries copy rows"
+        self.rows.carried(core, visit.slot, source, dest, steps, length)
 
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
@@ -401,6 +411,11 @@ class Filter(Observer):
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
         clocks.barrier(core.f, pipe)
+
+
+def _of_block(bits: Value, number: int) -> Value:
+    """The words of one block of a register."""
+    return bits.lshr(8 * number).trunc(I8)
 
 
 def _active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:

@@ -107,9 +107,23 @@ class Observer:
         """The bytes from the first to the last of an instruction that is no access of a register, before it begins;
         `at` names the core whose UB it is, where that is another one."""
 
+    def in_global(self, core: Core, verb: str, pointer: Value) -> None:
+        """Bytes of GM behind this pointer, before they are read or written."""
+
     def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
         count and a distance each, the innermost first."""
+
+    def carried(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        steps: Sequence[tuple[Step, Step]],
+        length: Value,
+    ) -> None:
+        """Rows of whole blocks, before they are copied as they are from one on-chip memory to another; the steps of
+        both sides belong together."""
 
     def suspect(self, core: Core, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""

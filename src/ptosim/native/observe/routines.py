@@ -8,8 +8,8 @@ class Routine(IntEnum):
     """What compiled code finds behind ROUTINES of a page."""
 
     WORK = 0
-    SET = 1
-    WAIT = 2
+    HELD = 1
+    PASSED = 2
     GET = 3
     BARRIER = 4
     DRAIN = 5

@@ -47,6 +47,26 @@ def each(f: Function, base: Value, steps: Sequence[Step], row: Callable[[Value],
     f.for_loop(count.like(0), count, 1, (), body, polls=False)
 
 
+def _each_pair(
+    f: Function,
+    source: Value,
+    dest: Value,
+    steps: Sequence[tuple[Value, Value, Value]],
+    row: Callable[[Value, Value], None],
+) -> None:
+    """Every combination of steps of two sides: how often, and how far on either."""
+    if not steps:
+        row(source, dest)
+        return
+    *inner, (count, one, other) = steps
+
+    def body(index: Value, _: list[Value]) -> Sequence[Value]:
+        _each_pair(f, source + index * one, dest + index * other, inner, row)
+        return ()
+
+    f.for_loop(count.like(0), count, 1, (), body, polls=False)
+
+
 def joined(steps: Sequence[Step], length: Value) -> tuple[list[Step], Value]:
     """Rows without gaps as one long row."""
     if not steps:
@@ -70,11 +90,33 @@ class Rows:
         self, core: Core, slot: int, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value
     ) -> None:
         """Rows of an on-chip memory; what is read must be defined."""
-        f = core.f
+        steps, length = joined(steps, length)
+        self._rows(core, slot, verb, space, base, steps, length)
+
+    def carried(
+        self,
+        core: Core,
+        slot: int,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        steps: Sequence[tuple[Step, Step]],
+        length: Value,
+    ) -> None:
+        """Rows of whole blocks that are copied as they are: what is not defined stays so."""
+        f, layout = core.f, self.shadow.layout
+        self._rows(core, slot, "moves", *source, [step for step, _ in steps], length)
+        self._rows(core, slot, "writes", *dest, [step for _, step in steps], length)
+        origin, target = (clocks.at(f, layout.defined[space]) for space, _ in (source, dest))
+        places = [(count, distance.lshr(5), other.lshr(5)) for (count, distance), (_, other) in steps]
+        first = source[1].lshr(5), dest[1].lshr(5)
+        _each_pair(f, *first, places, lambda one, other: target.at(other).copy_from(origin.at(one), length.lshr(5)))
+
+    def _rows(
+        self, core: Core, slot: int, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value
+    ) -> None:
         name = f"shadow_{space}_{slot}_{verb}"
         routine = core.unit.routine(name, [I64, I64], lambda inner: self._routine(inner, space, slot, verb))
-        steps, length = joined(steps, length)
-        each(f, base, steps, lambda start: _call(f, routine, start, length))
+        each(core.f, base, steps, lambda start: _call(core.f, routine, start, length))
 
     def _routine(self, f: Function, space: Space, slot: int, verb: str) -> None:
         address, length = f.parameters
@@ -101,9 +143,9 @@ class Rows:
     def _chunk(self, f: Function, space: Space, visit: Visit, verb: str, touch: Touch, room: Value) -> None:
         """Some blocks of a row; `room` are all words of the blocks that it reaches."""
         shadow = self.shadow
-        if verb == "reads":
+        if verb != "writes":
             racy, undefined = shadow.read(f, space, visit, touch)
-            self.suspect(f, (racy | undefined) != 0)
+            self.suspect(f, (racy if verb == "moves" else racy | undefined) != 0)
             return
         self.suspect(f, shadow.write(f, space, visit, touch, None))
         if space is Space.UB and visit.slot == SLOT[Pipe.MTE2] and not touch.is_full:
@@ -146,6 +188,16 @@ def in_global(
 
 
 def _record(f: Function, suspect: Callable[[Function, Value], None]) -> None:
+    _, length, count, *_ = f.parameters
+
+    def note() -> Sequence[Value]:
+        _note(f, suspect)
+        return ()
+
+    f.choose((length > 0) & (count > 0), note)
+
+
+def _note(f: Function, suspect: Callable[[Function, Value], None]) -> None:
     start, length, count, distance, kind, site = f.parameters
     is_write = (kind & 1) != 0
     readable, writable = (clocks.at(f, place).load(I64, 8) for place in (layout.READABLE, layout.WRITABLE))

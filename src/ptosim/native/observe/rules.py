@@ -6,7 +6,7 @@ theirs where they are checked (native/burst.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -30,12 +30,15 @@ Suspect = Callable[[Value], None]
 Rule = Callable[["Body", PTOOperation, Static], Value]
 
 
-def remark(body: Body, op: Operation, static: Static, suspect: Suspect) -> None:
-    """Suspect an instruction where its rule says so, or where its address may wrap."""
+def remark(body: Body, op: Operation, static: Static, names: Collection[str], suspect: Suspect) -> None:
+    """Suspect an instruction where its rule says so, or where its address may wrap. `names` are those of all operations
+    of the kernel."""
     if not isinstance(op, PTOOperation):
         return
     if op.name in RULES:
         suspect(RULES[op.name](body, op, static))
+    if op.name in CLAUSES and CLAUSES[op.name][1] in names:
+        suspect(_overwritten(body, op, CLAUSES[op.name][0]))
     if "offset" in op.operand_roles:
         for value in op.segment("offset"):
             suspect(_far(body.scalar(value)))
@@ -160,6 +163,20 @@ def _overwriting(direction: str) -> Rule:
     return rule
 
 
+def _overwritten(body: Body, op: PTOOperation, direction: str) -> Value:
+    """Whether a copy looks at strides or a pad value, which on hardware a copy with clauses may have overwritten."""
+    first, second = (body.registers[register] for register in _loop_sizes(direction))
+    looks = (first != 1) | (second != 1)
+    return looks | (_operand(body, op, "data_select") != 0) if "data_select" in op.operand_roles else looks
+
+
+CLAUSES = {
+    "pto.copy_gm_to_ubuf": ("outtoub", "pto.mte_gm_ub"),
+    "pto.copy_ubuf_to_gm": ("ubtoout", "pto.mte_ub_gm"),
+}
+"""Copies that look at registers: their direction, and the copies with clauses of the same one."""
+
+
 def left_set(core: Core) -> Value:
     """Whether loop sizes are not what they were at the start of the block."""
     registers = [register for direction in DIRECTIONS for register in _loop_sizes(direction)]
@@ -180,6 +197,7 @@ RULES: Mapping[str, Rule] = {
     "pto.copy_ubuf_to_gm": _relying("ubtoout"),
     "pto.mte_gm_ub": _overwriting("outtoub"),
     "pto.mte_ub_gm": _overwriting("ubtoout"),
+    "pto.mte_gm_l1": _overwriting("outtol1"),
     **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
     **{
         f"arith.{name}": _division

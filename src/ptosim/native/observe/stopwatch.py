@@ -8,30 +8,39 @@ touched before costs as much as writing to it. What prices are is said by whoeve
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
+from ptosim.diagnostics import error
 from ptosim.machine import moments
 from ptosim.machine.entry import Key
 from ptosim.machine.moments import Figure, Part
 from ptosim.machine.observer import Observer
 from ptosim.machine.sync import CORE_WORDS
 from ptosim.native.context import WORD_BYTES, Status
-from ptosim.native.cores import Cluster
+from ptosim.native.cores import Cluster, Invocation
 from ptosim.native.observe.routines import SYMBOLS, Routine
 from ptosim.native.resident import resident
 
 _Price = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
 
-CHUNKS = {Part.ROWS: 1 << 16, Part.POOL: 1 << 18, Part.SIGNALS: 1 << 16, Part.TOUCHES: 1 << 17, Part.CORES: 1 << 12}
+CHUNKS = {Part.ROWS: 1 << 16, Part.POOL: 1 << 18, Part.SIGNALS: 1 << 16, Part.CORES: 1 << 12}
 """Records of a chunk."""
+MOST_RECORDS = 1 << 25
+"""Of one part of a log: 1 GB of rows."""
 FIRST_PRICES = 1 << 10
 _ALL = (1 << 64) - 1
 
 Words = ctypes.Array[ctypes.c_int64]
-Price = Callable[[int, Sequence[int], int], tuple[int, int]]
-"""Of a work, its path and the address of its words: the cycles, and a number for what else there is to say."""
+Touches = tuple[tuple[int, int], ...]
+"""What an entry has touched, as in a page."""
+Price = Callable[[int, Sequence[int], int, Touches], tuple[int, int]]
+"""Of a work, its path, the address of its words and what it has touched: the cycles, and a number for what else there
+is to say."""
+MOST_VARIANTS = 1 << 10
+"""Of what one work touches; if it goes on like that, the rest counts as one of them."""
 
 
 def _memory(words: int) -> Words:
@@ -45,6 +54,8 @@ class Supplies:
         self.lock = Lock()
         self._price = price
         self._works = works  # by operation
+        self._apart = (ctypes.c_int64 * max(1, len(works)))(*[-1] * len(works))
+        self._variants: Counter[int] = Counter()
         self._keys: dict[tuple[Key, int], int] = {}
         self._chunks: dict[Part, list[Words]] = {part: [] for part in Part}
         self._paths: list[Words] = []
@@ -77,19 +88,27 @@ class Supplies:
         """The address of the prices, and how many there is room for."""
         return ctypes.addressof(self._tables[-1]), len(self._tables[-1]) // moments.PRICE_WORDS
 
-    def enter(self, key: int, work: int, path: Sequence[int], words: int) -> int:
+    @property
+    def apart(self) -> int:
+        """The address of a word for each work: whether what it touches is told apart."""
+        return ctypes.addressof(self._apart)
+
+    def enter(self, key: int, work: int, path: Sequence[int], words: int, touches: Touches) -> int:
         """Find a price out and put it into the table; the address of its place."""
         with self.lock:
-            self._prices[key] = price = self._price(work, path, words)
+            self._variants[work] += 1
+            if self._variants[work] > MOST_VARIANTS:
+                self._apart[work] = 0
+            self._prices[key] = price = self._price(work, path, words, touches)
             _, size = self.table
             if 2 * len(self._prices) > size:
                 self._new_table(2 * size)
             return self._place(key, price)
 
-    def find(self, operation: int, path: Sequence[int], words: int) -> tuple[int, int]:
+    def find(self, operation: int, path: Sequence[int], words: int, touches: Touches) -> tuple[int, int]:
         """The price of an entry of an operation that the machine has run."""
         with self.lock:
-            return self._price(self._works[operation], path, words)
+            return self._price(self._works[operation], path, words, touches)
 
     def key(self, key: Key, hop: int) -> int:
         """A number for a signal that is no sync word of a core, behind those that are."""
@@ -148,25 +167,26 @@ class Sheet:
 
     def _asked_price(self, page: int, work: int, key: int, words: int) -> int:
         try:
-            place = self.supplies.enter(key, work, self._path(page), words)
+            held = (ctypes.c_int64 * moments.PAGE_WORDS).from_address(page)
+            place = self.supplies.enter(key, work, _path(held), words, _touches(held))
             self._take_prices()
         except BaseException as problem:
             self.problem = problem
             return 0
         return place
 
-    def _path(self, page: int) -> Sequence[int]:
-        held = (ctypes.c_int64 * moments.PAGE_WORDS).from_address(page)
-        return (ctypes.c_int64 * held[moments.PATH_LENGTH]).from_address(held[moments.PATH])[:]
-
     def _take_prices(self) -> None:
         self.header[moments.PRICES], size = self.supplies.table
         self.header[moments.PRICES_MASK] = size - 1
+        self.header[moments.APART] = self.supplies.apart
 
     # --- records ------------------------------------------------------------------------------------------------------
 
     def _extend(self, part: Part) -> None:
         header, words = self.header, 3 * part
+        if header[words + moments.NEXT] >= MOST_RECORDS:
+            message = f"a profile keeps at most {MOST_RECORDS:,} entries and waits of one thread"
+            raise error("limit", message, hint="time fewer blocks, or smaller arguments")
         if self.chunks[part]:
             self.ends[part].append(header[words + moments.NEXT])
         self.chunks[part].append(self.supplies.chunk(part))
@@ -208,15 +228,14 @@ class Sheet:
         """The cycles of an entry that has just run on a core, and the number of its cost."""
         page = self._pages[role]
         held = (ctypes.c_int64 * len(words))(*words)
-        path = self._path(ctypes.addressof(page))
+        path = _path(page)
         page[moments.PATH_HASH] = page[moments.PATH_LENGTH] = 0
-        return self.supplies.find(operation, path, ctypes.addressof(held))
+        return self.supplies.find(operation, path, ctypes.addressof(held), _touches(page))
 
-    def touched(self, role: str) -> Sequence[tuple[int, int]]:
-        """What it has touched, as in the log."""
-        page = self._pages[role]
-        held = (ctypes.c_int64 * (2 * page[moments.TOUCHES])).from_address(page[moments.TOUCHED])
-        return list(zip(held[::2], held[1::2], strict=True))
+    @property
+    def rows(self) -> int:
+        """How many have been written."""
+        return self.header[3 * Part.ROWS + moments.NEXT]
 
     def key(self, key: Key, hop: int) -> int:
         """A number for a signal that is no sync word of a core."""
@@ -227,7 +246,7 @@ class Sheet:
 
     # --- pages --------------------------------------------------------------------------------------------------------
 
-    def attach(self, cluster: Cluster, figures: Sequence[int]) -> None:
+    def attach(self, cluster: Cluster, invocation: Invocation, figures: Sequence[int]) -> None:
         """Prepare the pages of all cores for this log."""
         code = resident()
         for place, core in enumerate(cluster.cores.values()):
@@ -237,6 +256,7 @@ class Sheet:
                 page[figure] = figures[figure]
             self._paths.append(self.supplies.path())
             page[moments.PLACE] = place
+            page[moments.READABLE], page[moments.WRITABLE] = invocation.readable, invocation.writable
             page[moments.LOG] = ctypes.addressof(self.header)
             page[moments.PATH] = ctypes.addressof(self._paths[-1])
             page[moments.TOUCHED] = page[moments.PATH] + moments.PATH_ITEMS * WORD_BYTES
@@ -244,6 +264,15 @@ class Sheet:
                 page[moments.ROUTINES + routine] = code.address(symbol)
             page[moments.ROUTINES + Routine.PRICE] = ctypes.cast(self._price, ctypes.c_void_p).value or 0
             page[moments.ROUTINES + Routine.ROOM] = ctypes.cast(self._room, ctypes.c_void_p).value or 0
+
+
+def _path(page: Words) -> Sequence[int]:
+    return (ctypes.c_int64 * page[moments.PATH_LENGTH]).from_address(page[moments.PATH])[:]
+
+
+def _touches(page: Words) -> Touches:
+    held = (ctypes.c_int64 * (2 * page[moments.TOUCHES])).from_address(page[moments.TOUCHED])
+    return tuple(zip(held[::2], held[1::2], strict=True))
 
 
 def _signed(word: int) -> int:
@@ -259,12 +288,12 @@ class Stopwatch:
         self.follow = follow
         self.sheets: list[Sheet] = []
 
-    def attach(self, cluster: Cluster) -> Observer:
+    def attach(self, cluster: Cluster, invocation: Invocation) -> Observer:
         """A cluster takes part in the launch."""
         with self.supplies.lock:
             sheet = Sheet(self.supplies)
         self.sheets.append(sheet)
-        sheet.attach(cluster, self.figures)
+        sheet.attach(cluster, invocation, self.figures)
         return self.follow(sheet)
 
     @property

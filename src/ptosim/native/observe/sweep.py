@@ -49,6 +49,22 @@ class Sifted:
         self.blocks = {*failed, *suspicious_blocks(records)}
         """Those that have to be judged. One that has failed may not have told of all its accesses to GM."""
 
+    def leaves_unwritten(self, sizes: Sequence[int]) -> bool:
+        """Whether bytes of a buffer that is written anywhere may be left out."""
+        writes = self._records[(self._records[:, KIND] & 1) == 1]
+        buffers = writes[:, START] >> OFFSET_BITS
+        for buffer in set(buffers.tolist()):
+            records = writes[buffers == buffer]
+            if int(records[:, COUNT].sum()) > MOST_ROWS:
+                return True
+            pieces = _rows(records)
+            order = np.argsort(pieces.low, kind="stable")
+            low, reached = pieces.low[order], np.maximum.accumulate(pieces.high[order])
+            base = int(buffer) << OFFSET_BITS
+            if low[0] > base or reached[-1] < base + sizes[int(buffer) - 1] or (low[1:] > reached[:-1]).any():
+                return True
+        return False
+
     def meeting(self, judged: Collection[int], meets: Meets) -> set[int]:
         """The blocks that have not been judged and whose accesses meet those of blocks that have."""
         others = self._records[~np.isin(self._records[:, BLOCK], list(judged))]

@@ -51,6 +51,8 @@ class Instruction:
     static: Static
     loaded: list[Value] = field(default_factory=list[Value])
     """Per access, the words that are not defined or racy."""
+    covered: tuple[Value, Value] | None = None
+    """Of a store of blocks: the words of its register that are stored in part, and those that are wholly."""
     stored: Value | None = None
     """The doubtful words of what it stores, in the order of memory; None where it is clean for certain."""
 
@@ -86,6 +88,14 @@ def choosing(body: Body, doubts: Doubts, instruction: Instruction) -> Value | No
         if taint is not None:
             return _gated(body, instruction, taint, element_of(value.type).bytes)
     return None
+
+
+def covered_words(body: Body, instruction: Instruction) -> tuple[Value, Value] | None:
+    """Which words a store of blocks takes from its register; of others the access says it."""
+    mask = _mask(body, instruction.op)
+    if mask is None or not isinstance(instruction.op, IN_PLACE):
+        return None
+    return words.of_mask(body.f, mask, instruction.static.elements["value"].bytes)
 
 
 def about_to_store(f: Function, doubts: Doubts, instruction: Instruction) -> Value | None:
@@ -165,7 +175,7 @@ def _mask(body: Body, op: Operation) -> Mask | None:
 def _gated(body: Body, instruction: Instruction, taint: Value, width: int) -> Value:
     """The words that a mask lets through, where it has as many lanes as the register."""
     mask = _mask(body, instruction.op)
-    if mask is None or instruction.static.mask_strides.get("mask", 0) != min(width, 4):
+    if mask is None or width > words.WORD or instruction.static.mask_strides.get("mask", 0) != width:
         return taint
     return taint & words.of_mask(body.f, mask, width)[0]
 

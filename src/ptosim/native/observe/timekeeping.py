@@ -19,8 +19,8 @@ from ptosim.native.observe.routines import SYMBOLS, Routine
 
 WAYS = {
     Routine.WORK: (I64, I64, I64, PTR, I64),
-    Routine.SET: (I64, I64),
-    Routine.WAIT: (I64, I64),
+    Routine.HELD: (I64, I64, I64),
+    Routine.PASSED: (I64, I64, I64),
     Routine.GET: (I64, I64),
     Routine.BARRIER: (I64,),
     Routine.DRAIN: (I64,),
@@ -29,6 +29,10 @@ WAYS = {
     Routine.FENCE: (),
 }
 """What each takes after the context."""
+
+
+AHEAD = 512
+"""Bytes of the log that are asked for before they are written: kernels that stream leave nothing of it in the cache."""
 
 
 def page_of(f: Function) -> Value:
@@ -51,7 +55,8 @@ def called(f: Function, routine: Routine, *arguments: Value) -> Value:
 def count(f: Function, operations: int) -> None:
     """The scalar unit has done so much by itself."""
     page = page_of(f)
-    _keep(page, moments.S, counted(_free(page, moments.S), operations, _figure(page, Figure.SCALAR)))
+    moment = counted(_free(page, moments.S), operations, _figure(page, Figure.SCALAR))
+    _store(page, moments.FREE + 2 * moments.S, moment[0])
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
@@ -93,8 +98,8 @@ def _token(page: Value, word: Value) -> Value:
     return _word(page, word * moments.TOKEN_WORDS + moments.TOKENS)
 
 
-def _log(page: Value) -> Value:
-    return _word(page, moments.LOG).load(PTR, WORD_BYTES)
+def _log(f: Function, page: Value) -> Value:
+    return f.once("log", lambda: _word(page, moments.LOG).load(PTR, WORD_BYTES))
 
 
 # --- the log --------------------------------------------------------------------------------------------------------
@@ -119,7 +124,7 @@ def _written(f: Function, page: Value, part: Part, words: Sequence[Value]) -> Va
 
 def _new(f: Function, page: Value, part: Part, count: Value | int) -> tuple[Value, Value]:
     """The number and the place of so many new records of a part."""
-    log, words = _log(page), 3 * part
+    log, words = _log(f, page), 3 * part
 
     def ask() -> None:
         address = _word(page, moments.ROUTINES + Routine.ROOM).load(PTR, WORD_BYTES)
@@ -128,8 +133,9 @@ def _new(f: Function, page: Value, part: Part, count: Value | int) -> tuple[Valu
     _when(f, _load(log, words + moments.NEXT) + count > _load(log, words + moments.END), ask)
     number = _load(log, words + moments.NEXT)
     _store(log, words + moments.NEXT, number + count)
-    base = _word(log, words + moments.BASE).load(PTR, WORD_BYTES)
-    return number, base.at(number * (moments.WIDTHS[part] * WORD_BYTES))
+    place = _word(log, words + moments.BASE).load(PTR, WORD_BYTES).at(number * (moments.WIDTHS[part] * WORD_BYTES))
+    place.at(AHEAD).prefetch(first=True, write=True)
+    return number, place
 
 
 def _named(page: Value, head: Value) -> Value:
@@ -144,10 +150,11 @@ def _row(f: Function, page: Value, head: Value, detail: Value, span: tuple[Value
 
 
 def _signal(f: Function, page: Value, word: Value, head: Value, over: Value) -> None:
-    """Write a signal: the time of its set, when the wait for it was over, and both heads."""
+    """Write a signal: the time of its set, when the wait for it was over, both heads, the word, and the next row."""
     token = _token(page, word)
+    row = _load(_log(f, page), 3 * Part.ROWS + moments.NEXT) << moments.DETAIL_SHIFT
     waiting = _named(page, head) | (word << moments.DETAIL_SHIFT)
-    _written(f, page, Part.SIGNALS, (_load(token, 0), over, _load(token, 2), waiting))
+    _written(f, page, Part.SIGNALS, (_load(token, 0), over, _load(token, 2) | row, waiting))
 
 
 def _pipe(head: Value) -> Value:
@@ -157,7 +164,7 @@ def _pipe(head: Value) -> Value:
 def _issued(page: Value) -> Moment:
     """The scalar unit has issued one thing more."""
     moment = counted(_free(page, moments.S), 1, _figure(page, Figure.SCALAR))
-    _keep(page, moments.S, moment)
+    _store(page, moments.FREE + 2 * moments.S, moment[0])
     return moment
 
 
@@ -176,8 +183,6 @@ def _work(f: Function, head: Value, key: Value, work: Value, words: Value, numbe
     _keep(page, pipe, (end, row))
     _add(page, moments.BUSY, pipe, cycles)
     _when(f, number > 0, lambda: _remember(f, page, words, number))
-    touches = _load(page, moments.TOUCHES)
-    _when(f, touches > 0, lambda: _touch(f, page, row, touches))
 
 
 LINK_PIPE, LINK_ISSUE, LINK_SIGNAL, LINK_DRAIN = range(4)
@@ -195,25 +200,12 @@ def _remember(f: Function, page: Value, words: Value, number: Value) -> None:
     f.for_loop(number.like(0), number, 1, (), copy, polls=False)  # a few: not worth a call
 
 
-def _touch(f: Function, page: Value, row: Value, number: Value) -> None:
-    """Keep what a row has touched."""
-    held = _word(page, moments.TOUCHED).load(PTR, WORD_BYTES)
-    _, place = _new(f, page, Part.TOUCHES, number)
-    tag = row << moments.HIGH_BITS
-
-    def copy(index: Value, _: list[Value]) -> Sequence[Value]:
-        word = index << 1
-        _store(place, word, _load(held, word))
-        _store(place, word + 1, _load(held, word + 1) | tag)
-        return ()
-
-    f.for_loop(number.like(0), number, 1, (), copy, polls=False)
-
-
 def _price(f: Function, page: Value, work: Value, key: Value, words: Value) -> Value:
-    """The address of a price, found by what it depends on, the path of the entry included."""
-    log = _log(page)
-    full = price_key(key + _load(page, moments.PATH_HASH), work)
+    """The address of a price, found by what it depends on, the path of the entry included, and by what it touches."""
+    log = _log(f, page)
+    apart = _load(_word(log, moments.APART).load(PTR, WORD_BYTES), work)
+    touched = _load(page, moments.TOUCH_HASH) & apart
+    full = price_key(key + _load(page, moments.PATH_HASH) + touched, work)
     table, mask = _word(log, moments.PRICES).load(PTR, WORD_BYTES), _load(log, moments.PRICES_MASK)
 
     def slot(number: Value) -> Value:
@@ -249,24 +241,44 @@ def _asked(f: Function, page: Value, work: Value, full: Value, words: Value) -> 
     return f.emit(PTR, f"inttoptr {price} to ptr")
 
 
-def _set(f: Function, head: Value, word: Value) -> None:
-    """A set or release: what it tells is kept for whoever waits."""
+def set_signal(f: Function, head: int, word: Value) -> None:
+    """In place: a set or release keeps what it tells for whoever waits."""
     page = page_of(f)
-    (time, row), _ = ready(_free(page, _pipe(head)), _issued(page))
+    moment, _ = ready(_free(page, _slot(head)), _issued(page))
     token = _token(page, word)
-    for number, content in enumerate((time, row, _named(page, head))):
+    for number, content in enumerate((*moment, _named(page, f.constant(I64, head)))):
         _store(token, number, content)
 
 
-def _wait(f: Function, head: Value, word: Value) -> None:
-    """A wait for a flag of this core, which has been set."""
-    page, pipe = page_of(f), _pipe(head)
-    (since, _), _ = ready(_free(page, pipe), _issued(page))
+def wait_for_signal(f: Function, head: int, word: Value) -> None:
+    """In place: a wait for a flag of this core, which has been set."""
+    page = page_of(f)
+    (since, _), _ = ready(_free(page, _slot(head)), _issued(page))
+    token = _token(page, word)
+    held = is_held(since, seen((_load(token, 0), _load(token, 1)), _figure(page, Figure.FLAG)))
+    arguments = f.constant(I64, head), word, since
+    f.settle()
+    (status,) = f.choose(
+        held, lambda: [called(f, Routine.HELD, *arguments)], lambda: [called(f, Routine.PASSED, *arguments)]
+    )
+    f.leave_with(status)
+
+
+def _slot(head: int) -> int:
+    return head >> moments.PIPE_SHIFT
+
+
+def _held(f: Function, head: Value, word: Value, since: Value) -> None:
+    """A wait that was reached before it was satisfied."""
+    page = page_of(f)
     token = _token(page, word)
     arrival = seen((_load(token, 0), _load(token, 1)), _figure(page, Figure.FLAG))
-    held = is_held(since, arrival)
-    _when(f, held, lambda: _hold(f, page, head, word, token, since, arrival))
-    _signal(f, page, word, head, held.select(arrival[0], since))
+    _hold(f, page, head, word, token, since, arrival)
+
+
+def _passed(f: Function, head: Value, word: Value, since: Value) -> None:
+    """A wait that had nothing to wait for."""
+    _signal(f, page_of(f), word, head, since)
 
 
 def _hold(f: Function, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment) -> None:
@@ -298,7 +310,9 @@ def _get(f: Function, head: Value, buffer: Value) -> None:
         later = told & is_held(over[0], arrival)
         over = later.select(arrival[0], over[0]), later.select(arrival[1], over[1])
         latest = later.select(word, latest)
-    _when(f, over[0] > since, lambda: _hold(f, page, head, latest, _token(page, latest), since, over))
+    _when(
+        f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, latest, _token(page, latest), since, over)
+    )
     for told, word in released:
         _when(f, told, lambda word=word: _signal(f, page, word, head, over[0]))
 
@@ -312,7 +326,7 @@ def _barrier(f: Function, head: Value) -> None:
     page, pipe = page_of(f), _pipe(head)
     reached, _ = ready(_free(page, pipe), _issued(page))
     _keep(page, pipe, seen(reached, _figure(page, Figure.BARRIER)))
-    _store(_log(page), moments.BARRIERS, pipe.like(1))
+    _store(_log(f, page), moments.BARRIERS, pipe.like(1))
 
 
 def _drain(f: Function, head: Value) -> None:
@@ -321,7 +335,7 @@ def _drain(f: Function, head: Value) -> None:
     unit = _issued(page)
     final = last(_free(page, slot) for slot in range(1, PIPES))
     held = is_held(unit[0], final)
-    _store(_log(page), moments.BARRIERS, unit[0].like(1))
+    _store(_log(f, page), moments.BARRIERS, unit[0].like(1))
 
     def hold() -> Sequence[Value]:
         kind = head | (moments.WAIT_BIT | LINK_DRAIN << moments.LINK_SHIFT)
@@ -350,7 +364,7 @@ def _begin(f: Function) -> None:
     _store(page, moments.PATH_HASH, f.constant(I64, 0))
     _store(page, moments.PATH_LENGTH, f.constant(I64, 0))
     for part in range(Part.CORES):
-        _store(page, moments.FIRST + part, _load(_log(page), 3 * part + moments.NEXT))
+        _store(page, moments.FIRST + part, _load(_log(f, page), 3 * part + moments.NEXT))
 
 
 def _end(f: Function) -> None:
@@ -376,8 +390,8 @@ def _end(f: Function) -> None:
 
 _FILL: dict[Routine, Callable[..., None]] = {
     Routine.WORK: _work,
-    Routine.SET: _set,
-    Routine.WAIT: _wait,
+    Routine.HELD: _held,
+    Routine.PASSED: _passed,
     Routine.GET: _get,
     Routine.BARRIER: _barrier,
     Routine.DRAIN: _drain,

@@ -17,6 +17,7 @@ from xdsl.ir import Operation
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Pipe, Space
 from ptosim.language.control import steps
+from ptosim.language.function import Call
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import is_scope
 from ptosim.language.sim import SimPrintTile
@@ -25,12 +26,13 @@ from ptosim.language.sync_token import SimTSync
 from ptosim.language.system import Print
 from ptosim.language.types import PtrType
 from ptosim.machine import moments
+from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import DONE, PIPES, SLOT
 from ptosim.native.context import WORD_BYTES
 from ptosim.native.ir import I64, PTR, Value
 from ptosim.native.issue import to_word
 from ptosim.native.observe.hooks import Number, Observer
-from ptosim.native.observe.timekeeping import Routine, call, called, count, page_of
+from ptosim.native.observe.timekeeping import Routine, call, called, count, page_of, set_signal, wait_for_signal
 from ptosim.native.observe.touches import Touches
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ UNCOVERED: dict[type[Operation], str] = {
 
 _TWICE = "sets a flag that is still set"
 _MODE = "releases a buffer for several pipes"
+_STRAY = "a pointer has left the argument that it comes from"
+_BUFFER_BITS = 63
+"""The last bit of those that say which buffers may be accessed stands for all further ones."""
 _LONG = "a vector scope takes a path of more than {} steps"
 
 
@@ -90,6 +95,8 @@ class Timing(Observer):
         self.works: list[TimedWork] = []
         self._uncounted = 0
         self._touches = Touches()
+        self._paths: dict[Function, tuple[Value, Value]] = {}
+        """Of a scope that calls no function: its path so far, length and hash, which stay in registers."""
 
     def program_begins(self, core: Core) -> None:
         call(core.f, Routine.BEGIN)
@@ -142,29 +149,37 @@ class Timing(Observer):
         if kept is not None:
             turns = kept.at(WORD_BYTES).load(I64, WORD_BYTES)
             kept.load(PTR, WORD_BYTES).store(turns, WORD_BYTES)
-            _mix(body.f, turns)
+            self._mix(body.f, turns)
 
     def _note(self, core: Core, item: Value) -> None:
         self._place(core).store(item, WORD_BYTES)
-        _mix(core.f, item)
+        self._mix(core.f, item)
+
+    def _mix(self, f: Function, item: Value) -> None:
+        _, hash = self._paths.get(f) or _of_path(f)
+        hash.store(_mixed(hash.load(I64, WORD_BYTES), item), WORD_BYTES)
 
     def _place(self, core: Core) -> Value:
         """Where the next item of the path goes."""
-        page = page_of(core.f)
-        length = page.at(moments.PATH_LENGTH * WORD_BYTES)
+        length, _ = self._paths.get(core.f) or _of_path(core.f)
         number = length.load(I64, WORD_BYTES)
         core.fail(number >= moments.PATH_ITEMS, "unsupported", _LONG.format(moments.PATH_ITEMS))
         length.store(number + 1, WORD_BYTES)
-        items = page.at(moments.PATH * WORD_BYTES).load(PTR, WORD_BYTES)
+        items = page_of(core.f).at(moments.PATH * WORD_BYTES).load(PTR, WORD_BYTES)
         return items.at((number & (moments.PATH_ITEMS - 1)) * WORD_BYTES)
 
     # --- what entries touch -------------------------------------------------------------------------------------------
 
     def entry_begins(self, core: Core, op: Operation) -> None:
         self._touches.begin(core, op)
+        if is_scope(op) and not any(isinstance(inner, Call) for inner in op.walk()):
+            self._paths[core.f] = core.f.set_slot(I64, 0), core.f.set_slot(I64, 0)
 
     def entry_ends(self, core: Core, op: Operation) -> None:
         self._touches.end(core, op)
+        if (kept := self._paths.pop(core.f, None)) is not None:
+            for place, slot in zip(_of_path(core.f), kept, strict=True):
+                place.store(slot.load(I64, WORD_BYTES), WORD_BYTES)
 
     def instruction_begins(self, body: Body, op: Operation) -> None:
         self._touches.in_scope = body.in_scope
@@ -190,6 +205,13 @@ class Timing(Observer):
     def stretched(self, core: Core, verb: str, space: Space, address: Value, extent: Value, at: str | None) -> None:
         if space is Space.UB:
             self._touches.stretch(core, verb, address, extent, at)
+
+    def in_global(self, core: Core, verb: str, pointer: Value) -> None:
+        """Buffers that are only read are the caller's, and those only written hold nothing: that must stay so."""
+        allowed = page_of(core.f).at((moments.WRITABLE if verb == "writes" else moments.READABLE) * WORD_BYTES)
+        number = pointer.lshr(OFFSET_BITS)
+        last = number.compare("ult", _BUFFER_BITS).select(number, _BUFFER_BITS)
+        core.fail((allowed.load(I64, WORD_BYTES).lshr(last) & 1) == 0, "unsupported", _STRAY)
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
@@ -221,7 +243,9 @@ class Timing(Observer):
         core, (source, destination) = step.core, step.pipes
         if step.step > 0:
             core.fail(word.load(I64, WORD_BYTES) != 0, "unsupported", _TWICE)
-        _event(core, *((Routine.SET, source) if step.step > 0 else (Routine.WAIT, destination)), number)
+            set_signal(core.f, _head(core, source), _value(core.f, number))
+        else:
+            wait_for_signal(core.f, _head(core, destination), _value(core.f, number))
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         """A get in another mode than 0 waits for nothing."""
@@ -235,7 +259,7 @@ class Timing(Observer):
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         f = core.f
         core.fail(mode != 0 if isinstance(mode, Value) else f.constant(I64, mode) != 0, "unsupported", _MODE)
-        _event(core, Routine.SET, pipe, buffer * PIPES + (DONE + SLOT[pipe]))
+        set_signal(f, _head(core, pipe), _value(f, buffer * PIPES + (DONE + SLOT[pipe])))
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
         if pipe is Pipe.S:
@@ -249,8 +273,15 @@ class Timing(Observer):
 
 def _event(core: Core, routine: Routine, pipe: Pipe, *numbers: Number) -> None:
     f = core.f
-    head = f.constant(I64, moments.head(core.origin.number, SLOT.get(pipe, 0)))
-    call(f, routine, head, *(number if isinstance(number, Value) else f.constant(I64, number) for number in numbers))
+    call(f, routine, f.constant(I64, _head(core, pipe)), *(_value(f, number) for number in numbers))
+
+
+def _head(core: Core, pipe: Pipe) -> int:
+    return moments.head(core.origin.number, SLOT.get(pipe, moments.S))
+
+
+def _value(f: Function, number: Number) -> Value:
+    return number if isinstance(number, Value) else f.constant(I64, number)
 
 
 def _key(f: Function, work: Work) -> Value:
@@ -269,6 +300,7 @@ def _mixed(hash: Value, item: Value) -> Value:
     return mixed ^ mixed.lshr(32)
 
 
-def _mix(f: Function, item: Value) -> None:
-    place = page_of(f).at(moments.PATH_HASH * WORD_BYTES)
-    place.store(_mixed(place.load(I64, WORD_BYTES), item), WORD_BYTES)
+def _of_path(f: Function) -> tuple[Value, Value]:
+    """Where the page has the length of a path, and its hash."""
+    page = page_of(f)
+    return page.at(moments.PATH_LENGTH * WORD_BYTES), page.at(moments.PATH_HASH * WORD_BYTES)

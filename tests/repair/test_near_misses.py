@@ -1,0 +1,94 @@
+"""Findings about events of tiles tell what comes near to the one that is missing, and their hints mend it."""
+
+import numpy as np
+import pytest
+
+import ptosim
+from repair.tile_kernel import PARTS, TILE, event
+from sanitize.repair import repaired
+
+HEAD = f"""module attributes {{pto.target_arch = "ARCH"}} {{
+  func.func @k(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %two = arith.constant 2.0 : f32
+    %xv = pto.make_tensor_view %x, shape = [%c16, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
+    %yv = pto.make_tensor_view %y, shape = [%c16, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x64xf32>
+    %a = pto.alloc_tile : {TILE}
+    %b = pto.alloc_tile : {TILE}
+    %xp = pto.partition_view %xv, offsets = [%c0, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x64xf32> -> {PARTS}
+    %yp = pto.partition_view %yv, offsets = [%c0, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x64xf32> -> {PARTS}
+"""
+TAIL = "    pto.barrier #pto.pipe<PIPE_ALL>\n    return\n  }\n}\n"
+LOAD = f"    pto.tload ins(%xp : {PARTS}) outs(%a : {TILE})\n"
+TWICE = f"    pto.tmuls ins(%a, %two : {TILE}, f32) outs(%b : {TILE})\n"
+STORE = f"    pto.tstore ins(%b : {TILE}) outs(%yp : {PARTS})\n"
+
+
+def put(source: str, destination: str, number: int = 0) -> str:
+    return f"    {event('record_event', source, destination, number)}\n"
+
+
+def take(source: str, destination: str, number: int = 0) -> str:
+    return f"    {event('wait_event', source, destination, number)}\n"
+
+
+STORED = put("TVEC", "TSTORE_VEC") + take("TVEC", "TSTORE_VEC") + STORE
+
+
+def kernel(body: str, arch: str = "a5") -> str:
+    return HEAD.replace("ARCH", arch) + body + TAIL
+
+
+def check(source: str) -> tuple[ptosim.Finding, ...]:
+    x = np.arange(1024, dtype=np.float32)
+    return ptosim.check(ptosim.load(source).kernel(), x, np.zeros_like(x)).findings
+
+
+@pytest.mark.parametrize(
+    ("between", "kind", "note"),
+    [
+        (
+            put("TLOAD", "TSTORE_VEC") + take("TLOAD", "TSTORE_VEC"),
+            "race",
+            "the wait in line 16 holds MTE3, the access is on V",
+        ),
+        (
+            put("TLOAD", "TVEC", 1) + take("TLOAD", "TVEC"),
+            "unmatched-wait",
+            "line 15 sets MTE2 -> V id 1, which nothing waits for",
+        ),
+        (
+            put("TVEC", "TLOAD") + take("TLOAD", "TVEC"),
+            "unmatched-wait",
+            "line 15 sets a flag the other way round, V -> MTE2",
+        ),
+    ],
+)
+def test_what_comes_near_is_told(between: str, kind: str, note: str) -> None:
+    source = kernel(LOAD + between + TWICE + STORED)
+    finding = check(source)[0]
+    assert finding.kind == kind
+    assert finding.notes[-1] == note
+    assert finding.hint is not None
+    assert check(repaired(source, finding.hint)) == ()
+
+
+def test_a_wait_that_holds_the_right_pipe_is_no_near_miss() -> None:
+    """Another wait for the same copies holds MTE3, but the one that matters is there, and too early."""
+    waits = put("TLOAD", "TVEC") + take("TLOAD", "TVEC") + put("TLOAD", "TSTORE_VEC") + take("TLOAD", "TSTORE_VEC")
+    (finding,) = check(kernel(waits + LOAD + TWICE + STORED))
+    assert finding.kind == "race"
+    assert not any("holds MTE3" in note for note in finding.notes)
+
+
+@pytest.mark.parametrize(("arch", "hint"), [("a5", "no event is needed"), ("a3", "entries of one pipe are ordered by")])
+def test_an_event_from_a_pipe_to_itself_is_none(arch: str, hint: str) -> None:
+    with pytest.raises(ptosim.PTOError) as problem:
+        ptosim.load(kernel(LOAD + put("TVEC", "TVEC") + TWICE + STORED, arch))
+    (finding,) = problem.value.diagnostics
+    assert (finding.kind, finding.message) == ("invalid", "pto.record_event joins PIPE_V with itself")
+    assert finding.hint is not None
+    assert finding.hint.startswith(hint)
