@@ -147,6 +147,17 @@ cf.br ^outer(%next, %s : i32, i32)
             "a block of this function is reached by other ways than those of ifs and loops",
             2,
         ),
+        (
+            "".join(f"cf.br ^b{at}\n^b{at}:\n" for at in range(200)) + "return",
+            "unsupported",
+            "a function of more than 200 blocks",
+            2,
+        ),
+        ("cf.br ^a\n^a:\nscf.yield\n^b:\nreturn", "syntax", "another block of the function ends with scf.yield", 11),
+        (f"{CHOICE}scf.if %t {{\n^a:\ncf.br ^a\n}}\nreturn", "syntax", "a region of scf.if has exactly one block", 8),
+        (f"{CHOICE}scf.if %t {{\ncf.br ^a\n^a:\n}}\nreturn", "syntax", "a region of scf.if has exactly one block", 8),
+        ("cf.br ^a\n^a:\nreturn\n^a:\nreturn", "syntax", "^a is already defined", 10),
+        ("cf.br ^a\n^b:\nreturn\n^b:\nreturn", "syntax", "^b is already defined", 10),
         ("cf.br ^a(%n : i32)\n^a:\nreturn", "syntax", "the block that cf.br leads to takes ()", 7),
         ("^a:\nreturn", "syntax", "a block must end with a branch or with the end of the region", 6),
         ("cf.cond_br %n, ^a, ^a\n^a:\nreturn", "invalid", "%n has type i32, but is used as i1", 7),
@@ -178,3 +189,13 @@ def test_any_ways_between_blocks_are_read_or_refused(seed: int):
         kinds = {"unsupported"}
         assert printed(read(once)) == once
     assert kinds == {"unsupported"}, body
+
+
+@pytest.mark.parametrize("more", ["", '^other:\n"func.return"() : () -> ()\n'])
+def test_nothing_branches_to_the_first_block(more: str):
+    """Only the generic form has a name for it."""
+    blocks = f'^first:\n"cf.br"() [^first] : () -> ()\n{more}'
+    head = '"func.func"() <{function_type = () -> (), sym_name = "k"}>'
+    with pytest.raises(PTOError) as raised:
+        read(f"module {{\n{head} ({{\n{blocks}}}) : () -> ()\n}}\n")
+    assert raised.value.diagnostics[0].message == "nothing branches to the first block of a function"

@@ -21,6 +21,8 @@ from ptosim.language.located import LocatedParser, Unsupported
 from ptosim.language.scalar import Constant, XOrI
 
 BRANCHES = (BranchOp, ConditionalBranchOp)
+MOST_BLOCKS = 200
+"""Of a function: the ways between more of them take long to follow."""
 
 Values = Sequence[SSAValue]
 Names = dict[SSAValue, SSAValue]
@@ -51,8 +53,12 @@ class _Blocks:
     written: set[Block] = field(default_factory=set[Block])
 
     def __post_init__(self) -> None:
+        if len(self.blocks) > MOST_BLOCKS:
+            raise Unsupported(self.parser.place_of(""), f"a function of more than {MOST_BLOCKS} blocks")
         self._end_once()
         self._visit(self.entry, ())
+        if self.entry in self.heads:
+            self.parser.raise_error("nothing branches to the first block of a function", self.parser.place_of(""))
 
     @property
     def entry(self) -> Block:
@@ -72,6 +78,9 @@ class _Blocks:
                 self.parser.raise_error("a block must end with a branch or with the end of the region", place)
         if len(ends) < 2:
             return
+        for end in ends:
+            if type(end) is not type(ends[0]):
+                self.parser.raise_error(f"another block of the function ends with {ends[0].name}", self._span(end))
         exit_ = Block(arg_types=[value.type for value in ends[0].operands])
         exit_.add_op(self._placed(type(ends[0]).make({"arguments": exit_.args}), ends[0]))
         self.blocks.append(exit_)

@@ -190,6 +190,10 @@ class LocatedParser(Parser):
             self.raise_error("expected '}': the text ends inside a region")
         if not self.at(MLIRTokenKind.CARET_IDENT):
             self.raise_error("expected an operation or '}'")
+        label = self._current_token.span
+        name = label.text[1:]
+        if name in self.blocks and name not in self.forward_block_references:
+            self.raise_error(f"^{name} is already defined", label.start, label.end)
         return super()._parse_block()
 
     def _parse_file_metadata_dictionary(self) -> NoReturn:

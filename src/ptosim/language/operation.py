@@ -445,9 +445,9 @@ class PTOOperation(Readable):
         for region in self.regions:
             if region.first_block is None:
                 region.add_block(Block())
-            if region.first_block is not region.last_block:
+            last = region.last_block.last_op if region.last_block is not None else None
+            if region.first_block is not region.last_block or (last is not None and last.successors):
                 parser.raise_error(f"a region of {self.name} has exactly one block", parser.place_of(""))
-            last = region.block.last_op
             if self.implicit_end is not None and (last is None or not last.has_trait(IsTerminator)):
                 end = self.implicit_end.make()
                 region.block.add_op(end)
