@@ -174,8 +174,8 @@ def test_a_mark_longer_than_the_excerpt_ends_with_it():
 
 def test_kinds_and_their_severities():
     warnings = {kind for kind, severity in SEVERITY.items() if severity == "warning"}
-    assert warnings == {"undrained", "double-set", "overlap", "lint"}
-    assert len(SEVERITY) == 23
+    assert warnings == {"undrained", "double-set", "overlap", "lint", "stale-signal", "signal-overrun", "stale-cache"}
+    assert len(SEVERITY) == 27
     with pytest.raises(ValueError, match="rase"):
         Diagnostic("rase", "error", "m")
 
@@ -186,7 +186,9 @@ def test_a_finding_is_a_diagnostic_and_knows_its_line():
     assert Diagnostic("trap", "error", "m").line is None
 
 
-KEYS = "kind severity message location label related notes hint core pipe bytes block loops count consequences"
+KEYS = (
+    "kind severity message location label related notes hint core pipe bytes block rank loops count consequences edits"
+)
 
 
 def test_json_is_plain_data_with_stable_keys():
@@ -219,9 +221,11 @@ def test_json_is_plain_data_with_stable_keys():
         "pipe": "MTE2",
         "bytes": [0, 32],
         "block": 0,
+        "rank": None,
         "loops": [1, 2],
         "count": 3,
         "consequences": [],
+        "edits": [],
     }
     assert list(Diagnostic("trap", "error", "m").to_json()) == KEYS.split()
 

@@ -40,6 +40,12 @@ def _ends(name: str, r: Random) -> dict[str, int]:
     return {"source": source, "dest": dest}
 
 
+def _transfer(name: str, r: Random) -> Case:
+    return Case(
+        name, {"src": GM_BASE, "dst": GM_BASE + 4096 + r.randrange(9), "bytes": r.randrange(200)}, {"dst": "f32"}
+    )
+
+
 def _loops(r: Random, count: int) -> dict[str, tuple[int, ...]]:
     return {
         "loop_counts": tuple(r.randrange(4) for _ in range(count)),
@@ -291,7 +297,8 @@ _STORE_WORDS = [word for word in STORE_MODES if not word.startswith(("MRG", "INT
 _SIZED_LOADS = [word for word in LOAD_MODES if not word.startswith("BRC_BLK")]
 
 DRAWN: dict[str, Draw] = {
-    **dict.fromkeys(("pto.mte_gm_ub", "pto.mte_ub_gm", "pto.mte_gm_l1"), _strided),
+    **dict.fromkeys(("pto.mte_gm_ub", "pto.mte_ub_gm", "pto.mte_gm_l1", "pto.sim.l1_gm"), _strided),
+    "pto.sim.transfer": _transfer,
     "pto.copy_gm_to_ubuf": _registered("outtoub"),
     "pto.copy_ubuf_to_gm": _registered("ubtoout"),
     "pto.copy_gm_to_cbuf": _registered("outtol1"),

@@ -183,7 +183,7 @@ def test_prefetches() -> None:
         (STORE.format("ND<16x64xf32, valid=?x?>", "PV<16x60xf32>"), "a5", Pipe.MTE3),
         (STORE.format("ACC<16x64xf32>", "PV<16x64xf32>"), "a5", Pipe.FIX),
         (STORE.format("ACC<16x64xf32>", "PV<16x64xbf16>"), "a2a3", Pipe.FIX),
-        (STORE.format("MAT<16x64xf16>", "PV<16x64xf16>"), "a2a3", Pipe.MTE3),
+        (STORE.format("MAT<16x64xf16>", "PV<16x64xf16>"), "a2a3", Pipe.FIX),  # a cube core has no MTE3
         (STORE.format("ACC<16x64xf32> fp %f : FP<1x64xi64>", "PV<16x64xui8>"), "a5", Pipe.FIX),
         (STORE.format("ACC<16x64xf32> fp %f : FP<1x64xf32>", "PV<16x64xi8>"), "a5", Pipe.FIX),
         (STORE.format("ACC<16x64xi32>, %q : i64", "PV<16x64xf16>"), "a5", Pipe.FIX),

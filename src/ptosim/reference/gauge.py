@@ -15,6 +15,7 @@ from ptosim.effects.names import CoreKind, Space
 from ptosim.language.load import VerifiedModule
 from ptosim.language.static import static_of
 from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.scheduler import Scheduler, Stop
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.core import Bytes, Combine, Config, Core, GlobalMemory
@@ -122,7 +123,7 @@ class Gauge:
     def _core(self, kind: CoreKind, registers: Mapping[str, int]) -> _EmptyCore:
         machine = Scheduler(self.target, Launch(_KINDS[kind], 1), lambda core: None).attend(0)
         roles: dict[str, Mapping[Space, Bytes]] = dict.fromkeys(("aic", "aiv0", "aiv1"), self._memories)
-        empty = GlobalMemory((), (), False)
+        empty = GlobalMemory(NO_REGIONS, {}, False)
         core = _EmptyCore(machine, roles, empty, 1, self.target.architecture, Stop())
         core.config = Config(_configuration(registers))
         core.ctrl = registers.get("CTRL", core.ctrl)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ptosim.diagnostics import Severity
+from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
 from ptosim.machine.tracking import diagnostic_at
 from ptosim.sanitize.conflict import Findings
 from ptosim.sanitize.notices import LINE
 
-LOAD, STORE = "pto.load_scalar", "pto.store_scalar"
+LOAD, STORE = LoadScalar.name, StoreScalar.name
 """The instructions that go through the cache; ld_dev and st_dev do not."""
 
 
