@@ -19,6 +19,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "ranks"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "worlds")
 FOUR_ONLY = {"root_collectives"}
 """Their groups are written out."""
+AGAIN = {"all_gather_async", "all_gather_ring"}
+"""Their words are 0 again at the end: they take no number of the run, and can be run twice as they are."""
 
 
 def script(name: str) -> ModuleType:
@@ -34,6 +36,11 @@ def script(name: str) -> ModuleType:
 
 def kernel(name: str, suffix: str = ".pto") -> ptosim.Kernel:
     return ptosim.load(EXAMPLES / f"{name}{suffix}").kernel()
+
+
+def checked(name: str, subject: ptosim.Kernel) -> ptosim.CheckReport:
+    report = script(name).launched(subject).world.check()
+    return script(name).launched(subject).world.check(repeat=2) if name in AGAIN and not report.findings else report
 
 
 def test_every_script_has_its_kernel_and_a_broken_twin() -> None:
@@ -61,7 +68,7 @@ def test_every_schedule_gives_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_checks_clean_and_its_twin_does_not(name: str) -> None:
-    report = script(name).launched(kernel(name)).world.check()
+    report = checked(name, kernel(name))
     assert not report.findings, report
     broken = script(name).launched(kernel(name, ".broken.pto")).world.check()
     assert not broken.ok
@@ -75,7 +82,9 @@ def test_what_the_page_shows_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # --- mutants ----------------------------------------------------------------------------------------------------------
 
-DROPPED = re.compile(r"^ *pto\.(comm\.tnotify|comm\.twait|fence\.barrier_all).*\n", re.MULTILINE)
+DROPPED = re.compile(
+    r"^ *(%\w+ = )?pto\.(comm\.tnotify|comm\.twait|comm\.wait_async_event|fence\.barrier_all).*\n", re.MULTILINE
+)
 CHANGED = (("wait_cmp ge", "wait_cmp gt"), ("wait_cmp ge", "wait_cmp le"), ("notify_op set", "notify_op atomic_add"))
 
 
@@ -89,6 +98,7 @@ def mutants(text: str) -> Iterator[tuple[str, str]]:
 
 
 HARMLESS = {
+    ("all_gather_async", "notify_op atomic_add for notify_op set"),
     ("all_gather_push", "notify_op atomic_add for notify_op set"),
     ("all_gather_pull", "notify_op atomic_add for notify_op set"),
     ("all_reduce", "notify_op atomic_add for notify_op set"),
@@ -108,7 +118,7 @@ def test_nothing_can_be_left_out(name: str) -> None:
     survivors: set[tuple[str, str]] = set()
     for said, changed in mutants(text):
         subject = ptosim.load(changed).kernel()
-        if not script(name).launched(subject).world.check().findings and not _differs(name, subject):
+        if not checked(name, subject).findings and not _differs(name, subject):
             survivors.add((name, said[:48]))
     assert survivors <= HARMLESS
 
