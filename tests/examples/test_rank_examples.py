@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples" / "ranks"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.py") if path.stem != "worlds")
 FOUR_ONLY = {"root_collectives"}
 """Their groups are written out."""
-AGAIN = {"all_gather_async", "all_gather_ring"}
+AGAIN = {"all_gather_async", "all_gather_ring", "all_reduce_ring"}
 """Their words are 0 again at the end: they take no number of the run, and can be run twice as they are."""
 
 
@@ -70,6 +70,8 @@ def test_every_schedule_gives_the_same(name: str) -> None:
 def test_it_checks_clean_and_its_twin_does_not(name: str) -> None:
     report = checked(name, kernel(name))
     assert not report.findings, report
+    for ranks in (1, 2) if name in AGAIN else ():
+        assert not script(name).launched(kernel(name), ranks).world.check(repeat=2).findings
     broken = script(name).launched(kernel(name, ".broken.pto")).world.check()
     assert not broken.ok
 
