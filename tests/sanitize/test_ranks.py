@@ -344,6 +344,17 @@ def test_a_line_that_was_read_before_is_stale_for_certain() -> None:
     assert ("stale-cache", "error") in kinds(found)
 
 
+def test_a_line_that_was_invalidated_behind_the_wait_may_be_read_until_the_next_wait() -> None:
+    w = scalars(True, True)
+    again = w.new("pto.addptr %words, " + w.constant(16) + " : <i32> -> <i32>", "p")
+    w.new(f"pto.load_scalar {again}[{w.constant(0)}] : !pto.ptr<i32> -> i32")
+    assert not checked(w)
+    word = w.view("%words", (1,), "i32")
+    w.wait(word, 0)
+    w.new(f"pto.load_scalar {again}[{w.constant(0)}] : !pto.ptr<i32> -> i32")
+    assert ("stale-cache", "error") in kinds(checked(w))
+
+
 # --- bounds -----------------------------------------------------------------------------------------------------------
 
 

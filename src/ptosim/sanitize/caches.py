@@ -25,7 +25,9 @@ class _Cache:
 
     waits: int = 0
     held: set[int] = field(default_factory=set[int])
-    """Lines that it has read and not invalidated."""
+    """Lines that it has read before the last wait and not invalidated."""
+    seen: set[int] = field(default_factory=set[int])
+    """Lines that it has read since then and not invalidated."""
     fresh: set[int] = field(default_factory=set[int])
     """Lines that were invalidated since the last wait; -1: all."""
     dirty: dict[int, Site] = field(default_factory=dict[int, Site])
@@ -48,17 +50,20 @@ class Caches:
         cache = self._cache(entry.core)
         cache.waits += 1
         cache.fresh = {address // LINE for address in entry.watched.words.addresses}
-        cache.held -= cache.fresh
+        cache.held = (cache.held | cache.seen) - cache.fresh
+        cache.seen.clear()
 
     def cleaned(self, core: Core, address: int | None) -> None:
         """One line, or all of them, is written back and invalidated."""
         cache = self._cache(core)
         if address is None:
             cache.held.clear()
+            cache.seen.clear()
             cache.dirty.clear()
             cache.fresh = {-1}
             return
         cache.held.discard(address // LINE)
+        cache.seen.discard(address // LINE)
         cache.dirty.pop(address // LINE, None)
         cache.fresh.add(address // LINE)
 
@@ -71,7 +76,7 @@ class Caches:
             was_held = line in cache.held
             if was_held or not {line, -1} & cache.fresh:
                 self._stale(entry, site, was_held)
-        cache.held.add(line)
+        cache.seen.add(line)
 
     def _stale(self, entry: Entry, site: Site, was_held: bool) -> None:
         severity: Severity = "error" if was_held else "warning"
