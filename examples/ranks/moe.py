@@ -8,7 +8,7 @@ import ptosim
 TOKENS, CHOICES, EXPERTS, WIDTH = 8, 2, 8, 256
 
 
-def launched(kernel: ptosim.Kernel, ranks: int = 4) -> Launched:
+def launched(kernel: ptosim.Kernel, ranks: int = 2) -> Launched:
     world, random = ptosim.World(ranks), np.random.default_rng(7)
     rows, done = (world.symmetric((EXPERTS, ranks, TOKENS, WIDTH), "f4") for _ in range(2))
     counts, words = world.symmetric((ranks, EXPERTS), "i4"), world.symmetric((2 * ranks, 16), "i4")

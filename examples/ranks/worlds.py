@@ -26,7 +26,8 @@ class Launched:
 
 
 def kernel_of(script: str, suffix: str = ".pto") -> ptosim.Kernel:
-    return ptosim.load(Path(script).with_suffix(suffix)).kernel()
+    """The kernel, or the first of those that run together."""
+    return next(iter(ptosim.load(Path(script).with_suffix(suffix)).kernels.values()))
 
 
 def show(script: str, launched: Callable[..., Launched]) -> None:
@@ -36,5 +37,5 @@ def show(script: str, launched: Callable[..., Launched]) -> None:
     print(shown.world.check())
     shown.world.run()
     shown.compare()
-    print(f"{kernel.name}: the result is NumPy's\n\nIts broken twin:")
+    print(f"{Path(script).stem}: the result is NumPy's\n\nIts broken twin:")
     print(launched(kernel_of(script, ".broken.pto")).world.check())
