@@ -210,8 +210,8 @@ UNCOVERED = set(
     mad_mx_acc mad_mx_bias mad_mx_bias_raw mad_mx_raw mad_raw mte_l0c_l1 mte_l0c_ub mte_l1_fb mte_l1_l0a_mx
     mte_l1_l0b_mx mte_l1_ub mte_ub_l1 print pstu raw_fill_l1 set_cross_block set_cross_core set_ffts set_intra_block
     sim.gather sim.gather_mte2 sim.l1_gm sim.print_tile sim.scale_words sim.scatter sim.scatter_mte3 sim.start_acc
-    sim.transfer sim.tsync sprsti sprsts sync.set sync.wait syncall uvld vbitsort vldas vldus vmrgsort4 vsld vsst vsta vstar
-    vstas vstu vstur vstus wait_cross_block wait_flag_dev wait_intra_block
+    sim.transfer sim.tsync sprsti sprsts sync.set sync.wait syncall uvld vbitsort vldas vldus vmrgsort4 vsld vsst vsta
+    vstar vstas vstu vstur vstus wait_cross_block wait_flag_dev wait_intra_block
     """.split()
 )
 """Instructions that send a kernel to the reference engine, however they are written. The list may only shrink."""
