@@ -34,7 +34,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item in kept]
 
 
-CASES = {"tiles": 2, "golden": 10, **dict.fromkeys(("examples", "native", "reference", "sanitize"), 16)}
+CASES = {"tiles": 1, "golden": 4, "native": 6, **dict.fromkeys(("examples", "reference", "sanitize"), 8)}
 """Of the folders whose functions have many cases: how many of each function a sample takes."""
 
 

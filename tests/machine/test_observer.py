@@ -7,6 +7,7 @@ import pytest
 
 from machine.stage import ALL, FIX, MTE1, MTE2, MTE3, Recorder, S, V, at, mixed, run
 from ptosim.diagnostics import PTOError
+from ptosim.machine.clock import ended_by
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.launch import KernelKind
@@ -130,15 +131,26 @@ def test_waits_between_cores_know_their_sets() -> None:
     assert [one.core.name for one in recorder.entry(12).consumed] == ["b0.aiv1"]
 
 
+def _meet(core: Core) -> None:
+    core.work(MTE3, at(1), lambda: None)
+    core.semaphore_set(at(2), MTE3, 0, Form.CROSS_BLOCK)
+    core.semaphore_wait(at(3), MTE3, 0, Form.CROSS_BLOCK)
+
+
 def test_a_meeting_is_released_by_the_sets_of_all() -> None:
+    recorder = Recorder(wants_clocks=False)
+    run(_meet, blocks=3, together=True, observer=recorder)
+    assert [one.core.block for one in recorder.entry(3).consumed] == [0, 1, 2]
+
+
+def test_with_clocks_one_set_tells_what_all_who_met_know() -> None:
     recorder = Recorder()
-
-    def program(core: Core) -> None:
-        core.semaphore_set(at(1), MTE3, 0, Form.CROSS_BLOCK)
-        core.semaphore_wait(at(2), MTE3, 0, Form.CROSS_BLOCK)
-
-    run(program, blocks=3, together=True, observer=recorder)
-    assert [one.core.block for one in recorder.entry(2).consumed] == [0, 1, 2]
+    run(_meet, blocks=3, together=True, observer=recorder)
+    (joint,) = recorder.entry(3).consumed
+    works = [entry for name, entry in recorder.events if name == "issue" and entry.line == 1]
+    assert [entry.core.block for entry in works] == [0, 1, 2]
+    assert joint.clock is not None
+    assert all(ended_by(entry, joint.clock) for entry in works)
 
 
 def test_steps_of_the_scalar_unit_are_entries_too() -> None:

@@ -28,12 +28,12 @@ def value(type_: str, content: Any, name: str = "%v", role: str = "input") -> Va
 
 
 def lines(*operands: Value, results: tuple[Value, ...] = (), accesses: tuple[Access, ...] = ()) -> list[str]:
-    execution = Execution(SITE, "b0.aiv0", (), operands, results, accesses, ("x", "y"))
+    execution = Execution(SITE, "b0.aiv0", (), operands, results, accesses, {0: "x", 1: "y"})
     return describe(execution).splitlines()[1:]
 
 
 def test_the_head_line() -> None:
-    execution = Execution(SITE, "b3.aiv1", (4, 64), (), (), (), ())
+    execution = Execution(SITE, "b3.aiv1", (4, 64), (), (), (), {})
     assert describe(execution) == "k.pto:7:3: pto.vadd on b3.aiv1, loop indices 4, 64"
 
 

@@ -87,7 +87,7 @@ def test_sarif_of_races() -> None:
 @pytest.mark.parametrize("kind", kinds_of_findings())
 def test_sarif_of_every_kind_is_valid(kind: str) -> None:
     each = explanation(kind)
-    log = json.loads(json.dumps(sarif_log(findings(each.kernel, each.arguments))))
+    log = json.loads(json.dumps(sarif_log(findings(each.kernel, each.arguments, each.ranks))))
     assert violations(log) == []
     assert kind in {result["ruleId"] for result in log["runs"][0]["results"]}
 

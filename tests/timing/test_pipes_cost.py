@@ -17,5 +17,5 @@ def test_a_profile_costs_less_than_three_runs():
     assert costs_at_most(
         3,
         lambda: kernel(x, y, TILES, 1024, engine="reference"),
-        lambda: ptosim.profile(kernel, x, y, TILES, 1024, engine="reference"),
+        lambda: ptosim.profile(kernel, x, y, TILES, 1024),
     )

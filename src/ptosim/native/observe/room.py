@@ -24,12 +24,27 @@ MANY_ENTRIES = 1 << 30
 """Where so many were counted, counting begins anew with the next run."""
 
 
+LEAST_BYTES = 1 << 16
+"""What has to be there."""
+
+
+def _reserved(size: int) -> mmap.mmap:
+    """Memory of whole records, less than was asked for where a process may not have so much."""
+    while True:
+        try:
+            return mmap.mmap(-1, size)
+        except OSError:
+            if size <= LEAST_BYTES:
+                raise
+        size = size // 2 // RECORD_BYTES * RECORD_BYTES
+
+
 class Room:
     """Memory for the records of one worker, which keeps `state`."""
 
     def __init__(self, state: Memory) -> None:
         self._state = state
-        self._pages = mmap.mmap(-1, MOST_RECORDS * RECORD_BYTES)
+        self._pages = _reserved(MOST_RECORDS * RECORD_BYTES)
         self._view = ctypes.c_char.from_buffer(self._pages)
         self.address = ctypes.addressof(self._view)
 
@@ -40,7 +55,7 @@ class Room:
             ctypes.memset(self._state.address, 0, self._state.size)
         ctypes.memset(self._state.address + LATEST, 0, 8 * SITES)
         self._word(NEXT_RECORD).value = self.address
-        self._word(LAST_RECORD).value = self.address + MOST_RECORDS * RECORD_BYTES
+        self._word(LAST_RECORD).value = self.address + len(self._pages)
 
     def allow(self, readable: int, writable: int) -> None:
         """Let code read and write these buffers."""
