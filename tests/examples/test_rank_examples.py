@@ -81,6 +81,11 @@ def test_it_checks_clean_and_its_twin_does_not(name: str) -> None:
     assert not broken.ok
 
 
+def test_a_transfer_that_is_announced_too_early_wants_a_wait_for_its_event() -> None:
+    (found,) = script("all_gather_async").launched(kernel("all_gather_async", ".broken.pto")).world.check().findings
+    assert any("the transfer must have ended (pto.comm.wait_async_event)" in note for note in found.notes)
+
+
 def test_what_the_page_shows_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLES.parents[1])
     (code,) = re.findall(r"```python\n(.*?)```", Path("docs/ranks.md").read_text(), re.DOTALL)

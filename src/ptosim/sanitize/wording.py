@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import Pipe
+from ptosim.language.sim_transfer import SimTransfer
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Conflict, Party, Use
 
@@ -78,9 +79,12 @@ def _signal(conflict: Conflict, first: Party) -> str:
             f"{other} has to tell {who} when it has read, by a notice behind a barrier of all pipes, and {who} to wait"
         )
     if conflict.is_told:
+        what, how = f"{first.pipe}", "pto.fence.barrier_all #pto.fence_scope<gm>"
+        if first.site.name == SimTransfer.name:
+            what, how = "the transfer", "pto.comm.wait_async_event"
         return (
-            f"{who} waits for a notice of {other} that does not cover this: before the notice {first.pipe} must have "
-            "ended (pto.fence.barrier_all #pto.fence_scope<gm>), and the wait must need that notice"
+            f"{who} waits for a notice of {other} that does not cover this: before the notice {what} must have "
+            f"ended ({how}), and the wait must need that notice"
         )
     return f"{who} does not wait for a notice of {other} behind this (pto.comm.tnotify there, pto.comm.twait here)"
 
