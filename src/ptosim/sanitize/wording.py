@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import Pipe
+from ptosim.language.comm_async import WaitAsyncEvent
 from ptosim.language.sim_transfer import SimTransfer
 from ptosim.machine.entry import Site
 from ptosim.sanitize.conflict import Conflict, Party, Use
@@ -81,7 +82,7 @@ def _signal(conflict: Conflict, first: Party) -> str:
     if conflict.is_told:
         what, how = f"{first.pipe}", "pto.fence.barrier_all #pto.fence_scope<gm>"
         if first.site.name == SimTransfer.name:
-            what, how = "the transfer", "pto.comm.wait_async_event"
+            what, how = "the transfer", WaitAsyncEvent.name
         return (
             f"{who} waits for a notice of {other} that does not cover this: before the notice {what} must have "
             f"ended ({how}), and the wait must need that notice"
