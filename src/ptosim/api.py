@@ -2,434 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ptosim.arguments import Arguments, Parameter, bind
+from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, PTOError, Source, error
+from ptosim.module import ENGINES, Kernel, Launch, Module, choice, count, load, load_source
 
 if TYPE_CHECKING:
-    from ptosim.language.kernels import KernelProgram
-    from ptosim.language.load import VerifiedModule
-    from ptosim.loading import LoadedModule
-    from ptosim.machine.core import Core
-    from ptosim.machine.entry import Key
-    from ptosim.machine.observer import Closeness, Observer
-    from ptosim.machine.scheduler import Stop
-    from ptosim.native.cache import Compiled
-    from ptosim.native.cores import Cluster as NativeCluster
-    from ptosim.native.cores import Invocation
-    from ptosim.native.engine import LinkedKernel
-    from ptosim.native.library import KernelOutline, ModuleOutline, Request
-    from ptosim.native.observe import Observe
+    from ptosim.machine.observer import Observer
     from ptosim.native.observe.sweep import Sifted
-    from ptosim.native.reachability import Reachability
-    from ptosim.profiling import Pricing, TimedRun
-    from ptosim.reference.engine import Programs, Run
-    from ptosim.reference.watch import Watch
+    from ptosim.profiling import TimedRun
+    from ptosim.reference.engine import Run
     from ptosim.repair.rehearsal import Trials
     from ptosim.report.check_report import CheckReport
-    from ptosim.report.plan import Plan
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
     from ptosim.sanitize.checker import MemBar
-    from ptosim.sanitize.last_writer import Written
     from ptosim.sanitize.observation import Observation
-    from ptosim.sanitize.program import Program
     from ptosim.target import Target
     from ptosim.timing.recording import Recording
-    from ptosim.timing.work import Prices
-
-ENGINES = ("native", "reference")
-SYNC = ("auto", "written", "insert")
-MOST_BLOCKS = 2**31 - 1
-"""A launch counts its blocks in 32 bits."""
-
-
-def load(source: str | os.PathLike[str], target: str | None = None, sync: str = "auto") -> Module:
-    """Read a kernel file (or the text itself, when it holds a newline) and verify it.
-
-    Raises PTOError with the first syntax error, or with all errors of the verifier in source order. `target` ("a5",
-    "a2", "a3") overrides the module's `pto.target_arch`. `sync`: "auto" inserts synchronisation into functions that
-    have tile operations and no flag, event, buffer id or tsync of their own; "written" never does; "insert" does so
-    beside what is written as well.
-
-        kernel = ptosim.load("softmax.pto").kernel()
-    """
-    from ptosim.native.library import Request, find_module
-
-    text, requested = _source(source), Request(target, _choice("sync", sync, SYNC))
-    outline = find_module(text, requested)
-    return Module(outline or _loaded(text, requested), requested)
-
-
-def _loaded(source: Source, requested: Request) -> LoadedModule:
-    from ptosim.loading import load_module
-
-    return load_module(source, requested.target, requested.sync)
-
-
-def _source(source: str | os.PathLike[str]) -> Source:
-    if isinstance(source, str) and "\n" in source:
-        return Source("<text>", source)
-    path = Path(source)
-    try:
-        return Source(str(path), path.read_text("utf-8-sig"))  # some editors put a byte order mark first
-    except UnicodeDecodeError:
-        raise error("syntax", f"{path} is not a text file in UTF-8") from None
-    except (OSError, ValueError) as reason:
-        raise error("argument", f"cannot read {path}: {getattr(reason, 'strerror', None) or reason}") from None
-
-
-class Module:
-    """A verified module: its kernels by name, and what the verifier warned of.
-
-    One whose outline comes from the cache is parsed when something needs more than that.
-    """
-
-    def __init__(self, known: LoadedModule | ModuleOutline, requested: Request) -> None:
-        from ptosim.native.library import ModuleOutline
-
-        if isinstance(known, ModuleOutline):
-            self.outline = known
-            return
-        self._loaded = known
-        written = known.written
-        self.outline = ModuleOutline(written.parsed.source, requested, written.target, known.warnings, known.kernels)
-
-    @cached_property
-    def _loaded(self) -> LoadedModule:
-        return _loaded(self.outline.source, self.outline.requested)
-
-    @property
-    def verified(self) -> VerifiedModule:
-        """The operations as they were written."""
-        return self._loaded.written
-
-    @property
-    def programs(self) -> tuple[KernelProgram, ...]:
-        """The kernels with their operations."""
-        return self._loaded.kernels
-
-    @property
-    def executable(self) -> VerifiedModule:
-        """The operations as they run: tiles lowered, order inserted, older spellings normalised."""
-        return self._loaded.executable
-
-    @property
-    def target(self) -> str:
-        return self.outline.target
-
-    @property
-    def warnings(self) -> tuple[Diagnostic, ...]:
-        return self.outline.warnings
-
-    @cached_property
-    def kernels(self) -> Mapping[str, Kernel]:
-        return {kernel.name: Kernel(self, kernel) for kernel in self.outline.kernels}
-
-    def kernel(self, name: str | None = None) -> Kernel:
-        """The kernel of this name; without a name the only one."""
-        choices = ", ".join(self.kernels) or "none"
-        if name is None:
-            if len(self.kernels) != 1:
-                raise error("argument", f"the module has {len(self.kernels)} kernels; choose one of: {choices}")
-            return next(iter(self.kernels.values()))
-        if name not in self.kernels:
-            raise error("argument", f"there is no kernel '{name}'; the module has: {choices}")
-        return self.kernels[name]
-
-    @cached_property
-    def layout(self) -> Program:
-        """The operations and where each was written, for the sanitizer: vector scopes that nobody wrote included."""
-        from ptosim.sanitize.program import Program
-
-        return Program(self.executable)
-
-    def lowered(self) -> Module:
-        """The module as micro-instructions: tiles lowered and order inserted, each piece headed by the line it serves.
-
-        Raises PTOError where a function cannot be lowered.
-        """
-        from ptosim.language.printing import text
-        from ptosim.native.library import Request
-
-        executable = self.executable
-        if refused := [diagnostic for found in executable.refused.values() for diagnostic in found]:
-            raise PTOError(*refused)
-        lowered = Source(f"{executable.parsed.source.name} (lowered)", text(executable.parsed, origins=True))
-        requested = Request(self.target, "written")
-        return Module(_loaded(lowered, requested), requested)
-
-    def plan(self) -> Plan:
-        """Where each tile lies, how long it is in use, and how much of every memory is taken."""
-        from ptosim.loading import plan_of
-        from ptosim.report.plan import Plan
-
-        outline = self.outline
-        return Plan(outline.source, self.target, tuple(plan_of(outline.source, outline.requested.target)))
-
-    @property
-    def source(self) -> str:
-        """The text that was loaded."""
-        return self.outline.source.text
-
-    def __str__(self) -> str:
-        """The module in canonical text."""
-        from ptosim.language.load import text
-
-        return text(self.verified)
-
-
-class Kernel:
-    """An entry function that can be launched."""
-
-    def __init__(self, module: Module, outline: KernelOutline) -> None:
-        self.module = module
-        self.outline = outline
-        self._programs: dict[Closeness | None, Programs] = {}
-        self._prices: Prices | None = None
-        self._pricing: tuple[Target, Pricing | None] | None = None
-        self._kernels: dict[tuple[bool, Observe], LinkedKernel] = {}
-        self._sieve: LinkedKernel | str | None = None
-
-    @property
-    def name(self) -> str:
-        return self.outline.name
-
-    @property
-    def kind(self) -> str:
-        """The cores that it runs on: vector, cube or mixed."""
-        return self.outline.kind
-
-    @cached_property
-    def program(self) -> KernelProgram:
-        """The operations; raises PTOError where one of them cannot be run yet."""
-        program = next(program for program in self.module.programs if program.name == self.name)
-        if found := self.module.executable.refusals(program):
-            raise PTOError(*found)
-        return program
-
-    @cached_property
-    def signature(self) -> tuple[Parameter, ...]:
-        return tuple(Parameter(name, type_) for name, type_ in self.outline.signature)
-
-    def __repr__(self) -> str:
-        parameters = ", ".join(f"{parameter.name}: {parameter.type}" for parameter in self.signature)
-        return f"<kernel {self.name}({parameters}) for {self.module.target}>"
-
-    def __call__(
-        self,
-        *args: Any,
-        grid: int = 1,
-        engine: str = "native",
-        oob: str = "error",
-        threads: int | None = None,
-        schedule: str = "program",
-        max_steps: int = 10**9,
-        poison: bool = False,
-    ) -> None:
-        """Run the kernel on `grid` blocks (clusters, for a mixed kernel). Arrays are changed in place.
-
-        One argument for each parameter (`Kernel.signature`): for a pointer a C-contiguous array (NumPy, the buffer
-        protocol, or DLPack on the CPU, such as a torch tensor) whose elements are of its type or, for types that NumPy
-        does not have, integers of its width; for any type uint8, the raw bytes. For a scalar a number.
-        Arguments that share memory are one buffer.
-
-        `engine`: "native" compiles and caches, "reference" is the executable definition. `oob`: "error" stops at an
-        access to GM outside an argument, "drop" reads zeros there and drops writes. `threads`: workers of the native
-        engine, by default all cores. `schedule`: "program", or on the reference engine "random:SEED" and "delay:PIPE".
-        `max_steps`: the most loop iterations and calls of a block. `poison`: on-chip memories start with a pattern
-        (NaN, as a float) instead of zeros, so that what relies on bytes that nothing has written shows.
-
-        Raises PTOError with `.diagnostics`; what the arguments hold is then not specified.
-        """
-        arguments = bind(self.signature, args)
-        launch = Launch(
-            arguments, _count("grid", grid), oob, schedule, _count("max_steps", max_steps), poison=bool(poison)
-        )
-        self.execute(launch, engine, threads)
-
-    def execute(self, launch: Launch, engine: str = "native", threads: int | None = None) -> None:
-        """Run a launch on the engine of that name."""
-        if engine not in ENGINES:
-            raise error("argument", f"engine is one of {', '.join(ENGINES)}, not {engine!r}")
-        if threads is not None:
-            _count("threads", threads)
-        if engine == "reference":
-            self.reference(launch)()
-        else:
-            self.native(launch, threads)
-
-    def on(self, architecture: str) -> Kernel:
-        """The same kernel, verified for another machine where this one is not for it."""
-        if architecture == self.module.target:
-            return self
-        outline = self.module.outline
-        requested = replace(outline.requested, target=architecture)
-        return Module(_loaded(outline.source, requested), requested).kernel(self.name)
-
-    def native(
-        self,
-        launch: Launch,
-        threads: int | None,
-        observe: Observe = "none",
-        attach: Callable[[NativeCluster, Invocation], Observer] | None = None,
-    ) -> None:
-        """A run on the native engine."""
-        from ptosim.native.engine import Run as NativeRun
-
-        if launch.schedule != "program":
-            raise error("argument", f"schedule {launch.schedule!r} needs engine='reference'; native has only 'program'")
-        arguments = launch.arguments
-        run = NativeRun(
-            arguments.values,
-            arguments.buffers,
-            arguments.regions,
-            launch.grid,
-            threads,
-            launch.max_steps,
-            launch.block_done,
-            launch.poison,
-            attach,
-        )
-        self.linked(launch.oob == "drop", observe)(run)
-
-    def linked(self, drop: bool = False, observe: Observe = "none") -> LinkedKernel:
-        """The compiled kernel, from the cache or new."""
-        from ptosim.native.engine import LinkedKernel
-        from ptosim.native.library import find_kernel
-        from ptosim.target.profile import load_target
-
-        key = drop, observe
-        if key not in self._kernels:
-            outline = self.module.outline
-            compiled = find_kernel(outline, self.name, drop, observe) or self._compiled(drop, observe)
-            target = load_target(outline.target)
-            self._kernels[key] = LinkedKernel(compiled, outline.source, target, self.may_set)
-        return self._kernels[key]
-
-    def sieve(self) -> LinkedKernel | str:
-        """The kernel compiled to find out which blocks have to be judged, or why it cannot be."""
-        from ptosim.native.engine import LinkedKernel
-        from ptosim.native.library import find_kernel
-        from ptosim.target.profile import load_target
-
-        if self._sieve is not None:
-            return self._sieve
-        outline = self.module.outline
-        compiled = find_kernel(outline, self.name, False, "check") or self._compiled_sieve()
-        reason: str | None = compiled.data.get("uncovered")
-        self._sieve = reason or LinkedKernel(compiled, outline.source, load_target(outline.target))
-        return self._sieve
-
-    def _compiled_sieve(self) -> Compiled:
-        from ptosim.native.compilation import compile_sieve
-        from ptosim.native.library import keep_kernel
-
-        compiled = compile_sieve(self.module.executable, self.program)
-        keep_kernel(self.module.outline, self.name, False, compiled, "check")
-        return compiled
-
-    def may_set(self, core: Core, key: Key) -> bool:
-        """Whether a core that runs this kernel may still set something, from where it stands."""
-        return self._reachability.may_set(core, key)
-
-    @cached_property
-    def _reachability(self) -> Reachability:
-        from ptosim.native.reachability import Reachability
-
-        return Reachability(self.module.executable.parsed, self.program.entries)
-
-    def _compiled(self, drop: bool, observe: Observe) -> Compiled:
-        from ptosim.native.compilation import compile_kernel, compile_timed
-        from ptosim.native.library import keep_kernel
-
-        if observe == "profile":
-            compiled = compile_timed(self.module.executable, self.program)
-        else:
-            compiled = compile_kernel(self.module.executable, self.program, drop)
-        keep_kernel(self.module.outline, self.name, drop, compiled, observe)
-        return compiled
-
-    # --- for the other public calls ------------------------------------------------------------------------------
-
-    def reference(
-        self,
-        launch: Launch,
-        observer: Observer | None = None,
-        stop: Stop | None = None,
-        watch: Watch | None = None,
-    ) -> Run:
-        """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
-        from ptosim.reference.core import GlobalMemory
-        from ptosim.reference.engine import Part, Run
-        from ptosim.target.profile import load_target
-
-        arguments = launch.arguments
-        memory = GlobalMemory(arguments.regions, dict(enumerate(arguments.buffers)), launch.oob == "drop")
-        programs = self.translated(observer.closeness if observer else None, watch)
-        return Run(
-            [Part(programs, lambda block: arguments.values, memory, launch.grid)],
-            load_target(self.module.target),
-            launch.schedule,
-            launch.max_steps,
-            observer,
-            stop=stop,
-            together=self.program.cross_block,
-            block_done=launch.block_done,
-            poison=launch.poison,
-        )
-
-    def watchable(self) -> set[int]:
-        """The lines that a run can show."""
-        from ptosim.reference.watch import watchable
-
-        return watchable(self.module.executable.parsed)
-
-    def last_writer(self, launch: Launch, low: int, high: int) -> Written | None:
-        """Who writes the bytes [low, high) of GM last, when this launch runs once more."""
-        from ptosim.sanitize.last_writer import LastWriter
-
-        observer = LastWriter(low, high)
-        self.reference(launch, observer)()
-        return observer.written
-
-    def prices(self, target: Target) -> Prices:
-        """What the operations of this kernel cost; kept for the target it was last profiled on."""
-        from ptosim.timing.work import Prices
-
-        if self._prices is None or self._prices.target is not target:
-            self._prices = Prices(target, self.module.executable.parsed)
-        return self._prices
-
-    def pricing(self, target: Target) -> Pricing | None:
-        """What compiled code asks for, kept likewise; None where only the reference engine times this kernel."""
-        from ptosim.profiling import Pricing, uncovered
-
-        if self._pricing is None or self._pricing[0] is not target:
-            made = None
-            if uncovered(self.module.executable, self.program, target) is None:
-                linked = self.linked(False, "profile")
-                made = Pricing(self.module.executable, self.prices(target), linked.works, linked.kind)
-            self._pricing = target, made
-        return self._pricing[1]
-
-    def translated(self, observed: Closeness | None, watch: Watch | None = None) -> Programs:
-        """The programs as the reference engine runs them, made once for each way to observe them."""
-        from ptosim.machine.launch import KernelKind
-        from ptosim.reference.engine import prepare
-
-        kind, entries = KernelKind(self.program.kind), self.program.entries
-        if watch is not None:
-            return prepare(self.module.executable, kind, entries, observed, watch)
-        if observed not in self._programs:
-            self._programs[observed] = prepare(self.module.executable, kind, entries, observed)
-        return self._programs[observed]
 
 
 def check(
@@ -453,7 +48,7 @@ def check(
     block wrote. `max_steps`: as for a run; to exceed it is a finding. `engine`: "native" runs compiled code that finds
     out which blocks may have a finding, and judges only those; "reference" judges all of them. The report is the same.
     """
-    launch = Launch(bind(kernel.signature, args), _count("grid", grid), max_steps=_count("max_steps", max_steps))
+    launch = Launch(bind(kernel.signature, args), count("grid", grid), max_steps=count("max_steps", max_steps))
     return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
 
 
@@ -471,14 +66,14 @@ def examine(
     from ptosim.report.fix import Fix
 
     chosen = _blocks(blocks, launch.grid, kernel.outline.cross_block, unwritten)
-    most = None if max_findings is None else _count("max_findings", max_findings)
-    strictness = _choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
+    most = None if max_findings is None else count("max_findings", max_findings)
+    strictness = choice("mem_bar", mem_bar, ("relaxed", "strict", "off"))
     source = kernel.module.outline.source
 
     def untouched() -> Fix:
         return Fix(source.name, source.text, source.text, verified=True)
 
-    _choice("engine", engine, ENGINES)
+    choice("engine", engine, ENGINES)
     sifting = None if engine == "reference" else sifted(kernel, launch, chosen)
     if sifting is not None and unwritten and (sifting.blocks or _leaves_unwritten(sifting, launch)):
         sifting = None  # what no block writes can only be told when all are judged
@@ -550,7 +145,7 @@ def _trials(
     @lru_cache(maxsize=2)  # a text that is clean is run several times in succession
     def loaded(text: str) -> Kernel | None:
         try:
-            module = Module(_loaded(Source(outline.source.name, text), outline.requested), outline.requested)
+            module = Module(load_source(Source(outline.source.name, text), outline.requested), outline.requested)
             found = module.kernel(kernel.name)
             _ = found.program  # what cannot be run says so here
         except PTOError:
@@ -614,12 +209,6 @@ def _blocks(blocks: Any, grid: int, together: bool, unwritten: bool) -> Sequence
     return sorted(cast("set[int]", numbers))
 
 
-def _choice(name: str, value: str, choices: Sequence[str]) -> Any:
-    if value not in choices:
-        raise error("argument", f"{name} is one of {', '.join(choices)}, not {value!r}")
-    return value
-
-
 def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
     """Prove that a kernel is race-free and balanced for every number of iterations, every branch and every grid.
 
@@ -653,7 +242,7 @@ def profile(
     the executable definition; the profile is the same.
     """
     arguments = bind(kernel.signature, args)
-    launch = Launch(arguments, _count("grid", grid), max_steps=_count("max_steps", max_steps))
+    launch = Launch(arguments, count("grid", grid), max_steps=count("max_steps", max_steps))
     return measure(kernel, launch, target, engine)
 
 
@@ -666,7 +255,7 @@ def measure(
 
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
-    native = timed(kernel, launch, machine) if _choice("engine", engine, ENGINES) == "native" else None
+    native = timed(kernel, launch, machine) if choice("engine", engine, ENGINES) == "native" else None
     recording, warnings = (native, ()) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
     return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)
@@ -704,33 +293,6 @@ def _observed(kernel: Kernel, launch: Launch, machine: Target) -> tuple[Recordin
     recording = timer.recording()
     place_blocks(recording, hardware_cores(program.kind, machine), program.cross_block)
     return recording, timer.warnings
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One call of a kernel, its arguments fitted and its options checked."""
-
-    arguments: Arguments
-    grid: int = 1
-    oob: str = "error"
-    schedule: str = "program"
-    max_steps: int = 10**9
-    block_done: Callable[[], None] | None = None
-    """Called after each block, perhaps on another thread, for whoever shows how far the run is."""
-    poison: bool = False
-    """On-chip memories start with a pattern instead of zeros."""
-
-    def __post_init__(self) -> None:
-        if self.oob not in ("error", "drop"):
-            raise error("argument", f"oob is 'error' or 'drop', not {self.oob!r}")
-        if self.grid > MOST_BLOCKS:
-            raise error("argument", f"grid is at most {MOST_BLOCKS}, not {self.grid}")
-
-
-def _count(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") or value.__index__() < 1:
-        raise error("argument", f"{name} is a positive integer, not {value!r}")
-    return value.__index__()
 
 
 __all__: Sequence[str] = ("Kernel", "Launch", "Module", "check", "load", "profile", "prove")
