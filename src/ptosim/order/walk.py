@@ -209,11 +209,14 @@ class Walker:
         mask = self._met(entry, here) & ~self._elsewhere(self.places.block_of[entry], here)
         if pipe is Pipe.S or pipe in self.program.serial or entry.is_signal:  # a signal waits for its own pipe
             mask &= ~self.own[entry.core][pipe]
-        if open_ := state.open[pipe] & mask:
+        if open_ := self._unended(state.open[pipe], mask):
             rounds = self._rounds[here.loop] if here.distance and here.loop is not None else [here]
             self.missing(self, state, Meeting(entry, tuple(rounds)), open_)
         if here.distance == 0:
             self._issue(entry, state)
+
+    def _unended(self, open_: int, mask: int) -> int:
+        return open_ & mask
 
     def _met(self, entry: Entry, here: Round) -> int:
         """What an entry depends on, of what is followed."""
