@@ -131,16 +131,16 @@ class World:
         words in GM."""
         from ptosim.report.profile import Profile
         from ptosim.target.profile import Target, load_target
-        from ptosim.timing.pipes import PipeTimer
         from ptosim.timing.waves import place_blocks
         from ptosim.timing.work import JointPrices
+        from ptosim.timing.worlds import WorldTimer
 
         launches = self._list()
         named = target or launches[0].kernel.module.target
         machine = named if isinstance(named, Target) else load_target(named)
         space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
         prices = JointPrices(list(dict.fromkeys(each.kernel.prices(machine) for each in launches)))
-        timer = PipeTimer(machine, prices)
+        timer = WorldTimer(machine, prices)
         self._reference(launches, space.copied(), timer, "program", max_steps, False)()
         recording = timer.recording()
         place_blocks(recording, len(recording.cores), together=True)

@@ -33,13 +33,20 @@ def entry_index(entry: Entry) -> int:
     if entry.kind is STORE:
         return entry.core.index * PIPES + STORES
     if entry.kind is TRANSFER:
-        return transfer_index(entry.core)
+        assert entry.event is not None
+        return transfer_index(entry.core, entry.event[0])
     return entry.core.index * PIPES + SLOT.get(entry.pipe, 0)
 
 
-def transfer_index(core: Core) -> int:
-    """The index of what the scalar unit has begun to copy: the slot of a pipe that its kind of core does not have."""
-    return core.index * PIPES + SLOT[Pipe.V if core.kind is CoreKind.AIC else Pipe.FIX]
+TRANSFER_SLOTS: dict[CoreKind, tuple[int, ...]] = {
+    CoreKind.AIC: (SLOT[Pipe.V], SLOT[Pipe.MTE3]),
+    CoreKind.AIV: (SLOT[Pipe.FIX], SLOT[Pipe.MTE1], SLOT[Pipe.M]),
+}
+"""Of each queue of what the scalar unit has begun to copy, the slot of a pipe that its kind of core does not have."""
+
+
+def transfer_index(core: Core, queue: int) -> int:
+    return core.index * PIPES + TRANSFER_SLOTS[core.kind][queue]
 
 
 def ordered(first: Entry, second: Entry) -> bool:
@@ -142,8 +149,9 @@ class Clocks:
         elif entry.kind is BARRIER and entry.pipe is Pipe.ALL:
             known = self._all_ended(known)
         elif entry.kind is FENCE:
-            if entry.mode:
-                known = {**known, transfer_index(self.core): self.core.transfers}
+            if entry.event is not None:
+                queue, count = entry.event
+                known = joined(known, {transfer_index(self.core, queue): count})
             else:
                 known = self.fenced = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
@@ -171,7 +179,8 @@ class Clocks:
 
     def leave(self, progress: Progress) -> None:
         """The core has ended, with all its pipes."""
-        ended = {self.base: self.core.steps, transfer_index(self.core): self.core.transfers}
+        ended = {self.base: self.core.steps}
+        ended |= {transfer_index(self.core, queue): count for queue, count in enumerate(self.core.transfers)}
         join(progress.ended, self._all_ended({**self.known[0], **ended}))
 
     def _touching_ended(self, known: Clock, entry: Entry) -> Clock:

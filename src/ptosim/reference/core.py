@@ -338,9 +338,9 @@ class Core:
         if self.machine.observer is None:
             print(text())  # noqa: T201
 
-    def begin_transfer(self, site: Site) -> None:
-        """A copy in GM that goes on by itself until somebody waits for it."""
-        self.machine.transferring = site
+    def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:
+        """A copy in GM that goes on by itself until somebody waits for it; how many its session has begun."""
+        return self.machine.transfer(site, session, facts).n + 1
 
     # --- what only a check wants to know ----------------------------------------------------------------------------
 
