@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.api import ENGINES, Kernel
 from ptosim.arguments import launchable
-from ptosim.diagnostics import error
+from ptosim.diagnostics import Finding, error
 from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
 from ptosim.participants import Context, ContextOf, GlobalSpace, Symmetric, Value, resolved
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.reference.engine import Run
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
     from ptosim.sanitize.checker import MemBar
     from ptosim.target.profile import Target
@@ -124,7 +125,9 @@ class World:
 
         said = {(found.kind, found.message, found.line) for module in modules for found in module.warnings}
         observation = observe(subject, execute, range(sum(each.grid for each in launches)), said=said)
-        return report(_title(launches), observation.findings, max_findings)
+        return report(
+            _title(launches), observation.findings, max_findings, lambda: _no_fix(launches, observation.findings)
+        )
 
     def profile(self, target: str | Target | None = None, max_steps: int = 10**9) -> Profile:
         """Time the list on copies of all arrays. `.ranks[r]` has the cores of a rank, and how long it stood waiting for
@@ -257,6 +260,15 @@ def _given(world: World, args: Sequence[Any], value: Any) -> Any:
     if not isinstance(window, Symmetric):
         raise error("argument", f"argument {value.position}, whose context is asked for, is no window")
     return world.context(window)
+
+
+def _no_fix(launches: Sequence[Launched], findings: Sequence[Finding]) -> Fix:
+    """What order between ranks is meant cannot be told from one that is missing."""
+    from ptosim.report.fix import Fix
+
+    source = launches[0].kernel.module.outline.source
+    notes = ("launches on several ranks are not repaired: the findings say what to add, and where",) * bool(findings)
+    return Fix(source.name, source.text, source.text, not findings, notes, tuple(findings))
 
 
 def _names(launches: Sequence[Launched]) -> list[Sequence[str]]:

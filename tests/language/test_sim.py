@@ -244,6 +244,9 @@ def test_signals_reject(line: str, message: str) -> None:
             "%e = pto.sim.transfer %p, %p, %w {session = -1 : i64} : !pto.ptr<i32>, !pto.ptr<i32>, i64 -> i64",
             "sessions are numbered from 0",
         ),
+        ("pto.sim.apart %p, %p, %s, %s {bytes = 4 : i64}", "sizes, strides of dst and strides of src are equally many"),
+        ("pto.sim.apart %p, %p, %v, %s, %s {bytes = 4 : i64}", "sizes and strides are of type index, not i32"),
+        ("pto.sim.apart %p, %p, %s, %s, %s {bytes = 0 : i64}", "an element has at least one byte"),
         ("pto.sim.wait_transfers %v {session = 0 : i64}", "event must be i64, not i32"),
     ],
 )

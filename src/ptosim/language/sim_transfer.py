@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IndexType, i64
 
 from ptosim.effects.names import Space
-from ptosim.language.operands import are_i64, pointed
-from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result
+from ptosim.language.operands import are_i64, nth, pointed
+from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result, VariadicOperand
 
 
 class _OfSession(PTOOperation):
@@ -54,6 +54,34 @@ class SimTransfer(_OfSession):
             yield Problem(f"dst points to {pointed(self, 'dst')}, but src to {pointed(self, 'src')}", at="src")
         if self.result.type != i64:
             yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
+
+
+class SimApart(PTOOperation):
+    """Remark that two views of GM should have no element in common.
+
+    Nothing happens. A check asks whether what is copied from `src` to `dst`, in parts, is overwritten on the way. Of n
+    dimensions there are n sizes, n strides of `dst` and n strides of `src`, in elements of `bytes` bytes.
+
+        pto.sim.apart %dst, %src, %c64, %c1, %c1 {bytes = 4 : i64} : !pto.ptr<f32, gm>, !pto.ptr<f32, gm>
+    """
+
+    name = "pto.sim.apart"
+    form = "$dst, $src, $extents..."
+    placement = "outside"
+    spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
+    dst = Operand()
+    src = Operand()
+    extents = VariadicOperand()
+    bytes = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if len(self.extents) % 3:
+            yield Problem("sizes, strides of dst and strides of src are equally many", at="extents")
+        for index, value in enumerate(self.extents):
+            if not isinstance(value.type, IndexType):
+                yield Problem(f"sizes and strides are of type index, not {value.type}", at=nth("extents", index))
+        if (self.integer("bytes") or 0) < 1:
+            yield Problem("an element has at least one byte", at="bytes")
 
 
 class SimWaitTransfers(_OfSession):

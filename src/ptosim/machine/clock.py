@@ -95,7 +95,8 @@ class Clocks:
         self.fenced: Clock = {}
         """What the scalar unit knew at its last dsb: that is in memory."""
         self.barred: dict[Pipe, int] = {}
-        """Of each pipe, what came before its last barrier of its own. The scalar unit does not wait for that."""
+        """Of each pipe, what came before its last barrier of its own that stands in the text. The scalar unit does not
+        wait for that."""
 
     def reached(self, entry: Entry) -> Clock:
         """What is known when a pipe, or the scalar unit, comes to an entry, before any wait."""
@@ -122,7 +123,7 @@ class Clocks:
         serial = entry.pipe in SERIAL_PIPES
         if serial or kind is BARRIER:
             clock[self.base + slot] = entry.n
-        if kind is BARRIER:
+        if kind is BARRIER and not entry.site.served:
             self.barred[entry.pipe] = entry.n
         self.known[slot] = clock
         self.inherited[slot] = entry.captured[0] if entry.captured else None
@@ -156,6 +157,8 @@ class Clocks:
                 known = self.fenced = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
         entry.clock = self.reached(entry)
+        if entry.kind is SET and entry.key is not None and entry.key.mechanism == "syncall":
+            entry.clock = {**known, self.base: self.core.steps}  # its stores may still be in its cache
 
     def published(self) -> Clock:
         """What the scalar unit can tell of by a word in GM: what it knows to have ended, its own steps included. Its

@@ -374,12 +374,12 @@ class Core:
         self._issue(self._wait_entry(site, Pipe.S if whole_core else pipe, signal))
 
     def syncall(self, site: Site, kinds: frozenset[CoreKind]) -> None:
-        """All cores of these kinds, of all blocks: each drains its pipes and goes on when all have come."""
+        """The scalar units of all cores of these kinds, of all blocks: each goes on when all have come. Their pipes are
+        not waited for."""
         if self.kind not in kinds:
             return
-        self.barrier(site, Pipe.ALL)
         meeting = self.grid.syncall(kinds)
-        self._issue(self._set_entry(site, Pipe.ALL, Signal(meeting.key, (meeting.arrived[self],), meeting)))
+        self._issue(self._set_entry(site, Pipe.S, Signal(meeting.key, (meeting.arrived[self],), meeting)))
         self._issue(self._wait_entry(site, Pipe.S, Signal(meeting.key, (meeting.ready[self],))))
 
     def _signal(
@@ -427,6 +427,12 @@ class Core:
             return True
         self._pass(site, watched)
         return False
+
+    def saw(self, site: Site, words: Words, comparison: str, value: int) -> None:
+        """A loop has looked at a word until it satisfied a condition."""
+        watched = Watched(words, comparison, value)
+        if watched.holds():
+            self._watch(site, watched)
 
     def poll(self, site: Site) -> None:
         """A loop looks at GM once more: others get a turn, who may write there."""

@@ -53,6 +53,11 @@ def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> V
     return done
 
 
+@lowering(op.SimApart)
+def apart() -> None:
+    """Only a check has something to say."""
+
+
 @lowering(op.SimWaitTransfers, bind=_none)
 def wait_transfers() -> None:
     """They have ended."""

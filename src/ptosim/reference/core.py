@@ -182,6 +182,13 @@ class Core:
         if self.together:
             self.machine.poll(site)
 
+    def leave_poll(self, site: Site, pointer: int, offset: int, comparison: str, value: int) -> None:
+        """A loop ends that has looked at a word of GM until it was so: a wait."""
+        if self.together and self.machine.observer is not None:
+            words = self.signal_words(site, "reads", [pointer + offset * WORD])
+            if words is not None:
+                self.machine.saw(site, words, comparison, value)
+
     def _too_many_steps(self) -> Fault:
         return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")
 

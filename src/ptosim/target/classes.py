@@ -53,7 +53,7 @@ TIMING_CLASSES: dict[str, str] = {
     "mask_store": "psts, psti, pstu",
     "other": "every other vector instruction: vintlv, vpack, vunpack, vaddc, histograms",
     "scalar": "arith, pointer arithmetic, scalar loads and stores, sprclr: no vector issue slot",
-    "rename": "vbitcast, pbitcast, init_align, sim.require, sim.print_tile, sim.group: no instruction at all",
+    "rename": "vbitcast, pbitcast, init_align, sim.require, sim.print_tile, sim.group, sim.apart: no instruction",
     "fence": "mem_bar",
 }
 

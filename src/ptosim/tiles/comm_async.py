@@ -24,7 +24,7 @@ from ptosim.language.comm_async import (
 )
 from ptosim.language.function import Function
 from ptosim.tiles.chunks import hear, part, tell
-from ptosim.tiles.comm_copy import through
+from ptosim.tiles.comm_copy import keep_apart, through
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Session, Tile, View
@@ -69,6 +69,7 @@ def _transfer(build: Builder, dst: View, src: View, session: Session) -> SSAValu
     for view in (dst, src):
         if known(view.strides[-1]) != 1 and known(view.sizes[-1]) != 1:
             raise Refused("a transfer moves one line of elements that lie side by side", kind="invalid")
+    keep_apart(build, dst, src)
     return build.op(
         "pto.sim.transfer",
         result=i64,
