@@ -183,6 +183,13 @@ class Core:
         if self.together:
             self.machine.poll(site)
 
+    def leave_poll(self, site: Site, pointer: int, offset: int, comparison: str, value: int) -> None:
+        """A loop ends that has looked at a word of GM until it was so: a wait."""
+        if self.together and self.machine.observer is not None:
+            words = self.signal_words(site, "reads", [pointer + offset * WORD])
+            if words is not None:
+                self.machine.saw(site, words, comparison, value)
+
     def _too_many_steps(self) -> Fault:
         return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")
 
@@ -340,9 +347,9 @@ class Core:
         if self.machine.observer is None:
             print(text())  # noqa: T201
 
-    def begin_transfer(self, site: Site) -> None:
-        """A copy in GM that goes on by itself until somebody waits for it."""
-        self.machine.transferring = site
+    def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:
+        """A copy in GM that goes on by itself until somebody waits for it; how many its session has begun."""
+        return self.machine.transfer(site, session, facts).n + 1
 
     # --- what only a check wants to know ----------------------------------------------------------------------------
 
