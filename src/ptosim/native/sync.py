@@ -321,7 +321,7 @@ def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
         for word in words:
             _add(word, 1)
 
-    _semaphore(core, "semaphore_set", inline, now, pipe, number, form)
+    _either(core, inline, now, "semaphore_set", pipe, number, form)
 
 
 def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
@@ -332,19 +332,14 @@ def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
         inline = inline & (word.load(I64, WORD_BYTES) > 0)
 
     def now() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.semaphore_heard(core, pipe, counters)
         for word in words:
             _add(word, -1)
 
-    _semaphore(core, "semaphore_wait", inline, now, pipe, number, form)
+    _either(core, inline, now, "semaphore_wait", pipe, number, form)
     if exists.literal != 0 and core.unit.observer is not None:
         core.unit.observer.semaphore_waited(core, pipe, counters)
-
-
-def _semaphore(
-    core: Core, method: str, inline: Value, now: Callable[[], None], pipe: Pipe, number: Number, form: Form
-) -> None:
-    asks = core.unit.observer is not None and core.unit.observer.asks_for_semaphores
-    _either(core, core.f.constant(I1, 0) if asks else inline, now, method, pipe, number, form)
 
 
 def _form(ffts_mode: int | None) -> Form:

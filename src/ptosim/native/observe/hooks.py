@@ -161,8 +161,8 @@ class Observer:
     def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         """A signal to another core of the cluster, before the words of its counters change; their numbers."""
 
+    def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """A wait for one that is satisfied, before the words of its counters change."""
+
     def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
         """One was waited for, inline or by the scheduler, which may have passed the turn meanwhile."""
-
-    asks_for_semaphores = False
-    """Whether the machine is called for every semaphore, so that it can keep what a set tells."""
