@@ -16,7 +16,7 @@ from ptosim.effects.record import Static
 from ptosim.language.operation import PTOOperation
 from ptosim.native.context import Register
 from ptosim.native.core import Core
-from ptosim.native.ir import I32, I64, Value
+from ptosim.native.ir import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.registers import Mask, any_lane
 
@@ -122,6 +122,11 @@ def _widening(body: Body, op: PTOOperation, static: Static) -> Value:
     return _not_full(_mask(body, op), source.bytes)
 
 
+def _whole_core(body: Body, op: PTOOperation, static: Static) -> Value:
+    """A wait that names no pipe stops the scalar unit."""
+    return body.f.constant(I1, int("pipe" not in static.words))
+
+
 # --- loop registers of copies, which should be written for each copy that relies on them ----------------------------
 
 
@@ -192,6 +197,7 @@ RULES: Mapping[str, Rule] = {
     "pto.vdiv": _vector_division,
     "pto.vcvt": _widening,
     "pto.sim.require": _requirement,
+    "pto.wait_intra_block": _whole_core,
     **{f"pto.set_loop_size_{direction}": _resizing(direction) for direction in DIRECTIONS},
     "pto.copy_gm_to_ubuf": _relying("outtoub"),
     "pto.copy_ubuf_to_gm": _relying("ubtoout"),
