@@ -227,19 +227,23 @@ class _Sifter(_BlockWorker):
 
     def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
         super().__init__(executable, target, reachable)
+        self._room: Room | None = None  # while blocks run: it is large, and kernels that nobody needs may live long
+
+    def renew(self) -> None:
         assert self._core.state is not None
         self._room = Room(self._core.state)
 
-    def renew(self) -> None:
-        self._room.renew()
-
     def take(self, tables: Tables) -> None:
         super().take(tables)
+        assert self._room is not None
         self._room.allow(tables.invocation.readable, tables.invocation.writable)
 
     def records(self) -> bytes:
-        """What the code has written down of accesses to GM."""
-        return self._room.taken()
+        """What the code has written down of accesses to GM, which ends here."""
+        assert self._room is not None
+        taken = self._room.taken()
+        self._room = None
+        return taken
 
 
 class _Workers:

@@ -38,6 +38,7 @@ from ptosim.reference.places import (
     Starts,
     at_places,
     first_misaligned,
+    lasting,
     lowest_and_highest,
     pieces,
     shifted,
@@ -312,7 +313,8 @@ class Core:
                 data  # where pieces overlap the last one stays
             )
             return
-        for offset, row in zip(offsets, data, strict=True):
+        numbers = lasting(offsets)
+        for offset, row in zip(at_places(offsets, numbers), data[numbers], strict=True):
             low, high = clip(memory, int(offset), width)
             memory[offset + low : offset + high] = row[low:high]
 

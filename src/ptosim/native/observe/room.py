@@ -47,9 +47,10 @@ class Room:
         self._pages = _reserved(MOST_RECORDS * RECORD_BYTES)
         self._view = ctypes.c_char.from_buffer(self._pages)
         self.address = ctypes.addressof(self._view)
+        self._begin()
 
-    def renew(self) -> None:
-        """Before a run: no records, and counts that are far from their end."""
+    def _begin(self) -> None:
+        """No records, and counts that are far from their end."""
         counts = (ctypes.c_uint32 * PIPES).from_address(self._state.address + COUNT)
         if max(counts) > MANY_ENTRIES:
             ctypes.memset(self._state.address, 0, self._state.size)
