@@ -75,7 +75,7 @@ class Filter(Observer):
 
     def __init__(self, operations: Sequence[Operation], target: Target) -> None:
         self.target = target
-        self._names = {op.name for op in operations}
+        self._clauses = rules.clause_copies(operations)
         self.layout = Layout(target.memory)
         self.layout.add(tracks_of(operations, target.name))
         self.shadow = Shadow(self.layout)
@@ -159,7 +159,7 @@ class Filter(Observer):
         self._instructions.append(instruction)
         if (doubtful := choosing(body, self.doubts, instruction)) is not None:
             self._suspect(body.f, doubtful != 0)
-        rules.remark(body, op, instruction.static, self._names, lambda doubtful: self._suspect(body.f, doubtful))
+        rules.remark(body, op, instruction.static, self._clauses, lambda doubtful: self._suspect(body.f, doubtful))
         if isinstance(op, MemBar):
             self._fence(body.f, op)
         elif isinstance(op, Dsb | FenceBarrierAll):
