@@ -30,6 +30,7 @@ from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.moments import WIDTHS, Part
 from ptosim.machine.observer import Observer
+from ptosim.machine.semaphores import heard
 from ptosim.native.observe.stopwatch import Sheet, Stopwatch, Supplies
 from ptosim.native.observe.timing import UNCOVERED, TimedWork
 from ptosim.reference.catalogue import semantics_of
@@ -306,7 +307,8 @@ def _matrix(chunks: Sequence[memoryview], width: int) -> Ints:
 def stopwatch(pricing: Pricing) -> Stopwatch:
     """One for a launch."""
     latency = pricing.prices.target.latency
-    figures = latency.scalar, latency.flag, latency.barrier
+    figures = latency.scalar, latency.flag, latency.barrier, latency.inter_core
+    signals = heard(pricing.prices.target) if pricing.kind is KernelKind.MIXED else {}
 
     def remembered(operation: int) -> int:
         return pricing.of_operation[operation].remembered
@@ -314,4 +316,4 @@ def stopwatch(pricing: Pricing) -> Stopwatch:
     def follow(sheet: Sheet) -> Observer:
         return PagedTimer(sheet, latency.inter_core, remembered)
 
-    return Stopwatch(figures, pricing.supplies, follow)
+    return Stopwatch(figures, pricing.supplies, signals, follow)

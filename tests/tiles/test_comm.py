@@ -431,4 +431,4 @@ def test_what_is_lowered_loads_again_and_does_the_same() -> None:
 
 def test_a_transfer_is_lowered_to_one_and_a_wait() -> None:
     text = ptosim.load(transferring("pto.comm.tget_async", "a5").text()).lowered().source
-    assert text.count("pto.sim.transfer %") == text.count("\n    pto.sim.wait_transfers") == 1
+    assert text.count(" = pto.sim.transfer %") == text.count("\n    pto.sim.wait_transfers %") == 1

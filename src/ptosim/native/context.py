@@ -68,7 +68,10 @@ class Word(IntEnum):
     STREAM = 113
     EXP = 114  # of e^x for a register of f32 (elementary.py); where there is no AVX-512 nobody calls it
     READS = 115  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
-    OBSERVED = 127  # address of what an observed kernel keeps (observe/), or 0
+    OBSERVED = 127  # addresses of what an observed kernel keeps (observe/) for this core, or 0,
+    OBSERVED_CLUSTER = 128  # for its cluster,
+    OBSERVED_AIV0 = 129  # and for other cores of it
+    OBSERVED_AIV1 = 130
 
 
 class Register(IntEnum):
@@ -112,7 +115,7 @@ class Register(IntEnum):
 
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
-WORDS = Word.OBSERVED + 1  # the whole context
+WORDS = Word.OBSERVED_AIV1 + 1  # the whole context
 
 
 def register_word(register: Register) -> int:

@@ -122,6 +122,7 @@ _COMMON: dict[str, dict[str, Check]] = {
     },
     "rules": {"scatter_duplicates": _word("lowest-lane", "illegal"), "dma_length_multiple": _count},
     "chip": {"clock_ghz": _rate, "cube_cores": _count, "vector_cores": _count},
+    "link": {"peer_gb_s": _rate, "rank_gb_s": _rate},
     "latency": dict.fromkeys(("scalar", "flag", "inter_core", "barrier", "notify"), _whole),
     **{f"operation.{name}": {"startup": _whole, "each": _pair} for name in OPERATION_CLASSES},
     **{f"dma.{path}": {"bytes_per_cycle": _rate, "startup": _whole, "ramp_bytes": _whole} for path in COPY_CLASSES},

@@ -126,6 +126,11 @@ def _widening(body: Body, op: PTOOperation, static: Static) -> Value:
     return _not_full(_mask(body, op), source.bytes)
 
 
+def _whole_core(body: Body, op: PTOOperation, static: Static) -> Value:
+    """A wait that names no pipe stops the scalar unit."""
+    return body.f.constant(I1, int("pipe" not in static.words))
+
+
 # --- loop registers of copies, which should be written for each copy that relies on them ----------------------------
 
 
@@ -197,6 +202,7 @@ RULES: Mapping[str, Rule] = {
     "pto.vdiv": _vector_division,
     "pto.vcvt": _widening,
     "pto.sim.require": _requirement,
+    "pto.wait_intra_block": _whole_core,
     **{f"pto.set_loop_size_{direction}": _resizing(direction) for direction in DIRECTIONS},
     **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
     **{
