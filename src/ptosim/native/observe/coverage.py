@@ -27,9 +27,8 @@ ACCESSES = frozenset(
     f"pto.{name}"
     for name in (
         "vlds vldsx2 vsts vstsx2 vsldb vsstb vgather2 vgather2_bc vgatherb vscatter plds pldi psts psti mte_gm_ub "
-        "mte_ub_gm copy_gm_to_ubuf copy_ubuf_to_gm mte_ub_ub copy_ubuf_to_ubuf load_scalar store_scalar ld_dev st_dev "
-        "mte_gm_l1 mte_gm_l1_frac mte_l1_l0a mte_l1_l0b mte_l1_bt mad mad_acc mad_bias mte_l0c_gm mte_l0c_ub "
-        "mte_l0c_l1 mte_ub_l1 mte_l1_ub copy_ubuf_to_cbuf copy_cbuf_to_ubuf"
+        "mte_ub_gm mte_ub_ub load_scalar store_scalar ld_dev st_dev mte_gm_l1 mte_gm_l1_frac mte_l1_l0a mte_l1_l0b "
+        "mte_l1_bt mad mad_acc mad_bias mte_l0c_gm mte_l0c_ub mte_l0c_l1 mte_ub_l1 mte_l1_ub copy_cbuf_to_ubuf"
     ).split()
 )
 """Instructions with memory accesses that the filter follows."""
