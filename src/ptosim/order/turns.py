@@ -143,6 +143,7 @@ class TurnWalker(Walker):
     # --- loops and branches -------------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop, state: State, here: Round) -> State:
+        state.covered = {}
         for counter in self.counted[loop]:
             if counter in state.counters:
                 leave(state, self.waits.families_by(counter), counter)
