@@ -23,7 +23,7 @@ from ptosim.order.conflict import Conflicts, distance, meets
 from ptosim.order.families import family_of
 from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Touch
 from ptosim.order.number import Periodic
-from ptosim.order.read import SIGNALS, read
+from ptosim.order.read import SIGNALS, read, serial_of
 from ptosim.order.signals import MOST_SIGNALS, SignalWalker, one_pipe
 from ptosim.order.state import State
 from ptosim.order.stuck import is_stuck
@@ -63,10 +63,18 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions))
 
 
+def dependent(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tuple[Diagnostic, ...]:
+    """Tile operations on one pipe that depend on each other, where the machine lets them overlap and nothing holds the
+    later one back. A run cannot show that: it is reported as a warning."""
+    if all(serial_of(module, function) == SERIAL_PIPES for function in entries.values()):
+        return ()
+    return tuple(found for found in prove(module, entries).broken if found.hint and found.kind == "race")
+
+
 def _programs(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tuple[Iterator[Program], Unfollowed | None]:
     """The programs that are judged each for itself: those of cores that signal each other are one, unless something
     stands in the way of that."""
-    alone = (read(module, function, core, SERIAL_PIPES) for core, function in entries.items())
+    alone = (read(module, function, core, serial_of(module, function)) for core, function in entries.items())
     if not has_signals(entries):
         return alone, None
     try:
@@ -176,6 +184,9 @@ class _Judge:
 
     def _race(self, earlier: Entry, meeting: Meeting, times: Times) -> None:
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
+        overlaps = self._overlaps(earlier, later)
+        if overlaps and not meeting.distance and self._origin(earlier) is self._origin(later):
+            return  # what is inside of one operation belongs to its lowering
         met = list(_meeting(earlier, later, loop, meeting.distance))
         sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
         touches = next(iter(sure or met), None)
@@ -192,15 +203,23 @@ class _Judge:
         related = self._place(earlier.op)
         found = Diagnostic(
             "race",
-            "error" if certain else "warning",
+            "error" if certain and not overlaps else "warning",
             message,
             self._place(later.op),
             label=f"{later.pipe} {roles[writes[1]]} here",
             related=(Related(related, f"{earlier.pipe} {roles[writes[0]]} here"),) if related is not None else (),
             notes=(*self._shown(times), *((UNKNOWN_BYTES,) if not certain and not self.unknown else ())),
+            hint=f"add pto.barrier #pto.pipe<PIPE_{later.pipe}> before this line" if overlaps else None,
             pipe=later.pipe,
         )
         self._add(not certain, found)
+
+    def _overlaps(self, earlier: Entry, later: Entry) -> bool:
+        """Whether two entries are on one pipe that is serial on other machines."""
+        return (earlier.pipe, earlier.core) == (later.pipe, later.core) and later.pipe in SERIAL_PIPES
+
+    def _origin(self, entry: Entry) -> Operation:
+        return self.parsed.origin(entry.op)
 
     def _is_of_both(self, earlier: Entry, later: Entry, met: list[tuple[Touch, Touch]]) -> bool:
         """Whether it is the two vector cores that may write the same bytes of GM."""
