@@ -52,11 +52,13 @@ def check(
     return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
 
 
-def _with_dependent(found: CheckReport, kernel: Kernel, most: int | None) -> CheckReport:
-    """A report, and tile operations of one pipe that overlap on this machine though they depend on each other."""
+def _with_tiles(found: CheckReport, kernel: Kernel, most: int | None) -> CheckReport:
+    """A report, and what no run of its instructions shows of tiles: operations of one pipe that overlap on this machine
+    though they depend on each other, tiles that overlap though both are needed."""
     from ptosim.order.prove import dependent
+    from ptosim.tiles.overlap import overlaps
 
-    more = dependent(kernel.module.executable, dict(kernel.program.entries))
+    more = (*dependent(kernel.module.executable, dict(kernel.program.entries)), *overlaps(kernel.module.verified))
     kept = (*found.findings, *more)[:most]
     return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
 
@@ -72,7 +74,7 @@ def examine(
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
     found = run_checked(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
-    return found if kernel.module.target == "a5" else _with_dependent(found, kernel, max_findings)
+    return _with_tiles(found, kernel, max_findings)
 
 
 def run_checked(
