@@ -17,6 +17,7 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
+from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, has_signals, read_cluster
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts, distance, meets
@@ -33,6 +34,7 @@ from ptosim.order.walk import Meeting, Walker
 
 DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
+BOTH_BRANCHES = "it shows only if both branches are taken"
 DIFFERENT_BLOCKS = "different blocks do not write the same bytes of GM"
 DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes of GM"
 
@@ -179,10 +181,13 @@ class _Judge:
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
         for entry in self.program.entries:
             if open_ >> entry.number & 1:
-                self._race(entry, meeting, walker.times(meeting.later) if isinstance(walker, TurnWalker) else {})
+                runs = both_run(walker.places, entry, meeting.later, meeting.distance)
+                times = walker.times(meeting.later) if isinstance(walker, TurnWalker) else {}
+                if runs is not False:
+                    self._race(entry, meeting, times, bool(runs))
         state.open[meeting.later.pipe] &= ~open_
 
-    def _race(self, earlier: Entry, meeting: Meeting, times: Times) -> None:
+    def _race(self, earlier: Entry, meeting: Meeting, times: Times, runs: bool) -> None:
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
         overlaps = self._overlaps(earlier, later)
         if overlaps and not meeting.distance and self._origin(earlier) is self._origin(later):
@@ -190,7 +195,7 @@ class _Judge:
         met = list(_meeting(earlier, later, loop, meeting.distance))
         sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
         touches = next(iter(sure or met), None)
-        certain = not self.unknown and bool(sure)
+        certain = not self.unknown and bool(sure) and runs
         if not sure and self._is_of_both(earlier, later, met):
             self.assumptions[DIFFERENT_VECTORS] = None
             return
@@ -208,11 +213,16 @@ class _Judge:
             self._place(later.op),
             label=f"{later.pipe} {roles[writes[1]]} here",
             related=(Related(related, f"{earlier.pipe} {roles[writes[0]]} here"),) if related is not None else (),
-            notes=(*self._shown(times), *((UNKNOWN_BYTES,) if not certain and not self.unknown else ())),
+            notes=(*self._shown(times), *self._why(certain, bool(sure))),
             hint=f"add pto.barrier #pto.pipe<PIPE_{later.pipe}> before this line" if overlaps else None,
             pipe=later.pipe,
         )
         self._add(not certain, found)
+
+    def _why(self, certain: bool, sure: bool) -> Iterator[str]:
+        """Why it is not certain, as far as nothing else says so."""
+        if not certain and not self.unknown:
+            yield BOTH_BRANCHES if sure else UNKNOWN_BYTES
 
     def _overlaps(self, earlier: Entry, later: Entry) -> bool:
         """Whether two entries are on one pipe that is serial on other machines."""

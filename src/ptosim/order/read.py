@@ -205,6 +205,8 @@ class Reader:
         name = self._name(op, path)
         inside = (*path, name)
         most = self.values.enter(op, inside)
+        if most == 0:
+            return
         loop = Loop(op, name, self._block(op.body.block, inside), inside, most)
         if loop.body.nodes:
             self.program.loops[name] = loop
