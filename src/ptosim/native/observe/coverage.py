@@ -31,7 +31,9 @@ ACCESSES = frozenset(
         "mte_ub_gm copy_gm_to_ubuf copy_ubuf_to_gm mte_ub_ub copy_ubuf_to_ubuf load_scalar store_scalar ld_dev st_dev "
         "mte_gm_l1 mte_gm_l1_frac mte_l1_l0a mte_l1_l0b mte_l1_bt mad mad_acc mad_bias mte_l0c_gm mte_l0c_ub "
         "mte_l0c_l1 mte_ub_l1 mte_l1_ub copy_ubuf_to_cbuf copy_cbuf_to_ubuf vldus uvld vstus vstu "
-        "vstur pstu vsta vstas vstar vldas init_align sprsti sprsts vbitsort vmrgsort4"
+        "vstur pstu vsta vstas vstar vldas init_align sprsti sprsts vbitsort vmrgsort4 mte_l1_fb "
+        "copy_cbuf_to_fbuf copy_cbuf_to_bt load_cbuf_to_ca load_cbuf_to_ca_s4 load_cbuf_to_cb load_cbuf_to_cb_s4 "
+        "mad_raw mad_bias_raw sim.l1_gm sim.scale_words sim.start_acc"
     ).split()
 )
 """Instructions with memory accesses that the filter follows."""
@@ -45,7 +47,7 @@ ABSENT = frozenset(
 )
 """Instructions without memory accesses that it does not."""
 
-ABSENT_SPACES = frozenset({Space.FB, Space.FB_RELU, Space.SCALE_A, Space.SCALE_B})
+ABSENT_SPACES = frozenset({Space.SCALE_A, Space.SCALE_B})
 
 SYNC = frozenset(
     "pto.set_flag pto.set_flag_dyn pto.wait_flag pto.wait_flag_dyn pto.sim.set_token pto.sim.wait_token pto.get_buf "

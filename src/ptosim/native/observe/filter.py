@@ -54,6 +54,10 @@ SUSPICION = ("suspicion", "", None, Pipe.S)
 """The way in which a block fails that has to be judged."""
 
 
+_SEGMENTS = (Space.FB, Space.FB_RELU)
+"""Memories of which an address tells the one that is meant."""
+
+
 def slot_of(op: Operation, verb: str) -> int:
     """The slot under which an access of an operation is counted."""
     if enclosing_scope(op) is not None:
@@ -76,7 +80,8 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
                 verb = "reads" if access.direction == "read" else "writes"
                 if access.space is not GM:
                     places = _places(kind, access.space) if is_mixed else (0,)
-                    found |= {(access.space, place, slot_of(op, verb), verb) for place in places}
+                    spaces = _SEGMENTS if access.space in _SEGMENTS else (access.space,)
+                    found |= {(space, place, slot_of(op, verb), verb) for place in places for space in spaces}
     return found
 
 
