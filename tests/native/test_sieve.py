@@ -16,7 +16,7 @@ import ptosim
 from examples.test_examples import script
 from examples.test_tile_examples import NAMES as TILES
 from examples.test_tile_examples import script as tile_script
-from ptosim.api import Launch, observed, sifted
+from ptosim.api import Launch, examine, observed, sifted
 from ptosim.arguments import bind
 from ptosim.diagnostics import PTOError
 from ptosim.effects.catalogue import effects
@@ -290,6 +290,41 @@ def test_bytes_that_no_block_writes_are_told_by_both_engines(elements: int, left
     reports = [ptosim.check(kernel, *arrays, grid=4, unwritten=True, engine=engine) for engine in ptosim.api.ENGINES]
     assert bool(reports[0].findings) == left
     assert as_text(reports[0]) == as_text(reports[1])
+
+
+# --- as many findings as are wanted ----------------------------------------------------------------------------------
+
+ODD = BLOCKS.format(step=64, to="%y").replace(
+    "    pto.mte_gm_ub %from",
+    "    %odd = arith.trunci %block_i64 : i64 to i1\n"
+    "    scf.if %odd {\n"
+    '      pto.set_flag["PIPE_V", "PIPE_MTE2", "EVENT_ID3"]\n'
+    "    }\n"
+    "    pto.mte_gm_ub %from",
+)
+"""Every other block leaves a flag set."""
+
+
+@pytest.mark.parametrize("engine", ptosim.api.ENGINES)
+def test_the_judge_stops_where_there_are_enough(engine: str):
+    kernel = ptosim.load(ODD).kernel()
+    arrays = [np.zeros(8 * 64, "f4"), np.zeros(8 * 64, "f4")]
+    (every,) = ptosim.check(kernel, *arrays, grid=8, engine=engine).findings
+    (first,) = ptosim.check(kernel, *arrays, grid=8, engine=engine, max_findings=1).findings
+    assert (every.kind, every.count, every.block) == ("undrained", 4, 1)
+    assert (first.kind, first.count, first.block) == ("undrained", 1, 1)
+
+
+def test_findings_are_told_as_they_are_judged():
+    kernel = ptosim.load(ODD).kernel()
+    told: list[tuple[str, str, int | None]] = []
+    launch = Launch(
+        bind(kernel.signature, [np.zeros(256, "f4"), np.zeros(256, "f4")]),
+        4,
+        found=lambda severity, kind, place: told.append((severity, kind, place.line if place else None)),
+    )
+    report = examine(kernel, launch)
+    assert told == [("warning", "undrained", report.findings[0].line)]
 
 
 # --- what is not covered --------------------------------------------------------------------------------------------
