@@ -34,7 +34,7 @@ from ptosim.machine.semaphores import heard
 from ptosim.native.observe.stopwatch import Sheet, Stopwatch, Supplies
 from ptosim.native.observe.timing import UNCOVERED, TimedWork
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.gauge import LOOPS, Gauge
+from ptosim.reference.gauge import Gauge
 from ptosim.reference.integers import wrap
 from ptosim.target import Target
 from ptosim.target.profile import load_target
@@ -45,8 +45,6 @@ from ptosim.timing.waves import hardware_cores, place_blocks
 from ptosim.timing.work import Cost, Prices
 
 Ints = NDArray[np.int64]
-
-_LOOP_REGISTERS = tuple(f"{direction.upper()}_LOOP" for direction in LOOPS)
 
 
 def uncovered(module: VerifiedModule, program: KernelProgram, target: Target) -> str | None:
@@ -84,7 +82,9 @@ class Pricing:
         if operation not in self._sites:
             parsed = self.module.parsed
             op = parsed.operations[operation]
-            self._sites[operation] = Site(op.name, parsed.location(op), number=operation, served=parsed.served(op))
+            self._sites[operation] = Site(
+                parsed.called(op), parsed.location(op), number=operation, served=parsed.served(op)
+            )
         return self._sites[operation]
 
     def price(

@@ -220,7 +220,7 @@ class Tracker:
     def finish(self) -> None:
         if self.clocks:
             self.clocks.leave(self.core.progress)
-        if (site := self.core.transferring) is not None:
+        for site in dict.fromkeys(self.core.pending.values()):
             message = "a transfer is begun and never waited for: it may not have ended with the kernel"
             self.report("undrained", message, Entry(site, Pipe.S, self.core, FENCE), severity="warning")
         for (pipe, buffer), entry in self.brackets.items():

@@ -38,6 +38,7 @@ from ptosim.reference.places import (
     Starts,
     at_places,
     first_misaligned,
+    lasting,
     lowest_and_highest,
     pieces,
     shifted,
@@ -182,6 +183,13 @@ class Core:
         if self.together:
             self.machine.poll(site)
 
+    def leave_poll(self, site: Site, pointer: int, offset: int, comparison: str, value: int) -> None:
+        """A loop ends that has looked at a word of GM until it was so: a wait."""
+        if self.together and self.machine.observer is not None:
+            words = self.signal_words(site, "reads", [pointer + offset * WORD])
+            if words is not None:
+                self.machine.saw(site, words, comparison, value)
+
     def _too_many_steps(self) -> Fault:
         return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")
 
@@ -305,7 +313,8 @@ class Core:
                 data  # where pieces overlap the last one stays
             )
             return
-        for offset, row in zip(offsets, data, strict=True):
+        numbers = lasting(offsets)
+        for offset, row in zip(at_places(offsets, numbers), data[numbers], strict=True):
             low, high = clip(memory, int(offset), width)
             memory[offset + low : offset + high] = row[low:high]
 
@@ -338,9 +347,9 @@ class Core:
         if self.machine.observer is None:
             print(text())  # noqa: T201
 
-    def begin_transfer(self, site: Site) -> None:
-        """A copy in GM that goes on by itself until somebody waits for it."""
-        self.machine.transferring = site
+    def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:
+        """A copy in GM that goes on by itself until somebody waits for it; how many its session has begun."""
+        return self.machine.transfer(site, session, facts).n + 1
 
     # --- what only a check wants to know ----------------------------------------------------------------------------
 

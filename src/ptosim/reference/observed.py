@@ -7,7 +7,7 @@ function on a core whose reads give taint and whose writes are collected. The ob
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -422,9 +422,9 @@ class ObservedCore(Core):
         found = Diagnostic(kind, severity, message, site.location, **self._context())
         self.observer.report(found, self.entry)
 
-    def begin_transfer(self, site: Site) -> None:
-        super().begin_transfer(site)
-        self.entry = self.machine.transfer(site)
+    def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:
+        self.entry = self.machine.transfer(site, session, facts)
+        return self.entry.n + 1
 
     def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> Words | None:
         self._stand_at(site)

@@ -37,12 +37,12 @@ def observe(
     unwritten: bool = False,
     said: Said = (),
     most: int | None = None,
-    found: Heard | None = None,
+    heard: Heard | None = None,
 ) -> Observation:
     """Run these blocks of a kernel and say what is wrong with it. Nothing that a kernel does raises. Once there are so
     many findings no further block is run; each is heard of as soon as its block has ended."""
     checker = Checker(subject)
-    blocks = _run(checker, execute, blocks, None if unwritten else most, found)
+    blocks = _run(checker, execute, blocks, None if unwritten else most, heard)
     if checker.doubted:
         checker = Checker(subject, doubtful=checker.doubted)
         _run(checker, execute, blocks)

@@ -99,7 +99,7 @@ class Filter(Observer):
 
     def __init__(self, entries: Mapping[CoreKind, PTOFunction], target: Target) -> None:
         self.target = target
-        self._names = {op.name for op in reached(*entries.values())}
+        self._clauses = rules.clause_copies(reached(*entries.values()))
         self.layout = Layout(target.memory, len(entries) > 1)
         self.layout.add(tracks_of(entries, target.name))
         self.clocks = Clocks(self.layout)
@@ -204,7 +204,7 @@ class Filter(Observer):
         self._instructions.append(instruction)
         if (doubtful := choosing(body, self.doubts, instruction)) is not None:
             self._suspect(body.f, doubtful != 0)
-        rules.remark(body, op, instruction.static, self._names, lambda doubtful: self._suspect(body.f, doubtful))
+        rules.remark(body, op, instruction.static, self._clauses, lambda doubtful: self._suspect(body.f, doubtful))
         if isinstance(op, MemBar):
             self._fence(body.f, op)
         elif isinstance(op, Dsb | FenceBarrierAll):

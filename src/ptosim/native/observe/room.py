@@ -54,9 +54,9 @@ class Room:
 
     def __init__(self, state: Memory, record_bytes: int) -> None:
         self._state = state
-        self._pages = _reserved(MOST_RECORDS * record_bytes, record_bytes)
-        self._view = ctypes.c_char.from_buffer(self._pages)
-        self.address = ctypes.addressof(self._view)
+        self._record_bytes = record_bytes
+        self._pages: ctypes.Array[ctypes.c_char] | None = None
+        """While blocks run: they are many, and a kernel that nobody needs any more may live for long."""
 
     @property
     def is_worn(self) -> bool:
@@ -69,8 +69,10 @@ class Room:
     def renew(self) -> None:
         """Before a run: no records."""
         ctypes.memset(self._state.address + LATEST, 0, 8 * SITES)
-        self._word(NEXT_RECORD).value = self.address
-        self._word(LAST_RECORD).value = self.address + len(self._pages)
+        reserved = _reserved(MOST_RECORDS * self._record_bytes, self._record_bytes)
+        self._pages = (ctypes.c_char * len(reserved)).from_buffer(reserved)
+        self._word(NEXT_RECORD).value = ctypes.addressof(self._pages)
+        self._word(LAST_RECORD).value = ctypes.addressof(self._pages) + len(self._pages)
 
     def allow(self, readable: int, writable: int) -> None:
         """Let code read and write these buffers."""
@@ -78,8 +80,12 @@ class Room:
         self._word(WRITABLE).value = writable
 
     def taken(self) -> bytes:
-        """All that was written."""
-        return ctypes.string_at(self.address, self._word(NEXT_RECORD).value - self.address)
+        """All that was written since `renew`, which ends here."""
+        assert self._pages is not None
+        first = ctypes.addressof(self._pages)
+        written = ctypes.string_at(first, self._word(NEXT_RECORD).value - first)
+        self._pages = None
+        return written
 
     def _word(self, offset: int) -> ctypes.c_int64:
         return ctypes.c_int64.from_address(self._state.address + offset)
