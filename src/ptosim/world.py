@@ -160,8 +160,8 @@ class World:
         poison: bool,
         rounds: int = 1,
     ) -> Run:
-        from ptosim.reference.core import GlobalMemory
         from ptosim.reference.engine import Part, Run
+        from ptosim.reference.memories import GlobalMemory
         from ptosim.target.profile import load_target
 
         closeness = observer.closeness if observer else None

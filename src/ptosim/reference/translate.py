@@ -32,13 +32,13 @@ from ptosim.language.static import static_of
 from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import Closeness
+from ptosim.reference.act import Act
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures
 from ptosim.reference.mask import FULL
-from ptosim.reference.observed import Act
 from ptosim.reference.requirement import guarded
 from ptosim.reference.semantics import Semantics
-from ptosim.reference.taint import MASK_WIDTH, Observed
+from ptosim.reference.taint import MASK_WIDTH, Observed, spread
 from ptosim.reference.watch import Watch, Watched
 
 _serial = count()
@@ -103,7 +103,7 @@ class Translator:
         self.followed = observed == "entries"
         self.tainted = observed == "accesses"
         self.watch = watch
-        self.namespace: dict[str, Any] = {}
+        self.namespace: dict[str, Any] = {"spread": spread}
         self.names: dict[SSAValue, str] = {}
         self.functions: dict[tuple[Any, bool], _Function] = {}
         self.sites: dict[Operation, Site] = {}
@@ -134,6 +134,8 @@ class Translator:
         lines: dict[int, _Line] = {}
         for function in self.functions.values():
             out.append(f"def {function.name}({', '.join(('core', *function.parameters))}):")
+            if self.observed:
+                out.append("    witness = core.witness")
             for line in function.lines or [_Line(0, "pass")]:
                 out.append("    " * (line.depth + 1) + line.text)
                 lines[len(out)] = line
@@ -246,7 +248,7 @@ class Translator:
             self.uncounted += 1
             return
         if self.uncounted and op.name != "arith.constant":
-            self.line(f"core.count({self.uncounted})")
+            self.line(f"witness.count({self.uncounted})")
             self.uncounted = 0
 
     def _launch(self, op: Operation) -> None:
@@ -264,22 +266,24 @@ class Translator:
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
         if self.watch is not None and self.watch.wants(self.site(op)):
             self._watched(op, meaning, arguments, queued, self.watch)
-        elif (self.observed and queued) or (self.tainted and self._is_told(op)):
-            self._observed(op, meaning, arguments, queued)
         elif queued:
-            self._issue(op, meaning, self.constant(meaning.function, "k"), arguments)
+            self._issue(op, meaning, self._what(op, meaning), arguments)
+        elif self.tainted and self._is_told(op):
+            self._observed(op, meaning, arguments)
         else:
             if self.followed and self.in_scope and self._accesses(op):
                 # what a function does that the scope calls is not told apart
                 told = None if enclosing_scope(op) is None else self.site(op)
-                self.line(f"core.act = {self.constant(told, 'site')}")
+                self.line(f"witness.act = {self.constant(told, 'site')}")
             self._call_function(op, meaning, arguments)
             if self.observed and op.name.startswith("pto.set_loop_size"):
                 self.line(f"core.resized({self.constant(self.site(op), 'site')})")
 
-    def _issue(self, op: Operation, meaning: Semantics, function: str, arguments: list[str]) -> None:
-        site, method = self.constant(self.site(op), "site"), "transfer" if meaning.is_transfer else "issue"
-        self.line(f"core.{method}({site}, {function}, {_tuple(arguments)})")
+    def _issue(self, op: Operation, meaning: Semantics, what: str, arguments: list[str]) -> None:
+        self.line(f"core.{'transfer' if meaning.is_transfer else 'issue'}({what}, {_tuple(arguments)})")
+
+    def _what(self, op: Operation, meaning: Semantics) -> str:
+        return self.constant(observed_operation(op, meaning, self.site(op), self.module.target), "o")
 
     def _call_function(self, op: Operation, meaning: Semantics, arguments: list[str]) -> None:
         call = f"{self.constant(meaning.function, 'k')}({', '.join(arguments)})"
@@ -296,12 +300,12 @@ class Translator:
         watched = self.constant(Watched(watch, self.module.parsed, op, self.site(op)), "watched")
         operands = _tuple([self.name(value) for value in op.operands])
         if queued:
-            function = self.constant(meaning.function, "k")
-            self._issue(op, meaning, f"{watched}.queued(core, {function}, {operands})", arguments)
+            what = self._what(op, meaning)
+            self._issue(op, meaning, f"{watched}.queued(core, {what}, {operands})", arguments)
             return
-        self.line(f"view = {watched}.view(core)")
-        self._call_function(op, meaning, ["view" if argument == "core" else argument for argument in arguments])
-        self.line(f"{watched}.done(view, {operands}, {_tuple([self.name(result) for result in op.results])})")
+        self.line(f"shown = {watched}.shown(core)")
+        self._call_function(op, meaning, arguments)
+        self.line(f"{watched}.done(shown, {operands}, {_tuple([self.name(result) for result in op.results])})")
 
     # --- observed runs ----------------------------------------------------------------------------------------------
 
@@ -315,15 +319,11 @@ class Translator:
         """Whether who looks at accesses is told when an operation executes."""
         return self.in_scope or self._accesses(op) or _reads_of_other_pipes(op)
 
-    def _observed(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool) -> None:
-        observed = self.constant(observed_operation(op, meaning, self.site(op), self.module.target), "o")
-        if queued:
-            method = "transfer_observed" if meaning.is_transfer else "issue_observed"
-            self.line(f"core.{method}({observed}, {_tuple(arguments)})")
-            return
+    def _observed(self, op: Operation, meaning: Semantics, arguments: list[str]) -> None:
+        observed = self._what(op, meaning)
         results = ", ".join(self.name(result) for result in op.results)
         if not self.in_scope:
-            call = f"core.scalar({observed}, {_tuple(arguments)}, {self._accesses(op, 'write')})"
+            call = f"witness.scalar({observed}, {_tuple(arguments)}, {self._accesses(op, 'write')})"
             self.line(f"{results} = {call}" if results else call)
             return
         taints = self._taints(op, meaning)
@@ -346,15 +346,15 @@ class Translator:
             self.line(f"if {_all_clean(suspects)}:")
             self.depth += 1
         act = self.constant(Act(self.namespace[observed]), "act")
-        self.line(f"core.act = {act}; core.site = {act}.site; {act}.reads = 0")
+        self.line(f"witness.act = {act}; witness.site = {act}.site; {act}.reads = 0")
         self._call_function(op, meaning, arguments)
         if results:
             clean = ", ".join("None" for _ in op.results)
-            self.line(f"{tainted} = {_group(clean)} if {act}.met is None else core.moved({act}, {_tuple(arguments)})")
+            self.line(f"{tainted} = {_group(clean)} if {act}.met is None else {act}.moved(core, {_tuple(arguments)})")
         if suspects:
             self.depth -= 1
             self.line("else:")
-            call = f"core.perform({observed}, {_tuple(arguments)}, {_tuple(taints)})"
+            call = f"witness.perform({observed}, {_tuple(arguments)}, {_tuple(taints)})"
             self.line(f"    {_group(results)}, {_group(tainted)} = {call}" if results else f"    {call}")
 
     def _spread(
@@ -369,7 +369,7 @@ class Translator:
             return
         mask = zeroing_mask(op, meaning.parameters)
         extended = [*arguments, *([self.name(mask)] if mask is not None else [])]
-        spread = f"core.spread({observed}, {_tuple(extended)}, {_tuple(taints)})"
+        spread = f"spread({observed}, {_tuple(extended)}, {_tuple(taints)})"
         self.line(f"{targets} = {_group(clean)} if {_all_clean(suspects)} else {spread}")
 
     def _taints(self, op: Operation, meaning: Semantics) -> list[str]:
