@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection, Sequence
 
 from ptosim.diagnostics import PTOError
 from ptosim.machine.observer import Observer
-from ptosim.sanitize.checker import Checker, Subject
+from ptosim.sanitize.candidates import Repetition
+from ptosim.sanitize.checker import Checker
 from ptosim.sanitize.conflict import Conflict
+from ptosim.sanitize.doubts import Doubts, Subject
 from ptosim.sanitize.near_miss import NearMisses
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
@@ -35,10 +37,10 @@ def observe(
     checker = Checker(subject)
     _run(checker, execute, blocks)
     if checker.doubted:
-        checker = Checker(subject, doubtful=checker.doubted)
+        checker = Checker(subject, checker.doubted)
         _run(checker, execute, blocks)
     if checker.candidates:
-        again = Checker(subject, checker.candidates, checker.doubtful)
+        again = Repetition(subject, checker.candidates, checker.doubtful)
         _run(again, execute, blocks)
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
@@ -66,7 +68,7 @@ def observe(
     )
 
 
-def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> None:
+def _run(checker: Doubts, execute: Execute, blocks: Sequence[int]) -> None:
     """Blocks that wait for each other run together, others one by one; what ends one early is a finding."""
     portions: list[Sequence[int] | None] = [None] if checker.subject.together else [[block] for block in blocks]
     try:
