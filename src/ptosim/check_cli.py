@@ -85,7 +85,7 @@ def check(
         raise
     chosen = module.kernel(kernel)
     if speaks_of_ranks(ranks, words):
-        refuse(blocks=blocks, unwritten=options["unwritten"], fix=fixed)
+        refuse(blocks=blocks, unwritten=options["unwritten"])
         world = Ranked(chosen, words, ranks or 1, grid).world
         report = world.check(repeat or 1, options["max_findings"], max_steps, options["mem_bar"])
     elif repeat is not None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptosim.api import ENGINES, Kernel
 from ptosim.arguments import launchable
-from ptosim.diagnostics import error
+from ptosim.diagnostics import Finding, error
 from ptosim.machine.memory import MOST_RANKS, MOST_WINDOWS
 from ptosim.participants import Context, ContextOf, GlobalSpace, Symmetric, Value, resolved
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ptosim.machine.observer import Observer
     from ptosim.reference.engine import Run
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
     from ptosim.sanitize.doubts import MemBar
     from ptosim.target.profile import Target
@@ -124,23 +125,25 @@ class World:
 
         said = {(found.kind, found.message, found.line) for module in modules for found in module.warnings}
         observation = observe(subject, execute, range(sum(each.grid for each in launches)), said=said)
-        return report(_title(launches), observation.findings, max_findings)
+        return report(
+            _title(launches), observation.findings, max_findings, lambda: _no_fix(launches, observation.findings)
+        )
 
     def profile(self, target: str | Target | None = None, max_steps: int = 10**9) -> Profile:
         """Time the list on copies of all arrays. `.ranks[r]` has the cores of a rank, and how long it stood waiting for
         words in GM."""
         from ptosim.report.profile import Profile
         from ptosim.target.profile import Target, load_target
-        from ptosim.timing.pipes import PipeTimer
         from ptosim.timing.waves import place_blocks
         from ptosim.timing.work import JointPrices
+        from ptosim.timing.worlds import WorldTimer
 
         launches = self._list()
         named = target or launches[0].kernel.module.target
         machine = named if isinstance(named, Target) else load_target(named)
         space = GlobalSpace(self.ranks, self.windows, [each.values for each in launches], _names(launches))
         prices = JointPrices(list(dict.fromkeys(each.kernel.prices(machine) for each in launches)))
-        timer = PipeTimer(machine, prices)
+        timer = WorldTimer(machine, prices)
         self._reference(launches, space.copied(), timer, "program", max_steps, False)()
         recording = timer.recording()
         place_blocks(recording, len(recording.cores), together=True)
@@ -257,6 +260,15 @@ def _given(world: World, args: Sequence[Any], value: Any) -> Any:
     if not isinstance(window, Symmetric):
         raise error("argument", f"argument {value.position}, whose context is asked for, is no window")
     return world.context(window)
+
+
+def _no_fix(launches: Sequence[Launched], findings: Sequence[Finding]) -> Fix:
+    """What order between ranks is meant cannot be told from one that is missing."""
+    from ptosim.report.fix import Fix
+
+    source = launches[0].kernel.module.outline.source
+    notes = ("launches on several ranks are not repaired: the findings say what to add, and where",) * bool(findings)
+    return Fix(source.name, source.text, source.text, not findings, notes, tuple(findings))
 
 
 def _names(launches: Sequence[Launched]) -> list[Sequence[str]]:

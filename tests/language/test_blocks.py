@@ -52,6 +52,11 @@ cf.br ^end(%b : i32)
     assert results(body, 10, 3) == [11, 2]
 
 
+def test_labels_may_be_numbers():
+    body = f"{CHOICE}cf.cond_br %t, ^0(%n : i32), ^12\n^12:\ncf.br ^0(%one : i32)\n^0(%r: i32):\n{STORE}"
+    assert results(body, 10, 3) == [10, 1]
+
+
 def test_one_way_around_a_block():
     body = f"""{CHOICE}cf.cond_br %t, ^more, ^end(%n : i32)
 ^more:

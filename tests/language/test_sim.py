@@ -22,7 +22,7 @@ GIVEN = {
     "value": "i32",
     "c16": "index",
     **dict.fromkeys(("dst", "src"), "!pto.ptr<f32, gm>"),
-    **dict.fromkeys(("count", "m", "n", "bytes"), "i64"),
+    **dict.fromkeys(("count", "m", "n", "bytes", "number"), "i64"),
     **dict.fromkeys(("rows", "c1", "c8", "c64", "c512"), "index"),
 }
 
@@ -232,15 +232,25 @@ def test_signals_reject(line: str, message: str) -> None:
     [
         ("pto.sim.group %p, %p, %v {root = 0 : i32, bytes = 4 : i64}", "members are pointers to gm, not i32"),
         ("pto.sim.group %p, %p {root = 1 : i32, bytes = 4 : i64}", "root must be one of the 1 members"),
-        ("pto.sim.transfer %p, %q, %w", "dst points to i32, but src to f32"),
-        ("pto.sim.transfer %p, %p, %v", "bytes must be i64, not i32"),
+        (
+            "%e = pto.sim.transfer %p, %q, %w {session = 0 : i64} : !pto.ptr<i32>, !pto.ptr<f32>, i64 -> i64",
+            "dst points to i32, but src to f32",
+        ),
+        (
+            "%e = pto.sim.transfer %p, %p, %v {session = 0 : i64} : !pto.ptr<i32>, !pto.ptr<i32>, i32 -> i64",
+            "bytes must be i64, not i32",
+        ),
+        (
+            "%e = pto.sim.transfer %p, %p, %w {session = -1 : i64} : !pto.ptr<i32>, !pto.ptr<i32>, i64 -> i64",
+            "sessions are numbered from 0",
+        ),
+        ("pto.sim.apart %p, %p, %s, %s {bytes = 4 : i64}", "sizes, strides of dst and strides of src are equally many"),
+        ("pto.sim.apart %p, %p, %v, %s, %s {bytes = 4 : i64}", "sizes and strides are of type index, not i32"),
+        ("pto.sim.apart %p, %p, %s, %s, %s {bytes = 0 : i64}", "an element has at least one byte"),
+        ("pto.sim.wait_transfers %v {session = 0 : i64}", "event must be i64, not i32"),
     ],
 )
 def test_groups_and_transfers_reject(line: str, message: str) -> None:
     with pytest.raises(PTOError) as caught:
         ptosim.load(f"{SIGNAL}{line}\nreturn\n}}\n}}\n")
     assert message in caught.value.diagnostics[0].message
-
-
-def test_waiting_for_transfers_takes_nothing() -> None:
-    accepts("pto.sim.wait_transfers", scope=False)

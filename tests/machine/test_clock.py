@@ -332,15 +332,22 @@ def test_a_meeting_orders_everyones_past_before_everyones_future() -> None:
             assert not order(100 + first, 300 + second)
 
 
-def test_syncall_orders_everything() -> None:
+@pytest.mark.parametrize("drained", [True, False])
+def test_syncall_orders_what_was_waited_for(drained: bool) -> None:
+    """It drains no pipe, and scalar stores may stay in the cache."""
+
     def program(core: Core) -> None:
         work(core, V, 100 + core.block)
         core.scalar_store(at(200 + core.block))
+        if drained:
+            core.barrier(at(9), ALL)
+        core.scalar_load(at(400 + core.block))
         core.syncall(at(10), frozenset({core.kind}))
         work(core, MTE2, 300 + core.block)
 
     order = Order(program, blocks=2, together=True)
-    assert order(100, 301) and order(101, 300) and order(200, 301)
+    assert order(100, 301) == order(101, 300) == order(200, 301) == drained
+    assert order(400, 301) and order(401, 300)
 
 
 def test_blocks_that_run_apart_are_never_ordered() -> None:

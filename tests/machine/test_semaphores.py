@@ -293,6 +293,7 @@ def test_syncall(kinds: frozenset[CoreKind], schedule: str) -> None:
     def program(core: Core) -> None:
         if core.kind is CoreKind.AIV:
             log.work(core, V, "before")
+            core.barrier(at(2), ALL)
         core.syncall(at(1), kinds)
         if core.kind is CoreKind.AIV:
             log.append("after")

@@ -50,11 +50,6 @@ def test_the_ping_pong_patterns_are_among_them():
     assert {"sync_example_3a_ping_pong_flags", "sync_example_3b_ping_pong_buffers"} <= {path.stem for path in SINGLE}
 
 
-def test_a_kernel_of_several_cores_is_undecided():
-    proof = ptosim.prove(ptosim.load(EXAMPLES / "producer_consumer_a5.pto").kernel())
-    assert not proof.proven and any("another core" in found.message for found in proof.undecided)
-
-
 def test_flags_whose_ids_only_the_run_knows_are_undecided():
     """What such a wait orders is not known, so nothing can be said to be out of order either."""
     text = PARITY.format(even=arm("%p", 0, 0), odd=arm("%q", 1, 1))

@@ -4,8 +4,18 @@ import random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ptosim.reference.places import first_misaligned, joined_steps, lowest_and_highest, pieces, spaced, view_to_write
+from ptosim.reference.places import (
+    first_misaligned,
+    joined_steps,
+    lasting,
+    lowest_and_highest,
+    pieces,
+    spaced,
+    view_to_write,
+)
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -47,3 +57,15 @@ def test_rows_that_overlap_are_not_written_at_once() -> None:
     assert view is not None
     view[...] = 1
     assert memory.tolist() == [1] * 12 + [0] * 52
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=30), st.integers(1, 4))
+def test_pieces_that_start_at_one_place_again_need_not_be_written(starts: list[int], width: int):
+    offsets = np.array(starts, np.int64)
+    all_of_them, lasting_ones = np.zeros(16, np.int64), np.zeros(16, np.int64)
+    for number, start in enumerate(starts):
+        all_of_them[start : start + width] = number + 1
+    for number in lasting(offsets):
+        lasting_ones[starts[number] : starts[number] + width] = number + 1
+    assert (all_of_them == lasting_ones).all()
+    assert len(lasting(offsets)) == len(set(starts))

@@ -164,7 +164,8 @@ pto.store_scalar %sum, %p[%place] : G<i32>, i32"""
     "meet",
     [
         "pto.set_cross_block <PIPE_MTE3>, 2\npto.wait_cross_block <PIPE_MTE2>, 2\npto.barrier #pto.pipe<PIPE_ALL>",
-        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>",
+        "pto.barrier #pto.pipe<PIPE_ALL>\npto.syncall() mode = #pto.sync_all_mode<hard>, "
+        "core_type = #pto.sync_core_type<aiv>",
     ],
     ids=["semaphore", "syncall"],
 )

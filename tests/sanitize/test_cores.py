@@ -32,7 +32,7 @@ def exchange(between: str, blocks: int = 3) -> list[str]:
     return kinds(check(OWN + FIRST + between + SECOND, *arrays, parameters=THREE, grid=blocks))
 
 
-@pytest.mark.parametrize("between", [SYNCALL, CROSS], ids=["syncall", "semaphore"])
+@pytest.mark.parametrize("between", [ALL + SYNCALL, CROSS], ids=["syncall", "semaphore"])
 def test_blocks_that_wait_for_each_other_are_in_order(between: str) -> None:
     assert exchange(between) == []
 
@@ -40,6 +40,10 @@ def test_blocks_that_wait_for_each_other_are_in_order(between: str) -> None:
 def test_blocks_that_do_not_are_not() -> None:
     assert "race!" in exchange("")
     assert "race!" in exchange(ALL)
+
+
+def test_a_meeting_drains_no_pipe() -> None:
+    assert exchange(SYNCALL) == ["race!"]
 
 
 def test_a_signal_from_another_pipe_orders_nothing() -> None:

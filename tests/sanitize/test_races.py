@@ -258,7 +258,10 @@ def test_lines_that_race_inside_a_block_and_between_blocks_are_one_finding() -> 
         "also inside a core: MTE3 may write %y[0:256] while an earlier copy of MTE3 is still writing it "
         "(the bytes are equal)",
     )
-    assert race.hint == "let each block work on bytes of its own, or put pto.syncall between the two"
+    assert race.hint == (
+        "let each block work on bytes of its own, or put pto.barrier #pto.pipe<PIPE_ALL> and pto.syncall between the "
+        "two"
+    )
     assert race.count == 3  # once in each block, and once between them
 
 

@@ -9,7 +9,7 @@ import pytest
 import ptosim
 
 ROWS, COLUMNS = 8, 64
-FULL, SAMPLE, SCHEDULES = 2000, 40, 20
+FULL, SAMPLE, SCHEDULES = 2000, 24, 20
 CHUNK = 50
 
 UNARY = "tabs tneg trelu".split()

@@ -118,8 +118,11 @@ def test_blocks_that_wait_for_each_other_begin_together():
     meet = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>"
     found = profile(COPY_IN, meet, COPY_IN, target="a2a3", grid=50)
     assert {core.begin for core in found.cores.values()} == {0}
+    # Every core says so in 4; the others see that in 24, and issue the second copy in 25: MTE2 is busy until 35.
+    assert {event.start for event in found.timeline} == {3, 35}
+    drained = profile(COPY_IN, "pto.barrier #pto.pipe<PIPE_ALL>", meet, COPY_IN, target="a2a3", grid=50)
     # Every core has drained in 35 and says so in 36; the others see that in 56, and issue the second copy in 57.
-    assert {event.start for event in found.timeline} == {3, 57}
+    assert {event.start for event in drained.timeline} == {3, 57}
 
 
 CUBE = """module attributes {pto.target_arch = "a5"} {

@@ -14,6 +14,7 @@ def _accesses(static: Static) -> tuple[Access, ...]:
 
 
 EFFECTS: dict[str, Effects] = {
-    "pto.sim.transfer": Effects("pto.sim.transfer", Pipe.S, "sync", Taint.MOVEMENT, _accesses),
+    "pto.sim.transfer": Effects("pto.sim.transfer", Pipe.S, "transfer", Taint.MOVEMENT, _accesses),
+    "pto.sim.apart": Effects("pto.sim.apart", Pipe.S, "rename"),
     "pto.sim.wait_transfers": Effects("pto.sim.wait_transfers", Pipe.S, "sync"),
 }

@@ -190,11 +190,21 @@ class LocatedParser(Parser):
             self.raise_error("expected '}': the text ends inside a region")
         if not self.at(MLIRTokenKind.CARET_IDENT):
             self.raise_error("expected an operation or '}'")
-        label = self._current_token.span
+        label = self._consume_token().span
         name = label.text[1:]
         if name in self.blocks and name not in self.forward_block_references:
             self.raise_error(f"^{name} is already defined", label.start, label.end)
-        return super()._parse_block()
+        block = self._get_block_from_name(label)
+        self.forward_block_references.pop(name)
+        self._parse_optional_block_arg_list(block)
+        self.parse_punctuation(":")
+        self._parse_block_body(block)
+        return block
+
+    def parse_optional_successor(self) -> Block | None:
+        """A label, which may be a number too."""
+        label = self._parse_optional_token(MLIRTokenKind.CARET_IDENT)
+        return None if label is None else self._get_block_from_name(label.span)
 
     def _parse_file_metadata_dictionary(self) -> NoReturn:
         raise Unsupported(self.span_here(), "a kernel has no use for the resources of a file, {-# ... #-}")

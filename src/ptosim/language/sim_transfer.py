@@ -3,43 +3,100 @@ become."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from xdsl.dialects.builtin import IndexType, i64
 
 from ptosim.effects.names import Space
-from ptosim.language.operands import are_i64, pointed
-from ptosim.language.operation import Operand, Problem, PTOOperation
+from ptosim.language.operands import are_i64, nth, pointed
+from ptosim.language.operation import Operand, Problem, Property, PTOOperation, Result, VariadicOperand
 
 
-class SimTransfer(PTOOperation):
+class _OfSession(PTOOperation):
+    """`session` numbers the queues of a core."""
+
+    placement = "outside"
+    session = Property()
+
+    def facts(self) -> Mapping[str, Any]:
+        return {"session": self.integer("session") or 0}
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if (self.integer("session") or 0) < 0:
+            yield Problem("sessions are numbered from 0", at="session")
+
+
+class SimTransfer(_OfSession):
     """Begin to copy bytes from one place in GM to another.
 
-    It ends some time before the next pto.sim.wait_transfers of this core: until then both places count as in use. A run
-    copies at once. No bytes: nothing happens.
+    Transfers of a session follow each other; the result is how many it has begun. This one ends some time before
+    pto.sim.wait_transfers of that number, or of a later one of the session: until then both places count as in use. A
+    run copies at once. No bytes: nothing is copied.
 
-        pto.sim.transfer %dst, %src, %bytes : !pto.ptr<f32, gm>, !pto.ptr<f32, gm>, i64
+        %event = pto.sim.transfer %dst, %src, %bytes {session = 0 : i64}
+            : !pto.ptr<f32, gm>, !pto.ptr<f32, gm>, i64 -> i64
     """
 
     name = "pto.sim.transfer"
     form = "$dst, $src, $bytes"
-    placement = "outside"
     spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
     dst = Operand()
     src = Operand()
     bytes = Operand()
+    session = Property()
+    result = Result()
 
     def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
         yield from are_i64(self, "bytes")
         if pointed(self, "dst") != pointed(self, "src"):
             yield Problem(f"dst points to {pointed(self, 'dst')}, but src to {pointed(self, 'src')}", at="src")
+        if self.result.type != i64:
+            yield Problem(f"{self.name} gives i64, not {self.result.type}", at="result")
 
 
-class SimWaitTransfers(PTOOperation):
-    """Wait until the transfers of this core have ended.
+class SimApart(PTOOperation):
+    """Remark that two views of GM should have no element in common.
 
-    The scalar unit waits for those that pto.sim.transfer has begun.
+    Nothing happens. A check asks whether what is copied from `src` to `dst`, in parts, is overwritten on the way. Of n
+    dimensions there are n sizes, n strides of `dst` and n strides of `src`, in elements of `bytes` bytes.
 
-        pto.sim.wait_transfers
+        pto.sim.apart %dst, %src, %c64, %c1, %c1 {bytes = 4 : i64} : !pto.ptr<f32, gm>, !pto.ptr<f32, gm>
+    """
+
+    name = "pto.sim.apart"
+    form = "$dst, $src, $extents..."
+    placement = "outside"
+    spaces = {"dst": (Space.GM,), "src": (Space.GM,)}
+    dst = Operand()
+    src = Operand()
+    extents = VariadicOperand()
+    bytes = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        if len(self.extents) % 3:
+            yield Problem("sizes, strides of dst and strides of src are equally many", at="extents")
+        for index, value in enumerate(self.extents):
+            if not isinstance(value.type, IndexType):
+                yield Problem(f"sizes and strides are of type index, not {value.type}", at=nth("extents", index))
+        if (self.integer("bytes") or 0) < 1:
+            yield Problem("an element has at least one byte", at="bytes")
+
+
+class SimWaitTransfers(_OfSession):
+    """Wait until so many transfers of a session of this core have ended.
+
+    The scalar unit waits for those that pto.sim.transfer has begun; 0: for none.
+
+        pto.sim.wait_transfers %number {session = 0 : i64} : i64
     """
 
     name = "pto.sim.wait_transfers"
-    placement = "outside"
+    form = "$event"
+    event = Operand()
+    session = Property()
+
+    def rules(self, target: str) -> Iterator[Problem]:
+        yield from super().rules(target)
+        yield from are_i64(self, "event")

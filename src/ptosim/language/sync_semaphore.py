@@ -32,6 +32,16 @@ SLOTS = "pto.sim.slots"
 """An attribute of signals of a FIFO: the bytes of this core's memory that they speak for, from and to."""
 
 
+FIFO = "pto.sim.fifo"
+"""An attribute of signals that give slots of a FIFO back: how many there are, and how many come back at a time."""
+
+
+def fifo_of(op: Operation) -> tuple[int, int] | None:
+    """The slots of the FIFO that a signal gives back, and how many at a time; None for any other signal."""
+    slots = integers_in(op.attributes[FIFO]) if FIFO in op.attributes else ()
+    return (slots[0], slots[1]) if len(slots) == 2 else None
+
+
 def slots_of(op: Operation) -> tuple[int, int] | None:
     """What a signal speaks for, None for everything that another core can reach."""
     slots = integers_in(op.attributes[SLOTS]) if SLOTS in op.attributes else ()

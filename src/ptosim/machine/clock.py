@@ -33,13 +33,20 @@ def entry_index(entry: Entry) -> int:
     if entry.kind is STORE:
         return entry.core.index * PIPES + STORES
     if entry.kind is TRANSFER:
-        return transfer_index(entry.core)
+        assert entry.event is not None
+        return transfer_index(entry.core, entry.event[0])
     return entry.core.index * PIPES + SLOT.get(entry.pipe, 0)
 
 
-def transfer_index(core: Core) -> int:
-    """The index of what the scalar unit has begun to copy: the slot of a pipe that its kind of core does not have."""
-    return core.index * PIPES + SLOT[Pipe.V if core.kind is CoreKind.AIC else Pipe.FIX]
+TRANSFER_SLOTS: dict[CoreKind, tuple[int, ...]] = {
+    CoreKind.AIC: (SLOT[Pipe.V], SLOT[Pipe.MTE3]),
+    CoreKind.AIV: (SLOT[Pipe.FIX], SLOT[Pipe.MTE1], SLOT[Pipe.M]),
+}
+"""Of each queue of what the scalar unit has begun to copy, the slot of a pipe that its kind of core does not have."""
+
+
+def transfer_index(core: Core, queue: int) -> int:
+    return core.index * PIPES + TRANSFER_SLOTS[core.kind][queue]
 
 
 def ordered(first: Entry, second: Entry) -> bool:
@@ -88,7 +95,8 @@ class Clocks:
         self.fenced: Clock = {}
         """What the scalar unit knew at its last dsb: that is in memory."""
         self.barred: dict[Pipe, int] = {}
-        """Of each pipe, what came before its last barrier of its own. The scalar unit does not wait for that."""
+        """Of each pipe, what came before its last barrier of its own that stands in the text. The scalar unit does not
+        wait for that."""
 
     def reached(self, entry: Entry) -> Clock:
         """What is known when a pipe, or the scalar unit, comes to an entry, before any wait."""
@@ -115,7 +123,7 @@ class Clocks:
         serial = entry.pipe in SERIAL_PIPES
         if serial or kind is BARRIER:
             clock[self.base + slot] = entry.n
-        if kind is BARRIER:
+        if kind is BARRIER and not entry.site.served:
             self.barred[entry.pipe] = entry.n
         self.known[slot] = clock
         self.inherited[slot] = entry.captured[0] if entry.captured else None
@@ -142,12 +150,15 @@ class Clocks:
         elif entry.kind is BARRIER and entry.pipe is Pipe.ALL:
             known = self._all_ended(known)
         elif entry.kind is FENCE:
-            if entry.mode:
-                known = {**known, transfer_index(self.core): self.core.transfers}
+            if entry.event is not None:
+                queue, count = entry.event
+                known = joined(known, {transfer_index(self.core, queue): count})
             else:
                 known = self.fenced = {**known, self.base + STORES: self.core.stores}
         self.known[0] = known
         entry.clock = self.reached(entry)
+        if entry.kind is SET and entry.key is not None and entry.key.mechanism == "syncall":
+            entry.clock = {**known, self.base: self.core.steps}  # its stores may still be in its cache
 
     def published(self) -> Clock:
         """What the scalar unit can tell of by a word in GM: what it knows to have ended, its own steps included. Its
@@ -171,7 +182,8 @@ class Clocks:
 
     def leave(self, progress: Progress) -> None:
         """The core has ended, with all its pipes."""
-        ended = {self.base: self.core.steps, transfer_index(self.core): self.core.transfers}
+        ended = {self.base: self.core.steps}
+        ended |= {transfer_index(self.core, queue): count for queue, count in enumerate(self.core.transfers)}
         join(progress.ended, self._all_ended({**self.known[0], **ended}))
 
     def _touching_ended(self, known: Clock, entry: Entry) -> Clock:

@@ -8,12 +8,13 @@ run is observed, and the instruction is then left out.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.machine.clock import TRANSFER_SLOTS
 from ptosim.machine.entry import (
     BARRIER,
     DRAIN,
@@ -129,7 +130,7 @@ class Core:
         self.grid: Grid
         self.progress: Progress
         self.signals: Signals
-        self.transferring: Site | None = None  # of the latest transfer that nobody has waited for
+        self.pending: dict[tuple[int, int], Site] = {}  # transfers that nobody has waited for, by queue and number
         self.regions = NO_REGIONS  # what GM pointers name, as far as the engine has said
         self.words = words
         self.cluster_words = cluster.words
@@ -151,7 +152,7 @@ class Core:
 
         self.steps = 0
         self.stores = 0
-        self.transfers = 0
+        self.transfers = [0] * len(TRANSFER_SLOTS[place.kind])  # of each queue
         self.markers: list[Entry] = []  # sets that speak for all pipes and have not fired
         self._flag_bases = FLAG_BASES[place.kind]
         self._event_ids = min(self.target.sync.event_ids, EVENT_IDS)
@@ -337,12 +338,13 @@ class Core:
         if self.tracker:
             self._issue(Entry(site, Pipe.S, self, FENCE))
 
-    def settle(self, site: Site) -> None:
-        """The transfers that the SU has begun have ended."""
-        self.transferring = None
+    def settle(self, site: Site, session: int, count: int) -> None:
+        """So many transfers of a session have ended."""
+        queue = min(session, len(self.transfers) - 1)
+        self.pending = {event: at for event, at in self.pending.items() if event[0] != queue or event[1] >= count}
         if self.tracker:
             entry = Entry(site, Pipe.S, self, FENCE)
-            entry.mode = 1
+            entry.event = queue, count
             self._issue(entry)
 
     # ---- semaphores
@@ -372,12 +374,12 @@ class Core:
         self._issue(self._wait_entry(site, Pipe.S if whole_core else pipe, signal))
 
     def syncall(self, site: Site, kinds: frozenset[CoreKind]) -> None:
-        """All cores of these kinds, of all blocks: each drains its pipes and goes on when all have come."""
+        """The scalar units of all cores of these kinds, of all blocks: each goes on when all have come. Their pipes are
+        not waited for."""
         if self.kind not in kinds:
             return
-        self.barrier(site, Pipe.ALL)
         meeting = self.grid.syncall(kinds)
-        self._issue(self._set_entry(site, Pipe.ALL, Signal(meeting.key, (meeting.arrived[self],), meeting)))
+        self._issue(self._set_entry(site, Pipe.S, Signal(meeting.key, (meeting.arrived[self],), meeting)))
         self._issue(self._wait_entry(site, Pipe.S, Signal(meeting.key, (meeting.ready[self],))))
 
     def _signal(
@@ -426,6 +428,12 @@ class Core:
         self._pass(site, watched)
         return False
 
+    def saw(self, site: Site, words: Words, comparison: str, value: int) -> None:
+        """A loop has looked at a word until it satisfied a condition."""
+        watched = Watched(words, comparison, value)
+        if watched.holds():
+            self._watch(site, watched)
+
     def poll(self, site: Site) -> None:
         """A loop looks at GM once more: others get a turn, who may write there."""
         self._pass(site, None)
@@ -455,9 +463,15 @@ class Core:
     def scalar_store(self, site: Site) -> Entry:
         return self._issue(Entry(site, Pipe.S, self, STORE))
 
-    def transfer(self, site: Site) -> Entry:
-        """A copy in GM that the SU begins and that goes on by itself."""
-        return self._issue(Entry(site, Pipe.S, self, TRANSFER))
+    def transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> Entry:
+        """A copy in GM that the SU begins and that goes on by itself. Sessions beyond those that can be told apart
+        share the last queue."""
+        queue = min(session, len(self.transfers) - 1)
+        entry = Entry(site, Pipe.S, self, TRANSFER)
+        entry.event, entry.n, entry.facts = (queue, self.transfers[queue]), self.transfers[queue], facts
+        self.transfers[queue] += 1
+        self.pending[entry.event] = site
+        return self._issue(entry) if self.tracker else entry
 
     # ---- issuing
 
@@ -482,10 +496,7 @@ class Core:
         if entry.kind is STORE:
             entry.n = self.stores
             self.stores += 1
-        elif entry.kind is TRANSFER:
-            entry.n = self.transfers
-            self.transfers += 1
-        else:
+        elif entry.kind is not TRANSFER:
             entry.n = self.steps
             self.steps += 1
         if tracker:

@@ -117,7 +117,8 @@ class Entry:
     Most entries need few of the fields: the others stay those of the class."""
 
     n = 0
-    mode = 0  # of GET and RELEASE; of a FENCE 1: it waits for transfers, and not for memory
+    mode = 0  # of GET and RELEASE
+    event: tuple[int, int] | None = None  # of a TRANSFER its queue and number; a FENCE waits for so many of the queue
     start: Callable[[], Any] | None = None
     finish: Callable[[Any], None] | None = None
     ranges: tuple[Footprint, ...] | None = None  # a BARRIER that waits for what touches these bytes

@@ -151,6 +151,11 @@ class Signals:
         self.fruitless = 0
         """Looks in vain since anybody has done anything else."""
 
+    @property
+    def before(self) -> int:
+        """What the word was that has been notified last."""
+        return self._before
+
     def deliver(self, notice: Notice) -> None:
         self._before = notice.words.read(0)
         notice.deliver()

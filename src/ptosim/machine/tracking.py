@@ -136,8 +136,8 @@ class Tracker:
         return told
 
     def _keeps(self, counter: Counter) -> bool:
-        """Whether the observer keeps what a flag tells, because compiled code sets it as well."""
-        return self.observer.inline and counter.key.mechanism in ("flag", "token")
+        """Whether the observer keeps what a flag or semaphore tells, because compiled code sets it as well."""
+        return self.observer.inline and (counter.words is self.core.words or counter.words is self.core.cluster_words)
 
     def _double_set(self, counter: Counter, entry: Entry) -> None:
         history = counter.history
@@ -220,7 +220,7 @@ class Tracker:
     def finish(self) -> None:
         if self.clocks:
             self.clocks.leave(self.core.progress)
-        if (site := self.core.transferring) is not None:
+        for site in dict.fromkeys(self.core.pending.values()):
             message = "a transfer is begun and never waited for: it may not have ended with the kernel"
             self.report("undrained", message, Entry(site, Pipe.S, self.core, FENCE), severity="warning")
         for (pipe, buffer), entry in self.brackets.items():

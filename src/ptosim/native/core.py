@@ -341,10 +341,13 @@ class Core:
         """So many bytes of GM are read or written by something else than a copy."""
         self.touches_rows(verb, Space.GM, pointer, (), self.f.constant(I64, extent))
 
-    def touches_rows(self, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
-        """Rows of so many bytes are read or written, at every combination of steps, the innermost first."""
+    def touches_rows(
+        self, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value, at: str | None = None
+    ) -> None:
+        """Rows of so many bytes are read or written, at every combination of steps, the innermost first; `at` as in
+        `stretch`."""
         if self.unit.observer is not None:
-            self.unit.observer.copied(self, verb, space, base, steps, length)
+            self.unit.observer.copied(self, verb, space, base, steps, length, at)
 
     def carries_rows(
         self, source: tuple[Space, Value], dest: tuple[Space, Value], steps: Sequence[tuple[Step, Step]], length: Value

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ptosim.effects.geometry import minimum
+from ptosim.effects.record import Static
 from ptosim.language import sim_transfer as op
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
@@ -16,15 +18,21 @@ PIECE = 4096
 """Bytes that are copied in one go where some of them may be dropped."""
 
 
-@lowering(op.SimTransfer)
-def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> None:
+def _none(static: Static) -> Mapping[str, Any]:
+    return {}
+
+
+@lowering(op.SimTransfer, bind=_none)
+def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> Value:
+    """It has ended when it is begun: the event says that there is nothing to wait for."""
     core.fail(bytes < 0, "invalid", "a transfer of {} bytes", bytes)
     f.settle()
     source, lacking = core.global_place("reads", src, bytes)
     dest, dropped = core.global_place("writes", dst, bytes)
+    done = f.constant(I64, 0)
     if not core.unit.drop:
         dest.address.move_from(source.address, bytes)
-        return
+        return done
     room = f.scratch(PIECE)
 
     def piece(offset: Value, _: list[Value]) -> Sequence[Value]:
@@ -42,8 +50,14 @@ def transfer(f: Function, core: Core, dst: Value, src: Value, bytes: Value) -> N
         return ()
 
     f.choose(lacking | dropped, pieces, whole)
+    return done
 
 
-@lowering(op.SimWaitTransfers)
+@lowering(op.SimApart)
+def apart() -> None:
+    """Only a check has something to say."""
+
+
+@lowering(op.SimWaitTransfers, bind=_none)
 def wait_transfers() -> None:
     """They have ended."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
+from ptosim.language.control import For
 from ptosim.language.function import Function
 from ptosim.language.operands import constant_of
 from ptosim.language.tile_local import DeclareLocalArray, LocalArrayGet, LocalArraySet
@@ -28,15 +29,26 @@ class RoundCounter:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """An array that begins at 0 and grows by one in each iteration of a loop, and nowhere else."""
+
+    step: LocalArraySet
+    loop: For
+
+
+@dataclass(frozen=True)
 class Table:
     """An array that is filled once."""
 
     values: Mapping[int, int]
 
 
-def arrays_of(function: Function) -> dict[SSAValue, RoundCounter | Table]:
+Array = RoundCounter | Tally | Table
+
+
+def arrays_of(function: Function) -> dict[SSAValue, Array]:
     """The arrays of a function whose contents are known."""
-    found: dict[SSAValue, RoundCounter | Table] = {}
+    found: dict[SSAValue, Array] = {}
     for op in function.walk():
         if not isinstance(op, DeclareLocalArray):
             continue
@@ -49,6 +61,8 @@ def arrays_of(function: Function) -> dict[SSAValue, RoundCounter | Table]:
         modulus = _modulus(sets)
         if modulus is not None and all(_is_fresh(get, each) for get in gets for each in sets):
             found[array] = RoundCounter(-1 - len(found), modulus)
+        elif (tally := _tally(sets)) is not None:
+            found[array] = tally
         elif (table := _table(op, sets, gets)) is not None:
             found[array] = table
     return found
@@ -77,12 +91,35 @@ def _turned(op: LocalArraySet) -> int | None:
     rest = _behind_casts(op.value)
     if not isinstance(rest, Operation) or rest.name not in _REMAINDERS:
         return None
-    modulus, total = constant_of(rest.operands[1]), _behind_casts(rest.operands[0])
+    modulus = constant_of(rest.operands[1])
+    return modulus if _is_one_more(op, rest.operands[0]) and modulus is not None and modulus > 1 else None
+
+
+def _is_one_more(op: LocalArraySet, value: SSAValue) -> bool:
+    """Whether a value is what was in the array, plus one."""
+    total = _behind_casts(value)
     if not isinstance(total, Operation) or total.name != "arith.addi":
-        return None
+        return False
     before = [_behind_casts(value) for value in total.operands if constant_of(value) != 1]
-    is_own = len(before) == 1 and isinstance(before[0], LocalArrayGet) and before[0].array is op.array
-    return modulus if is_own and modulus is not None and modulus > 1 else None
+    return len(before) == 1 and isinstance(before[0], LocalArrayGet) and before[0].array is op.array
+
+
+def _tally(sets: list[LocalArraySet]) -> Tally | None:
+    match sets:
+        case [step] if isinstance(loop := step.parent_op(), For) and _is_one_more(step, step.value):
+            return Tally(step, loop) if [constant_of(index) for index in step.indices] == [0] else None
+        case _:
+            return None
+
+
+def passed(tally: Tally, get: Operation) -> int | None:
+    """How often a tally has grown in this iteration of its loop before it is read; None outside of the loop."""
+    body, at = tally.loop.body.block, get
+    while at.parent_block() is not body:
+        if (around := at.parent_op()) is None:
+            return None
+        at = around
+    return int(body.get_operation_index(at) > body.get_operation_index(tally.step))
 
 
 def _behind_casts(value: SSAValue) -> object:

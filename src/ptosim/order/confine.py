@@ -34,12 +34,12 @@ def confine(program: Program) -> Confined:
     """Let accesses of unknown length end where the next buffer begins, and rows of unknown distance lie apart; gives
     what is touched then."""
     touches = [touch for entry in program.entries for touch in entry.touches]
-    starts = {space: sorted(_starts(touches, space)) for space in {touch.range.space for touch in touches}}
+    starts = {memory: sorted(_starts(touches, memory)) for memory in {_memory(touch.range) for touch in touches}}
     found, rows = Confined(), _Rows()
     for entry in program.entries:
         changed: list[Touch] = []
         for touch in entry.touches:
-            range_ = _confined(touch.range, starts[touch.range.space])
+            range_ = _confined(touch.range, starts[_memory(touch.range)])
             if range_ is not touch.range:
                 found.assumptions[STAY_INSIDE] = None
             apart = rows.apart(range_)
@@ -55,11 +55,15 @@ def confine(program: Program) -> Confined:
 # --- lengths ----------------------------------------------------------------------------------------------------------
 
 
-def _starts(touches: list[Touch], space: Space) -> set[int]:
+def _memory(range_: Range) -> tuple[Space, str]:
+    return range_.space, range_.origin
+
+
+def _starts(touches: list[Touch], memory: tuple[Space, str]) -> set[int]:
     return {
         span[0]
         for touch in touches
-        if touch.range.space is space
+        if _memory(touch.range) == memory
         for span in touch.range.spans
         if span is not None and isinstance(span[0], int)
     }

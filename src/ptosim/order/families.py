@@ -26,8 +26,12 @@ class Family:
     base: int
     lanes: int
 
-    def absolute(self, id_: int) -> tuple[Pipe, Pipe, int]:
-        return self.source, self.destination, id_
+    def absolute(self, id_: int) -> tuple[Pipe, Pipe, int, int]:
+        return self.source, self.destination, id_, self.core
+
+    @property
+    def core(self) -> int:
+        return self.counter[2]
 
     def relative(self, ahead: int) -> tuple[Pipe, Pipe, Family, int]:
         """The key of a flag so many places ahead of the counter."""
@@ -50,7 +54,7 @@ def family_of(node: Flag) -> tuple[Family, int] | None:
     ahead = values[0] - base
     if any(value != base + (turn + ahead) % lanes for turn, value in enumerate(values)):
         return None
-    return Family(node.source, node.destination, (id_.loop, id_.start), base, lanes), ahead
+    return Family(node.source, node.destination, (id_.loop, id_.start, node.core), base, lanes), ahead
 
 
 def go_on(state: State, families: Iterable[Family], counter: Counter) -> None:

@@ -83,13 +83,13 @@ class Inserter:
             raise Again(before, {})
         serves = (earlier, meeting.later)
         pair = self._pair(earlier.pipe, meeting.later.pipe, block, after, before, meeting.distance, serves)
-        walker.own[pair.destination] |= pair.member
+        walker.own[0][pair.destination] |= pair.member
         raise Again(before, {pair: self._tokens(pair, meeting, state)})
 
     def _most_needed(self, state: State, meeting: Meeting, open_: int) -> Entry:
         """Of the latest open entries of other pipes one that no pair with another pipe would cover as well."""
         walker, latest = self.walker, dict[Entry, int]()
-        for pipe, own in walker.own.items():
+        for pipe, own in walker.own[0].items():
             if pipe is not meeting.later.pipe and open_ & own:
                 entry = self.program.entries[(open_ & own).bit_length() - 1]
                 latest[entry] = walker.token(pipe, self._place(entry, meeting)[1], state.issued)
@@ -112,7 +112,7 @@ class Inserter:
         """What the tokens do not cover that are under way before the wait: one of each iteration since the entries that
         are followed were issued; of this one, if the set comes first."""
         first = self.walker.token(pair.source, pair.after, state.issued)
-        own = self.walker.own[pair.source]
+        own = self.walker.own[0][pair.source]
         passed = [round_.behind[pair.after] for round_ in meeting.rounds[1:] if pair.after in round_.behind]
         return (first, *(at.open[pair.source] & at.open[Pipe.S] & ~own for at in passed))
 

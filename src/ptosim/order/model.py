@@ -17,9 +17,9 @@ from ptosim.order.number import Linear, Number, Periodic
 Plain = int | Linear
 Id = int | str | Periodic | None
 """Of a flag or a buffer: a number, that of a private token, one in turn; None where only the run knows it."""
-Counter = tuple[int, tuple[object, ...]]
+Counter = tuple[int, tuple[object, ...], int]
 """What ids are counted by: the loop of a `Periodic` and where it starts; an array of the scalar unit has a name below
-0 in place of a loop."""
+0 in place of a loop. Each core, the last of the three, counts for itself."""
 Span = tuple[Plain, Plain] | None
 """The lowest byte and one past the highest; None for every byte of the memory."""
 
@@ -50,6 +50,8 @@ class Node:
     """Something that the scalar unit executes."""
 
     op: Operation
+    core: int = field(default=0, kw_only=True)
+    """Where the programs of several cores are followed, which of them it is in."""
 
     def blocks(self) -> Sequence[Block]:
         return ()
@@ -85,6 +87,29 @@ class SetFlag(Flag):
 @dataclass(eq=False)
 class WaitFlag(Flag):
     """A wait: an entry of the destination pipe."""
+
+
+@dataclass(eq=False)
+class Signal(Node):
+    """A signal between the cores of a cluster, whose programs are followed together."""
+
+    pipe: Pipe
+    """That sets, or is held until it was set."""
+    id: Id
+    partner: int | None
+    """The other core; None where the id says which."""
+    need: int = 1
+    """How many signals have to be under way so that a wait is sure to be passed."""
+
+
+@dataclass(eq=False)
+class SetSignal(Signal):
+    """A semaphore is counted up, when the entries before on its pipe have ended."""
+
+
+@dataclass(eq=False)
+class WaitSignal(Signal):
+    """A pipe waits until a semaphore is above 0, and counts it down."""
 
 
 @dataclass(eq=False)
@@ -190,3 +215,5 @@ class Program:
     loops: dict[int, Loop]
     serial: frozenset[Pipe]
     """Pipes whose entries end one after the other."""
+    cores: int = 1
+    """How many cores it is the program of."""

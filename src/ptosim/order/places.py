@@ -13,7 +13,8 @@ class Places:
         self.block_of: dict[Node, Block] = {}
         self.node_around: dict[Block, Node] = {}
         self.innermost: dict[Block, Loop | None] = {}
-        self.own: dict[Pipe, int] = dict.fromkeys(Pipe, 0)
+        self.own = [dict.fromkeys(Pipe, 0) for _ in range(program.cores)]
+        """By cores, the entries of each pipe."""
         self.inside: dict[int, int] = dict.fromkeys(program.loops, 0)
         """The entries in each loop."""
         self.loops: dict[Block, tuple[Loop, ...]] = {}
@@ -23,7 +24,7 @@ class Places:
         """The arms of each such loop."""
         self._enter(program.body, (), {})
         for entry in program.entries:
-            self.own[entry.pipe] |= 1 << entry.number
+            self.own[entry.core][entry.pipe] |= 1 << entry.number
             for loop in entry.loops:
                 self.inside[loop] |= 1 << entry.number
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 from xdsl.ir import Operation
 
@@ -16,12 +17,14 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
+from ptosim.order.cluster import CUBE, Unfollowed, has_signals, read_cluster
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts, distance, meets
 from ptosim.order.families import family_of
 from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Touch
 from ptosim.order.number import Periodic
-from ptosim.order.read import read
+from ptosim.order.read import SIGNALS, read
+from ptosim.order.signals import MOST_SIGNALS, SignalWalker, one_pipe
 from ptosim.order.state import State
 from ptosim.order.stuck import is_stuck
 from ptosim.order.turns import Times, TurnWalker
@@ -31,6 +34,7 @@ from ptosim.order.walk import Meeting, Walker
 DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
 DIFFERENT_BLOCKS = "different blocks do not write the same bytes of GM"
+DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes of GM"
 
 
 @dataclass(frozen=True)
@@ -48,40 +52,57 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     broken: list[Diagnostic] = []
     undecided: list[Diagnostic] = []
     assumptions = {DIFFERENT_ARGUMENTS: None, DIFFERENT_BLOCKS: None}
-    for core, function in entries.items():
-        program = read(module, function, core, SERIAL_PIPES)
+    programs, stopped = _programs(module, entries)
+    for program in programs:
         confined = confine(program)
-        assumptions |= confined.assumptions
-        judged = _Judge(module, program, confined.ranges)
+        judged = _Judge(module, program, confined.ranges, stopped)
         judged.walk()
+        assumptions |= confined.assumptions | judged.assumptions
         broken += judged.broken.values()
         undecided += judged.undecided.values()
-    return Verdict(tuple(broken), tuple(undecided), tuple(assumptions))
+    return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions))
+
+
+def _programs(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tuple[Iterator[Program], Unfollowed | None]:
+    """The programs that are judged each for itself: those of cores that signal each other are one, unless something
+    stands in the way of that."""
+    alone = (read(module, function, core, SERIAL_PIPES) for core, function in entries.items())
+    if not has_signals(entries):
+        return alone, None
+    try:
+        return iter([read_cluster(module, entries)]), None
+    except Unfollowed as unfollowed:
+        return alone, unfollowed
 
 
 # --- judgement --------------------------------------------------------------------------------------------------------
 
 
 class _Judge:
-    def __init__(self, module: VerifiedModule, program: Program, confined: set[Range]) -> None:
+    def __init__(
+        self, module: VerifiedModule, program: Program, confined: set[Range], stopped: Unfollowed | None
+    ) -> None:
         self.parsed = module.parsed
         self.confined = confined
         self.program = program
         self.broken: dict[tuple[object, ...], Diagnostic] = {}
         self.undecided: dict[tuple[object, ...], Diagnostic] = {}
-        self.unknown: list[Node] = []
+        self.unknown: list[Operation] = []
         """What cannot be followed; it may order what seems to be out of order."""
+        self.assumptions: dict[str, None] = {}
+        self.stopped = stopped
+        if stopped is not None:
+            self.doubt(stopped.reason, stopped.op)
 
     def walk(self) -> None:
-        self.unknown = list(self._unknown())
-        walker = TurnWalker(self.program, Conflicts(self.program), self._missing)
-        walker.walk()
+        self.unknown += self._unknown()
+        walker = self._walked()
         for node in walker.unmatched:
             if is_stuck(self.program, node):
                 message = f"{node.op.name} may wait for a set that never comes"
                 self._note("unmatched-wait", message, node, walker.unreleased[node])
             else:
-                self._doubt(f"{node.op.name} stands in front of the set that it waits for", node)
+                self.doubt(f"{node.op.name} stands in front of the set that it waits for", node.op)
         for node, times in walker.doubled.items():
             self._note("double-set", f"{node.op.name} may come before the flag of the last one was taken", node, times)
         for node in walker.unbalanced:
@@ -89,13 +110,37 @@ class _Judge:
             if isinstance(node, Loop) and node.most is None:
                 self._note("undrained", message, node)
             else:  # conditions may depend on each other, and some loops never run otherwise
-                self._doubt(message, node)
+                self.doubt(message, node.op)
         for key in walker.end.counts():
-            node = next((n for n in self.program.body.walk() if isinstance(n, Flag) and key[:2] == _pair(n)), None)  # type: ignore[index]
-            self._note("undrained", f"a flag from {key[0]} to {key[1]} is left over at the end", node)  # type: ignore[index]
-        if self.unknown:
-            self.undecided |= self.broken
+            source, destination, *_ = cast("tuple[object, ...]", key)
+            if isinstance(source, Pipe):
+                node = next((n for n in self._flags() if (source, destination) == _pair(n)), None)
+                self._note("undrained", f"a flag from {source} to {destination} is left over at the end", node)
+        if self.unknown:  # without the other cores nothing can be said about one that they signal
+            self.undecided |= self.broken if self.stopped is None else {}
             self.broken = {}
+
+    def _walked(self) -> TurnWalker:
+        """The program is followed to its end."""
+        conflicts = Conflicts(self.program)
+        if self.program.cores == 1:
+            walker = TurnWalker(self.program, conflicts, self._missing)
+            walker.walk()
+            return walker
+        walker = SignalWalker(self.program, conflicts, self._missing)
+        walker.walk()
+        if (other := one_pipe(self.program)) is not None:
+            self.doubt(f"{other.op.name} is on another pipe than the rest of its semaphore", other.op)
+        for node in walker.lacking:
+            self.doubt(f"{node.op.name} may wait for a signal that never comes", node.op)
+        for node in walker.overtaking():
+            self.doubt(f"nothing keeps {node.op.name} from counting its semaphore beyond {MOST_SIGNALS}", node.op)
+        for node in walker.left_over():
+            self.doubt(f"not every signal of {node.op.name} is waited for", node.op)
+        return walker
+
+    def _flags(self) -> Iterator[Flag]:
+        return (node for node in self.program.body.walk() if isinstance(node, Flag))
 
     def _note(self, kind: str, message: str, node: Node | None, times: Times | None = None) -> None:
         place, severity = (
@@ -110,18 +155,18 @@ class _Judge:
             place = self._place(self.program.loops[name].op)
             yield f"it shows when the loop at line {place.line if place else '?'} runs {least} time{'s' * (least > 1)}"
 
-    def _doubt(self, message: str, node: Node) -> None:
+    def doubt(self, message: str, op: Operation) -> None:
         """Something cannot be followed: whatever seems to be wrong may be right."""
-        self.unknown.append(node)
-        self._add(True, Diagnostic("lint", "warning", message, self._place(node.op)))
+        self.unknown.append(op)
+        self._add(True, Diagnostic("lint", "warning", message, self._place(op)))
 
-    def _unknown(self) -> Iterator[Node]:
+    def _unknown(self) -> Iterator[Operation]:
         """What the analysis cannot follow."""
         for node in self.program.body.walk():
             reason = _reason(node)
-            if reason is not None:
+            if reason is not None and (self.stopped is None or not _is_signal(node)):
                 self._add(True, Diagnostic("lint", "warning", reason, self._place(node.op)))
-                yield node
+                yield node.op
 
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
         for entry in self.program.entries:
@@ -135,6 +180,9 @@ class _Judge:
         sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
         touches = next(iter(sure or met), None)
         certain = not self.unknown and bool(sure)
+        if not sure and self._is_of_both(earlier, later, met):
+            self.assumptions[DIFFERENT_VECTORS] = None
+            return
         space = touches[1].range.space if touches is not None else Space.GM
         message = f"{later.pipe} may access {space} before {earlier.pipe} has ended its own access"
         if not certain:
@@ -153,6 +201,12 @@ class _Judge:
             pipe=later.pipe,
         )
         self._add(not certain, found)
+
+    def _is_of_both(self, earlier: Entry, later: Entry, met: list[tuple[Touch, Touch]]) -> bool:
+        """Whether it is the two vector cores that may write the same bytes of GM."""
+        cores = {earlier.core, later.core}
+        both = all(a.writes and b.writes and a.range.space is Space.GM for a, b in met)
+        return len(cores) == 2 and CUBE not in cores and both
 
     def _is_certain(self, earlier: Range, later: Range, apart: int) -> bool:
         """Whether two ranges meet for sure: their bytes are known, or they begin at the same one."""
@@ -201,6 +255,10 @@ def _reason(node: Node) -> str | None:
             return f"the id of {node.op.name} is only known when it runs"
         case _:
             return None
+
+
+def _is_signal(node: Node) -> bool:
+    return node.op.name in SIGNALS
 
 
 def _is_followed(node: Flag) -> bool:

@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import count
 
 from xdsl.ir import Block as Operations
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.effects.sync import signalling
-from ptosim.language.control import For, If, While
+from ptosim.language.control import For, If, While, Yield
 from ptosim.language.function import Call, Function, reached
 from ptosim.language.load import VerifiedModule
 from ptosim.language.operands import constant_of
@@ -29,6 +29,7 @@ from ptosim.language.sync_semaphore import slots_of
 from ptosim.language.sync_token import SimTSync
 from ptosim.language.tile_local import DeclareLocalArray, LocalArraySet
 from ptosim.order.arrays import RoundCounter, goes_on
+from ptosim.order.integers import natural
 from ptosim.order.model import (
     BarrierNode,
     Block,
@@ -54,7 +55,7 @@ from ptosim.order.model import (
 )
 from ptosim.order.number import Linear, Number, Periodic
 from ptosim.order.touches import awaited, range_key, touches_of, touches_of_scope
-from ptosim.order.values import ANYWHERE, Values, run_of
+from ptosim.order.values import ANYWHERE, Trial, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
 """By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
@@ -62,6 +63,8 @@ SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES -
 SIGNALS = signalling("semaphore", "cross-block", "syncall")
 """Signals between cores stay as they are written: each counts as an access to what other cores touch."""
 
+_MOST_REPEATED = 16
+"""A loop of more iterations is followed as a loop, even if it only synchronises."""
 _REACHED = (Space.GM, Space.UB, Space.L1)
 """Memories that two cores can reach: the cube core stores to UB, a vector core to L1."""
 EVERYTHING = tuple(
@@ -78,7 +81,7 @@ def read(
 ) -> Program:
     """The program of a function on one kind of core; `shared` is what other cores touch, everything if nobody knows.
     If it is nothing, signals order what is on their own pipe and no more."""
-    return _Reader(module, function, core, serial, EVERYTHING if shared is None else shared).read()
+    return Reader(module, function, core, serial, EVERYTHING if shared is None else shared).read()
 
 
 def touched(program: Program) -> tuple[Touch, ...]:
@@ -129,7 +132,9 @@ def _stores(op: Operation) -> bool:
     return isinstance(op, StoreScalar | StDev)
 
 
-class _Reader:
+class Reader:
+    """Reads the program of a function on one kind of core."""
+
     def __init__(
         self,
         module: VerifiedModule,
@@ -141,7 +146,7 @@ class _Reader:
         self.target = module.target
         self.shared = shared
         self.function = function
-        self.core = core
+        self.kind = core
         self.values = Values(function)
         self.program = Program(Block(), [], {}, serial)
         self.names: Iterator[int] = count()
@@ -156,14 +161,14 @@ class _Reader:
     def _nodes(self, operations: Operations, path: tuple[int, ...]) -> Iterator[Node]:
         for op in operations.ops:
             if isinstance(op, Section):
-                if op.core is self.core:
+                if op.core is self.kind:
                     yield from self._nodes(op.body.block, path)
             else:
                 yield from self._node(op, path)
 
     def _node(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
         if is_scope(op):
-            if self.core is CoreKind.AIV:
+            if self.kind is CoreKind.AIV:
                 yield self._entry(op, Pipe.V, touches_of_scope(op, self.values, self.target, path, self.names), path)
         elif is_opaque(op):
             yield Opaque(op)
@@ -172,7 +177,7 @@ class _Reader:
         elif isinstance(op, If):
             arms = tuple(self._block(region.block, path) for region in (op.true_region, op.false_region))
             if any(arm.nodes for arm in arms):
-                yield Branch(op, arms, self.values.number(op.cond), run_of(op.cond, self.values, path))
+                yield Branch(op, arms, self.values.number(op.cond), _run_of(op.cond, self.values, path))
         elif (sync := _SYNC.get(op.name)) is not None:
             yield sync(op, self.values)
         elif isinstance(op, SimTSync):
@@ -181,11 +186,15 @@ class _Reader:
             yield from self._count(op)
         elif op.name in SIGNALS:
             yield from self._signal(op, path)
-        elif isinstance(op, PTOOperation) and self.core in cores_of(op):
+        elif isinstance(op, PTOOperation) and self.kind in cores_of(op):
             yield from self._work(op, path)
 
     def _loop(self, op: For, path: tuple[int, ...]) -> Iterator[Node]:
-        name = next(self.names)
+        if (times := self._repeated(op)) is not None:
+            for index in times:
+                yield from self._again(op, Trial(self.values, {op.body.block.args[0]: index}))
+            return
+        name = self._name(op, path)
         inside = (*path, name)
         most = self.values.enter(op, inside)
         loop = Loop(op, name, self._block(op.body.block, inside), inside, most)
@@ -197,20 +206,44 @@ class _Reader:
             yield loop
             yield from (Count(op, counter, is_over=True) for counter in phases)
 
+    def _name(self, op: For, path: tuple[int, ...]) -> int:
+        return next(self.names)
+
+    def _repeated(self, op: For) -> range | None:
+        """The indices of a loop that runs some known times and only synchronises: such as one that primes each id."""
+        first, end, step = (self.values.number(value) for value in (op.lb, op.ub, op.step))
+        if not isinstance(first, int) or not isinstance(end, int) or not isinstance(step, int) or step < 1:
+            return None
+        indices, inside = range(first, end, step), [each for each in op.body.walk() if each.results == ()]
+        is_sync = all(self._only_synchronises(each) or isinstance(each, Yield) for each in inside)
+        return indices if is_sync and len(indices) <= _MOST_REPEATED and not op.iter_args and len(inside) > 1 else None
+
+    def _only_synchronises(self, op: Operation) -> bool:
+        return op.name in _SYNC
+
+    def _again(self, op: For, values: Values) -> Iterator[Node]:
+        """What a loop does in one iteration."""
+        for each in op.body.block.ops:
+            yield from self._synchronisation(each, values)
+
+    def _synchronisation(self, op: Operation, values: Values) -> Iterator[Node]:
+        if (sync := _SYNC.get(op.name)) is not None:
+            yield sync(op, values)
+
     def _count(self, op: DeclareLocalArray | LocalArraySet) -> Iterator[Node]:
         counter = self.values.arrays.get(op.results[0] if isinstance(op, DeclareLocalArray) else op.array)
         if not isinstance(counter, RoundCounter):
             return
         following = isinstance(op, LocalArraySet) and goes_on(op)
         start = constant_of(op.value) if isinstance(op, LocalArraySet) else 0
-        yield Count(op, (counter.name, ()), None if following else start, following)
+        yield Count(op, (counter.name, (), 0), None if following else start, following)
 
     def _work(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
         record = effects().get(op.name)
         if record is None:
             return
         touches = touches_of(op, self.values, self.target)
-        if touches and record.pipe in PIPES_OF[self.core]:
+        if touches and record.pipe in PIPES_OF[self.kind]:
             yield self._entry(op, record.pipe, touches, path)
 
     def _signal(self, op: Operation, path: tuple[int, ...]) -> Iterator[Node]:
@@ -222,12 +255,12 @@ class _Reader:
         stops, slots = self.target == "a2a3" and "wait" in op.name, slots_of(op)
         if stops and (slots is not None or self.shared == ()):
             return
-        if pipe is None or pipe not in PIPES_OF[self.core] or stops:
+        if pipe is None or pipe not in PIPES_OF[self.kind] or stops:
             yield Opaque(op)
             return
         touches = EVERYTHING if "cross" in op.name and self.shared else self.shared
         if slots is not None:
-            local = Space.UB if self.core is CoreKind.AIV else Space.L1
+            local = Space.UB if self.kind is CoreKind.AIV else Space.L1
             touches = (Touch(True, Range(local, "", None, (), (slots,))),)
         entry = self._entry(op, pipe, touches, path)
         entry.is_signal = True
@@ -242,8 +275,27 @@ class _Reader:
 def _phases(loop: Loop) -> list[Counter]:
     """Where the ids of flags in a loop count from, other than from 0."""
     ids = [node.id for node in loop.body.walk() if isinstance(node, Flag)]
-    found = {(id_.loop, id_.start): None for id_ in ids if isinstance(id_, Periodic) and id_.start}
+    found = {(id_.loop, id_.start, 0): None for id_ in ids if isinstance(id_, Periodic) and id_.start}
     return [counter for counter in found if counter[0] == loop.name]
+
+
+def _run_of(condition: SSAValue, values: Values, path: tuple[int, ...]) -> int | None:
+    """The innermost loop around a condition, if it holds in one run of its iterations and in no others: it compares the
+    index with something that stays the same."""
+    op, loop = condition.owner, path[-1] if path else None
+    if loop is None or not isinstance(op, PTOOperation) or op.name != "arith.cmpi":
+        return None
+    predicate, (a, b) = op.word("predicate") or "", map(values.number, op.operands)
+    if predicate not in _ORDERING or (predicate.startswith("u") and not natural(a, b)):
+        return None
+    gap = a - b
+    if not isinstance(gap, Linear):
+        return None
+    moving = [each for each in gap.terms if loop in each.loops or not each.is_single]
+    return loop if len(moving) == 1 and moving[0].loop == loop else None
+
+
+_ORDERING = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
 # --- synchronisation that is written ----------------------------------------------------------------------------------

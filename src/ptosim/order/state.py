@@ -16,6 +16,9 @@ from ptosim.order.model import Counter
 Key = object
 """An inserted pair, or the key of a written flag."""
 
+Released = tuple[int, int, Pipe]
+"""A core, a buffer id and the pipe that released it."""
+
 PIPES = tuple(pipe for pipe in Pipe if pipe is not Pipe.ALL)
 
 
@@ -23,27 +26,39 @@ PIPES = tuple(pipe for pipe in Pipe if pipe is not Pipe.ALL)
 class State:
     """The sets at one place of the program."""
 
-    open: dict[Pipe, int] = field(default_factory=lambda: dict.fromkeys(PIPES, 0))
+    cores: list[dict[Pipe, int]] = field(default_factory=lambda: [dict.fromkeys(PIPES, 0)])
+    """For each core what its pipes do not know to have ended."""
     tokens: dict[Key, tuple[int, ...]] = field(default_factory=dict[Key, tuple[int, ...]])
     """In the order they were set."""
-    released: dict[tuple[int, Pipe], int] = field(default_factory=dict[tuple[int, Pipe], int])
+    released: dict[Released, int] = field(default_factory=dict["Released", int])
     """What the last release of a buffer id by a pipe did not cover."""
     issued: int = 0
     counters: dict[Counter, int] = field(default_factory=dict[Counter, int])
     """The values of counters, where they are known."""
+    here: int = 0
+    """The core whose program is followed."""
+
+    def __post_init__(self) -> None:
+        self.open = self.cores[self.here]
+
+    def at(self, core: int) -> None:
+        """From here on it is the program of another core that is followed."""
+        self.here, self.open = core, self.cores[core]
 
     def copy(self) -> State:
-        return State(dict(self.open), dict(self.tokens), dict(self.released), self.issued, dict(self.counters))
+        cores = [dict(core) for core in self.cores]
+        return State(cores, dict(self.tokens), dict(self.released), self.issued, dict(self.counters), self.here)
 
     def end(self, members: int) -> None:
-        """Every pipe knows that some entries have ended."""
+        """Every pipe of this core knows that some entries have ended."""
         for pipe in PIPES:
             self.open[pipe] &= ~members
 
     def issue(self, member: int, pipes: tuple[Pipe, ...]) -> None:
-        """An entry begins; these pipes do not know its end."""
-        for pipe in pipes:
-            self.open[pipe] |= member
+        """An entry begins; these pipes of its core do not know its end, nor do other cores."""
+        for number, core in enumerate(self.cores):
+            for pipe in pipes if number == self.here else PIPES:
+                core[pipe] |= member
         for key, tokens in self.tokens.items():
             if tokens:
                 self.tokens[key] = tuple(token | member for token in tokens)
@@ -63,7 +78,8 @@ class State:
                 found |= new if members & old else 0
             return found
 
-        self.open = {pipe: renamed(members) for pipe, members in self.open.items()}
+        self.cores = [{pipe: renamed(members) for pipe, members in core.items()} for core in self.cores]
+        self.open = self.cores[self.here]
         self.tokens = {key: tuple(map(renamed, tokens)) for key, tokens in self.tokens.items()}
         self.released = {key: renamed(members) for key, members in self.released.items()}
         self.issued = renamed(self.issued)
@@ -71,11 +87,12 @@ class State:
     def restricted(self, members: int) -> State:
         """What is known of some entries alone."""
         return State(
-            {pipe: open_ & members for pipe, open_ in self.open.items()},
+            [{pipe: open_ & members for pipe, open_ in core.items()} for core in self.cores],
             {key: tuple(token & members for token in tokens) for key, tokens in self.tokens.items()},
             {key: open_ & members for key, open_ in self.released.items()},
             self.issued & members,
             dict(self.counters),
+            self.here,
         )
 
     def counts(self) -> dict[Key, int]:
@@ -90,15 +107,14 @@ class State:
             a, b = self.tokens.get(key, ()), other.tokens.get(key, ())
             tokens[key] = tuple(x | y for x, y in zip(a, b, strict=True)) if len(a) == len(b) else ()
         return State(
-            {pipe: self.open[pipe] | other.open[pipe] for pipe in PIPES},
+            [{pipe: a[pipe] | b[pipe] for pipe in PIPES} for a, b in zip(self.cores, other.cores, strict=True)],
             tokens,
             _united(self.released, other.released, everything),
             everything,
             {counter: value for counter, value in self.counters.items() if other.counters.get(counter) == value},
+            self.here,
         )
 
 
-def _united(
-    a: Mapping[tuple[int, Pipe], int], b: Mapping[tuple[int, Pipe], int], everything: int
-) -> dict[tuple[int, Pipe], int]:
+def _united(a: Mapping[Released, int], b: Mapping[Released, int], everything: int) -> dict[Released, int]:
     return {key: a.get(key, everything) | b.get(key, everything) for key in {*a, *b}}

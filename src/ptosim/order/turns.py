@@ -89,7 +89,7 @@ class TurnWalker(Walker):
         for family in self.waits.among(node):
             if isinstance(id_, int) and id_ in family.ids and family.counter not in state.counters:
                 settle(state, family)
-        return None if id_ is None else (node.source, node.destination, id_)
+        return None if id_ is None else (node.source, node.destination, id_, node.core)
 
     def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
         key, place = self._key(node, state), self._place(node)
@@ -192,7 +192,7 @@ class Waits:
             for place in self._places(node):
                 member = self.members[node, place] = 1 << number
                 number += 1
-                walker.places.own[node.destination] |= member
+                walker.places.own[node.core][node.destination] |= member
                 for loop in walker.places.loops[walker.places.block_of[node]]:
                     walker.places.inside[loop.name] |= member
 
@@ -211,7 +211,7 @@ class Waits:
     def among(self, node: Flag) -> Iterator[Family]:
         """The families of the same two pipes."""
         for family in dict.fromkeys(family for family, _ in self.families.values()):
-            if (family.source, family.destination) == (node.source, node.destination):
+            if (family.source, family.destination, family.core) == (node.source, node.destination, node.core):
                 yield family
 
     def families_by(self, counter: Counter) -> list[Family]:
@@ -222,7 +222,7 @@ class Waits:
         own, found = self.families.get(node), 0
         ids = [place] if own is None else own[0].ids
         for (wait, at), member in self.members.items():
-            if (wait.source, wait.destination) != (node.source, node.destination):
+            if (wait.source, wait.destination, wait.core) != (node.source, node.destination, node.core):
                 continue
             theirs = self.families.get(wait)
             if own is not None and theirs is not None and own[0] == theirs[0]:

@@ -7,7 +7,7 @@ the program enters each of them with `loop_of` before it asks for values inside.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
@@ -21,9 +21,21 @@ from ptosim.language.operation import PTOOperation
 from ptosim.language.pointer import AddPtr, CastPtr, IntToPtr, PtrToInt
 from ptosim.language.predicate import PltB8, PltB16, PltB32
 from ptosim.language.scope import StrictVecScope
+from ptosim.language.system import GetBlockIdx, GetBlockNum, GetSubblockIdx
 from ptosim.language.tile_local import LocalArrayGet
 from ptosim.language.types import MaskType, PtrType, element_name, element_of
-from ptosim.order.arrays import RoundCounter, Table, arrays_of
+from ptosim.order.arrays import RoundCounter, Table, Tally, arrays_of, passed
+from ptosim.order.integers import (
+    ceiling,
+    halved,
+    masked,
+    natural,
+    quotient,
+    remainder,
+    shifted,
+    unsigned_remainder,
+    xor,
+)
 from ptosim.order.number import (
     LONGEST_PERIOD,
     Linear,
@@ -33,13 +45,11 @@ from ptosim.order.number import (
     Symbol,
     between,
     bounds,
-    divided,
     either,
     key_of,
     larger,
     multiplied,
     periodic,
-    remainder,
     smaller,
     symbol,
 )
@@ -63,17 +73,28 @@ class Pointer:
 Known = Number | Pointer
 
 
-class Values:
-    """The values of one function."""
+@dataclass
+class Common:
+    """What the programs of several cores have in common: the same computation has the same result on each of them."""
 
-    def __init__(self, function: Function) -> None:
+    known: dict[tuple[object, ...], Known] = field(default_factory=dict[tuple[object, ...], Known])
+    iterations: dict[tuple[int, ...], Symbol] = field(default_factory=dict[tuple[int, ...], Symbol])
+    products: dict[tuple[int, ...], Symbol] = field(default_factory=dict[tuple[int, ...], Symbol])
+
+
+class Values:
+    """The values of one function, perhaps as one of several cores computes them."""
+
+    def __init__(self, function: Function, common: Common | None = None, subblock: int | None = None) -> None:
         self._known: dict[SSAValue, Known] = {}
         self._loops: dict[Block, tuple[int, ...]] = {}
         """The loops around a block, where it is the body of one."""
         self.arrays = arrays_of(function)
-        self._products: dict[tuple[int, ...], Symbol] = {}
+        self.common = common or Common()
+        self.subblock = subblock
+        """Which of the vector cores of a cluster it is, where only that one is meant."""
         for index, argument in enumerate(function.body.block.args):
-            self._known[argument] = _argument(index, argument)
+            self._known[argument] = self._shared(("argument", index), lambda at=(index, argument): _argument(*at))
 
     # --- loops ------------------------------------------------------------------------------------------------------
 
@@ -84,7 +105,9 @@ class Values:
         self._loops[body] = path
         first, step = self.number(loop.lb), self.number(loop.step)
         iterations = _trips(first, self.number(loop.ub), step)
-        iteration = Symbol(path, 0, None if iterations is None else max(iterations - 1, 0), is_iteration=True)
+        iteration = self.common.iterations.setdefault(
+            path, Symbol(path, 0, None if iterations is None else max(iterations - 1, 0), is_iteration=True)
+        )
         index, *carried = body.args
         self._known[index] = first + symbol(iteration) * step if isinstance(step, int) else self._open(index)
         ends = body.last_op
@@ -100,7 +123,7 @@ class Values:
         if following is argument:
             return self.of(start)
         marker = Symbol(iteration.loops)
-        with_marker = _Trial(self, {argument: symbol(marker)}) if element_name(argument.type) else None
+        with_marker = Trial(self, {argument: symbol(marker)}) if element_name(argument.type) else None
         after = with_marker.of(following) if with_marker is not None else None
         before = self.of(start)
         if isinstance(after, Linear) and not isinstance(before, Pointer) and after.terms == {marker: 1}:
@@ -117,7 +140,7 @@ class Values:
         keys = [_key(state)]
         while len(seen) < LONGEST_PERIOD:
             seen.append(state)
-            trial = _Trial(self, dict(zip(carried, state, strict=True)))
+            trial = Trial(self, dict(zip(carried, state, strict=True)))
             state = [trial.of(value) for value in ends.operands]
             keys.append(_key(state))
         for index, argument in enumerate(carried):
@@ -150,10 +173,33 @@ class Values:
             return self._passed(value)
         if (literal := constant_of(value)) is not None:
             return literal
-        if (rule := _RULES.get(owner.name)) is None:
-            return self._open(value)
-        found = rule(self, owner)
+        if owner.name == GetSubblockIdx.name and self.subblock is not None:
+            return self.subblock
+        rule = _RULES.get(owner.name)
+        found = rule(self, owner) if rule is not None else None
+        if found is not None and not _is_unsettled(found):
+            return found
+        return self._shared(self._computation(value, owner), lambda: self._new(value, found))
+
+    def _new(self, value: SSAValue, found: Known | None) -> Known:
         return self._open(value) if found is None else self._settled(value, found)
+
+    def _computation(self, value: SSAValue, op: PTOOperation) -> tuple[object, ...] | None:
+        """What is computed, if it is the same wherever it is computed from the same numbers; else None."""
+        if not op.name.startswith("arith.") and op.name not in _SAME_FOR_ALL:
+            return None
+        words = tuple(sorted((name, str(word)) for name, word in op.properties.items()))
+        numbers = [self.number(each) if element_name(each.type) else None for each in op.operands]
+        if any(number is None or (isinstance(number, Linear) and _is_unsettled(number)) for number in numbers):
+            return None
+        return (op.name, words, self.loops_around(value), *(key_of(each) for each in numbers if each is not None))
+
+    def _shared(self, key: tuple[object, ...] | None, make: Callable[[], Known]) -> Known:
+        if key is None:
+            return make()
+        if key not in self.common.known:
+            self.common.known[key] = make()
+        return self.common.known[key]
 
     def _settled(self, value: SSAValue, found: Known) -> Known:
         """What has no closed form is one number in each iteration, and every use of the value means the same."""
@@ -162,7 +208,7 @@ class Values:
                 offset = self._settled(value, found.offset)
                 assert not isinstance(offset, Pointer)
                 return Pointer(found.space, found.origin, offset)
-            case Linear() if not all(each.is_single for each in found.terms):
+            case Linear() if _is_unsettled(found):
                 return symbol(Symbol(self.loops_around(value), *bounds(found)))
             case _:
                 return found
@@ -178,10 +224,19 @@ class Values:
             for y, other in b.terms.items():
                 symbols = sorted((*(x.factors or (x,)), *(y.factors or (y,))), key=lambda each: each.number)
                 key = tuple(each.number for each in symbols)
-                if key not in self._products:
-                    self._products[key] = multiplied(tuple(symbols))
-                total = total + symbol(self._products[key]) * (factor * other)
+                if key not in self.common.products:
+                    self.common.products[key] = multiplied(tuple(symbols))
+                total = total + symbol(self.common.products[key]) * (factor * other)
         return total
+
+    def tallied(self, tally: Tally, more: int | None) -> Number | None:
+        """How often a loop has gone round in all; whoever tallies the same loop has the same number."""
+        path = self._loops.get(tally.loop.body.block)
+        if path is None or more is None:
+            return None
+        before = self._shared(("tally", path), lambda: symbol(Symbol(path[:-1], 0)) if len(path) > 1 else 0)
+        assert not isinstance(before, Pointer)
+        return before + symbol(self.common.iterations[path]) + more
 
     def _passed(self, value: SSAValue) -> Known:
         """The argument of a strict scope is what is passed to it."""
@@ -206,7 +261,12 @@ class Values:
         return ()
 
 
-class _Trial(Values):
+def _is_unsettled(found: Known) -> bool:
+    number = found.offset if isinstance(found, Pointer) else found
+    return isinstance(number, Linear) and not all(each.is_single for each in number.terms)
+
+
+class Trial(Values):
     """The values of a loop body, were its carried values these."""
 
     def __init__(self, outer: Values, given: Mapping[SSAValue, Known]) -> None:
@@ -214,7 +274,8 @@ class _Trial(Values):
         self._known = dict(given)
         self._loops = outer._loops  # pyright: ignore[reportPrivateUsage]
         self.arrays = outer.arrays
-        self._products = outer._products  # pyright: ignore[reportPrivateUsage]
+        self.common = outer.common
+        self.subblock = outer.subblock
 
     def of(self, value: SSAValue) -> Known:
         if value in self._known:
@@ -280,6 +341,9 @@ def _limits(value: SSAValue) -> tuple[int | None, int | None]:
     return (0, 1) if element_name(value.type) == "i1" else (None, None)
 
 
+_SAME_FOR_ALL = (GetBlockIdx.name, GetBlockNum.name)
+"""What every core of a cluster is told the same."""
+
 # --- operations -------------------------------------------------------------------------------------------------------
 
 Rule = Callable[[Values, PTOOperation], Known | None]
@@ -301,48 +365,6 @@ def _narrowed(values: Values, op: PTOOperation) -> Known | None:
     return number if fits else None
 
 
-def _quotient(a: Number, b: Number) -> Number | None:
-    low = bounds(a)[0]
-    return divided(a, b) if isinstance(b, int) and b > 0 and low is not None and low >= 0 else None
-
-
-def _ceiling(a: Number, b: Number) -> Number | None:
-    return _quotient(a + (b - 1), b)
-
-
-def _remainder(a: Number, b: Number) -> Number | None:
-    """Of numbers that are not negative. What a loop counts from there on is taken to be none."""
-    if not isinstance(b, int) or b <= 0:
-        return None
-    low = bounds(a)[0]
-    return remainder(a, b) if low is not None and low >= 0 else None
-
-
-def _unsigned_remainder(a: Number, b: Number) -> Number | None:
-    """A power of two divides what a negative number wraps to."""
-    if isinstance(b, int) and b > 0 and b & (b - 1) == 0:
-        return remainder(a, b)
-    found = _remainder(a, b)
-    return between(0, b - 1) if found is None and isinstance(b, int) and b > 0 else found
-
-
-def _shifted(a: Number, b: Number) -> Number | None:
-    return a * (1 << b) if isinstance(b, int) and 0 <= b < 64 else None
-
-
-def _halved(a: Number, b: Number) -> Number | None:
-    return _quotient(a, 1 << b) if isinstance(b, int) and 0 <= b < 64 else None
-
-
-def _and(a: Number, b: Number) -> Number | None:
-    return a & b if isinstance(a, int) or isinstance(b, int) else None
-
-
-def _xor(a: Number, b: Number) -> Number | None:
-    found: Any = a ^ b
-    return None if isinstance(found, Linear) else found
-
-
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
     "eq": lambda a, b: a == b,
     "ne": lambda a, b: a != b,
@@ -357,25 +379,6 @@ def _compare(values: Values, op: PTOOperation) -> Known | None:
     compare = _COMPARISONS.get(op.word("predicate") or "")
     found: Any = compare(*map(values.number, op.operands)) if compare is not None else None
     return None if found is None or isinstance(found, Maybe) else int(found) if isinstance(found, bool) else found
-
-
-def run_of(condition: SSAValue, values: Values, path: tuple[int, ...]) -> int | None:
-    """The innermost loop around a condition, if it holds in one run of its iterations and in no others: it compares the
-    index with something that stays the same."""
-    op, loop = condition.owner, path[-1] if path else None
-    if loop is None or not isinstance(op, PTOOperation) or op.name != "arith.cmpi":
-        return None
-    predicate, (a, b) = op.word("predicate") or "", map(values.number, op.operands)
-    if predicate not in _ORDERING or (predicate.startswith("u") and not _natural(a, b)):
-        return None
-    gap = a - b
-    if not isinstance(gap, Linear):
-        return None
-    moving = [each for each in gap.terms if loop in each.loops or not each.is_single]
-    return loop if len(moving) == 1 and moving[0].loop == loop else None
-
-
-_ORDERING = ("slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
 def _select(values: Values, op: PTOOperation) -> Known | None:
@@ -420,6 +423,8 @@ def _held(values: Values, op: PTOOperation) -> Known | None:
             return Periodic(name, (), tuple(range(modulus)))
         case Table(held):
             return _looked_up(held, [values.number(index) for index in op.operands[1:]])
+        case Tally() as tally:
+            return values.tallied(tally, passed(tally, op))
         case None:
             return None
 
@@ -457,35 +462,31 @@ _RULES: dict[str, Rule] = {
     "arith.addi": _binary(lambda a, b: a + b),
     "arith.subi": _binary(lambda a, b: a - b),
     "arith.muli": lambda values, op: values.product(*map(values.number, op.operands)),
-    "arith.divsi": _binary(_quotient),
-    "arith.divui": _binary(_quotient),
-    "arith.floordivsi": _binary(_quotient),
-    "arith.ceildivsi": _binary(_ceiling),
-    "arith.ceildivui": _binary(_ceiling),
-    "arith.remsi": _binary(_remainder),
-    "arith.remui": _binary(_unsigned_remainder),
-    "arith.andi": _binary(_and),
-    "arith.xori": _binary(_xor),
-    "arith.shli": _binary(_shifted),
-    "arith.shrui": _binary(_halved),
-    "arith.shrsi": _binary(_halved),
+    "arith.divsi": _binary(quotient),
+    "arith.divui": _binary(quotient),
+    "arith.floordivsi": _binary(quotient),
+    "arith.ceildivsi": _binary(ceiling),
+    "arith.ceildivui": _binary(ceiling),
+    "arith.remsi": _binary(remainder),
+    "arith.remui": _binary(unsigned_remainder),
+    "arith.andi": _binary(masked),
+    "arith.xori": _binary(xor),
+    "arith.shli": _binary(shifted),
+    "arith.shrui": _binary(halved),
+    "arith.shrsi": _binary(halved),
     "arith.minsi": _binary(smaller),
     "arith.maxsi": _binary(larger),
-    "arith.minui": _binary(lambda a, b: smaller(a, b) if _natural(a, b) else None),
-    "arith.maxui": _binary(lambda a, b: larger(a, b) if _natural(a, b) else None),
+    "arith.minui": _binary(lambda a, b: smaller(a, b) if natural(a, b) else None),
+    "arith.maxui": _binary(lambda a, b: larger(a, b) if natural(a, b) else None),
     "arith.cmpi": _compare,
     "arith.select": _select,
     "arith.index_cast": _same,
     "arith.index_castui": _same,
     "arith.extsi": _same,
-    "arith.extui": lambda values, op: _same(values, op) if _natural(values.number(op.operands[0])) else None,
+    "arith.extui": lambda values, op: _same(values, op) if natural(values.number(op.operands[0])) else None,
     "arith.trunci": _narrowed,
     **dict.fromkeys(TAILS, _tail_rest),
     LocalArrayGet.name: _held,
     **dict.fromkeys((CastPtr.name, PtrToInt.name, IntToPtr.name), _cast_pointer),
     AddPtr.name: _add_pointer,
 }
-
-
-def _natural(*numbers: Number) -> bool:
-    return all((low := bounds(number)[0]) is not None and low >= 0 for number in numbers)

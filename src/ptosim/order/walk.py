@@ -104,8 +104,8 @@ class Walker:
             for loop in entry.loops
         }
         self.farthest = self._farthest()
-        self.own: dict[Pipe, int] = {}
-        """The entries of each pipe, inserted waits included."""
+        self.own: list[dict[Pipe, int]] = []
+        """By cores, the entries of each pipe, inserted waits included."""
         self.clashes: dict[Pair, int] = {}
         """For each pair the others, by their waits, that are not over when it is set."""
         self.forward: dict[Node, State] = {}
@@ -126,15 +126,16 @@ class Walker:
 
     def walk(self) -> None:
         """Follow everything, from the beginning to the end."""
-        self.own = dict(self.places.own)
+        self.own = [dict(own) for own in self.places.own]
         self.clashes = dict.fromkeys(self.inserted.pairs, 0)
         self._pairs = tuple(self.inserted.pairs)
         self._pending = 0
         self._iterations = {}
         for pair in self._pairs:
             pair.lanes = None if pair.outermost is not None else 1
-            self.own[pair.destination] |= pair.member
-        self.end = self._nodes(self.program.body, State(), Round(None))
+            self.own[0][pair.destination] |= pair.member
+        start = State([dict.fromkeys(PIPES, 0) for _ in self.own])
+        self.end = self._nodes(self.program.body, start, Round(None))
 
     # --- nodes --------------------------------------------------------------------------------------------------------
 
@@ -169,6 +170,8 @@ class Walker:
                 state, self._pending = start.copy(), pending
 
     def _node(self, node: Node, state: State, here: Round) -> State:
+        if node.core != state.here:
+            state.at(node.core)
         match node:
             case Entry():
                 self._entry(node, state, here)
@@ -185,7 +188,7 @@ class Walker:
             case Opaque():
                 self._barrier(Pipe.ALL, state)
             case Fence():
-                state.end(self.own[Pipe.S])
+                state.end(self.own[node.core][Pipe.S])
             case TileWait():
                 state.end(self._awaited(node, here))
             case Count():
@@ -205,7 +208,7 @@ class Walker:
         state.open[pipe] &= state.open[Pipe.S]
         mask = self._met(entry, here) & ~self._elsewhere(self.places.block_of[entry], here)
         if pipe is Pipe.S or pipe in self.program.serial or entry.is_signal:  # a signal waits for its own pipe
-            mask &= ~self.own[pipe]
+            mask &= ~self.own[entry.core][pipe]
         if open_ := state.open[pipe] & mask:
             rounds = self._rounds[here.loop] if here.distance and here.loop is not None else [here]
             self.missing(self, state, Meeting(entry, tuple(rounds)), open_)
@@ -274,15 +277,25 @@ class Walker:
             pair.lanes = pair.distance + here.distance
         busy = open_ | (self._pending if here.distance == 0 else 0)
         self.clashes[pair] = self.clashes.get(pair, 0) | (busy & ~pair.member)
-        state.tokens[pair] = (*state.tokens.get(pair, ()), open_ & ~self.own[pair.source])
+        state.tokens[pair] = (*state.tokens.get(pair, ()), open_ & ~self.own[0][pair.source])
         if here.distance == 0 and not pair.distance:
             self._pending |= pair.member
 
     def _barrier(self, pipe: Pipe, state: State) -> None:
-        if pipe is Pipe.ALL:
-            state.open = dict.fromkeys(PIPES, 0)
+        own = self.own[state.here]
+        if pipe is Pipe.ALL:  # everybody knows what anybody knew of other cores
+            known = self._abroad(state) if len(self.own) > 1 else 0
+            state.open.update(dict.fromkeys(PIPES, known))
         elif pipe is not Pipe.S:  # stores of the scalar unit are not waited for
-            state.open[pipe] &= ~self.own[pipe]
+            state.open[pipe] &= ~own[pipe]
+
+    def _abroad(self, state: State) -> int:
+        """The entries of other cores that no pipe of this one knows to have ended."""
+        open_, own = -1, 0
+        for pipe in PIPES:
+            open_ &= state.open[pipe]
+            own |= self.own[state.here][pipe]
+        return open_ & ~own
 
     # --- written synchronisation --------------------------------------------------------------------------------------
 
@@ -305,7 +318,7 @@ class Walker:
 
     def _written_set(self, node: SetFlag, state: State, here: Round) -> None:
         if (key := self._key(node, state)) is not None:
-            content = state.open[node.source] & state.open[Pipe.S] & ~self.own[node.source]
+            content = state.open[node.source] & state.open[Pipe.S] & ~self.own[node.core][node.source]
             state.tokens[key] = (*state.tokens.get(key, ()), content)
 
     def _written_wait(self, node: WaitFlag, state: State, here: Round) -> None:
@@ -320,7 +333,7 @@ class Walker:
     def _key(self, node: Flag, state: State) -> Key | None:
         """What a set and a wait have in common; None where it is not known."""
         id_ = self._number(node.id)
-        return None if id_ is None else (node.source, node.destination, id_)
+        return None if id_ is None else (node.source, node.destination, id_, node.core)
 
     def _number(self, id_: Id) -> int | str | None:
         """An id in the turn at hand."""
@@ -332,12 +345,13 @@ class Walker:
 
     def _release(self, node: ReleaseBuffer, state: State) -> None:
         if isinstance(id_ := self._number(node.id), int):
-            state.released[id_, node.pipe] = state.open[node.pipe] & state.open[Pipe.S] & ~self.own[node.pipe]
+            content = state.open[node.pipe] & state.open[Pipe.S] & ~self.own[node.core][node.pipe]
+            state.released[node.core, id_, node.pipe] = content
 
     def _get(self, node: GetBuffer, state: State) -> None:
         id_ = self._number(node.id)
-        for (released, pipe), open_ in state.released.items():
-            if released == id_ and pipe is not node.pipe:
+        for (core, released, pipe), open_ in state.released.items():
+            if (core, released) == (node.core, id_) and pipe is not node.pipe:
                 state.open[node.pipe] &= open_
 
     # --- branches and loops -------------------------------------------------------------------------------------------
@@ -434,13 +448,14 @@ class Walker:
     def token(self, source: Pipe, after: Node, members: int) -> int:
         """What a set behind a node does not cover: what its pipe did not know, and what was issued since."""
         at = self.forward[after]
-        return (at.open[source] & at.open[Pipe.S] & ~self.own[source] | ~at.issued) & members
+        return (at.open[source] & at.open[Pipe.S] & ~self.own[0][source] | ~at.issued) & members
 
     def _behind(self, loop: Loop, outside: State, behind: State) -> State:
         """What came before the loop is as it was, what is in it as its last iteration leaves it."""
         new, state = behind.issued & ~outside.issued, outside.copy()
-        for pipe in PIPES:
-            state.open[pipe] |= behind.open[pipe] & new
+        for core, last in zip(state.cores, behind.cores, strict=True):
+            for pipe in PIPES:
+                core[pipe] |= last[pipe] & new
         for key in {*outside.tokens, *behind.tokens}:
             before, after = outside.tokens.get(key, ()), behind.tokens.get(key, ())
             if isinstance(key, Pair) and not self.places.is_inside(key.block, loop):  # set before all that is in it

@@ -69,8 +69,8 @@ class AccessWitness(Port):
         self.site = site
         self.entry = self.machine.current or Entry(site, Pipe.S, self.machine, Kind.FENCE)
 
-    def begin_transfer(self, site: Site) -> None:
-        self.entry = self.machine.transfer(site)
+    def begin_transfer(self, entry: Entry) -> None:
+        self.entry = entry
 
     # --- instructions -----------------------------------------------------------------------------------------------
 

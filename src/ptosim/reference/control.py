@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.function import Call
 from ptosim.language.pointer import AddPtr, CastPtr, LdDev, LoadScalar, looks_at_memory
+from ptosim.language.polling import poll_of
 from ptosim.language.scalar import Constant
 from ptosim.language.scope import Section, SectionCube, SectionVector, StrictVecScope, VecScope
 from ptosim.language.types import is_vector_state
@@ -72,6 +73,13 @@ def _while(t: Translator, op: Operation) -> None:
     t.region(op.before_region, lambda: t.assign(op.results, condition.arguments))
     t.depth += 1
     t.line(f"if not {t.name(condition.condition)}:")
+    if (poll := poll_of(op)) is not None:
+        site, pointer, offset = (
+            t.constant(t.site(poll.load), "site"),
+            t.name(poll.load.pointer),
+            t.name(poll.load.offset),
+        )
+        t.line(f"    core.leave_poll({site}, {pointer}, {offset}, {poll.comparison!r}, {t.name(poll.value)})")
     t.line("    break")
     carried = "".join(f"{t.name(arg)}, " for arg in before.args)
     t.line(f"core.iterate({rounds}, ({carried}))" if watched else "core.iterate()")

@@ -150,6 +150,13 @@ class Core:
         if self.together:
             self.machine.poll(site)
 
+    def leave_poll(self, site: Site, pointer: int, offset: int, comparison: str, value: int) -> None:
+        """A loop ends that has looked at a word of GM until it was so: a wait."""
+        if self.together and self.machine.observer is not None:
+            words = self.signal_words(site, "reads", [pointer + offset * WORD])
+            if words is not None:
+                self.machine.saw(site, words, comparison, value)
+
     def _too_many_steps(self) -> Fault:
         return Fault("limit", f"more than {self.max_steps} loop iterations and calls in one block (max_steps)")
 
@@ -260,11 +267,12 @@ class Core:
         if self.machine.observer is None:
             print(text())  # noqa: T201
 
-    def begin_transfer(self, site: Site) -> None:
-        """A copy in GM that goes on by itself until somebody waits for it."""
-        self.machine.transferring = site
+    def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:
+        """A copy in GM that goes on by itself until somebody waits for it; how many its session has begun."""
+        entry = self.machine.transfer(site, session, facts)
         if self.witness is not None:
-            self.witness.begin_transfer(site)
+            self.witness.begin_transfer(entry)
+        return entry.n + 1
 
     def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> Words | None:
         """Words of i32 in GM, aligned; None where one of them does not exist and the run goes on without."""

@@ -17,7 +17,7 @@ from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.scheduler import Scheduler, Stop
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.core import Config, Core
+from ptosim.reference.core import Core
 from ptosim.reference.memories import GlobalMemory
 from ptosim.reference.places import Bytes
 from ptosim.reference.port import Active, Atomic, Complaint, Place, Port
@@ -25,9 +25,6 @@ from ptosim.reference.translate import Translator
 from ptosim.target.profile import Target
 
 _KINDS = {CoreKind.AIV: KernelKind.VECTOR, CoreKind.AIC: KernelKind.CUBE}
-
-LOOPS = ("outtoub", "ubtoout", "outtol1")
-"""The directions whose hardware loops are registers."""
 
 
 class Moved(NamedTuple):
@@ -104,19 +101,5 @@ class Gauge:
         roles: dict[str, Mapping[Space, Bytes]] = dict.fromkeys(("aic", "aiv0", "aiv1"), self._memories)
         empty = GlobalMemory(NO_REGIONS, {}, False)
         core = Core(machine, roles, empty, 1, self.target.architecture, Stop())
-        core.config = Config(_configuration(registers))
         core.ctrl = registers.get("CTRL", core.ctrl)
         return core
-
-
-def _configuration(registers: Mapping[str, int]) -> dict[str, Any]:
-    """Loop registers of compiled code, by name, as this engine keeps them."""
-    words: dict[str, Any] = {}
-    for direction in LOOPS:
-        names = [f"{direction.upper()}_LOOP{loop}" for loop in (1, 2)]
-        if f"{names[0]}_SIZE" in registers:
-            words[f"loop_size_{direction}"] = tuple(registers[f"{name}_SIZE"] for name in names)
-            for loop, name in enumerate(names, 1):
-                ends = registers[f"{name}_SOURCE"], registers[f"{name}_DESTINATION"]
-                words[f"loop{loop}_stride_{direction}"] = ends
-    return words

@@ -28,6 +28,7 @@ from ptosim.reference.places import (
     Starts,
     at_places,
     first_misaligned,
+    lasting,
     lowest_and_highest,
     pieces,
     shifted,
@@ -140,7 +141,8 @@ class Memories(Port):
         if inside and data.size <= INDEXED:  # where pieces overlap the last one stays
             memory[np.asarray(offsets)[:, np.newaxis] + np.arange(width)] = data
             return
-        for offset, row in zip(offsets, data, strict=True):
+        numbers = lasting(offsets)
+        for offset, row in zip(at_places(offsets, numbers), data[numbers], strict=True):
             low, high = clip(memory, int(offset), width)
             memory[offset + low : offset + high] = row[low:high]
 

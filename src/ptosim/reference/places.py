@@ -76,6 +76,14 @@ def touching(starts: Starts, width: int, size: int) -> Places:
     return np.flatnonzero((places + width > 0) & (places < size))
 
 
+def lasting(starts: Starts) -> Places:
+    """The numbers of the pieces that stay when all are written in order: those whose start does not come again."""
+    if isinstance(starts, range):
+        return np.arange(len(starts), dtype=np.int64)
+    _, last = np.unique(starts[::-1], return_index=True)
+    return np.sort(len(starts) - 1 - last)
+
+
 def shifted(starts: Starts, distance: int) -> Starts:
     """The same pieces, that much farther up."""
     if isinstance(starts, range):

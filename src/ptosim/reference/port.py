@@ -19,7 +19,7 @@ from ptosim.diagnostics import Severity
 from ptosim.effects.burst import BLOCK
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import UB, Space
-from ptosim.machine.entry import Site
+from ptosim.machine.entry import Entry, Site
 from ptosim.reference.numbers import Lanes
 from ptosim.reference.places import Bytes
 from ptosim.reference.taint import Observed
@@ -134,6 +134,6 @@ class Witness(Protocol):
         """The scalar unit has come to an instruction that makes no access of its own."""
         ...
 
-    def begin_transfer(self, site: Site) -> None:
+    def begin_transfer(self, entry: Entry) -> None:
         """A copy in GM goes on by itself from here."""
         ...

@@ -25,6 +25,8 @@ from ptosim.reference.stream import StoreAlign
 Image = NDArray[np.uint8]
 
 REGISTER_BYTES = 256
+COUNTED = 1 << 20
+"""Bytes of an image that are counted at once."""
 MASK_WIDTH = -1
 """Stands for a mask where the bytes per lane of a register are asked for."""
 
@@ -105,8 +107,11 @@ def origins(images: Iterable[Image | None]) -> list[int]:
 
 
 def _numbers(image: Image) -> list[int]:
-    """Those of one image; counting is much quicker than np.unique."""
-    return (np.flatnonzero(np.bincount(image.reshape(-1))[1:]) + 1).tolist()
+    """Those of one image; counting is much quicker than np.unique, and takes eight bytes for each of the image's."""
+    flat = image.reshape(-1)
+    parts = (flat[begin : begin + COUNTED] for begin in range(0, len(flat), COUNTED))
+    counts = sum((np.bincount(part, minlength=256) for part in parts), np.zeros(256, np.int64))
+    return (np.flatnonzero(counts[1:]) + 1).tolist()
 
 
 def of_origin(image: Image | None, number: int) -> Image | None:

@@ -147,7 +147,8 @@ class Proposals:
         if first is None or conflict.kind != "race":
             return None
         if first.block != second.block:
-            return "let each block work on bytes of its own, or put pto.syncall between the two"
+            barrier = "pto.barrier #pto.pipe<PIPE_ALL>"
+            return f"let each block work on bytes of its own, or put {barrier} and pto.syncall between the two"
         return self.signals.wish(conflict) if first.role != second.role else None
 
     def overlap(self, conflict: Conflict) -> str | None:

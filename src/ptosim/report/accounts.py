@@ -5,7 +5,7 @@ Plain values, computed from a recording. How they are shown is for the forms bes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,15 +13,23 @@ from numpy.typing import NDArray
 
 from ptosim.effects.sim_signal import SIGNALS
 from ptosim.timing.kernel_path import Stretch
-from ptosim.timing.recording import NOTHING, PIPES, Kind, Recording
+from ptosim.timing.recording import NOTHING, PIPES, SDMA, Kind, Recording
 from ptosim.timing.result import VectorFunctionTiming
 from ptosim.timing.slots import Fifo
 
 Ints = NDArray[np.int64]
 
-BOUNDS_OF_COPIES = {"gm_ub": "memory in", "gm_l1": "memory in", "ub_gm": "memory out", "l0c_gm": "memory out"}
+BOUNDS_OF_COPIES = {
+    "gm_ub": "memory in",
+    "gm_l1": "memory in",
+    "ub_gm": "memory out",
+    "l0c_gm": "memory out",
+    "transfer": "communication",
+}
 _BOUNDS_OF_OPERATIONS = {"mad": "cube", "sort": "vector issue", "merge_sort": "vector issue"}
 _UNITS = ("SFU", "reduction port")
+COMMUNICATION = "communication"
+"""Copies between ranks, transfers, and words on their way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +56,6 @@ class CoreTime:
     begin: int
     end: int
     pipes: Mapping[str, PipeTime]
-
-
-@dataclass(frozen=True, slots=True)
-class RankTime:
-    """One rank: its cores, when the last of them has ended, and its exposed communication: how long the core stood that
-    waited longest for words in GM."""
-
-    cores: Mapping[str, CoreTime]
-    cycles: int
-    exposed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,24 +188,6 @@ def core_times(recording: Recording) -> dict[str, CoreTime]:
     return times
 
 
-def rank_times(recording: Recording, cores: Mapping[str, CoreTime]) -> Mapping[int, RankTime]:
-    """The cores of each rank; empty where there is one rank only."""
-    exposed = dict.fromkeys(cores, 0)
-    rows = recording.rows
-    for row in np.flatnonzero(column(rows.kind) == Kind.WAIT).tolist():
-        if recording.sites[rows.site[row]].name in SIGNALS:
-            exposed[recording.cores[rows.core[row]].name] += rows.end[row] - rows.start[row]
-    members: dict[int, dict[str, CoreTime]] = {}
-    for name, core in cores.items():
-        first = name.partition(".")[0]
-        if first.startswith("r"):
-            members.setdefault(int(first[1:]), {})[name] = core
-    return {
-        rank: RankTime(mine, max(core.end for core in mine.values()), max(exposed[name] for name in mine))
-        for rank, mine in members.items()
-    }
-
-
 def pipe_times(cores: Mapping[str, CoreTime]) -> dict[str, PipeTime]:
     """Summed over cores, in the order of the data."""
     sums: dict[str, PipeTime] = {}
@@ -255,10 +235,13 @@ def transfers(recording: Recording, limits: Mapping[str, float]) -> list[Transfe
     spent = column(rows.end) - column(rows.start)
     work = column(rows.kind) == Kind.WORK
     moved = column(rows.bytes)
+    crossing = np.zeros(len(rows), bool)
+    crossing[column(recording.crossings.row)] = True
+    crossing &= column(rows.pipe) != PIPES.index(SDMA)
     found: list[Transfer] = []
     for path, limit in limits.items():
         members = [number for number, name in enumerate(recording.classes) if name == path]
-        chosen = work & np.isin(sites, members)
+        chosen = crossing if path == "link" else work & np.isin(sites, members) & ~crossing
         if not chosen.any():
             continue
         total = int(moved[chosen].sum())
@@ -367,22 +350,30 @@ def _step(recording: Recording, stretch: Stretch) -> PathStep:
 def bounds(recording: Recording, path: Sequence[Stretch]) -> dict[str, int]:
     """The cycles of the critical path by what they were spent on, the most first."""
     sums: dict[str, float] = {}
+    crossing = set(recording.crossings.row)
     for stretch in path:
-        for bound, cycles in _stretch_bounds(recording, stretch):
+        for bound, cycles in _stretch_bounds(recording, stretch, crossing):
             sums[bound] = sums.get(bound, 0) + cycles
     ordered = sorted(sums.items(), key=lambda item: -item[1])
     return {bound: round(cycles) for bound, cycles in ordered if cycles}
 
 
-def _stretch_bounds(recording: Recording, stretch: Stretch) -> Iterator[tuple[str, float]]:
+def _stretch_bounds(recording: Recording, stretch: Stretch, crossing: Set[int]) -> Iterator[tuple[str, float]]:
     cycles = stretch.end - stretch.start
     function = _function(recording, stretch)
     if function is not None:
         yield from function_bounds(function)
+    elif stretch.row in crossing or _is_word(recording, stretch):
+        yield COMMUNICATION, cycles
     elif stretch.activity == "work":
         yield work_bound(recording.classes[stretch.site]), cycles
     else:
         yield stretch.activity, cycles
+
+
+def _is_word(recording: Recording, stretch: Stretch) -> bool:
+    """A word on its way to who waits for it."""
+    return stretch.activity == "sync" and stretch.row != NOTHING and recording.sites[stretch.site].name in SIGNALS
 
 
 def work_bound(timing_class: str) -> str:

@@ -69,6 +69,9 @@ def _used(recording: Recording, target: Target) -> Iterator[str]:
         table = "dma" if timing_class in COPY_CLASSES else "operation"
         yield from (path for path in target.figures if path.startswith(f"{table}.{timing_class}."))
     yield from (f"latency.{name}" for name in _latencies(recording))
+    if len(recording.crossings):
+        yield from (path for path in target.figures if path.startswith(("dma.link.", "link.")))
+        yield "chip.clock_ghz"
     if len({core.block for core in recording.cores}) > recording.hardware_cores:
         cubes = {core.role == "aic" for core in recording.cores}
         yield from (f"chip.{'cube' if cube else 'vector'}_cores" for cube in cubes)
@@ -77,10 +80,15 @@ def _used(recording: Recording, target: Target) -> Iterator[str]:
 def _latencies(recording: Recording) -> Iterator[str]:
     yield "scalar"
     signals = recording.signals
-    near = np.asarray(signals.set_core) == np.asarray(signals.wait_core)
+    setters, waiters = np.asarray(signals.set_core), np.asarray(signals.wait_core)
+    near = setters == waiters
     if near.any():
         yield "flag"
-    if not near.all():
+    ranks = np.array([-1 if core.rank is None else core.rank for core in recording.cores], np.int64)
+    apart = ranks[setters.astype(np.int64)] != ranks[waiters.astype(np.int64)]
+    if (~near & ~apart).any():
         yield "inter_core"
+    if apart.any():
+        yield "notify"
     if recording.barriers:
         yield "barrier"

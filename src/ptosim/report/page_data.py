@@ -49,6 +49,7 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
         "cores": [
             {
                 "name": core.name,
+                "rank": core.rank,
                 "begin": core.begin,
                 "end": core.end,
                 "pipes": [PIPES.index(pipe) for pipe in core.pipes],
@@ -69,12 +70,15 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
         "path": _path(profile, until),
         "touches": rows.touches(),
         "lives": _lives(profile, until),
-        "hops": [profile.target.latency.flag, profile.target.latency.inter_core],
+        "hops": [profile.target.latency.flag, profile.target.latency.inter_core, profile.target.latency.notify],
         "ub": profile.target.memory["ub"],
         "lines": [list(asdict(entry).values()) for entry in profile.lines],
         "source": profile.source.text,
         "waiting": [list(asdict(waiting).values()) for waiting in profile.waiting],
         "transfers": [[*asdict(transfer).values(), transfer.rate] for transfer in profile.transfers],
+        "ranks": [[rank, *list(asdict(time).values())[1:]] for rank, time in profile.ranks.items()],
+        "links": [list(asdict(link).values()) for link in profile.links],
+        "skews": [list(asdict(skew).values()) for skew in profile.skews] if profile.ranks else [],
         "fifos": [[fifo.name.removeprefix("pto."), *list(asdict(fifo).values())[1:]] for fifo in profile.fifo_uses],
         "steps": [
             [step.line, step.name.removeprefix("pto."), step.core, step.pipe, step.activity, step.cycles, step.count]

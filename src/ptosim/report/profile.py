@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
-from ptosim.diagnostics import Diagnostic, Source
+from ptosim.diagnostics import Diagnostic, Source, error
 from ptosim.machine.memory import decode
-from ptosim.report import accounts
-from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, RankTime, Transfer, Waiting
+from ptosim.report import accounts, communication
+from ptosim.report.accounts import CoreTime, FifoUse, LineTime, PathStep, PipeTime, Transfer, Waiting
+from ptosim.report.communication import COLLECTIVES, Bandwidth, LinkUse, RankTime, WaitSkew
 from ptosim.report.figures_used import UsedFigure, by_origin, weak_figures
 from ptosim.report.trace import path_text, write_trace
 from ptosim.target import Target
@@ -168,8 +169,28 @@ class Profile:
 
     @cached_property
     def ranks(self) -> Mapping[int, RankTime]:
-        """By rank, where there are several: its cores, and how long they stood waiting for words in GM."""
-        return accounts.rank_times(self.recording, self.cores)
+        """By rank, where there are several: its cores, what it computed, communicated and waited."""
+        return communication.rank_times(self.recording, self.cores, self.target)
+
+    @cached_property
+    def links(self) -> Sequence[LinkUse]:
+        """The ways between ranks that bytes went."""
+        return communication.link_uses(self.recording, self.target)
+
+    @cached_property
+    def skews(self) -> Sequence[WaitSkew]:
+        """The waits for words in GM, those that ranks came to furthest apart first."""
+        return communication.wait_skews(self.recording)
+
+    def bandwidth(self, collective: str, bytes: int) -> Bandwidth:
+        """Algorithm and bus bandwidth, in GB/s, of a run that is one collective over so many bytes.
+
+        `collective` is "all-reduce", "all-gather", "reduce-scatter" or "all-to-all"; `bytes` is what each rank puts
+        into it, of an all-gather what each rank gets out of it.
+        """
+        if collective not in COLLECTIVES:
+            raise error("argument", f"a collective is one of {', '.join(COLLECTIVES)}, not {collective!r}")
+        return communication.bandwidth(self.cycles, bytes, collective, max(1, len(self.ranks)), self.target)
 
     @cached_property
     def pipes(self) -> Mapping[str, PipeTime]:
@@ -273,6 +294,8 @@ class Profile:
             "pipes": {name: asdict(time) for name, time in self.pipes.items()},
             "cores": {name: asdict(core) for name, core in self.cores.items()},
             "ranks": {str(rank): asdict(time) for rank, time in self.ranks.items()},
+            "links": [asdict(link) for link in self.links],
+            "skews": [asdict(skew) for skew in self.skews],
             "critical_path": [{**asdict(step), "cycles": step.cycles} for step in self.critical_path],
             "waiting": [asdict(waiting) for waiting in self.waiting],
             "transfers": [{**asdict(transfer), "rate": transfer.rate} for transfer in self.transfers],

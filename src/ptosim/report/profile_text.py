@@ -25,6 +25,9 @@ def text(profile: Profile, width: int) -> str:
         _answer(profile, width),
         table(("pipe", "busy", "", "waiting", "", "idle", "", ""), list(_pipes(profile, bar)), width),
         table(("copies", "bytes", "copies", "B/cycle", "while busy", "limit"), list(_transfers(profile)), width),
+        table(RANK_HEADS, list(_ranks(profile)), width),
+        table(("from", "to rank", "bytes", "copies", "GB/s", "limit", "busy", "delayed"), list(_links(profile)), width),
+        table(("words", "line", "waits", "cycles", "skew", "mostly for"), list(_skews(profile)), width),
         table(("FIFO", "line", "from", "to", "entries", "slots in flight", "at most"), list(_fifos(profile)), width),
         table(("waits", "for", "line", "cycles", "times", "released at"), list(_waits(profile)), width),
         table(("critical path", "", "line", "cycles", "times"), list(_path(profile.critical_path)), width),
@@ -38,11 +41,15 @@ def text(profile: Profile, width: int) -> str:
 def _answer(profile: Profile, width: int) -> str:
     recording = profile.recording
     blocks = f"{profile.grid} block{'s' * (profile.grid != 1)}"
+    if profile.ranks:
+        blocks += f" on {len(profile.ranks)} ranks"
     waves = -(-profile.grid // max(1, recording.hardware_cores))
     where = f" in {waves} waves" if waves > 1 else ""
     lines = [f"{profile.kernel} on {profile.target.name}: {count(profile.cycles)} cycles for {blocks}{where}"]
     spent = profile.bounds.get(profile.bound, 0)
     lines.append(f"bound by {profile.bound}: {share(spent, profile.cycles)} of the critical path")
+    if profile.links:
+        lines.append(_bus(profile))
     if profile.least and profile.cycles > 1.2 * profile.least:
         ratio = profile.cycles / profile.least
         lines.append(
@@ -50,6 +57,16 @@ def _answer(profile: Profile, width: int) -> str:
             f"perfect overlap would be {ratio:.1f} times faster at most"
         )
     return "\n".join(wrapped for line in lines for wrapped in wrap(line, width))
+
+
+def _bus(profile: Profile) -> str:
+    """What went over the links, and what that would be for the collectives that send as much."""
+    bus, ranks = max(time.bandwidth for time in profile.ranks.values()), len(profile.ranks)
+    alone = bus * ranks / (ranks - 1)
+    return (
+        f"bus bandwidth {bus:.2f} GB/s: algorithm bandwidth {alone / 2:.2f} GB/s of an all-reduce, "
+        f"{alone:.2f} GB/s of an all-gather, reduce-scatter or all-to-all"
+    )
 
 
 def _pipes(profile: Profile, bar: int) -> Iterator[Sequence[str]]:
@@ -70,6 +87,34 @@ def _transfers(profile: Profile) -> Iterator[Sequence[str]]:
             transfer.path.replace("_", " to "),
             *(count(transfer.bytes), count(transfer.copies)),
             *(f"{transfer.achieved:.1f}", f"{transfer.rate:.1f}", f"{transfer.limit:.1f}"),
+        )
+
+
+RANK_HEADS = ("rank", "cycles", "compute", "communication", "exposed", "overlap", "sent", "received", "GB/s")
+
+
+def _ranks(profile: Profile) -> Iterator[Sequence[str]]:
+    for rank, time in list(profile.ranks.items())[:MOST]:
+        yield (
+            *(str(rank), count(time.cycles), count(time.compute), count(time.communication), count(time.exposed)),
+            "" if time.overlap is None else share(time.overlap, 1),
+            *(count(time.sent), count(time.received), f"{time.bandwidth:.2f}"),
+        )
+
+
+def _links(profile: Profile) -> Iterator[Sequence[str]]:
+    for link in sorted(profile.links, key=lambda link: -link.busy)[:MOST]:
+        yield (
+            *(str(link.source), str(link.dest), count(link.bytes), count(link.copies)),
+            *(f"{link.rate:.2f}", f"{link.limit:.1f}", count(link.busy), count(link.delayed)),
+        )
+
+
+def _skews(profile: Profile) -> Iterator[Sequence[str]]:
+    for wait in profile.skews[:MOST] if profile.ranks else ():
+        yield (
+            *(wait.name, line_number(wait.line), count(wait.count), count(wait.waiting), count(wait.skew)),
+            "" if wait.last is None else f"rank {wait.last}",
         )
 
 

@@ -1,8 +1,9 @@
 """A profile in the Trace Event format, which Perfetto and chrome://tracing open.
 
-A process is a core, a thread one of its pipes. Work and waits are slices, sets and waits are joined by arrows, and the
-bytes of UB in use and the slots of FIFOs that are full are counters. One microsecond of the viewer is one cycle. The
-text is written event by event, so that a long run does not have to fit into memory twice.
+A process is a core, a thread one of its pipes; where there are several ranks a process is a rank, a thread a pipe of
+one of its cores, and what goes from rank to rank is a counter. Work and waits are slices, sets and waits are joined by
+arrows, and the bytes of UB in use and the slots of FIFOs that are full are counters. One microsecond of the viewer is
+one cycle. The text is written event by event, so that a long run does not have to fit into memory twice.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import os
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
+from ptosim.report.communication import link_levels
 from ptosim.timing.occupancy import in_use
 from ptosim.timing.recording import PIPES, Cause, Kind, Recording
 
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
     from ptosim.report.profile import Profile
 
 _CHUNK = 10_000
+_THREADS = 16
+"""Numbers of threads that a core has."""
 _INSIDE = 0.5
 """An arrow belongs to the slices that its ends lie inside: half a cycle from their edges."""
 
@@ -45,21 +50,52 @@ def write_trace(profile: Profile, path: str | os.PathLike[str]) -> None:
 
 
 def _events(profile: Profile) -> Iterator[str]:
-    yield from _tracks(profile.recording)
-    yield from _scalar_code(profile.recording)
-    yield from _slices(profile)
-    yield from _arrows(profile.recording)
-    yield from _counters(profile)
+    recording = profile.recording
+    places = _Places.of(recording)
+    yield from _tracks(recording, places)
+    yield from _scalar_code(recording, places)
+    yield from _slices(profile, places)
+    yield from _arrows(recording, places)
+    yield from _counters(profile, places)
+    yield from _links(recording)
 
 
-def _tracks(recording: Recording) -> Iterator[str]:
+@dataclass(frozen=True)
+class _Places:
+    """Of each core its process, and the number of its first thread: that of a pipe is so many further on."""
+
+    process: Sequence[int]
+    first: Sequence[int]
+
+    @classmethod
+    def of(cls, recording: Recording) -> _Places:
+        """A core is a process, unless there are ranks."""
+        process: list[int] = []
+        first: list[int] = []
+        members: dict[int, int] = {}
+        for number, core in enumerate(recording.cores):
+            process.append(number if core.rank is None else core.rank)
+            place = members[process[-1]] = members.get(process[-1], -1) + 1
+            first.append(_THREADS * place)
+        return cls(process, first)
+
+    def at(self, core: int, pipe: int) -> str:
+        return f'"pid":{self.process[core]},"tid":{self.first[core] + pipe}'
+
+
+def _tracks(recording: Recording, places: _Places) -> Iterator[str]:
+    named: set[int] = set()
     for number, core in enumerate(recording.cores):
-        yield _meta(number, 0, "process_name", {"name": core.name})
-        yield _meta(number, 0, "process_sort_index", {"sort_index": number})
+        process = places.process[number]
+        if process not in named:
+            named.add(process)
+            yield _meta(process, 0, "process_name", {"name": core.name if core.rank is None else f"rank {core.rank}"})
+            yield _meta(process, 0, "process_sort_index", {"sort_index": process})
+        head = "" if core.rank is None else f"{core.name.partition('.')[2]} "
         for pipe in core.pipes:
-            track = PIPES.index(pipe)
-            yield _meta(number, track, "thread_name", {"name": str(pipe)})
-            yield _meta(number, track, "thread_sort_index", {"sort_index": track})
+            track = places.first[number] + PIPES.index(pipe)
+            yield _meta(process, track, "thread_name", {"name": f"{head}{pipe}"})
+            yield _meta(process, track, "thread_sort_index", {"sort_index": track})
 
 
 def _meta(process: int, thread: int, name: str, about: dict[str, Any]) -> str:
@@ -79,14 +115,14 @@ def scalar_stretches(recording: Recording) -> Iterator[tuple[int, int, int]]:
         yield number, moments[number], core.begin + spent.busy + spent.waiting
 
 
-def _scalar_code(recording: Recording) -> Iterator[str]:
+def _scalar_code(recording: Recording, places: _Places) -> Iterator[str]:
     for core, begin, end in scalar_stretches(recording):
         if end > begin:
             span = f'"ts":{begin},"dur":{end - begin}'
-            yield f'{{"ph":"X","pid":{core},"tid":0,{span},"name":"scalar code","cat":"scalar"}}'
+            yield f'{{"ph":"X",{places.at(core, 0)},{span},"name":"scalar code","cat":"scalar"}}'
 
 
-def _slices(profile: Profile) -> Iterator[str]:
+def _slices(profile: Profile, places: _Places) -> Iterator[str]:
     recording, rows = profile.recording, profile.recording.rows
     templates = [_Template(profile, number) for number in range(len(recording.sites))]
     waits = ["".join(_field(name, value) for name, value in _reason(recording, cause)) for cause in recording.causes]
@@ -111,7 +147,7 @@ def _slices(profile: Profile) -> Iterator[str]:
         if moved:
             about = f'{about},"bytes":{moved}'
         yield (
-            f'{{"ph":"X","pid":{core},"tid":{pipe},"ts":{start},"dur":{end - start},"cat":"{category}",'
+            f'{{"ph":"X",{places.at(core, pipe)},"ts":{start},"dur":{end - start},"cat":"{category}",'
             f"{template.head}{about}}}}}"
         )
 
@@ -159,7 +195,7 @@ def _field(name: str, value: str | int) -> str:
     return f",{json.dumps(name)}:{json.dumps(value)}"
 
 
-def _arrows(recording: Recording) -> Iterator[str]:
+def _arrows(recording: Recording, places: _Places) -> Iterator[str]:
     """From every set to its wait. An arrow is bound to the slices that its ends lie in; where a pipe did nothing at the
     time, the set or the wait gets a slice of its own, a cycle long."""
     s = recording.signals
@@ -175,15 +211,15 @@ def _arrows(recording: Recording) -> Iterator[str]:
         for place, at in bare:
             if place not in marked:
                 marked.add(place)
-                yield _mark(*place, heads[at])
+                yield _mark(places.at(*place[:2]), place[2], heads[at])
         about = f'"id":{number},"cat":"sync","name":{names[site]}'
-        yield f'{{"ph":"s","pid":{core},"tid":{pipe},"ts":{time - _INSIDE},{about}}}'
+        yield f'{{"ph":"s",{places.at(core, pipe)},"ts":{time - _INSIDE},{about}}}'
         end = over - _INSIDE if reached is None else reached
-        yield f'{{"ph":"f","bp":"e","pid":{to_core},"tid":{to_pipe},"ts":{end},{about}}}'
+        yield f'{{"ph":"f","bp":"e",{places.at(to_core, to_pipe)},"ts":{end},{about}}}'
 
 
-def _mark(core: int, pipe: int, time: int, head: str) -> str:
-    return f'{{"ph":"X","pid":{core},"tid":{pipe},"ts":{time - 1},"dur":1,"cat":"signal",{head}}}'
+def _mark(place: str, time: int, head: str) -> str:
+    return f'{{"ph":"X",{place},"ts":{time - 1},"dur":1,"cat":"signal",{head}}}'
 
 
 class _Tracks:
@@ -221,13 +257,23 @@ class _Tracks:
         return starts[place] + _INSIDE if place < len(starts) else None
 
 
-def _counters(profile: Profile) -> Iterator[str]:
+def _counters(profile: Profile, places: _Places) -> Iterator[str]:
+    cores = profile.recording.cores
     for core, moment, level in in_use(profile.occupancy):
-        about = f'"name":"UB bytes in flight","args":{{"bytes":{level}}}'
-        yield f'{{"ph":"C","pid":{core},"tid":0,"ts":{moment},{about}}}'
+        whose = "" if cores[core].rank is None else f"{cores[core].name.partition('.')[2]}: "
+        about = f'"name":"{whose}UB bytes in flight","args":{{"bytes":{level}}}'
+        yield f'{{"ph":"C",{places.at(core, 0)},"ts":{moment},{about}}}'
     for fifo in profile.fifos:
         assert fifo.push is not None
         title = f"{fifo.push.title} of {profile.recording.cores[fifo.source].name}: slots in flight"
         for moment, level in fifo.levels():
             about = f'"name":{json.dumps(title)},"args":{{"slots":{level}}}'
-            yield f'{{"ph":"C","pid":{fifo.dest},"tid":0,"ts":{moment},{about}}}'
+            yield f'{{"ph":"C",{places.at(fifo.dest, 0)},"ts":{moment},{about}}}'
+
+
+def _links(recording: Recording) -> Iterator[str]:
+    """What goes to another rank, at the rank that it comes from."""
+    for (source, dest), levels in link_levels(recording).items():
+        for moment, level in levels:
+            about = f'"name":"link to rank {dest}: bytes per cycle","args":{{"bytes":{level}}}'
+            yield f'{{"ph":"C","pid":{source},"tid":0,"ts":{moment},{about}}}'

@@ -85,6 +85,13 @@ class Caches:
         hint = "before the load add  pto.cmo.cacheinvalid all #pto.address_space<gm>  (or load with pto.ld_dev)"
         self.findings.diagnostic(diagnostic_at(_at(entry, site), "stale-cache", message, (), severity, hint))
 
+    def looked_in_vain(self, entry: Entry) -> None:
+        """A loop has waited for a word by loads through the cache, and nothing in it invalidates the line."""
+        message = "the loop looks at a word through the cache: nothing in it invalidates the line, and it may see the "
+        message += "old word for ever"
+        hint = "in the loop add  pto.cmo.cacheinvalid %pointer single_cache_line  (or load with pto.ld_dev)"
+        self.findings.diagnostic(diagnostic_at(entry, "stale-cache", message, (), "error", hint))
+
     def store(self, entry: Entry, site: Site, start: int) -> None:
         if site.name == STORE:
             self._cache(entry.core).dirty[start // LINE] = site

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe
 from ptosim.effects.sim_signal import WORD
+from ptosim.language.polling import is_poll
+from ptosim.machine.clock import join
 from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, diagnostics
 from ptosim.machine.entry import LOAD, NOTIFY, WATCH, WORK, Clock, Entry, Key, Site
@@ -59,6 +61,7 @@ class Checker(Doubts):
         """What the run has found without its partner, in the order in which it has."""
         self.steps: Counter[Step] = Counter()
         self.standing: set[Site] = set()
+        self._polls: dict[Site, bool] = {}
 
     # --- from the scheduler -------------------------------------------------------------------------------------------
 
@@ -101,7 +104,9 @@ class Checker(Doubts):
         self.exchange.caches.cleaned(core, address)
 
     def stored_to(self, address: int) -> Clock:
-        return dict(self.gm.stored(address, WORD))
+        known = dict(self.gm.stored(address, WORD))
+        join(known, self.exchange.told_by_store(address))
+        return known
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
         self.findings.diagnostic(diagnostic)
@@ -129,7 +134,7 @@ class Checker(Doubts):
 
     def conclude(self, unwritten: bool) -> None:
         """After the last block: what can only be said about the whole run."""
-        self.exchange.notices.conclude()
+        self.exchange.notices.conclude(self.gm.is_payload)
         for suspicion in self.candidates.undecided():
             if not self.findings.knows(suspicion):
                 self.lints.undecided(suspicion)
@@ -267,6 +272,8 @@ class Checker(Doubts):
     def global_access(
         self, entry: Entry, site: Site, kind: str, starts: Any, width: int, data: Any = None, before: Any = None
     ) -> None:
+        if kind == READ and self.subject.together and self._is_poll(site):
+            return
         if kind != READ:
             self.lints.stored_globally(entry, site)
         if self.subject.together and kind != NOTICE:
@@ -276,6 +283,13 @@ class Checker(Doubts):
             for clash in outcome.clashes:
                 same = kind == WRITE == clash.track.kind and outcome.is_equal(clash, equal())
                 self._global_race(entry, site, kind, outcome, clash, same)
+
+    def _is_poll(self, site: Site) -> bool:
+        """Whether a load is a look at a word that a loop waits for."""
+        if site not in self._polls:
+            op = self.subject.program.executed(site)
+            self._polls[site] = op is not None and is_poll(op)
+        return self._polls[site]
 
     def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
         second = party(entry, site, _VERBS.get(kind, "updates"))

@@ -6,8 +6,10 @@ from typing import Any
 
 from ptosim.effects.names import Pipe
 from ptosim.effects.sim_signal import WORD
+from ptosim.language.polling import refreshes
+from ptosim.machine.clock import join
 from ptosim.machine.core import Core
-from ptosim.machine.entry import Entry, Site
+from ptosim.machine.entry import LOAD, STORE, Clock, Entry, Site
 from ptosim.machine.sync import PIPES
 from ptosim.sanitize.caches import Caches
 from ptosim.sanitize.conflict import Findings
@@ -17,6 +19,9 @@ from ptosim.sanitize.notices import Notices
 from ptosim.sanitize.program import Program
 from ptosim.sanitize.window import as_places
 
+KEPT = 1 << 12
+"""Scalar stores of which it is remembered what was known before them."""
+
 
 class Exchange:
     """Joins the rules with the shadow of global memory."""
@@ -24,8 +29,11 @@ class Exchange:
     def __init__(self, findings: Findings, program: Program, gm: GlobalShadow, lints: Lints) -> None:
         self.gm = gm
         self.lints = lints
+        self.program = program
         self.notices = Notices(findings, program, self._stored)
         self.caches = Caches(findings)
+        self._at_start: dict[int, Clock] = {}
+        self._stores: dict[int, Clock] = {}
 
     def _stored(self, core: Core, pipe: Pipe) -> tuple[int, Site] | None:
         last = self.lints.last_store(core, pipe)
@@ -38,6 +46,9 @@ class Exchange:
         else:
             self.notices.wait(entry, self._was_written)
             self.caches.waited(entry)
+            op = self.program.executed(entry.site)
+            if op is not None and not refreshes(op):
+                self.caches.looked_in_vain(entry)
 
     def _was_written(self, address: int) -> bool:
         return next(self.gm.stored(address, WORD), None) is not None
@@ -45,11 +56,38 @@ class Exchange:
     def accessed(self, entry: Entry, site: Site, reads: bool, starts: Any, width: int) -> None:
         """An access to GM, before it is recorded or afterwards."""
         if not reads:
-            if entry.pipe is Pipe.S:
+            if entry.pipe is Pipe.S and entry.kind is STORE:
                 self.caches.store(entry, site, int(starts))
+                self._publish(entry.core, int(starts))
             return
-        if entry.pipe is Pipe.S:
-            others = (index // PIPES for index, _ in self.gm.stored(int(starts), width))
-            self.caches.load(entry, site, int(starts), any(core != entry.core.index for core in others))
+        if entry.pipe is Pipe.S and entry.kind is LOAD:
+            self.caches.load(entry, site, int(starts), self._is_foreign(entry.core, int(starts), width))
+        self._read_by(entry, site, starts, width)
+
+    def _is_foreign(self, core: Core, start: int, width: int) -> bool:
+        """Whether another core has written bytes since this one began, with nothing in its cache."""
+        known = self._known_at_start(core)
+        stored = self.gm.stored(start, width)
+        return any(index // PIPES != core.index and number > known.get(index, 0) for index, number in stored)
+
+    def _known_at_start(self, core: Core) -> Clock:
+        if core.index not in self._at_start:
+            known: Clock = {}
+            for earlier in core.progress.before:
+                join(known, earlier.ended)
+            self._at_start[core.index] = known
+        return self._at_start[core.index]
+
+    def _publish(self, core: Core, start: int) -> None:
+        """Who waits for a word that is stored learns what its scalar unit knew, as of a notice."""
+        if core.tracker is not None and core.tracker.clocks is not None:
+            self._stores[start] = core.tracker.clocks.published()
+            if len(self._stores) > KEPT:
+                del self._stores[next(iter(self._stores))]
+
+    def told_by_store(self, address: int) -> Clock:
+        return self._stores.get(address, {})
+
+    def _read_by(self, entry: Entry, site: Site, starts: Any, width: int) -> None:
         for start in as_places(starts).tolist() if self.caches.any_dirty(entry.core) else ():
             self.caches.read_by(entry, site, start, width)

@@ -9,7 +9,7 @@ an earlier block, which a write would still have to answer for, the earlier one 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -245,25 +245,24 @@ class GlobalShadow:
 
     def latest(self, start: int, width: int) -> Iterator[tuple[int, int]]:
         """By the index of each pipe that touched these bytes: its entries up to the last that did."""
-        number, offset = decode(start)
-        buffer = self.buffers.get(number)
-        if buffer is None:
-            return
-        for part in inside(offset, width, buffer.size):
-            covered = cover(part.starts, part.width)
-            for track in buffer.tracks.values():
-                _, stamps = track.table.hits(covered, lambda stamps, present=track.present: stamps >= present)
-                if len(stamps):
-                    yield track.index, track.entry_number(int(stamps.max())) + 1
+        return self._touching(start, width, lambda kind: True)
 
     def stored(self, start: int, width: int) -> Iterator[tuple[int, int]]:
         """Likewise of those that have stored to these bytes, of any core."""
+        return self._touching(start, width, lambda kind: kind not in (READ, NOTICE))
+
+    def is_payload(self, start: int, width: int) -> bool:
+        """Whether these bytes have been both stored and read, otherwise than as a signal."""
+        was_read = next(self._touching(start, width, lambda kind: kind == READ), None) is not None
+        return was_read and next(self.stored(start, width), None) is not None
+
+    def _touching(self, start: int, width: int, wanted: Callable[[str], bool]) -> Iterator[tuple[int, int]]:
         number, offset = decode(start)
         buffer = self.buffers.get(number)
         for part in inside(offset, width, buffer.size) if buffer else ():
             covered = cover(part.starts, part.width)
             for track in buffer.tracks.values() if buffer else ():
-                if track.kind not in (READ, NOTICE):
+                if wanted(track.kind):
                     _, stamps = track.table.hits(covered, lambda stamps, present=track.present: stamps >= present)
                     if len(stamps):
                         yield track.index, track.entry_number(int(stamps.max())) + 1

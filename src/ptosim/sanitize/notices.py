@@ -11,7 +11,10 @@ from itertools import pairwise
 
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import Pipe
+from ptosim.effects.sim_signal import WORD
+from ptosim.language.control import While
 from ptosim.language.operands import constant_of
+from ptosim.language.polling import poll_of
 from ptosim.language.sim_signal import SimTestWords, SimWaitWords
 from ptosim.machine.clock import clock_index, ended_by
 from ptosim.machine.core import Core
@@ -25,6 +28,9 @@ LINE = 64
 """Bytes of a cache line of the scalar unit."""
 KEPT = 64
 """Notices and waits of one word that are remembered: older ones are in order with all that come, or said already."""
+
+MOST_LINES = 1 << 10
+"""Lines with signals that are looked at for data beside them."""
 
 Stored = Callable[[Core, Pipe], tuple[int, Site] | None]
 """The latest copy of a pipe into GM: its number and where it stands."""
@@ -135,7 +141,8 @@ class Notices:
 
     # --- at the end ---------------------------------------------------------------------------------------------------
 
-    def conclude(self) -> None:
+    def conclude(self, is_payload: Callable[[int, int], bool]) -> None:
+        """`is_payload`: whether bytes at an address have been stored and read as data."""
         for entry in self._ever.values():
             watched = entry.watched
             if watched is not None and watched.holds() and self._is_fixed(entry.site):
@@ -150,10 +157,29 @@ class Notices:
             hint = f"keep words that different cores notify {LINE} bytes apart"
             self._say(entry, "lint", message, "warning", (other, "the other one"), hint=hint)
 
+        for entry, place in self._beside_payload(is_payload):
+            message = f"{_word(entry)} shares {LINE} bytes with data, {_named(entry, place)}: updates may be lost"
+            self._say(entry, "lint", message, "warning", hint=f"keep signals {LINE} bytes away from data")
+
+    def _beside_payload(self, is_payload: Callable[[int, int], bool]) -> Iterator[tuple[Entry, int]]:
+        """Words with data in their line, one of each line, and where the data lies."""
+        lines: dict[int, Entry] = {}
+        for address, told in sorted(self._told.items()):
+            lines.setdefault(address // LINE, told[0])
+        for line, entry in list(lines.items())[:MOST_LINES]:
+            places = range(line * LINE, (line + 1) * LINE, WORD)
+            data = (place for place in places if place not in self._told and is_payload(place, WORD))
+            if (place := next(data, None)) is not None:
+                yield entry, place
+
     def _is_fixed(self, site: Site) -> bool:
         """Whether a wait is for the same number in every run; one that is given or computed may count up."""
         op = self.program.executed(site)
-        return isinstance(op, SimWaitWords | SimTestWords) and constant_of(op.value) is not None
+        if isinstance(op, SimWaitWords | SimTestWords):
+            return constant_of(op.value) is not None
+        loop = op.parent_op() if op is not None else None
+        poll = poll_of(loop) if isinstance(loop, While) else None
+        return poll is not None and poll.load is op and constant_of(poll.value) is not None
 
     def _shared_lines(self) -> Iterator[tuple[Entry, Entry]]:
         """Words of one line that different cores notify."""

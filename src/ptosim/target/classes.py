@@ -53,7 +53,7 @@ TIMING_CLASSES: dict[str, str] = {
     "mask_store": "psts, psti, pstu",
     "other": "every other vector instruction: vintlv, vpack, vunpack, vaddc, histograms",
     "scalar": "arith, pointer arithmetic, scalar loads and stores, sprclr: no vector issue slot",
-    "rename": "vbitcast, pbitcast, init_align, sim.require, sim.print_tile, sim.group: no instruction at all",
+    "rename": "vbitcast, pbitcast, init_align, sim.require, sim.print_tile, sim.group, sim.apart: no instruction",
     "fence": "mem_bar",
 }
 
@@ -67,6 +67,7 @@ OPERATION_CLASSES: dict[str, str] = {
 # Copies, by source and destination: [dma] of a target file.
 COPY_CLASSES: dict[str, str] = {
     "link": "copies whose global memory is that of another rank",
+    "transfer": "comm.tget_async; comm.tput_async where it is no copy through a tile",
     "gm_ub": "mte_gm_ub, copy_gm_to_ubuf, sim.gather, sim.gather_mte2",
     "ub_gm": "mte_ub_gm, copy_ubuf_to_gm, sim.scatter, sim.scatter_mte3",
     "gm_l1": "mte_gm_l1, mte_gm_l1_frac, copy_gm_to_cbuf and its kin",

@@ -52,6 +52,13 @@ class Chip(NamedTuple):
     vector_cores: int
 
 
+class Link(NamedTuple):
+    """What copies between ranks get together, one way, in GB/s: between two ranks, and out of or into one rank."""
+
+    peer_gb_s: float
+    rank_gb_s: float
+
+
 class Latency(NamedTuple):
     scalar: int
     flag: int
@@ -136,6 +143,7 @@ class Target(NamedTuple):
     sync: Sync
     rules: Rules
     chip: Chip
+    link: Link
     latency: Latency
     operation: Mapping[str, Operation]
     dma: Mapping[str, Copy]  # by source_destination
@@ -204,6 +212,7 @@ def _target(figures: Figures) -> Target:
         sync=Sync(**table["sync"]),
         rules=Rules(**table["rules"]),
         chip=Chip(**table["chip"]),
+        link=Link(**table["link"]),
         latency=Latency(**table["latency"]),
         operation={name: Operation(**table[f"operation.{name}"]) for name in OPERATION_CLASSES},
         dma={path: Copy(**table[f"dma.{path}"]) for path in COPY_CLASSES},

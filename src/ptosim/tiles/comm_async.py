@@ -1,14 +1,14 @@
 """Transfers with an event: copies in global memory that go on while the scalar unit does.
 
 An A5 puts through the scratch tile of the session, and has done so when the call ends. Everything else is a queue of
-transfers, in order, that a wait for any of their events drains: later ones may only end sooner by it.
+transfers for each session, in order: the event of one is its number there, and 0 where it has ended.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from xdsl.dialects.builtin import IndexType, i1, i64
+from xdsl.dialects.builtin import IndexType, IntegerAttr, i1, i64
 from xdsl.ir import SSAValue
 
 from ptosim.language.build import Builder, known
@@ -22,8 +22,9 @@ from ptosim.language.comm_async import (
     TPutAsync,
     WaitAsyncEvent,
 )
+from ptosim.language.function import Function
 from ptosim.tiles.chunks import hear, part, tell
-from ptosim.tiles.comm_copy import through
+from ptosim.tiles.comm_copy import keep_apart, through
 from ptosim.tiles.lowering import lowering
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.values import Session, Tile, View
@@ -34,7 +35,16 @@ _LAST = 3
 
 @lowering(BuildAsyncSession)
 def build_async_session(op: BuildAsyncSession, control: Tile) -> Session:
-    return Session(control, op.integer("comm_block_offset") or 0)
+    return Session(control, op.integer("comm_block_offset") or 0, _number(op))
+
+
+def _number(op: BuildAsyncSession) -> int:
+    """Sessions are counted as they stand in their function."""
+    function = op.parent_op()
+    while function is not None and not isinstance(function, Function):
+        function = function.parent_op()
+    assert function is not None
+    return [each for each in function.walk() if isinstance(each, BuildAsyncSession)].index(op)
 
 
 @lowering(TPutAsync)
@@ -44,25 +54,26 @@ def tput_async(build: Builder, dst: View, src: View, session: Session, target: s
         through(build, src, [dst], [_line(session.scratch, src)], target)
         tell(build, "MTE3", "S", _LAST)
         hear(build, "MTE3", "S", _LAST)
-    else:
-        _transfer(build, dst, src)
-    return build.i64(0)
+        return build.i64(0)
+    return _transfer(build, dst, src, session)
 
 
 @lowering(TGetAsync)
 def tget_async(build: Builder, dst: View, src: View, session: Session) -> SSAValue:
-    _transfer(build, _shifted(build, dst, session), _shifted(build, src, session))
-    return build.i64(0)
+    return _transfer(build, _shifted(build, dst, session), _shifted(build, src, session), session)
 
 
-def _transfer(build: Builder, dst: View, src: View) -> None:
+def _transfer(build: Builder, dst: View, src: View, session: Session) -> SSAValue:
     if dst.sizes[-1] != src.sizes[-1]:
         raise Refused("source and destination of a transfer have other extents", kind="invalid")
     for view in (dst, src):
         if known(view.strides[-1]) != 1 and known(view.sizes[-1]) != 1:
             raise Refused("a transfer moves one line of elements that lie side by side", kind="invalid")
-    build.op(
+    keep_apart(build, dst, src)
+    return build.op(
         "pto.sim.transfer",
+        result=i64,
+        session=IntegerAttr(session.number, i64),
         dst=dst.pointer,
         src=src.pointer,
         bytes=build.i64(build.times(src.sizes[-1], src.width)),
@@ -98,9 +109,10 @@ def _line(scratch: Tile, view: View) -> Tile:
 
 
 @lowering(WaitAsyncEvent, TestAsyncEvent)
-def completed(build: Builder) -> SSAValue:
-    """A test may find everything done, and so it does."""
-    build.op("pto.sim.wait_transfers")
+def completed(build: Builder, event: SSAValue, session: Session | SSAValue) -> SSAValue:
+    """A test may find it done, and so it does. Nobody waits for hints."""
+    if isinstance(session, Session):
+        build.op("pto.sim.wait_transfers", event=event, session=IntegerAttr(session.number, i64))
     return build.constant(1, i1)
 
 

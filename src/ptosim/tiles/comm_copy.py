@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptosim.language.build import Builder
+from xdsl.dialects.builtin import IntegerAttr, i64
+
+from ptosim.language.build import Builder, known
 from ptosim.language.comm import TGet, TPut
 from ptosim.tiles.chunks import Chunk, Chunks, chunks_of, hear, same_extents, tell
 from ptosim.tiles.copy import load_tile, store_tile
@@ -24,12 +26,20 @@ def tget(build: Builder, dst: View, src: View, ping: Tile, pong: Tile | None, ta
     through(build, src, [dst], [ping] if pong is None else [ping, pong], target)
 
 
+def keep_apart(build: Builder, dst: View, src: View) -> None:
+    """What is copied in several parts should not lie where it is copied to."""
+    extents = [build.index(number) for numbers in (src.sizes, dst.strides, src.strides) for number in numbers]
+    build.op("pto.sim.apart", dst=dst.pointer, src=src.pointer, extents=extents, bytes=IntegerAttr(src.width, i64))
+
+
 def through(
     build: Builder, src: View, dests: Sequence[View], tiles: Sequence[Tile], target: str, adds: bool = False
 ) -> None:
     """One load of each chunk, a store to each destination. A tile is loaded again when its stores have ended; the
     scalar unit goes on."""
     chunks = chunks_of(build, src, tiles[0])
+    for dest in dests if known(chunks.total) != 1 else ():
+        keep_apart(build, dest, src)
 
     def pass_on(chunk: Chunk, turn: int, again: bool) -> None:
         tile = chunk.staged(build, tiles[turn])

@@ -22,7 +22,7 @@ from ptosim.effects.names import CoreKind, Space
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.catalogue import operation
 from ptosim.language.fifo_end import C2V
-from ptosim.language.sync_semaphore import SLOTS
+from ptosim.language.sync_semaphore import FIFO, SLOTS
 from ptosim.language.tile_buf import TileBuf
 from ptosim.language.tile_epilogue import Epilogue
 from ptosim.language.tile_types import TensorViewType
@@ -108,6 +108,8 @@ class Line:
         signal, slots = operation(f"pto.{name}"), self._slots()
         assert signal is not None
         attributes = {} if slots is None else {SLOTS: DenseArrayBase.from_list(i64, slots)}
+        if event == "free":
+            attributes[FIFO] = DenseArrayBase.from_list(i64, (self.slots, self.period))
         for offset in (0, AIV1) if both else (0,):
             words = {"pipe": StringAttr(self._pipe()), "id_literal": IntegerAttr(number + offset, i64)}
             build.add(signal.make({}, (), words, attributes))

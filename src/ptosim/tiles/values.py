@@ -115,10 +115,11 @@ class Slots:
 
 @dataclass(frozen=True)
 class Session:
-    """A queue of transfers: its scratch tile, and how far apart blocks have their shares, in bytes."""
+    """A queue of transfers: its scratch tile, how far apart blocks have their shares, in bytes, and its number."""
 
     scratch: Tile
     block_offset: int
+    number: int
 
 
 @dataclass(frozen=True)

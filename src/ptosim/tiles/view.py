@@ -57,7 +57,8 @@ def clipped(build: Builder, valid: SSAValue | None, extent: int, written: int | 
         return extent if written is None else written
     if (value := known(valid)) is not None:
         return min(max(value, 0), extent)
-    require(build, build.compare("ule", valid, extent), "invalid", f"{role} is beyond the {extent} of the tile")
+    message = f"{role} is not within 0 to {extent}, as many as the tile has"
+    require(build, build.compare("ule", valid, extent), "invalid", message)
     return build.least(build.most(valid, 0), extent)
 
 

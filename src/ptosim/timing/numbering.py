@@ -22,9 +22,8 @@ def put_in_order(recording: Recording) -> None:
 
 
 def _sites(recording: Recording) -> None:
-    known = [site.number for site in recording.sites]  # a site without one is like no other
-    numbers = [number if number >= 0 else (1 << 62) + place for place, number in enumerate(known)]
-    columns = recording.rows.site, recording.signals.set_site, recording.signals.wait_site
+    numbers = _numbers(recording)
+    columns = recording.rows.site, recording.signals.set_site, recording.signals.wait_site, recording.watches.site
     named = {cause.site for cause in recording.causes}.union(*(np.unique(column).tolist() for column in columns))
     kept = sorted({numbers[place] for place in named})
     first = [numbers.index(number) for number in kept]
@@ -39,6 +38,17 @@ def _sites(recording: Recording) -> None:
     recording.classes[:] = [recording.classes[place] for place in chosen]
     recording.names[:] = [recording.names[place] for place in chosen]
     recording.pointers[:] = [recording.pointers[place] for place in chosen]
+
+
+def _numbers(recording: Recording) -> list[int]:
+    """Of each site: by module, as modules are met, then as it stands there. One without a number is like no other."""
+    modules: dict[int, int] = {}
+    found: list[int] = []
+    for place, site in enumerate(recording.sites):
+        source = site.location.source if site.location else None
+        module = 0 if source is None else modules.setdefault(id(source), len(modules))
+        found.append((module << 40) + site.number if site.number >= 0 else (1 << 62) + place)
+    return found
 
 
 def _causes(recording: Recording) -> None:

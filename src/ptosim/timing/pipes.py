@@ -5,14 +5,15 @@ its entries one after the other; one starts when the pipe is free, the entry has
 set or release fires when everything before it in its pipe has ended, and is seen some cycles later. What the machine
 did first decides nothing here, only what depended on what.
 
-A time is kept with the row of the recording that explains it, which is what the critical path is read from.
+A time is kept with the row of the recording that explains it, which is what the critical path is read from. That copies
+between ranks hinder each other is not known here (worlds.py): each takes as long as it would alone, or as it is told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, MutableSequence
+from collections.abc import Iterable, Iterator, MutableSequence, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptosim.diagnostics import Diagnostic, Location
 from ptosim.effects.names import PIPES_OF, Pipe, Space
@@ -24,13 +25,14 @@ from ptosim.machine.observer import Closeness, Footprint, Silent
 from ptosim.target import Target
 from ptosim.timing import recording as rec
 from ptosim.timing.recorder import Recorder, Stretch
-from ptosim.timing.recording import PIPES, CoreRun, Link, PipeTime, Recording
+from ptosim.timing.recording import PIPES, SDMA, CoreRun, Link, PipeTime, Recording
 from ptosim.timing.words import Words
 from ptosim.timing.work import Cost, Prices
 
 _NUMBER = {**{pipe: number for number, pipe in enumerate(PIPES)}, Pipe.ALL: 0}
 _S = 0
 """The number of the scalar unit among the pipes. A barrier of all pipes is a matter of the scalar unit."""
+_SDMA = PIPES.index(SDMA)
 
 _WORK, _WAIT = int(rec.Kind.WORK), int(rec.Kind.WAIT)
 
@@ -43,10 +45,20 @@ Hulls = dict[tuple[Site, int], tuple[int, int]]
 """Of an instruction and a core whose UB it is, the lowest byte and one past the highest that were touched."""
 
 
+class Done(NamedTuple):
+    """What an entry of a pipe has done: its price, the path that it took, and the bytes that it touched."""
+
+    cost: Cost
+    path: Any
+    reads: Hulls
+    writes: Hulls
+    touches: list[Touch]
+
+
 class _CoreState:
     """A core on its way: until when its scalar unit and its pipes are busy, and how long they were busy and waiting."""
 
-    __slots__ = ("busy", "flying", "free", "index", "operations", "run", "since", "waiting")
+    __slots__ = ("busy", "flying", "free", "index", "operations", "queues", "run", "since", "waiting")
 
     def __init__(self, index: int, run: CoreRun) -> None:
         self.index = index
@@ -57,6 +69,7 @@ class _CoreState:
         self.busy = [0] * len(PIPES)
         self.waiting = [0] * len(PIPES)
         self.flying: list[tuple[Moment, list[Touch]]] = []  # when entries end, and the bytes that they touch
+        self.queues: dict[int, list[Moment]] = {}  # of each session, when its transfers end
 
 
 class PipeTimer(Silent):
@@ -70,12 +83,15 @@ class PipeTimer(Silent):
         self.prices = prices
         self.recorder = Recorder(Recording())
         self._cores: dict[int, _CoreState] = {}  # by the machine's index
+        self._names: dict[str, int] = {}  # how many cores have each
         self._reads: Hulls = {}
         self._writes: Hulls = {}
         self._touches: list[Touch] = []
         self._written = 0
         self._strays: dict[Location | None, Diagnostic] = {}
-        self._words = Words(target.latency)
+        self.words = Words(target.latency)
+        self.delayed: Sequence[int] = ()
+        """How long copies between ranks take, in the order in which they come; others as long as they would alone."""
         self._ended: dict[int, Moment] = {}  # when the last core of a launch has
 
     @property
@@ -97,21 +113,31 @@ class PipeTimer(Silent):
         state = self._cores.get(core.index)
         if state is None:
             cores = self.recorder.recording.cores
-            run = CoreRun(core.name, core.role, core.block, {pipe: PipeTime() for pipe in PIPES_OF[core.kind]})
+            run = CoreRun(self._name(core), core.role, core.block, {pipe: PipeTime() for pipe in PIPES_OF[core.kind]})
+            run.rank = core.rank
             state = self._cores[core.index] = _CoreState(len(cores), run)
             begin = max((self._ended.get(earlier.number, BEGIN) for earlier in core.progress.before), default=BEGIN)
             state.since, state.free = begin[0], [begin] * len(PIPES)
+            run.since = state.since
             cores.append(run)
         return state
+
+    def _name(self, core: Core) -> str:
+        """Cores of a later launch on the same rank are told apart by its number."""
+        number = self._names[core.name] = self._names.get(core.name, 0) + 1
+        return core.name if number == 1 else f"{core.name} #{number}"
 
     def finish(self, core: Core) -> None:
         state = self._state(core)
         run = state.run
         end, row = self._advance(state, core.operations)
         state.busy[_S] = end - state.since - state.waiting[_S]
+        if state.queues:
+            run.pipes[SDMA] = PipeTime()
         for pipe, spent in run.pipes.items():
-            spent.busy, spent.waiting = state.busy[_NUMBER[pipe]], state.waiting[_NUMBER[pipe]]
-        final = last(state.free[_S + 1 :])
+            number = PIPES.index(pipe)
+            spent.busy, spent.waiting = state.busy[number], state.waiting[number]
+        final = last([*state.free[_S + 1 :], *(ends[-1] for ends in state.queues.values())])
         run.scalar_last = row
         run.end = max(end, final[0])
         run.last = final[1] if final[0] > end else NOTHING
@@ -140,50 +166,108 @@ class PipeTimer(Silent):
         elif kind is Kind.WAIT or kind is Kind.GET:
             self._wait(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
         elif kind is Kind.NOTIFY:
-            self._words.notify(entry, ready(self._cores[entry.core.index].free[_S], entry.data)[0])
+            self.words.notify(entry, ready(self._cores[entry.core.index].free[_S], entry.data)[0])
         elif kind is Kind.WATCH:
             self._watch(self._cores[entry.core.index], entry)
         elif kind is Kind.BARRIER:
             self._barrier(self._cores[entry.core.index], entry, _NUMBER[entry.pipe])
+        elif kind is Kind.TRANSFER:
+            self._transfer(self._cores[entry.core.index], entry)
+        elif kind is Kind.FENCE and entry.event is not None:
+            self._settle(self._cores[entry.core.index], entry, *entry.event)
 
     def end(self, entry: Entry) -> None:
+        self.ended(entry, self.done(entry) if entry.kind is Kind.WORK else None)
+
+    def done(self, entry: Entry) -> Done:
+        """What is told of an entry of a pipe before its end, which is forgotten afterwards."""
+        return Done(self._cost(entry), entry.payload, self._reads, self._writes, self._touches)
+
+    def ended(self, entry: Entry, done: Done | None) -> None:
         kind = entry.kind
         if kind is Kind.SET or kind is Kind.RELEASE:
             for other in entry.needs:
                 entry.data = max(entry.data, other.data)
             return
         state, pipe = self._cores[entry.core.index], _NUMBER[entry.pipe]
-        if kind is Kind.WORK:
-            self._work(state, entry, pipe)
+        if done is not None:
+            self._work(state, entry, pipe, done)
         entry.data = state.free[pipe]
 
-    def _work(self, state: _CoreState, entry: Entry, pipe: int) -> None:
-        recorder = self.recorder
+    def _work(self, state: _CoreState, entry: Entry, pipe: int, done: Done) -> None:
+        recorder, cost = self.recorder, done.cost
         (start, before), by_pipe = ready(state.free[pipe], entry.data)
-        cost = self._cost(entry)
         site = recorder.site(entry.site)
         link = Link.PIPE if by_pipe else Link.ISSUE
         arguments = recorder.arguments(site, self.prices.of(entry.site), entry.facts)
-        function = recorder.function(cost.function, entry.payload)
-        end = start + cost.cycles
+        function = recorder.function(cost.function, done.path)
+        way = self._way(entry)
+        end = start + self._taken(way, cost.cycles)
         row = recorder.rows.append(
             (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
         )
-        recorder.touched(row, 0, _stretches(self._reads))
-        recorder.touched(row, 1, _stretches(self._writes))
+        self._cross(state, row, way, cost.cycles, pipe)
+        recorder.touched(row, 0, _stretches(done.reads))
+        recorder.touched(row, 1, _stretches(done.writes))
         state.free[pipe] = (end, row)
-        state.busy[pipe] += cost.cycles
+        state.busy[pipe] += end - start
         if self.scoped:
             now = state.free[_S][0]
             state.flying = [(moment, touches) for moment, touches in state.flying if moment[0] > now]
-            state.flying.append(((end, row), self._touches))
+            state.flying.append(((end, row), done.touches))
 
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
             return self.prices.scope(entry.site, entry.payload)
-        priced = self.prices.of(entry.site)
-        is_remote = any(_is_remote(entry.core, entry.facts.get(role)) for role in priced.pointers)
+        is_remote = self._way(entry) is not None
         return self.prices.instruction(entry.site, entry.facts, entry.payload, self._written, is_remote)
+
+    # ---- between ranks
+
+    def _way(self, entry: Entry) -> tuple[int, int] | None:
+        """The rank that a copy takes its bytes from, and that which it gives them to, where they are two."""
+        mine = entry.core.rank
+        if mine is None or entry.facts is None:
+            return None
+        ends = [mine, mine]
+        priced = self.prices.of(entry.site)
+        for role in priced.pointers:
+            ends[role in priced.written] = _rank_of(entry.core, entry.facts.get(role))
+        return (ends[0], ends[1]) if ends[0] != ends[1] else None
+
+    def _taken(self, way: tuple[int, int] | None, alone: int) -> int:
+        number = self.recorder.crossings.count
+        return alone if way is None or number >= len(self.delayed) else self.delayed[number]
+
+    def _cross(self, state: _CoreState, row: int, way: tuple[int, int] | None, alone: int, lane: int) -> None:
+        if way is not None:
+            self.recorder.crossings.append((row, *way, alone, lane))
+
+    def _transfer(self, state: _CoreState, entry: Entry) -> None:
+        """A transfer of a session begins when those before it have ended."""
+        assert entry.event is not None
+        recorder, facts, queue = self.recorder, entry.facts, entry.event[0]
+        ends = state.queues.setdefault(queue, [])
+        (start, before), by_queue = ready(ends[-1] if ends else BEGIN, entry.data)
+        alone, way = self.prices.target.dma["transfer"].cycles(facts["bytes"]), self._way(entry)
+        end = start + self._taken(way, alone)
+        site = recorder.site(entry.site)
+        link = Link.PIPE if by_queue else Link.ISSUE
+        arguments = recorder.arguments(site, self.prices.of(entry.site), facts)
+        row = recorder.rows.append(
+            (_WORK, link, _SDMA, state.index, site, before, start, end, NOTHING, facts["bytes"], arguments)
+        )
+        self._cross(state, row, way, alone, _SDMA + queue)
+        ends.append((end, row))
+        state.busy[_SDMA] += end - start
+
+    def _settle(self, state: _CoreState, entry: Entry, session: int, count: int) -> None:
+        """The scalar unit stands until so many transfers of a session have ended."""
+        ends = state.queues.get(session, [])[:count]
+        (since, _), _ = ready(state.free[_S], entry.data)
+        if ends and is_held(since, ends[-1]):
+            cause = self.recorder.cause("transfers", self.recorder.site(entry.site), 0)
+            self._hold(state, entry, _S, Link.SIGNAL, since, ends[-1], cause)
 
     # ---- waits
 
@@ -209,16 +293,19 @@ class PipeTimer(Silent):
         """The scalar unit stands until the words in GM are what it waits for."""
         assert entry.watched is not None
         (since, _), _ = ready(state.free[_S], entry.data)
-        said = self._words.satisfied(entry.watched)
-        if said is None or said.seen <= since:
+        said = self.words.satisfied(entry.watched, entry.core, since)
+        by = NOTHING if said is None else self._cores[said.entry.core.index].index
+        over = since if said is None else said.seen_by(entry.core)
+        self.recorder.watches.append((state.index, self.recorder.site(entry.site), since, over, by))
+        if said is None:
             return
         key = Key("signal", said.address, entry.core.regions.word(said.address))
         recorder, other = self.recorder, said.entry
-        cause = recorder.cause(key, recorder.site(other.site), said.seen - said.moment[0])
         time, row = said.moment
-        self._hold(state, entry, _S, Link.SIGNAL, since, (said.seen, row), cause)
+        cause = recorder.cause(key, recorder.site(other.site), over - time)
+        self._hold(state, entry, _S, Link.SIGNAL, since, (over, row), cause)
         place = self._cores[other.core.index].index, _S, recorder.site(other.site)
-        recorder.signals.append((*place, time, state.index, _S, recorder.site(entry.site), said.seen, NOTHING))
+        recorder.signals.append((*place, time, state.index, _S, recorder.site(entry.site), over, NOTHING))
 
     def _barrier(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         """One of all pipes holds the scalar unit until they are empty; a pipe, where entries follow each other anyway,
@@ -300,12 +387,11 @@ class PipeTimer(Silent):
             super().report(diagnostic, entry)
 
 
-def _is_remote(core: Core, address: Any) -> bool:
-    """Whether a pointer leads to another rank."""
-    if core.rank is None or type(address) is not int:
-        return False
-    region = core.regions.all.get(decode(address)[0])
-    return region is not None and region.rank != core.rank
+def _rank_of(core: Core, address: Any) -> int:
+    """The rank that a pointer leads to."""
+    region = core.regions.all.get(decode(address)[0]) if type(address) is int else None
+    rank = region.rank if region is not None else core.rank
+    return 0 if rank is None else rank
 
 
 def _stretches(hulls: Hulls) -> list[Stretch]:

@@ -62,13 +62,16 @@ class Recorder:
             *(s.wait_core, s.wait_pipe, s.wait_site, s.wait_time, s.id),
         )
         self.touches = _Table(t.row, t.core, t.writes, t.low, t.high)
+        c, w = recording.crossings, recording.watches
+        self.crossings = _Table(c.row, c.source, c.dest, c.alone, c.lane)
+        self.watches = _Table(w.core, w.site, w.since, w.over, w.by)
         self._sites: dict[Site, int] = {}
         self._causes: dict[tuple[Any, int], int] = {}
         self._functions: dict[int, int] = {}  # by identity: each timing is one object
         self._operands: dict[int, tuple[str, ...]] = {}
 
     def finish(self) -> Recording:
-        for table in (self.rows, self.signals, self.touches):
+        for table in (self.rows, self.signals, self.touches, self.crossings, self.watches):
             table.flush()
         put_in_order(self.recording)
         return self.recording

@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from ptosim.effects.names import Pipe
 from ptosim.machine.entry import Site
 from ptosim.machine.moments import NOTHING as NOTHING
 from ptosim.machine.moments import PIPE_ORDER
 from ptosim.timing.result import VectorFunctionTiming
 
-PIPES = PIPE_ORDER
+SDMA = "SDMA"
+"""The queues of transfers in GM, which are no pipe: the scalar unit alone waits for them."""
+PIPES: tuple[str, ...] = (*PIPE_ORDER, SDMA)
 """The pipes by their number in a recording."""
 
 
@@ -85,6 +86,41 @@ class Signals:
 
 
 @dataclass(slots=True)
+class Crossings:
+    """Rows that moved bytes from one rank to another."""
+
+    row: array[int] = field(default_factory=lambda: array("q"))
+    source: array[int] = field(default_factory=lambda: array("i"))
+    """The rank that the bytes come from;"""
+    dest: array[int] = field(default_factory=lambda: array("i"))
+    """and that which they go to."""
+    alone: array[int] = field(default_factory=lambda: array("q"))
+    """Cycles that it would take if nothing else were on the links."""
+    lane: array[int] = field(default_factory=lambda: array("i"))
+    """Copies of one pipe, or of one queue of transfers, follow each other."""
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(slots=True)
+class Watches:
+    """Waits for words in GM, also those that found them satisfied."""
+
+    core: array[int] = field(default_factory=lambda: array("i"))
+    site: array[int] = field(default_factory=lambda: array("i"))
+    since: array[int] = field(default_factory=lambda: array("q"))
+    """When the scalar unit came to it,"""
+    over: array[int] = field(default_factory=lambda: array("q"))
+    """and when it went on."""
+    by: array[int] = field(default_factory=lambda: array("i"))
+    """The core whose notice came last of those that it stood for; NOTHING where it did not stand."""
+
+    def __len__(self) -> int:
+        return len(self.core)
+
+
+@dataclass(slots=True)
 class Touches:
     """Stretches of a UB that a row read or wrote."""
 
@@ -124,7 +160,9 @@ class CoreRun:
     name: str
     role: str
     block: int
-    pipes: dict[Pipe, PipeTime]
+    pipes: dict[str, PipeTime]
+    rank: int | None = None
+    """None where there is one rank only."""
     begin: int = 0
     end: int = 0
     """When its scalar unit had returned and its pipes were empty."""
@@ -134,6 +172,8 @@ class CoreRun:
     """The wait of the scalar unit that it last came out of."""
     window: int = 0
     """Until when the hardware core was this block's: the next block on it, or the end of the kernel."""
+    since: int = 0
+    """When its launch begins, which follows others, counted from its block's begin; `begin` has it in."""
     after: int | None = None
     """The block before it on the same hardware core."""
 
@@ -145,6 +185,8 @@ class Recording:
     rows: Rows = field(default_factory=Rows)
     signals: Signals = field(default_factory=Signals)
     touches: Touches = field(default_factory=Touches)
+    crossings: Crossings = field(default_factory=Crossings)
+    watches: Watches = field(default_factory=Watches)
     cores: list[CoreRun] = field(default_factory=list[CoreRun])
     sites: list[Site] = field(default_factory=list[Site])
     classes: list[str] = field(default_factory=list[str])

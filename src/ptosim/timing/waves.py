@@ -34,14 +34,15 @@ def place_blocks(recording: Recording, places: int, together: bool) -> None:
         last[place] = block
         heappush(free, (begin + lengths[block], place))
     recording.cycles = max((core.end for core in recording.cores), default=0)
-    recording.hardware_cores = places
+    members = {(core.rank, core.block) for core in recording.cores}
+    recording.hardware_cores = len(members) if together else places
     _windows(recording, blocks)
     _shift(recording)
 
 
 def _move(recording: Recording, index: int, begin: int, after: int | None) -> None:
     core = recording.cores[index]
-    core.begin, core.after = begin, after
+    core.begin, core.after = begin + core.since, after
     core.end += begin
 
 
@@ -56,15 +57,17 @@ def _windows(recording: Recording, blocks: dict[int, list[int]]) -> None:
 
 def _shift(recording: Recording) -> None:
     """From cycles of the block to cycles of the kernel."""
-    begins = np.array([core.begin for core in recording.cores], np.int64)
+    begins = np.array([core.begin - core.since for core in recording.cores], np.int64)
     if not begins.any():
         return
-    rows, signals = recording.rows, recording.signals
+    rows, signals, watches = recording.rows, recording.signals, recording.watches
     for times, cores in (
         (rows.start, rows.core),
         (rows.end, rows.core),
         (signals.set_time, signals.set_core),
         (signals.wait_time, signals.wait_core),
+        (watches.since, watches.core),
+        (watches.over, watches.core),
     ):
         view = np.frombuffer(times, np.int64)
         view += begins[np.frombuffer(cores, np.int32)]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import decode
 from ptosim.machine.signal import Watched, wrapped
@@ -24,6 +26,10 @@ class Said:
     value: int
     adds: bool
 
+    def seen_by(self, core: Core) -> int:
+        """Who gave it sees it at once."""
+        return self.moment[0] if self.entry.core is core else self.seen
+
 
 class Words:
     """The notices of a run by word."""
@@ -31,7 +37,8 @@ class Words:
     def __init__(self, latency: Latency) -> None:
         self.latency = latency
         self._said: dict[int, list[Said]] = {}
-        self._first: dict[int, int] = {}
+        self.first: dict[int, int] = {}
+        """What each word was before its first notice."""
 
     def notify(self, entry: Entry, moment: Moment) -> None:
         notice = entry.notice
@@ -39,23 +46,31 @@ class Words:
         region = entry.core.regions.all.get(decode(notice.address)[0])
         is_remote = region is not None and region.rank != entry.core.rank
         seen = moment[0] + (self.latency.notify if is_remote else self.latency.inter_core)
-        if notice.address not in self._first:
-            self._first[notice.address] = wrapped(notice.words.read(0) - notice.value) if notice.adds else 0
+        self.first.setdefault(notice.address, entry.core.signals.before)
         said = Said(notice.address, moment, seen, entry, notice.value, notice.adds)
         self._said.setdefault(notice.address, []).append(said)
 
-    def satisfied(self, watched: Watched) -> Said | None:
-        """The notice that satisfies a wait as the last of those it needs; None if it needed none."""
-        needed = [self._when(address, watched) for address in watched.words.addresses]
+    def satisfied(self, watched: Watched, core: Core, since: int) -> Said | None:
+        """The notice that satisfies a wait, begun at a time, as the last of those it stands for; None if there is none
+        that it stands for."""
+        needed = [self._when(address, watched, core, since) for address in watched.words.addresses]
         return max((said for said in needed if said is not None), key=lambda said: said.seen, default=None)
 
-    def _when(self, address: int, watched: Watched) -> Said | None:
-        """Notices in the order in which they are seen, until the word satisfies the condition."""
-        word = self._first.get(address)
-        if word is None or watched.allows(word):
-            return None
-        for said in sorted(self._said[address], key=lambda said: said.seen):
-            word = wrapped(word + said.value) if said.adds else said.value
-            if watched.allows(word):
+    def _when(self, address: int, watched: Watched, core: Core, since: int) -> Said | None:
+        """Notices in the order in which they are seen, until the word satisfies the condition at or after a time."""
+        waiting = address in self.first and not watched.allows(self.first[address])
+        for said, word in self._history(address, core):
+            if waiting and said.seen_by(core) > since and watched.allows(word):
                 return said
+            if said.seen_by(core) <= since:
+                waiting = not watched.allows(word)
+            elif not waiting:
+                return None
         return None
+
+    def _history(self, address: int, core: Core) -> Iterator[tuple[Said, int]]:
+        """The notices of a word, and what it is after each."""
+        word = self.first.get(address, 0)
+        for said in sorted(self._said.get(address, ()), key=lambda said: said.seen_by(core)):
+            word = wrapped(word + said.value) if said.adds else said.value
+            yield said, word

@@ -46,7 +46,9 @@ class Priced:
     operands: tuple[str, ...] = ()
     """Roles of the operands, in order."""
     pointers: frozenset[str] = frozenset()
-    """Which of them point to GM."""
+    """Which of them point to GM,"""
+    written: frozenset[str] = frozenset()
+    """and which to what it writes."""
 
 
 class Cost(NamedTuple):
@@ -100,12 +102,14 @@ class Prices:
             self._check_size(op)
             return Priced("", vector_program(op, self._line_of))
         static = static_of(op, self.target.architecture)
+        record = effects()[op.name]
         return Priced(
-            effects()[op.name].timing,
+            record.timing,
             element=static.elements.get("a"),
             narrow="tf32_mode" in static.words,
             operands=op.operand_roles if isinstance(op, PTOOperation) else (),
             pointers=frozenset(role for role, space in static.spaces.items() if space == Space.GM),
+            written=frozenset(access.base for access in record.accesses(static) if access.direction == "write"),
         )
 
     def _check_size(self, scope: Operation) -> None:

@@ -110,9 +110,19 @@ class Observer:
     def in_global(self, core: Core, verb: str, pointer: Value) -> None:
         """Bytes of GM behind this pointer, before they are read or written."""
 
-    def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
+    def copied(
+        self,
+        core: Core,
+        verb: str,
+        space: Space,
+        base: Value,
+        steps: Sequence[Step],
+        length: Value,
+        at: str | None = None,
+    ) -> None:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
-        count and a distance each, the innermost first."""
+        count and a distance each, the innermost first; `at` names the core whose UB it is, where that is another
+        one."""
 
     def carried(
         self,
@@ -148,5 +158,11 @@ class Observer:
     def fence(self, core: Core) -> None:
         """A dsb, or another fence of the scalar unit."""
 
-    asks_for_semaphores = False
-    """Whether the machine is called for every semaphore, so that it can keep what a set tells."""
+    def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """A signal to another core of the cluster, before the words of its counters change; their numbers."""
+
+    def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """A wait for one that is satisfied, before the words of its counters change."""
+
+    def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """One was waited for, inline or by the scheduler, which may have passed the turn meanwhile."""

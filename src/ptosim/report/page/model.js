@@ -40,7 +40,8 @@ for (let i = 0, time = 0; i < D.signals.length; i += 8) {
   });
 }
 for (const g of signals) {
-  const hop = D.hops[tracks[g.source].core === tracks[g.sink].core ? 0 : 1];
+  const [from, to] = [g.source, g.sink].map((track) => tracks[track].core);
+  const hop = D.hops[from === to ? 0 : D.cores[from].rank === D.cores[to].rank ? 1 : 2];
   const wait = waitsEnd.get(`${g.sink} ${g.to}`);
   g.awaited = g.to - g.from === hop && wait !== undefined;
   g.critical = g.awaited && rows.critical[wait] === 1;

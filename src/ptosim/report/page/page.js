@@ -207,6 +207,9 @@ byId("legend").append(
 if (withMemory.length) byId("memory-legend").append("solid: written, pale: read, ", swatch("--held"), "held until it is read");
 fillFindings();
 fillPipes();
+fillRanks();
+fillLinks();
+fillSkews();
 fillCopies();
 fillFifos();
 fillWaits();

@@ -3,6 +3,7 @@
 const COLOUR_OF_BOUND = {
   "memory in": "--MTE2", "memory out": "--MTE3", "vector issue": "--V", SFU: "--SFU", "reduction port": "--reduction",
   launch: "--launch", sync: "--critical", scalar: "--S", cube: "--M", "on-chip copies": "--moves",
+  communication: "--SDMA",
 };
 
 const byId = (id) => document.getElementById(id);
@@ -20,7 +21,7 @@ const wide = (table, long) => element("div", { class: long ? "scrolling long" : 
 
 const fillHeader = () => {
   byId("kernel").textContent = D.kernel;
-  const blocks = `${count(D.grid)} block${D.grid === 1 ? "" : "s"}`;
+  const blocks = `${D.ranks.length ? `${D.ranks.length} ranks × ` : ""}${count(D.grid)} block${D.grid === 1 ? "" : "s"}`;
   byId("where").textContent = `${D.file} · ${D.target} · ${blocks}${D.grid > D.places ? `, ${count(D.places)} at a time` : ""}`;
   const fact = (name, value, note) => byId("facts").append(
     element("div", {}, element("dt", {}, name), element("dd", {}, value, note ? element("small", {}, ` ${note}`) : "")));
@@ -56,6 +57,36 @@ const fillCopies = () => {
       number(achieved.toFixed(1)), number(rate.toFixed(1)), number(limit.toFixed(1))));
   }
   panel("Copies", wide(table));
+};
+
+const fillRanks = () => {
+  if (!D.ranks.length) return;
+  const table = element("table", {}, head("rank", "cycles*", "compute*", "communication*", "exposed*", "overlap*", "sent*", "received*", "GB/s*"));
+  for (const [rank, cycles, compute, communication, , exposed, overlap, sent, received, bandwidth] of D.ranks) {
+    table.append(element("tr", {}, element("td", {}, String(rank)), ...[cycles, compute, communication, exposed].map((n) => number(count(n))),
+      number(overlap === null ? "" : share(overlap, 1)), number(count(sent)), number(count(received)), number(bandwidth.toFixed(2))));
+  }
+  panel("Ranks", wide(table, true));
+};
+
+const fillLinks = () => {
+  if (!D.links.length) return;
+  const table = element("table", {}, head("link", "bytes*", "copies*", "busy*", "GB/s*", "limit*", "delayed*"));
+  for (const [source, dest, moved, copies, busy, rate, limit, delayed] of D.links) {
+    table.append(element("tr", {}, element("td", {}, `${source} → ${dest}`), number(count(moved)), number(count(copies)), number(count(busy)),
+      number(rate.toFixed(2)), number(limit.toFixed(1)), number(count(delayed))));
+  }
+  panel("Links", wide(table, true));
+};
+
+const fillSkews = () => {
+  if (!D.skews.length) return;
+  const table = element("table", {}, head("wait for words", "line*", "times*", "cycles*", "skew*", "mostly for"));
+  for (const [line, name, times, waiting, skew, last] of D.skews) {
+    table.append(element("tr", {}, element("td", {}, name.replace("pto.", "")), element("td", { class: "number" }, lineButton(line)),
+      number(count(times)), number(count(waiting)), number(count(skew)), element("td", {}, last === null ? "" : `rank ${last}`)));
+  }
+  panel("Waits for words", wide(table, true));
 };
 
 const fillFifos = () => {

@@ -4,25 +4,27 @@ const AXIS = 20, BAR = 17, STEP = 21, HEAD = 19, TALLEST = 480;
 const timeline = document.getElementById("timeline"), scroll = document.getElementById("scroll");
 const spacer = document.getElementById("spacer");
 
-// Tracks on which nothing ever happens are left out.
+// Tracks on which nothing ever happens are left out; those of a rank stand together.
 const signalled = new Set(signals.flatMap((g) => [g.source, g.sink]));
-const used = tracks.map((_, i) => i).filter((i) => tracks[i].rows.length || tracks[i].scalar.length || signalled.has(i));
+const used = tracks.map((_, i) => i).filter((i) => tracks[i].rows.length || tracks[i].scalar.length || signalled.has(i))
+  .sort((a, b) => D.cores[tracks[a].core].rank - D.cores[tracks[b].core].rank || a - b);
 const shownTracks = () => used.filter((i) => state.core < 0 || tracks[i].core === state.core);
 
 // Where each track lies, below the axis and scrolled with the panel.
 const layout = () => {
-  const places = new Map(), heads = [];
+  const places = new Map(), heads = [], ranks = [];
   const many = D.cores.length > 1;
-  let y = AXIS, core = -1;
+  let y = AXIS, core = -1, rank = null;
   for (const i of shownTracks()) {
     if (tracks[i].core !== core) {
       core = tracks[i].core;
+      if (D.cores[core].rank !== rank) { rank = D.cores[core].rank; ranks.push([rank, y]); y += HEAD; }
       if (many) { heads.push([core, y]); y += HEAD; }
     }
     places.set(i, y);
     y += STEP;
   }
-  return { places, heads, height: y + 4 };
+  return { places, heads, ranks, height: y + 4 };
 };
 
 const scale = (width) => {
@@ -115,7 +117,17 @@ const drawNames = (context, s, lay, height) => {
   context.textBaseline = "middle";
   for (const [core, y] of lay.heads) {
     context.fillStyle = palette.ink;
-    context.fillText(D.cores[core].name, 0, y + HEAD / 2 + 2);
+    const { name, rank } = D.cores[core];
+    context.fillText(rank === null ? name : name.slice(name.indexOf(".") + 1), 0, y + HEAD / 2 + 2);
+  }
+  for (const [rank, y] of lay.ranks) {
+    context.fillStyle = palette.rule;
+    context.fillRect(0, y, s.gutter - 6, HEAD - 2);
+    context.fillRect(0, y, s.gutter + s.room, 1);
+    context.fillStyle = palette.ink;
+    context.font = `600 ${FONT}`;
+    context.fillText(`rank ${rank}`, 4, y + HEAD / 2);
+    context.font = FONT;
   }
   for (const [index, y] of lay.places) {
     context.fillStyle = palette[D.pipes[tracks[index].pipe]];

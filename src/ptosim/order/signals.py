@@ -1,0 +1,116 @@
+"""The analysis of several cores at once, with the signals between them.
+
+A signal is a token as a flag is, from a pipe of one core to a pipe of another, or to its scalar unit; the k-th wait
+takes the k-th signal. A semaphore holds up to 15 of them, so one core must not get so far ahead of another: waits are
+followed like entries, and a set has to know of those some iterations ago.
+"""
+
+from __future__ import annotations
+
+from ptosim.effects.names import Pipe
+from ptosim.order.cluster import semaphore, semaphores
+from ptosim.order.conflict import Conflicts
+from ptosim.order.model import Loop, Node, Program, SetSignal, Signal, WaitSignal
+from ptosim.order.state import State
+from ptosim.order.turns import TurnWalker
+from ptosim.order.walk import OTHERS, Missing, Round
+
+MOST_SIGNALS = 15
+"""As far as a semaphore counts."""
+_FURTHER = 4
+"""How many iterations more than for memory are followed, to see how far one core gets ahead of another."""
+
+
+class SignalWalker(TurnWalker):
+    """Walks the programs of a cluster."""
+
+    def __init__(self, program: Program, conflicts: Conflicts, missing: Missing) -> None:
+        super().__init__(program, conflicts, missing)
+        self.signals = [node for node in program.body.walk() if isinstance(node, Signal)]
+        self.waiting: dict[Signal, int] = {}
+        """The waits, as members of sets."""
+        number = max((member.bit_length() for member in self.waits.members.values()), default=len(program.entries))
+        for node in self.signals:
+            loops = self.places.loops[self.places.block_of[node]]
+            if isinstance(node, WaitSignal):
+                member = self.waiting[node] = 1 << number
+                number += 1
+                self.places.own[node.core][node.pipe] |= member
+                for loop in loops:
+                    self.places.inside[loop.name] |= member
+        for name, loop in program.loops.items():
+            if any(isinstance(node, Signal) for node in loop.body.walk()):
+                self.farthest[name] += _FURTHER
+        self.ahead: dict[tuple[SetSignal, Loop], int] = {}
+        """How many iterations of a loop ago all waits have ended that a set knows of."""
+        self.lacking: list[WaitSignal] = []
+        """Waits that no signal is under way for."""
+
+    def _node(self, node: Node, state: State, here: Round) -> State:
+        if not isinstance(node, Signal):
+            return super()._node(node, state, here)
+        state.at(node.core)
+        id_ = self._number(node.id)
+        key = semaphore(node, id_) if isinstance(id_, int) else None
+        if isinstance(node, SetSignal):
+            self._signal(node, key, state, here)
+        elif isinstance(node, WaitSignal):
+            self._held(node, key, state, here)
+        return state
+
+    def _signal(self, node: SetSignal, key: tuple[int, int, int] | None, state: State, here: Round) -> None:
+        known = state.open[node.pipe] & state.open[Pipe.S]
+        loop = here.loop
+        if loop is not None and here.distance and (node, loop) not in self.ahead:
+            waits = [wait for wait in self.waiting if set(semaphores(wait)) & set(semaphores(node))]
+            if not any(known & self.waiting[wait] for wait in waits):
+                self.ahead[node, loop] = here.distance
+        state.tokens[key] = (*state.tokens.get(key, ()), known & ~self.own[node.core][node.pipe])
+
+    def _held(self, node: WaitSignal, key: tuple[int, int, int] | None, state: State, here: Round) -> None:
+        tokens = state.tokens.get(key, ())
+        if tokens:
+            state.open[node.pipe] &= tokens[0]
+            state.tokens[key] = tokens[1:]
+        elif here.distance == 0:
+            self.lacking.append(node)
+        if here.distance == 0:
+            state.issue(self.waiting[node], () if node.pipe is Pipe.S else OTHERS[node.pipe])
+
+    def left_over(self) -> list[SetSignal]:
+        """Sets of semaphores that are not at 0 in the end."""
+        counted = self.end.counts()
+        return [
+            node
+            for node in self.signals
+            if isinstance(node, SetSignal) and any(key in counted for key in semaphores(node))
+        ]
+
+    def overtaking(self) -> list[SetSignal]:
+        """Sets that may count a semaphore further than it goes: too few of their waits are known to have ended."""
+        found: list[SetSignal] = []
+        for node in self.signals:
+            if not isinstance(node, SetSignal):
+                continue
+            loops = self.places.loops[self.places.block_of[node]]
+            sets = [each for each in self.signals if isinstance(each, SetSignal)]
+            alike = [each for each in sets if set(semaphores(each)) & set(semaphores(node))]
+            once = [each for each in alike if not self.places.loops[self.places.block_of[each]]]
+            most = len(alike) - len(once)
+            for loop in loops:
+                most *= self.ahead.get((node, loop), MOST_SIGNALS + 1)
+            if len(once) + most > MOST_SIGNALS:
+                found.append(node)
+        return found
+
+
+def one_pipe(program: Program) -> Signal | None:
+    """A signal that is set, or waited for, by another pipe than the rest of its semaphore: then the k-th wait does not
+    mean the k-th set. None if there is no such signal."""
+    pipes: dict[tuple[object, ...], Pipe] = {}
+    for node in program.body.walk():
+        if isinstance(node, Signal):
+            for key in semaphores(node):
+                if pipes.setdefault((*key, isinstance(node, SetSignal)), node.pipe) is not node.pipe:
+                    return node
+    return None
