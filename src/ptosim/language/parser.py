@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -236,6 +236,9 @@ def parse(source: Source) -> ParsedModule:
             link(module)
     except Unsupported as problem:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
+    except MultipleSpansParseError as problem:  # branches to blocks that there are not
+        label = problem.refs[0][0]
+        raise _at(source, "syntax", f"there is no block {label.text}", label) from None
     except ParseError as problem:
         first = source.text[problem.span.start : problem.span.start + 1]
         message = problem.msg.replace("{first_char}", f"'{first}'")  # xDSL forgets to fill this in

@@ -78,12 +78,14 @@ class Part:
 def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The quantisation words of n channels."""
     words = core.stretch("reads", Space.FB, offset, n * QUANT_WORD)
+    core.touches_rows("reads", Space.FB, offset, (), n * QUANT_WORD)
     return lambda column: words.at(column * QUANT_WORD).load(I64.vector(COLUMNS))
 
 
 def slope_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The slopes of n channels."""
     words = core.stretch("reads", Space.FB_RELU, offset, n * RELU_WORD)
+    core.touches_rows("reads", Space.FB_RELU, offset, (), n * RELU_WORD)
     return lambda column: slopes(words.at(column * RELU_WORD).load(I32.vector(COLUMNS)))
 
 

@@ -36,9 +36,11 @@ from ptosim.native.observe.rows import Records, Rows
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
 from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
+from ptosim.native.observe.streams import Held, Shifted, written
 from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, covered_words, results
 from ptosim.native.program import Body
 from ptosim.native.registers import extract
+from ptosim.native.state import Align
 from ptosim.target.profile import Target
 
 V = SLOT[Pipe.V]
@@ -50,6 +52,10 @@ BLOCKS = 8
 
 SUSPICION = ("suspicion", "", None, Pipe.S)
 """The way in which a block fails that has to be judged."""
+
+
+_SEGMENTS = (Space.FB, Space.FB_RELU)
+"""Memories of which an address tells the one that is meant."""
 
 
 def slot_of(op: Operation, verb: str) -> int:
@@ -74,7 +80,8 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
                 verb = "reads" if access.direction == "read" else "writes"
                 if access.space is not GM:
                     places = _places(kind, access.space) if is_mixed else (0,)
-                    found |= {(access.space, place, slot_of(op, verb), verb) for place in places}
+                    spaces = _SEGMENTS if access.space in _SEGMENTS else (access.space,)
+                    found |= {(space, place, slot_of(op, verb), verb) for place in places for space in spaces}
     return found
 
 
@@ -105,6 +112,7 @@ class Filter(Observer):
         self._site: int | None = None
         self._visits: dict[Function, Visit] = {}
         self._scopes: dict[Function, Scope] = {}
+        self._held: dict[Function, Held] = {}
         self._words: dict[CoreKind, dict[int, int]] = {}
         """Sync words that cores of a kind may leave set: the first, and how many."""
 
@@ -164,6 +172,8 @@ class Filter(Observer):
         self._visits[f] = Visit(core.kind, slot, clock, stamp)
         if is_scope(op):
             self._scopes[f] = scope = scope_of(op, self.target.name)
+            if scope.has_store_streams:
+                self._held[f] = Held.nothing(f)
             if scope.is_partly_fenced:
                 self._next_epoch(f, ST_LD)
                 self._next_epoch(f, LD_ST)
@@ -171,6 +181,8 @@ class Filter(Observer):
     def entry_ends(self, core: Core, op: Operation) -> None:
         del self._visits[core.f]
         self._scopes.pop(core.f, None)
+        if (held := self._held.pop(core.f, None)) is not None:
+            self._suspect(core.f, held.is_left())
 
     def _visit(self, core: Core, verb: str) -> Visit:
         f = core.f
@@ -239,9 +251,16 @@ class Filter(Observer):
     ) -> None:
         f, size = core.f, self.target.memory[space]
         place = f.confined(address, size)
-        touch = shadow.vector(f, place, extent) if alignment % 32 == 0 else shadow.element(f, place, extent)
         if active is not None:
             self._suspect(f, address.compare("ugt", size - extent))
+        if alignment % BLOCK and extent > BLOCK:
+            if core.f in self._scopes:
+                self._unaligned(core, space, place, active, unit)
+                return
+            self._suspect(f, (place & (BLOCK - 1)) != 0)  # a sort, which should begin with a block
+            alignment = BLOCK
+        touch = shadow.vector(f, place, extent) if alignment % BLOCK == 0 else shadow.element(f, place, extent)
+        if active is not None:
             touch = _active(f, touch, active(), unit)
         visit = self._visit(core, verb)
         instruction = self._instructions[-1]
@@ -249,6 +268,29 @@ class Filter(Observer):
             self._write(f, space, visit, touch, instruction.stored)
         elif (taint := self._read(f, space, visit, touch)) is not None:
             instruction.loaded.append(taint)
+
+    def _unaligned(self, core: Core, space: Space, place: Value, active: Callable[[], Value] | None, unit: int) -> None:
+        """A load of a register from anywhere."""
+        f, visit, instruction = core.f, self._visit(core, "reads"), self._instructions[-1]
+        full = words.every(f, words.REGISTER_WORDS)
+        wanted = full if active is None else words.of_lanes(f, active(), unit)[0]
+
+        def read(touch: Touch) -> Value:
+            doubtful = self._read(f, space, visit, touch)
+            assert doubtful is not None, "of a scope"
+            return doubtful
+
+        instruction.loaded.append(Shifted.at(f, place).gathered(read, wanted))
+
+    def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
+        f, op = core.f, self._instructions[-1].op
+        for _, doubt in self.doubts.operands(op):
+            self._suspect(f, (doubt & words.lowest(f, (taken + 3).lshr(2))) != 0)
+        touch = written(f, f.confined(low, self.target.memory[Space.UB]), low, high)
+        self._write(f, Space.UB, self._visit(core, "writes"), touch, None)
+
+    def held_back(self, core: Core, before: Align, after: Align | None) -> None:
+        self._held[core.f].change(before, after)
 
     def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
         """Lane by lane. Those of blocks keep their doubts apart, of others one lane stands for all."""
@@ -302,6 +344,8 @@ class Filter(Observer):
         if scope is None:
             self._suspect(f, (racy | undefined) != 0)
             return None
+        if (held := self._held.get(f)) is not None:
+            self._suspect(f, held.meets(touch))
         if scope.stores:
             stores = self.shadow.stores_seen_by_loads if scope.is_partly_fenced else self.shadow.stores
             before = self.shadow.stored_words(f, stores, self._epoch(f, scope, visit, ST_LD), touch)

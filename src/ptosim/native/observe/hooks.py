@@ -19,6 +19,7 @@ from ptosim.native.observe import Observe
 if TYPE_CHECKING:
     from ptosim.native.core import Core, FlagStep
     from ptosim.native.program import Body, Work
+    from ptosim.native.state import Align
 
 Number = int | Value
 Step = tuple[Value, Value]
@@ -134,6 +135,13 @@ class Observer:
     ) -> None:
         """Rows of whole blocks, before they are copied as they are from one on-chip memory to another; the steps of
         both sides belong together."""
+
+    def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
+        """Bytes of UB that a store stream is about to write, of less than a block or up to the end of one, eight blocks
+        at most; so many were taken from the register that the instruction stores."""
+
+    def held_back(self, core: Core, before: Align, after: Align | None) -> None:
+        """The state of a store stream becomes another one, or the stream ends."""
 
     def suspect(self, core: Core, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""

@@ -37,7 +37,9 @@ FRESH = LAST_RECORD + 8
 """Per direction, whether the sizes of its loop registers were written since the last copy."""
 EPOCHS = FRESH + 16
 """In scopes with fences of some classes only: how many ordered stores before loads, and loads before stores."""
-READABLE = EPOCHS + 8
+SORTED = EPOCHS + 8
+"""The stamp of the last instruction that left counts in VMS4_SR."""
+READABLE = SORTED + 8
 WRITABLE = READABLE + 8
 """Bits by the number of a buffer: whether code may read, or write, what lies there in place of the argument."""
 LATEST = WRITABLE + 8

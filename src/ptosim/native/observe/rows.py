@@ -137,8 +137,10 @@ class Rows:
 
         def rest() -> Sequence[Value]:
             left = length & (CHUNK - 1)
-            touch = Touch(first + whole, AT_ONCE, _lowest(f, (left + WORD - 1).lshr(2)), _lowest(f, left.lshr(2)))
-            self._chunk(f, area, visit, verb, touch, _lowest(f, (end - whole) << 3))
+            touch = Touch(
+                first + whole, AT_ONCE, words.lowest(f, (left + WORD - 1).lshr(2)), words.lowest(f, left.lshr(2))
+            )
+            self._chunk(f, area, visit, verb, touch, words.lowest(f, (end - whole) << 3))
             return ()
 
         f.choose(whole != end, rest)
@@ -155,12 +157,6 @@ class Rows:
             # hardware copies whole blocks into UB: behind a row that ends inside one it leaves anything
             place = shadow.defined(f, area, touch)
             place.store(place.load(I64) & ~(room & ~touch.whole))
-
-
-def _lowest(f: Function, count: Value) -> Value:
-    """So many bits, less than 64 of them or all."""
-    some = (f.constant(I64, 1) << (count & 63)) - 1
-    return (count >= 64).select(f.constant(I64, -1), some)
 
 
 def _call(f: Function, routine: Function, *arguments: Value) -> None:

@@ -14,8 +14,19 @@ from xdsl.ir import Operation
 
 from ptosim.effects.configuration import DIRECTIONS
 from ptosim.effects.dma import OLDER
+from ptosim.effects.names import Pipe
 from ptosim.effects.record import Static
+from ptosim.effects.sfu import (
+    LISTS,
+    RECORD_BYTES,
+    SORT_ALIGNMENT,
+    SORT_WIDTH,
+    list_count,
+    list_valid,
+    repeats,
+)
 from ptosim.language.operation import PTOOperation
+from ptosim.machine.sync import SLOT
 from ptosim.native.context import Register
 from ptosim.native.core import Core
 from ptosim.native.ir import I1, I32, I64, Value
@@ -131,6 +142,43 @@ def _whole_core(body: Body, op: PTOOperation, static: Static) -> Value:
     return body.f.constant(I1, int("pipe" not in static.words))
 
 
+def _meet(one: tuple[Value, Value], other: tuple[Value, Value]) -> Value:
+    """Whether two stretches, start and bytes, share one."""
+    (first, size), (second, extent) = one, other
+    return (size > 0) & (extent > 0) & (first < second + extent) & (second < first + size)
+
+
+def _sort(body: Body, op: PTOOperation, static: Static) -> Value:
+    """Addresses are those of blocks, and what is written is not read."""
+    dest, source, indices, repeat = (
+        _operand(body, op, role).signed(I64) for role in ("dest", "source", "indices", "repeat")
+    )
+    count = repeat * SORT_WIDTH
+    written = dest, count * RECORD_BYTES
+    overlap = _meet(written, (source, count * static.elements["source"].bytes)) | _meet(written, (indices, count * 4))
+    return overlap | ((repeat != 0) & (((dest | source | indices) & (SORT_ALIGNMENT - 1)) != 0))
+
+
+def _merge(body: Body, op: PTOOperation, static: Static) -> Value:
+    """What is written is not read; the counts that it leaves are for the scalar unit to wait for."""
+    count, config = (_operand(body, op, role).signed(I64) for role in ("count", "config"))
+    lengths = [list_count(count, number) * list_valid(config, number) for number in range(LISTS)]
+    records = reduce(lambda one, other: one + other, lengths) * repeats(config)
+    sources = [_operand(body, op, f"source{number}") for number in range(LISTS)]
+    written = _operand(body, op, "dest"), records * RECORD_BYTES
+    apart = [_meet(written, (source, length * RECORD_BYTES)) for source, length in zip(sources, lengths, strict=True)]
+    again = (repeats(config) > 1) & _meet(written, (sources[0], records * RECORD_BYTES))
+    stamp = clocks.count(body.f, SLOT[Pipe.V])
+    clocks.at(body.f, layout.SORTED).store(stamp, 4)
+    return reduce(lambda one, other: one | other, apart) | again
+
+
+def _sort_status(body: Body, op: PTOOperation, static: Static) -> Value:
+    """The scalar unit reads counts that a sort may not have written yet."""
+    sorted_ = clocks.at(body.f, layout.SORTED).load(I32, 4)
+    return sorted_.compare("ugt", clocks.at(body.f, layout.KNOWN + 4 * SLOT[Pipe.V]).load(I32, 4))
+
+
 # --- loop registers of copies, which should be written for each copy that relies on them ----------------------------
 
 
@@ -203,6 +251,9 @@ RULES: Mapping[str, Rule] = {
     "pto.vcvt": _widening,
     "pto.sim.require": _requirement,
     "pto.wait_intra_block": _whole_core,
+    "pto.vbitsort": _sort,
+    "pto.vmrgsort4": _merge,
+    "pto.get_vms4_sr": _sort_status,
     **{f"pto.set_loop_size_{direction}": _resizing(direction) for direction in DIRECTIONS},
     **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
     **{
