@@ -271,7 +271,7 @@ def isa(name: str | None, as_json: bool) -> Sequence[Any]:
     return [page(name)] if name else pages()
 
 
-# --- profile --------------------------------------------------------------------------------------------------------
+# --- profile ----------------------------------------------------------------------------------------------------------
 
 
 @main.command(cls=Launching, epilog=ARGUMENTS)

@@ -348,7 +348,7 @@ class Kernel:
         keep_kernel(self.module.outline, self.name, drop, compiled, observe)
         return compiled
 
-    # --- for the other public calls ------------------------------------------------------------------------------
+    # --- for the other public calls -----------------------------------------------------------------------------------
 
     def reference(
         self,

@@ -151,7 +151,7 @@ class World:
         source, grid = launches[0].kernel.module.outline.source, max(each.grid for each in launches)
         return Profile(_title(launches), source, machine, grid, recording, names, timer.warnings)
 
-    # ---- running
+    # --- running ------------------------------------------------------------------------------------------------------
 
     def _reference(
         self,
@@ -214,7 +214,7 @@ class World:
 
         run_together(parts, load_target(launches[0].kernel.module.target), may_set, poison)
 
-    # ---- the list
+    # --- the list -----------------------------------------------------------------------------------------------------
 
     def _list(self) -> list[Launched]:
         if not self._launches:

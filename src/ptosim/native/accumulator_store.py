@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ptosim.effects.burst import BLOCK
 from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
-from ptosim.effects.element import Element
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fixpipe import (
     ALIGNMENT,
     QUANT_WORD,
@@ -72,7 +71,7 @@ class Part:
     at: str | None = None
 
 
-# --- parameter words ------------------------------------------------------------------------------------------------
+# --- parameter words --------------------------------------------------------------------------------------------------
 
 
 def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
@@ -105,7 +104,7 @@ def saturation(f: Function, clause: str | None, ctrl: Value) -> Saturation:
     return Saturation(keep, (keep ^ 1) & ((ctrl.lshr(PRESERVE_NAN_BIT) & 1) != 0))
 
 
-# --- the store ------------------------------------------------------------------------------------------------------
+# --- the store --------------------------------------------------------------------------------------------------------
 
 
 def check_shape(core: Core, shape: Shape) -> None:
@@ -196,7 +195,7 @@ def _observe_part(core: Core, store: Store, part: Part, dest: Element) -> None:
     def stores(base: Value, steps: Sequence[tuple[Value, Value]], length: Value) -> None:
         if store.space is not Space.GM:
             for count, distance in steps:
-                core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (BLOCK - 1)) != 0))
+                core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (GRANULE - 1)) != 0))
         core.touches_rows("writes", store.space, base, steps, length, part.at)
 
     if layout == "nz2nd":
@@ -241,7 +240,7 @@ def _quantise(
     f.for_loop(pitch.like(0), shape.n, COLUMNS, (), columns)
 
 
-# --- layouts --------------------------------------------------------------------------------------------------------
+# --- layouts ----------------------------------------------------------------------------------------------------------
 
 Write = Callable[[Value, Value, Value], None]
 """(destination in bytes, host address, bytes)"""
@@ -332,7 +331,7 @@ def _run(core: Core, dest: Element, index: Value, run: Value, count: Value, writ
     write(floor_div(index, 2), packed, half)
 
 
-# --- memories -------------------------------------------------------------------------------------------------------
+# --- memories ---------------------------------------------------------------------------------------------------------
 
 
 def _extent(core: Core, store: Store, part: Part, dest: Element) -> Value:

@@ -22,7 +22,7 @@ Function1 = Callable[[Function, Value], Value]
 Function2 = Callable[[Function, Value, Value], Value]
 
 
-# --- from scalars and lanes -----------------------------------------------------------------------------------------
+# --- from scalars and lanes -------------------------------------------------------------------------------------------
 
 
 @lowering(op.VBr)
@@ -38,7 +38,7 @@ def vdup(f: Function, core: Core, input: Value, position: str | None, result_ele
     return splat(f, extract(bits_of(input), lanes - 1 if position == "HIGHEST" else 0), lanes)
 
 
-# --- unary ----------------------------------------------------------------------------------------------------------
+# --- unary ------------------------------------------------------------------------------------------------------------
 
 
 def _absolute(element: Element) -> Function1:
@@ -103,7 +103,7 @@ for _name, _choose in _UNARY.items():
     define(f"pto.{_name}", _unary, _bind(_choose), lanewise=True)
 
 
-# --- binary ---------------------------------------------------------------------------------------------------------
+# --- binary -----------------------------------------------------------------------------------------------------------
 
 
 Masked2 = Callable[[Function, Value, Value, Mask], Value]
@@ -206,7 +206,7 @@ for _name, _choose_binary in _BINARY.items():
     define(f"pto.{_name}", _binary, _bind(_choose_binary), lanewise=True)
 
 
-# --- vector and scalar ----------------------------------------------------------------------------------------------
+# --- vector and scalar ------------------------------------------------------------------------------------------------
 
 
 def _vector_scalar(
@@ -231,7 +231,7 @@ for _name in ("vshl", "vshr"):
     define(f"pto.{_name}s", _shift_by, _bind(_BINARY[_name]))
 
 
-# --- carry chain ----------------------------------------------------------------------------------------------------
+# --- carry chain ------------------------------------------------------------------------------------------------------
 
 
 def _chain(f: Function, total: Value, carry: Value, mask: Mask) -> tuple[Value, Mask]:
@@ -264,7 +264,7 @@ def vsubcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> t
     return _chain(f, lhs - rhs - 1 + carry.zext(I32), enough, mask)
 
 
-# --- multiply and add -----------------------------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VMAdd)

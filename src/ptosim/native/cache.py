@@ -143,7 +143,7 @@ class Cache:
             excess -= file.size
 
 
-# ---- one file -------------------------------------------------------------------------------------------------------
+# --- one file ---------------------------------------------------------------------------------------------------------
 
 
 def _pack(key: str, compiled: Compiled) -> bytes:
@@ -218,7 +218,7 @@ def why_unusable(directory: Path) -> str | None:
     return "others may write to it" if hasattr(os, "getuid") and status.st_mode & 0o022 else None
 
 
-# ---- this program's own version -------------------------------------------------------------------------------------
+# --- this program's own version ---------------------------------------------------------------------------------------
 
 
 def source_digest(directory: Path | None = None, package: Path = PACKAGE) -> str:

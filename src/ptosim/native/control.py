@@ -119,7 +119,7 @@ def _ends(body: Body, region: Region) -> list[Native]:
     return [body[value] for value in last.arguments]
 
 
-# --- calls --------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
 
 def _call(body: Body, op: Operation) -> None:
@@ -200,7 +200,7 @@ def _received(function: Function, parts: Sequence[Value], likes: Sequence[Native
     return all_together(function, shapes, (part.bitcast(kind) for part, kind in zip(parts, kinds, strict=True)), likes)
 
 
-# --- the rest -----------------------------------------------------------------------------------------------------
+# --- the rest ---------------------------------------------------------------------------------------------------------
 
 
 def _constant(body: Body, op: Operation) -> None:

@@ -21,7 +21,7 @@ from ptosim.native.registers import Mask, lane_numbers, shuffle, view, zeroed
 from ptosim.native.tables import gated
 from ptosim.native.value_conversion import convert, truncate
 
-# --- lanes ----------------------------------------------------------------------------------------------------------
+# --- lanes ------------------------------------------------------------------------------------------------------------
 
 
 def _part(f: Function, register: Value, bits: int, ratio: int, part: int) -> Value:
@@ -48,7 +48,7 @@ def _pairs(f: Function, codes: Value) -> Value:
     return low | high << 4
 
 
-# --- vcvt -----------------------------------------------------------------------------------------------------------
+# --- vcvt -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _converted(f: Function, input: Value, mask: Mask, pair: _Pair, saturates: bo
     return _among_zeros(values, pair.ratio, pair.part) if dest.bits < source.bits else values
 
 
-# --- the others -----------------------------------------------------------------------------------------------------
+# --- the others -------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VTrc)

@@ -136,7 +136,7 @@ class Core:
     def target(self) -> Target:
         return self.unit.target
 
-    # --- failures ---------------------------------------------------------------------------------------------------
+    # --- failures -----------------------------------------------------------------------------------------------------
 
     def site(self, kind: str, message: Any) -> int:
         """A number for a way in which this operation may fail."""
@@ -156,7 +156,7 @@ class Core:
         if self.unit.observer is not None:
             self.unit.observer.suspect(self, doubtful())
 
-    # --- on-chip memory ---------------------------------------------------------------------------------------------
+    # --- on-chip memory -----------------------------------------------------------------------------------------------
 
     def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
         """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
@@ -314,7 +314,7 @@ class Core:
         self.unit.spaces.setdefault(space, 0)
         return self.f.base(word)
 
-    # --- global memory ----------------------------------------------------------------------------------------------
+    # --- global memory ------------------------------------------------------------------------------------------------
 
     def global_place(self, verb: str, pointer: Value, extent: Value | int, alignment: int = 1) -> tuple[Place, Value]:
         """Where `extent` bytes behind a GM pointer lie, and whether all of them lie in their buffer.
@@ -332,7 +332,7 @@ class Core:
         self.f.settle()  # there is no harmless address to go to instead
         return place, outside
 
-    # --- for an observer, if there is one ---------------------------------------------------------------------------
+    # --- for an observer, if there is one -----------------------------------------------------------------------------
 
     @property
     def is_observed(self) -> bool:
@@ -357,7 +357,7 @@ class Core:
         if self.unit.observer is not None:
             self.unit.observer.carried(self, source, dest, steps, length)
 
-    # --- registers --------------------------------------------------------------------------------------------------
+    # --- registers ----------------------------------------------------------------------------------------------------
 
     def register(self, register: Register) -> Value:
         """What a special register holds now, i64."""
@@ -366,7 +366,7 @@ class Core:
     def set_register(self, register: Register, value: Value) -> None:
         self.f.word(register_word(register)).store(value, WORD_BYTES)
 
-    # --- the scheduler ----------------------------------------------------------------------------------------------
+    # --- the scheduler ------------------------------------------------------------------------------------------------
 
     def issue(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> None:
         """Call a method of the machine's core (native/operations.py) with these arguments."""
@@ -376,7 +376,7 @@ class Core:
         """A number for a call of such a method here."""
         return self.unit.operation(method, self.origin, arguments, len(self.f.loops), len(captured))
 
-    # --- lanes ------------------------------------------------------------------------------------------------------
+    # --- lanes --------------------------------------------------------------------------------------------------------
 
     def splat(self, scalar: Value, element: Element) -> Value:
         """A register with a scalar (the bits of a float) in every lane, wrapped to the width of the element."""

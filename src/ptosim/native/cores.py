@@ -319,7 +319,7 @@ class Core:
         name = self.machine.name if self.machine is not None else f"b{self.block}.{self.role}"
         return Fault(name, self.block, site, value, detail, loops, self._tables.invocation)
 
-    # ---- called by compiled code
+    # --- called by compiled code --------------------------------------------------------------------------------------
 
     def _issued(self, number: int, captured: int) -> int:
         """Nothing may be raised into compiled code: a problem waits until that has returned."""

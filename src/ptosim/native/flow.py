@@ -93,7 +93,7 @@ class Function:
         self._known: list[dict[object, Value]] = [{}]
         self._stop: Value | None = None
 
-    # ---- instructions -----------------------------------------------------------------------------------------------
+    # --- instructions -------------------------------------------------------------------------------------------------
 
     def emit(self, kind: Type, instruction: str) -> Value:
         if instruction.partition(" ")[0] in _PURE:
@@ -154,7 +154,7 @@ class Function:
                 return known[key]
         return self._known[-1].setdefault(key, make())
 
-    # ---- the context ------------------------------------------------------------------------------------------------
+    # --- the context --------------------------------------------------------------------------------------------------
 
     def word(self, number: int) -> Value:
         """The address of a word of the context."""
@@ -164,7 +164,7 @@ class Function:
         """The address that a word of the context holds, which is the same for the length of a run."""
         return self.once(("base", number), lambda: self.word(number).load(PTR, WORD_BYTES))
 
-    # ---- failing ----------------------------------------------------------------------------------------------------
+    # --- failing ------------------------------------------------------------------------------------------------------
 
     def check(
         self,
@@ -230,7 +230,7 @@ class Function:
         self.check(steps.compare("ugt", left), site)
         word.store(left - steps, 8)
 
-    # ---- control flow -----------------------------------------------------------------------------------------------
+    # --- control flow -------------------------------------------------------------------------------------------------
 
     def for_loop(
         self,
@@ -346,7 +346,7 @@ class Function:
         self.settle()
         self._return(constant(self, I32, Status.DONE), results)
 
-    # ---- second thoughts --------------------------------------------------------------------------------------------
+    # --- second thoughts ----------------------------------------------------------------------------------------------
 
     def mark(self) -> Mark:
         """Where the function stands, for `go_back`."""
@@ -360,7 +360,7 @@ class Function:
         self._known = [dict(made) for made in mark.known]
         self.loops[:] = mark.loops
 
-    # ---- text -------------------------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------------------------------
 
     def result_text(self) -> str:
         return f"{{ i32, {', '.join(map(str, self.results))} }}" if self.results else "i32"
@@ -377,7 +377,7 @@ class Function:
             self._stop = Value(self, PTR, "%stop")
         return self._stop
 
-    # ---- inside -----------------------------------------------------------------------------------------------------
+    # --- inside -------------------------------------------------------------------------------------------------------
 
     def _fresh(self, stem: str) -> str:
         self._numbers += 1

@@ -123,7 +123,7 @@ class Value:
         self.known = known
         return self
 
-    # ---- arithmetic -------------------------------------------------------------------------------------------------
+    # --- arithmetic ---------------------------------------------------------------------------------------------------
 
     def __add__(self, other: Operand) -> "Value":
         return _arithmetic("add", self, other)
@@ -167,7 +167,7 @@ class Value:
     def urem(self, other: Operand) -> "Value":
         return _binary("urem", self, self.like(other))
 
-    # ---- bits -------------------------------------------------------------------------------------------------------
+    # --- bits ---------------------------------------------------------------------------------------------------------
 
     def __and__(self, other: Operand) -> "Value":
         return _binary("and", self, self.like(other))
@@ -206,7 +206,7 @@ class Value:
     def lshr(self, other: Operand) -> "Value":
         return _binary("lshr", self, self.like(other))
 
-    # ---- comparison -------------------------------------------------------------------------------------------------
+    # --- comparison ---------------------------------------------------------------------------------------------------
 
     def compare(self, predicate: str, other: Operand) -> "Value":
         """A comparison by LLVM's name: eq, ne, slt … ult …; oeq, olt …, uno of floats."""
@@ -246,7 +246,7 @@ class Value:
         made = self.emitter.emit(chosen.kind, f"select {self}, {chosen}, {otherwise}")
         return made.with_range(chosen.range.or_(otherwise.range)) if chosen.kind.is_number else made
 
-    # ---- conversion -------------------------------------------------------------------------------------------------
+    # --- conversion ---------------------------------------------------------------------------------------------------
 
     def like(self, other: Operand) -> "Value":
         """The other operand as a value of this one's type."""
@@ -286,7 +286,7 @@ class Value:
         """The same bits as another type of the same size."""
         return self if kind == self.kind else self.emitter.emit(kind, f"bitcast {self} to {kind}")
 
-    # ---- memory, for pointers ---------------------------------------------------------------------------------------
+    # --- memory, for pointers -----------------------------------------------------------------------------------------
 
     def at(self, offset: "Value | int") -> "Value":
         """The address so many bytes further on."""
@@ -326,7 +326,7 @@ class Value:
         self.emitter.do(f"call void @llvm.{name}.i64({self}, {operand}, {count}, i1 false)")
 
 
-# ---- constants ------------------------------------------------------------------------------------------------------
+# --- constants --------------------------------------------------------------------------------------------------------
 
 
 def constant(emitter: Emitter, kind: Type, number: float | Sequence[float]) -> Value:
@@ -372,7 +372,7 @@ def scalar_text(kind: Type, number: float) -> str:
     return f"0x{struct.unpack('<Q', struct.pack('<d', number))[0]:016X}"
 
 
-# ---- the operators ---------------------------------------------------------------------------------------------------
+# --- the operators ----------------------------------------------------------------------------------------------------
 
 _FOLD: dict[str, Callable[[int, int], int]] = {
     "add": operator.add,

@@ -69,7 +69,7 @@ def kernel_cache() -> Cache:
     return _cache(default_directory())
 
 
-# --- modules ------------------------------------------------------------------------------------------------------
+# --- modules ----------------------------------------------------------------------------------------------------------
 
 
 def find_module(source: Source, requested: Request) -> ModuleOutline | None:
@@ -123,7 +123,7 @@ def _location(record: Mapping[str, Any], source: Source) -> Location:
     return Location(source.name, record["line"], record["column"], record["length"], source)
 
 
-# --- kernels ------------------------------------------------------------------------------------------------------
+# --- kernels ----------------------------------------------------------------------------------------------------------
 
 
 def find_kernel(outline: ModuleOutline, name: str, drop: bool, observe: Observe = "none") -> Compiled | None:

@@ -139,7 +139,7 @@ def _start(core: Core, c: Value, bias: Value | None, m: Value, n: Value, how: Op
     return begun, _where(how.from_accumulators, in_columns), how.from_accumulators.select(group, in_columns)
 
 
-# --- instructions ---------------------------------------------------------------------------------------------------
+# --- instructions -----------------------------------------------------------------------------------------------------
 
 
 @lowering(op.Mad, bind=facts("zero", scaled=False))

@@ -22,7 +22,7 @@ from ptosim.native.rounding import overflows, round_significand, shift_right
 _NAN = float("nan")
 
 
-# ---- decoding -------------------------------------------------------------------------------------------------------
+# --- decoding ---------------------------------------------------------------------------------------------------------
 
 
 def decode(name: str, codes: Value) -> Value:
@@ -80,7 +80,7 @@ def _signed(code: Value, form: NarrowFormat, value: Value) -> Value:
     return lanes_as(bits_of(value) | sign, F32)
 
 
-# ---- encoding -------------------------------------------------------------------------------------------------------
+# --- encoding ---------------------------------------------------------------------------------------------------------
 
 
 def encode(function: Function, name: str, value: Value, mode: str, saturate: bool) -> Value:

@@ -143,7 +143,7 @@ class Body:
         """The body of a function that runs where this one does."""
         return Body(self.builder, function, self.kind, self.in_scope)
 
-    # --- operations -------------------------------------------------------------------------------------------------
+    # --- operations ---------------------------------------------------------------------------------------------------
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -237,7 +237,7 @@ class Body:
         observer = self.unit.observer
         return None if observer is None else lambda words: observer.entry_called(core, work, words)
 
-    # --- one instruction --------------------------------------------------------------------------------------------
+    # --- one instruction ----------------------------------------------------------------------------------------------
 
     def core(self, op: Operation) -> Core:
         return Core(self.f, self.unit, self.kind, self.builder.site(op), self.flags)
@@ -325,7 +325,7 @@ class Body:
         if self.unit.observer is not None:
             self.unit.observer.crosses(self, values)
 
-    # --- joins ------------------------------------------------------------------------------------------------------
+    # --- joins --------------------------------------------------------------------------------------------------------
 
     def joined(self, op: Operation, shapes: Sequence[Shape], attempt: Callable[[list[Shape]], None]) -> None:
         """Build what joins control flow; where a value comes that there is no room for, build it again."""
@@ -360,7 +360,7 @@ class Wanting(Exception):
         self.shapes = shapes
 
 
-# --- types --------------------------------------------------------------------------------------------------------
+# --- types ------------------------------------------------------------------------------------------------------------
 
 
 def scalar_type(type_: Attribute) -> Type:

@@ -114,7 +114,7 @@ def _rectified(f: Function, values: Value, steps: Steps, slope: Value | None) ->
     return _lanes(f, steps.relu.sloped).select(leaking, rectified)
 
 
-# --- narrowing ------------------------------------------------------------------------------------------------------
+# --- narrowing --------------------------------------------------------------------------------------------------------
 
 
 def _to_float(f: Function, values: Value, steps: Steps) -> Value:

@@ -15,7 +15,7 @@ from ptosim.native.lowering import lowering
 from ptosim.native.numbers import bits_of, lane_type
 from ptosim.native.registers import REGISTER_BYTES, lane_bytes, prefix_mask, shuffle, zeroed
 
-# --- interleaving ---------------------------------------------------------------------------------------------------
+# --- interleaving -----------------------------------------------------------------------------------------------------
 
 
 def _interleaved(f: Function, lhs: Value, rhs: Value, half: int) -> Value:
@@ -49,7 +49,7 @@ def vdintlvv2(f: Function, lhs: Value, rhs: Value, part: str) -> Value:
     return _separated(f, lhs, rhs, int(part == "HIGHER"))
 
 
-# --- squeezing ------------------------------------------------------------------------------------------------------
+# --- squeezing --------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VSqz)
@@ -78,7 +78,7 @@ def vusqz(f: Function, core: Core, input: Value, active: Value) -> Value:
     return prefix_sums(f, moved_up(f, active.zext(input.kind.element), 1))
 
 
-# --- packing --------------------------------------------------------------------------------------------------------
+# --- packing ----------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VPack)

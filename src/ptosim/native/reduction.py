@@ -24,7 +24,7 @@ from ptosim.native.registers import Mask, any_lane, extract, insert, shuffle, sp
 BLOCKS = 8
 
 
-# --- sums -----------------------------------------------------------------------------------------------------------
+# --- sums -------------------------------------------------------------------------------------------------------------
 
 
 def _summed(f: Function, input: Value, mask: Mask, element: Element, result: Element, groups: int) -> Value:
@@ -52,7 +52,7 @@ def vcpadd(f: Function, input: Value, mask: Mask, element: Element) -> Value:
     return _summed(f, input, mask, element, element, input.kind.lanes // 2)
 
 
-# --- extrema --------------------------------------------------------------------------------------------------------
+# --- extrema ----------------------------------------------------------------------------------------------------------
 
 _INFINITY, _NAN = float("inf"), float("nan")
 _FORMATS = {"f16": F16, "bf16": BF16, "f32": F32}
@@ -163,7 +163,7 @@ for _word, _largest in (("max", True), ("min", False)):
     define(f"pto.vcb{_word}", _extremum_with_matches, _bind(_largest))
 
 
-# --- histograms -----------------------------------------------------------------------------------------------------
+# --- histograms -------------------------------------------------------------------------------------------------------
 
 VALUES = 256
 

@@ -25,7 +25,7 @@ def _kinds(static: Static) -> dict[str, Element]:
     return {"kind": given, "result_kind": static.elements.get("result", given)}
 
 
-# --- integers -------------------------------------------------------------------------------------------------------
+# --- integers ---------------------------------------------------------------------------------------------------------
 
 
 def _intrinsic(name: str) -> Function2:
@@ -157,7 +157,7 @@ def _absolute(operand: Value) -> Value:
 define("math.absi", _absolute)
 
 
-# --- floats ---------------------------------------------------------------------------------------------------------
+# --- floats -----------------------------------------------------------------------------------------------------------
 
 
 def _float(bits: Value, kind: Element) -> Value:
@@ -245,7 +245,7 @@ define("math.exp", _elementary(lambda f, value: elementary.exp(f, _F32, value), 
 define("math.log", _elementary(lambda f, value: elementary.log(f, _F32, value), "llvm.log"), _kinds)
 
 
-# --- comparisons and selection --------------------------------------------------------------------------------------
+# --- comparisons and selection ----------------------------------------------------------------------------------------
 
 
 def _compare_integers(lhs: Value, rhs: Value, predicate: str) -> Value:
@@ -276,7 +276,7 @@ def _select(f: Function, condition: Value, if_true: Native, if_false: Native) ->
 define("arith.select", _select)
 
 
-# --- casts ----------------------------------------------------------------------------------------------------------
+# --- casts ------------------------------------------------------------------------------------------------------------
 
 
 def _kind_of(kind: Element) -> Type:

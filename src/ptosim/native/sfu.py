@@ -21,7 +21,7 @@ from ptosim.native.lowering import lowering
 from ptosim.native.numbers import bits_of, lane_type, narrow, numeric, sort_key, widen
 from ptosim.native.registers import Mask, lane_numbers, shuffle, splat
 
-# --- activations ----------------------------------------------------------------------------------------------------
+# --- activations ------------------------------------------------------------------------------------------------------
 
 
 def _leaky(input: Value, alpha: Value, element: Element) -> Value:
@@ -60,7 +60,7 @@ def vexpdif(f: Function, input: Value, max: Value, mask: Mask, part: str, elemen
     return difference if active.text == "splat (i1 true)" else active.select(difference, 0.0)
 
 
-# --- multiply and add -----------------------------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VAxpy)
@@ -87,7 +87,7 @@ def vmull(lhs: Value, rhs: Value, element: Element) -> tuple[Value, Value]:
     return product.trunc(I32), product.lshr(32).trunc(I32)
 
 
-# --- sorting --------------------------------------------------------------------------------------------------------
+# --- sorting ----------------------------------------------------------------------------------------------------------
 #
 # Loops that may fail are `while` loops: the indices of `for` loops belong to the kernel, and an error lists them.
 
@@ -143,7 +143,7 @@ def _place(f: Function, dest: Value, records: Value, ranks: Value) -> None:
     f.for_loop(f.constant(I64, 0), SORT_WIDTH, 1, [], move)
 
 
-# --- merging --------------------------------------------------------------------------------------------------------
+# --- merging ----------------------------------------------------------------------------------------------------------
 
 
 def _scores(static: Static) -> dict[str, Any]:

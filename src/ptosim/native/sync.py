@@ -75,7 +75,7 @@ def _add(word: Value, amount: int) -> None:
     word.store(word.load(I64, WORD_BYTES) + amount, WORD_BYTES)
 
 
-# --- flags ----------------------------------------------------------------------------------------------------------
+# --- flags ------------------------------------------------------------------------------------------------------------
 
 
 def _event(f: Function, event: str | Value) -> Number:
@@ -174,7 +174,7 @@ def _flag_number(step: FlagStep) -> Number:
     return step.event + FLAG_BASES[step.core.kind][step.pipes]
 
 
-# --- buffers --------------------------------------------------------------------------------------------------------
+# --- buffers ----------------------------------------------------------------------------------------------------------
 
 
 def _buffer_exists(core: Core, pipe: Pipe, buffer: Number) -> Value:
@@ -229,7 +229,7 @@ def rls_buf(
     _either(core, _buffer_exists(core, on, buffer) & nothing_stalled(f), now, "release_buffer", on, buffer, way)
 
 
-# --- barriers -------------------------------------------------------------------------------------------------------
+# --- barriers ---------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.Barrier)
@@ -269,7 +269,7 @@ def dsb(core: Core) -> None:
         core.unit.observer.fence(core)
 
 
-# --- between cores --------------------------------------------------------------------------------------------------
+# --- between cores ----------------------------------------------------------------------------------------------------
 
 _MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
 _MEETINGS = (Form.VECTOR_PAIR, Form.CROSS_BLOCK)

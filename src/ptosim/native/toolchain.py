@@ -107,7 +107,7 @@ def _explain(problem: str, text: str) -> str:
     return f"LLVM rejects the generated code: {place[2]} (in {opening.rstrip(' {') or 'no function'})\n{quoted}"
 
 
-# ---- linking --------------------------------------------------------------------------------------------------------
+# --- linking ----------------------------------------------------------------------------------------------------------
 
 
 @cache

@@ -52,7 +52,7 @@ def stream(core: Core, dest: Value, source: Value, count: Value) -> None:
     core.f.status_of(core.f.base(Word.STREAM).text, core.f.context, dest, source, count)
 
 
-# --- what they call, for all kernels --------------------------------------------------------------------------------
+# --- what they call, for all kernels ----------------------------------------------------------------------------------
 
 
 def build_read(module: Module, name: str) -> None:
@@ -113,7 +113,7 @@ def build_stream(module: Module, name: str) -> None:
     f.finish()
 
 
-# --- the reads that follow ------------------------------------------------------------------------------------------
+# --- the reads that follow --------------------------------------------------------------------------------------------
 
 
 def _follow(f: Function, number: Value, source: Value, count: Value) -> None:
@@ -134,7 +134,7 @@ def _ask(f: Function, words: Value, start: Value) -> None:
     _each(f, start, start + count, LINE, lambda offset: expected.at(offset).prefetch(first=True))
 
 
-# --- loops ----------------------------------------------------------------------------------------------------------
+# --- loops ------------------------------------------------------------------------------------------------------------
 
 
 def address_of(pointer: Value) -> Value:

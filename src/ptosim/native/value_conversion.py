@@ -59,7 +59,7 @@ def truncate(function: Function, element: Element, lanes: Value, rnd: str) -> Va
     return narrow(element, round_integral(function, widen(element, lanes), rnd))
 
 
-# ---- integers -------------------------------------------------------------------------------------------------------
+# --- integers ---------------------------------------------------------------------------------------------------------
 
 
 def _range(element: Element) -> tuple[int, int]:
@@ -129,7 +129,7 @@ def _to_double_with_sticky_bit(function: Function, source: Element, lanes: Value
     return (lanes < 0).select(-double, double) if signed else double
 
 
-# ---- floats ---------------------------------------------------------------------------------------------------------
+# --- floats -----------------------------------------------------------------------------------------------------------
 
 
 def _double_to_narrower(function: Function, destination: Element, value: Value) -> Value:

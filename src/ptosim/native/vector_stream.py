@@ -22,7 +22,7 @@ from ptosim.native.registers import Mask, register_type, zeroed
 from ptosim.native.state import Align
 from ptosim.native.stream import append, empty, flush
 
-# --- loads ----------------------------------------------------------------------------------------------------------
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VLdas)
@@ -70,7 +70,7 @@ def uvld(
     return _loaded(f, core, source + offset * unit, mask, unit, result_element)
 
 
-# --- stores ---------------------------------------------------------------------------------------------------------
+# --- stores -----------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.InitAlign)
@@ -131,7 +131,7 @@ def vstur(core: Core, align: Align, value: Value, dest: Value, mode: str) -> Ali
     return after
 
 
-# --- flushes --------------------------------------------------------------------------------------------------------
+# --- flushes ----------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VStas, bind=lambda static: {"unit": static.elements["dest"].bytes})

@@ -76,7 +76,7 @@ def joined(steps: Sequence[Step], length: Value) -> tuple[list[Step], Value]:
     return [(adjacent.select(count.like(1), count), distance), *others], adjacent.select(length * count, length)
 
 
-# --- on chip --------------------------------------------------------------------------------------------------------
+# --- on chip ----------------------------------------------------------------------------------------------------------
 
 
 class Rows:
@@ -163,7 +163,7 @@ def _call(f: Function, routine: Function, *arguments: Value) -> None:
     f.call(routine, *arguments)
 
 
-# --- in GM ----------------------------------------------------------------------------------------------------------
+# --- in GM ------------------------------------------------------------------------------------------------------------
 
 
 class Records:

@@ -179,7 +179,7 @@ def _sort_status(body: Body, op: PTOOperation, static: Static) -> Value:
     return sorted_.compare("ugt", clocks.at(body.f, layout.KNOWN + 4 * SLOT[Pipe.V]).load(I32, 4))
 
 
-# --- loop registers of copies, which should be written for each copy that relies on them ----------------------------
+# --- loop registers of copies, which should be written for each copy that relies on them ------------------------------
 
 
 def _loop_sizes(direction: str) -> tuple[Register, Register]:

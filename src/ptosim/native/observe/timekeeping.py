@@ -62,7 +62,7 @@ def count(f: Function, operations: int) -> None:
     _store(page, moments.FREE + 2 * moments.S, moment[0])
 
 
-# --- words ----------------------------------------------------------------------------------------------------------
+# --- words ------------------------------------------------------------------------------------------------------------
 
 
 def _word(base: Value, number: int | Value) -> Value:
@@ -105,7 +105,7 @@ def _log(f: Function, page: Value) -> Value:
     return f.once("log", lambda: _word(page, moments.LOG).load(PTR, WORD_BYTES))
 
 
-# --- the log --------------------------------------------------------------------------------------------------------
+# --- the log ----------------------------------------------------------------------------------------------------------
 
 
 def _when(f: Function, condition: Value, act: Callable[[], None]) -> None:
@@ -170,7 +170,7 @@ def _issued(page: Value) -> Moment:
     return moment
 
 
-# --- events ---------------------------------------------------------------------------------------------------------
+# --- events -----------------------------------------------------------------------------------------------------------
 
 
 def _work(f: Function, head: Value, key: Value, work: Value, words: Value, number: Value) -> None:
@@ -324,7 +324,7 @@ RELEASING = [buffer_word(0, pipe, 0) for pipe in moments.PIPE_ORDER]
 """The slots of the pipes, in the order in which their releases are looked at."""
 
 
-# --- between cores --------------------------------------------------------------------------------------------------
+# --- between cores ----------------------------------------------------------------------------------------------------
 
 NO_COUNTER = 0
 """In place of a second counter. (Word 0 of a cluster is none.)"""
