@@ -401,8 +401,8 @@ def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
     And how many there are. PTOSIM_CACHE=/directory names the place, XDG_CACHE_HOME moves it; with PTOSIM_CACHE=off
     nothing is kept. A directory that is a link, or that others own or may write to, is not used.
     """
-    from ptosim.native.cache import why_unusable
-    from ptosim.native.library import kernel_cache
+    from ptosim.native.host.cache import why_unusable
+    from ptosim.native.host.library import kernel_cache
 
     kept = kernel_cache()
     files = kept.files()

@@ -188,8 +188,8 @@ class World:
 
     def _native(self, launches: Sequence[Launched], space: GlobalSpace, max_steps: int, poison: bool) -> None:
         from ptosim.machine.launch import KernelKind, Launch
-        from ptosim.native.cores import Invocation
-        from ptosim.native.runtime import run_together
+        from ptosim.native.run.cores import Invocation
+        from ptosim.native.run.runtime import run_together
         from ptosim.target.profile import load_target
 
         order = [(rank, launched) for rank in range(self.ranks) for launched in launches]

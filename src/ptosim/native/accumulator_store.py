@@ -27,14 +27,14 @@ from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
 from ptosim.effects.names import Space
 from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import read_inside, write_inside
 from ptosim.native.burst import MOST_BYTES, Loop, each_row, either
-from ptosim.native.context import Word
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import read_inside, write_inside
-from ptosim.native.ir import I1, I32, I64, Value
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.quantisation import COLUMNS, Saturation, Steps, quantised, slopes, stored_type
-from ptosim.native.registers import splat
+from ptosim.native.vector.registers import splat
 
 RUN_OFFSET = 1 << 21
 """Where in the workspace a run is put together; the values of a repeat lie before it, rows padded to COLUMNS."""

@@ -9,14 +9,14 @@ from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
 from ptosim.language import arithmetic as op
 from ptosim.language import arithmetic_integer
-from ptosim.native import elementary, numbers
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, F64, I1, I32, Value
-from ptosim.native.lanes import chosen
-from ptosim.native.lowering import define, lowering
-from ptosim.native.numbers import bits_of, canonical, lane_type, narrow, numeric, widen
-from ptosim.native.registers import Mask, extract, splat, zeroed
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import define, lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, F64, I1, I32, Value
+from ptosim.native.vector import elementary, numbers
+from ptosim.native.vector.lanes import chosen
+from ptosim.native.vector.numbers import bits_of, canonical, lane_type, narrow, numeric, widen
+from ptosim.native.vector.registers import Mask, extract, splat, zeroed
 
 Function1 = Callable[[Function, Value], Value]
 Function2 = Callable[[Function, Value, Value], Value]

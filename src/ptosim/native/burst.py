@@ -13,10 +13,10 @@ from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
-from ptosim.native.core import Core, Unit
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside, write_inside
-from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.build.core import Core, Unit
+from ptosim.native.build.global_memory import Place, read_inside, write_inside
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.transfer import read
 
 FARTHEST = 1 << (OFFSET_BITS - 1)

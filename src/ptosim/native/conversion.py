@@ -12,14 +12,14 @@ from ptosim.effects import conversion as matrix
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
 from ptosim.language import conversion as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, Type, Value
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, lane_type, lanes_as, narrow
-from ptosim.native.registers import Mask, lane_numbers, shuffle, view, zeroed
-from ptosim.native.tables import gated
-from ptosim.native.value_conversion import convert, truncate
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, Type, Value
+from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, narrow
+from ptosim.native.vector.registers import Mask, lane_numbers, shuffle, view, zeroed
+from ptosim.native.vector.tables import gated
+from ptosim.native.vector.value_conversion import convert, truncate
 
 # --- lanes ------------------------------------------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
 from ptosim.native.burst import Burst, Loop, Side, copy_rows, either
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import Value
-from ptosim.native.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import Value
 
 
 def _blocks(n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value) -> Burst:

@@ -13,12 +13,12 @@ from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import Place, read_inside
+from ptosim.native.build.lowering import lowering
 from ptosim.native.burst import Loop, each_row, either, fill
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside
-from ptosim.native.ir import I8, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I8, Value
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,12 +22,12 @@ from ptosim.effects.fractal import (
 )
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
+from ptosim.native.build.core import Core
+from ptosim.native.build.requirement import demand
 from ptosim.native.burst import Loop, each_row, either
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, PTR, Type, Value
-from ptosim.native.numbers import canonical, lane_type, widen
-from ptosim.native.requirement import demand
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, PTR, Type, Value
+from ptosim.native.vector.numbers import canonical, lane_type, widen
 
 # --- fractals ---------------------------------------------------------------------------------------------------------
 

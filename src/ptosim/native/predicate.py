@@ -25,14 +25,14 @@ from ptosim.effects.predicate import (
 from ptosim.effects.record import Static
 from ptosim.language import predicate as op
 from ptosim.language.predicate_memory import Pstu
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I32, I64, I128, Type, Value
-from ptosim.native.lowering import define, lowering
-from ptosim.native.registers import Mask, constant_mask, prefix_mask, shuffle
-from ptosim.native.state import Align
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import define, lowering
+from ptosim.native.build.state import Align
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I32, I64, I128, Type, Value
 from ptosim.native.stream import append
-from ptosim.native.tables import gated
+from ptosim.native.vector.registers import Mask, constant_mask, prefix_mask, shuffle
+from ptosim.native.vector.tables import gated
 
 # --- generation -------------------------------------------------------------------------------------------------------
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
-from ptosim.native import elementary
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F64, I1, Type, Value
-from ptosim.native.lowering import define
-from ptosim.native.numbers import bits_of, lane_type, lanes_as, maximum, minimum, narrow, widen
-from ptosim.native.registers import Mask
-from ptosim.native.state import Align, Native
-from ptosim.native.value_conversion import convert
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import define
+from ptosim.native.build.state import Align, Native
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F64, I1, Type, Value
+from ptosim.native.vector import elementary
+from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, maximum, minimum, narrow, widen
+from ptosim.native.vector.registers import Mask
+from ptosim.native.vector.value_conversion import convert
 
 Function2 = Callable[[Function, Value, Value], Value]
 

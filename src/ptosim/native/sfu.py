@@ -11,15 +11,15 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.sfu import LISTS, RECORD_BYTES, SORT_WIDTH, list_count, list_valid, repeats, suspends
 from ptosim.language import sfu as op
-from ptosim.native import elementary, numbers
-from ptosim.native.context import Register
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, I1, I8, I32, I64, Type, Value
-from ptosim.native.lanes import chosen
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, lane_type, narrow, numeric, sort_key, widen
-from ptosim.native.registers import Mask, lane_numbers, shuffle, splat
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.context import Register
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, I1, I8, I32, I64, Type, Value
+from ptosim.native.vector import elementary, numbers
+from ptosim.native.vector.lanes import chosen
+from ptosim.native.vector.numbers import bits_of, lane_type, narrow, numeric, sort_key, widen
+from ptosim.native.vector.registers import Mask, lane_numbers, shuffle, splat
 
 # --- activations ------------------------------------------------------------------------------------------------------
 

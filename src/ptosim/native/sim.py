@@ -23,14 +23,14 @@ from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing
 from ptosim.native.accumulators import accumulators_touched
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import locate
-from ptosim.native.ir import I32, I64, Value
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, canonical, lane_type, widen
-from ptosim.native.registers import extract
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import locate
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.transfer import address_of
+from ptosim.native.vector.numbers import bits_of, canonical, lane_type, widen
+from ptosim.native.vector.registers import extract
 
 
 def _facts(static: Static) -> Mapping[str, Any]:

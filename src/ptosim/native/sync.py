@@ -26,13 +26,13 @@ from ptosim.machine.sync import (
     Form,
     token_word,
 )
-from ptosim.native.context import WORD_BYTES, Word
-from ptosim.native.core import Core, FlagStep
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I64, Value
-from ptosim.native.issue import cluster_word, core_word, inline_or_issue, issue, nothing_stalled
-from ptosim.native.lowering import lowering
-from ptosim.native.operations import Known
+from ptosim.native.build.core import Core, FlagStep
+from ptosim.native.build.issue import cluster_word, core_word, inline_or_issue, issue, nothing_stalled
+from ptosim.native.build.lowering import lowering
+from ptosim.native.build.operations import Known
+from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I64, Value
 
 Number = int | Value
 """An id or mode: a literal or an operand."""

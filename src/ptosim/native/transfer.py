@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptosim.native.context import READS_FOLLOWED, WORD_BYTES, Word
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I8, I64, PTR, Value
-from ptosim.native.module import Module
+from ptosim.native.build.core import Core
+from ptosim.native.ir.context import READS_FOLLOWED, WORD_BYTES, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I8, I64, PTR, Value
 
 LINE = 64
 """Bytes of a cache line, and of one streaming store."""

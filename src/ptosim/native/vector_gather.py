@@ -10,11 +10,21 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_gather import BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, Type, Value
-from ptosim.native.lowering import lowering
-from ptosim.native.registers import Mask, any_lane, extract, gather_at, joined, lane_numbers, shuffle, splat, view
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, Type, Value
+from ptosim.native.vector.registers import (
+    Mask,
+    any_lane,
+    extract,
+    gather_at,
+    joined,
+    lane_numbers,
+    shuffle,
+    splat,
+    view,
+)
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,13 @@ from ptosim.effects.vector_memory import (
     store_mode_of,
 )
 from ptosim.language import vector_memory as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, Type, Value
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.logical import logical_window
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import lane_type
-from ptosim.native.registers import (
+from ptosim.native.vector.numbers import lane_type
+from ptosim.native.vector.registers import (
     Mask,
     any_lane,
     extract,
@@ -44,7 +44,7 @@ from ptosim.native.registers import (
     view,
     zeroed,
 )
-from ptosim.native.tables import distributed, gated, kind_of, unit_of, units
+from ptosim.native.vector.tables import distributed, gated, kind_of, unit_of, units
 
 VECTOR_BYTES = BLOCKS * GRANULE
 

@@ -23,11 +23,13 @@ from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
 from ptosim.language.types import VregType
 from ptosim.machine.complaints import FLAG_BASES
 from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
-from ptosim.native.context import WORD_BYTES
-from ptosim.native.core import Core, FlagStep
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, Value
-from ptosim.native.issue import core_word
+from ptosim.native.build.core import Core, FlagStep
+from ptosim.native.build.issue import core_word
+from ptosim.native.build.program import Body
+from ptosim.native.build.state import Align
+from ptosim.native.ir.context import WORD_BYTES
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, Value
 from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number, Observer, Step
@@ -39,9 +41,7 @@ from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
 from ptosim.native.observe.streams import Held, Shifted, written
 from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, covered_words, results
 from ptosim.native.observe.tracks import tracks_of
-from ptosim.native.program import Body
-from ptosim.native.registers import extract
-from ptosim.native.state import Align
+from ptosim.native.vector.registers import extract
 from ptosim.target.profile import Target
 
 V = SLOT[Pipe.V]

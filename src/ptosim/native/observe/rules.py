@@ -27,14 +27,14 @@ from ptosim.effects.sfu import (
 )
 from ptosim.language.operation import PTOOperation
 from ptosim.machine.sync import SLOT
-from ptosim.native.context import Register
-from ptosim.native.core import Core
-from ptosim.native.ir import I1, I32, I64, Value
+from ptosim.native.build.core import Core
+from ptosim.native.ir.context import Register
+from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
-from ptosim.native.registers import Mask, any_lane
+from ptosim.native.vector.registers import Mask, any_lane
 
 if TYPE_CHECKING:
-    from ptosim.native.program import Body
+    from ptosim.native.build.program import Body
 
 FARTHEST = 1 << 47
 """Offsets beyond this, in elements, may wrap."""

@@ -1,5 +1,5 @@
 """What times the events of a run: the functions that compiled code calls when something of a pipe has happened, and
-what they write into the log. Code that all kernels share (native/resident.py); the rules are machine/moments.py.
+what they write into the log. Code that all kernels share (native/build/resident.py); the rules are machine/moments.py.
 
 Each takes the context and says whether the run may go on. A price that is not in the table, and room that has run out,
 are asked for (observe/stopwatch.py).
@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from ptosim.machine import moments
 from ptosim.machine.moments import End, Figure, Moment, Part, counted, is_held, last, ready, seen
 from ptosim.machine.sync import CLUSTER_WORDS, DONE, PIPES, TO_AIV, buffer_word
-from ptosim.native.context import WORD_BYTES, Status, Word
-from ptosim.native.flow import Function
-from ptosim.native.ir import I32, I64, PTR, Value
-from ptosim.native.module import Module
+from ptosim.native.ir.context import WORD_BYTES, Status, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe.routines import SYMBOLS, Routine
 
 WAYS = {
