@@ -16,7 +16,7 @@ import ptosim
 from benchmarks.examples import EXAMPLES, launch
 from benchmarks.kernels import ABS, ADD, EXP, softmax, tiled
 from benchmarks.measure import in_turns
-from ptosim.native.compilation import compile_kernel, compile_sieve
+from ptosim.native.build.compilation import compile_kernel, compile_sieve
 
 LIMIT = 2.0
 LIMIT_OF_TAILS = 2.5

@@ -16,7 +16,7 @@ from benchmarks.kernels import ABS, ADD, EXP, softmax, tiled
 from benchmarks.measure import in_turns
 from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
-from ptosim.native.compilation import compile_kernel
+from ptosim.native.build.compilation import compile_kernel
 from ptosim.native.observe.timing import Timing
 from ptosim.profiling import TimedRun, stopwatch
 from ptosim.target import load_target

@@ -116,7 +116,7 @@ def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted, mo
 
 def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | None:
     """Which blocks may have a finding, as compiled code sees it; None where it cannot tell."""
-    from ptosim.native.engine import Run as NativeRun
+    from ptosim.native.run.engine import Run as NativeRun
 
     sieve = kernel.sieve()
     if isinstance(sieve, str):

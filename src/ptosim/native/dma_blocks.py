@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
 from ptosim.native.burst import Burst, Loop, Side, copy_rows, either
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import Value
-from ptosim.native.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import Value
 
 
 def _blocks(n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value) -> Burst:
     """Rows of blocks: a gap lies between the end of a row and the start of the next."""
-    rows = Loop(n_burst, (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * BLOCK)
-    return Burst(len_burst * BLOCK, [rows])
+    rows = Loop(n_burst, (len_burst + source_gap) * GRANULE, (len_burst + dest_gap) * GRANULE)
+    return Burst(len_burst * GRANULE, [rows])
 
 
-# --- within UB ------------------------------------------------------------------------------------------------------
+# --- within UB --------------------------------------------------------------------------------------------------------
 
 
 @lowering(grouped.MteUbUb)
@@ -32,7 +32,7 @@ def mte_ub_ub(
     copy_rows(core, burst, Side(Space.UB, source), Side(Space.UB, dest))
 
 
-# --- between UB and L1 ----------------------------------------------------------------------------------------------
+# --- between UB and L1 ------------------------------------------------------------------------------------------------
 
 
 @lowering(grouped.MteUbL1)
@@ -78,7 +78,7 @@ def mte_l1_ub(
         either(f, sid == 0, into("aiv0"), into("aiv1"))
 
 
-# --- GM to L1 -------------------------------------------------------------------------------------------------------
+# --- GM to L1 ---------------------------------------------------------------------------------------------------------
 
 
 @lowering(grouped.MteGmL1)

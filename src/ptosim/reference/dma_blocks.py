@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptosim.effects.burst import BLOCK, alignment_of
+from ptosim.effects.burst import alignment_of
 from ptosim.effects.dma import OLDER
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
@@ -32,11 +33,11 @@ def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]
 
 def _blocks(n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Burst:
     """Rows of blocks: a gap lies between the end of a row and the start of the next."""
-    strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * BLOCK
-    return Burst(len_burst * BLOCK, ((n_burst, *strides),))
+    strides = (len_burst + source_gap) * GRANULE, (len_burst + dest_gap) * GRANULE
+    return Burst(len_burst * GRANULE, ((n_burst, *strides),))
 
 
-# --- within UB ------------------------------------------------------------------------------------------------------
+# --- within UB --------------------------------------------------------------------------------------------------------
 
 
 @semantics(grouped.MteUbUb)
@@ -55,7 +56,7 @@ def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
         core.lint("source and destination overlap; in which order the bytes are copied is not defined", "overlap")
 
 
-# --- between UB and L1 ----------------------------------------------------------------------------------------------
+# --- between UB and L1 ------------------------------------------------------------------------------------------------
 
 
 @semantics(grouped.MteUbL1)
@@ -92,7 +93,7 @@ def mte_l1_ub(
     yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, f"aiv{sid}"))
 
 
-# --- GM to L1 -------------------------------------------------------------------------------------------------------
+# --- GM to L1 ---------------------------------------------------------------------------------------------------------
 
 
 @semantics(grouped.MteGmL1, bind=lambda static: {"is_older": OLDER in static.present})

@@ -40,7 +40,7 @@ class Figures(NamedTuple):
     table: Mapping[str, Figure]
 
 
-# ---- what a file may hold -------------------------------------------------------------------------------------------
+# --- what a file may hold ---------------------------------------------------------------------------------------------
 
 Check = Callable[[Any], Value | None]  # the value as kept, or None where it does not fit
 
@@ -205,7 +205,7 @@ def near(word: str, known: Iterable[str]) -> str | None:
     return f"did you mean {' or '.join(found)}?" if found else None
 
 
-# ---- reading --------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
 def built_in_names() -> list[str]:

@@ -8,8 +8,6 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from ptosim.machine.sync import CLUSTER_WORDS, PIPES, SEMAPHORE_IDS, TO_AIC, TO_AIV
-from ptosim.native.cores import Cluster
-from ptosim.native.memory import Memory
 from ptosim.native.observe.layout import (
     CORES_OF_PIECES,
     COUNT,
@@ -27,6 +25,8 @@ from ptosim.native.observe.layout import (
     WRITABLE,
     Semaphore,
 )
+from ptosim.native.run.cores import Cluster
+from ptosim.native.run.memory import Memory
 
 MOST_RECORDS = 1 << 22
 """A block that would need more is suspicious."""

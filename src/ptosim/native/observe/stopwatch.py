@@ -18,10 +18,10 @@ from ptosim.machine.entry import Key
 from ptosim.machine.moments import Figure, Part
 from ptosim.machine.observer import Observer
 from ptosim.machine.sync import CORE_WORDS
-from ptosim.native.context import WORD_BYTES, Status
-from ptosim.native.cores import Cluster, Invocation
+from ptosim.native.build.resident import resident
+from ptosim.native.ir.context import WORD_BYTES, Status
 from ptosim.native.observe.routines import SYMBOLS, Routine
-from ptosim.native.resident import resident
+from ptosim.native.run.cores import Cluster, Invocation
 
 _Price = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
