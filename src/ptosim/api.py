@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptosim.report.check_report import CheckReport
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
-    from ptosim.sanitize.checker import MemBar
+    from ptosim.sanitize.doubts import MemBar
     from ptosim.sanitize.observation import Observation
     from ptosim.target import Target
     from ptosim.timing.recording import Recording
@@ -186,7 +186,7 @@ def observed(
     most: int | None = None,
 ) -> Observation:
     """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
-    from ptosim.sanitize.checker import Subject
+    from ptosim.sanitize.doubts import Subject
     from ptosim.sanitize.session import observe
 
     arguments = launch.arguments

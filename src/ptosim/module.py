@@ -358,8 +358,8 @@ class Kernel:
         watch: Watch | None = None,
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
-        from ptosim.reference.core import GlobalMemory
         from ptosim.reference.engine import Part, Run
+        from ptosim.reference.memories import GlobalMemory
         from ptosim.target.profile import load_target
 
         arguments = launch.arguments

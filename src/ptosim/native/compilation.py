@@ -20,7 +20,7 @@ from ptosim.language.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
-from ptosim.native.flow import Module
+from ptosim.native.module import Module
 from ptosim.native.observe.hooks import Observer
 from ptosim.native.observe.timing import Timing
 from ptosim.native.program import build

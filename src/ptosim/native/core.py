@@ -17,10 +17,11 @@ from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.native import registers
 from ptosim.native.context import WORD_BYTES, Register, Word, register_word
-from ptosim.native.flow import Function, Module, Reported
+from ptosim.native.flow import Function, Reported
 from ptosim.native.global_memory import Place, leaves_buffer, locate
 from ptosim.native.ir import I1, I64, Type, Value
 from ptosim.native.issue import issue
+from ptosim.native.module import Module
 from ptosim.native.numbers import lane_type, lanes_as
 from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.target.profile import Target

@@ -10,7 +10,7 @@ from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
 from ptosim.language import sync_token as token
-from ptosim.machine.core import FLAG_BASES
+from ptosim.machine.complaints import FLAG_BASES
 from ptosim.machine.sync import (
     BUFFER_IDS,
     CLUSTER_SLOW,

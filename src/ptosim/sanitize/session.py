@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection, Sequence
 
 from ptosim.diagnostics import Location, PTOError
 from ptosim.machine.observer import Observer
-from ptosim.sanitize.checker import Checker, Subject
+from ptosim.sanitize.candidates import Repetition
+from ptosim.sanitize.checker import Checker
 from ptosim.sanitize.conflict import Conflict
+from ptosim.sanitize.doubts import Doubts, Subject
 from ptosim.sanitize.near_miss import NearMisses
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
@@ -44,10 +46,10 @@ def observe(
     checker = Checker(subject)
     blocks = _run(checker, execute, blocks, None if unwritten else most, heard)
     if checker.doubted:
-        checker = Checker(subject, doubtful=checker.doubted)
+        checker = Checker(subject, checker.doubted)
         _run(checker, execute, blocks)
     if checker.candidates:
-        again = Checker(subject, checker.candidates, checker.doubtful)
+        again = Repetition(subject, checker.candidates, checker.doubtful)
         _run(again, execute, blocks)
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
@@ -76,7 +78,7 @@ def observe(
 
 
 def _run(
-    checker: Checker,
+    checker: Doubts,
     execute: Execute,
     blocks: Sequence[int],
     most: int | None = None,
@@ -103,7 +105,7 @@ def _run(
     return blocks
 
 
-def _tell(checker: Checker, told: set[object], heard: Heard) -> None:
+def _tell(checker: Doubts, told: set[object], heard: Heard) -> None:
     """What is new."""
     for key, found in checker.findings.found.items():
         if key not in told:

@@ -21,7 +21,7 @@ from ptosim.language.operation import core_of, enclosing_scope, is_scope
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
 from ptosim.language.types import VregType
-from ptosim.machine.core import FLAG_BASES
+from ptosim.machine.complaints import FLAG_BASES
 from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
 from ptosim.native.context import WORD_BYTES
 from ptosim.native.core import Core, FlagStep

@@ -13,8 +13,9 @@ from ptosim.machine import moments
 from ptosim.machine.moments import End, Figure, Moment, Part, counted, is_held, last, ready, seen
 from ptosim.machine.sync import CLUSTER_WORDS, DONE, PIPES, TO_AIV, buffer_word
 from ptosim.native.context import WORD_BYTES, Status, Word
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.module import Module
 from ptosim.native.observe.routines import SYMBOLS, Routine
 
 WAYS = {
