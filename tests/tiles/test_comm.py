@@ -432,3 +432,20 @@ def test_what_is_lowered_loads_again_and_does_the_same() -> None:
 def test_a_transfer_is_lowered_to_one_and_a_wait() -> None:
     text = ptosim.load(transferring("pto.comm.tget_async", "a5").text()).lowered().source
     assert text.count(" = pto.sim.transfer %") == text.count("\n    pto.sim.wait_transfers %") == 1
+
+
+@pytest.mark.parametrize(("tile", "remarks"), [("1x64xf32", 1), ("1x256xf32", 0)])
+def test_a_copy_in_parts_remarks_that_its_views_should_lie_apart(tile: str, remarks: int) -> None:
+    """It is no instruction: source and destination that overlap are copied chunk by chunk all the same."""
+    w = Writer({"x": "!pto.ptr<f32>"})
+    source, dest = (w.view("%x", (1, 256), "f32", at=w.constant(at)) for at in (0, 64))
+    w.call("pto.comm.tget", dest, source, ("buf", [w.tile(tile)]))
+    assert w.kernel().module.lowered().source.count("pto.sim.apart %") == remarks
+    expected = np.arange(320, dtype="f4")
+    for first in range(0, 256, 64 if remarks else 256):
+        width = 64 if remarks else 256
+        expected[64 + first : 64 + first + width] = expected[first : first + width].copy()
+    for engine in ENGINES:
+        x = np.arange(320, dtype="f4")
+        w.kernel()(x, engine=engine)
+        np.testing.assert_array_equal(x, expected)

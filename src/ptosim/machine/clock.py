@@ -11,6 +11,8 @@ execute, not when they are issued, because entries queued behind a set are not c
 
 from __future__ import annotations
 
+from itertools import repeat
+from operator import le
 from typing import TYPE_CHECKING
 
 from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe
@@ -72,13 +74,17 @@ def join(clock: Clock, other: Clock) -> None:
 
 def joined(clock: Clock, other: Clock) -> Clock:
     """The two together; where one of them says it all, that one, so that many cores may share it."""
-    smaller, larger = (clock, other) if len(clock) <= len(other) else (other, clock)
-    get = larger.get
-    if all(number <= get(index, 0) for index, number in smaller.items()):
-        return larger
-    both = dict(larger)
-    join(both, smaller)
+    if len(other) <= len(clock) and _covers(clock, other):
+        return clock
+    if len(clock) <= len(other) and _covers(other, clock):
+        return other
+    both = dict(clock)
+    join(both, other)
     return both
+
+
+def _covers(clock: Clock, other: Clock) -> bool:
+    return clock is other or all(map(le, other.values(), map(clock.get, other, repeat(0))))
 
 
 class Clocks:
@@ -101,7 +107,10 @@ class Clocks:
     def reached(self, entry: Entry) -> Clock:
         """What is known when a pipe, or the scalar unit, comes to an entry, before any wait."""
         if entry.pipe not in self.core.queues:
-            return {**self.known[0], self.base: self.core.steps, self.base + STORES: self.core.stores}
+            clock = {**self.known[0], self.base: self.core.steps}
+            if self.core.stores:
+                clock[self.base + STORES] = self.core.stores
+            return clock
         assert entry.captured is not None
         inherited, steps = entry.captured
         slot = SLOT[entry.pipe]
@@ -183,7 +192,7 @@ class Clocks:
     def leave(self, progress: Progress) -> None:
         """The core has ended, with all its pipes."""
         ended = {self.base: self.core.steps}
-        ended |= {transfer_index(self.core, queue): count for queue, count in enumerate(self.core.transfers)}
+        ended |= {transfer_index(self.core, queue): count for queue, count in enumerate(self.core.transfers) if count}
         join(progress.ended, self._all_ended({**self.known[0], **ended}))
 
     def _touching_ended(self, known: Clock, entry: Entry) -> Clock:
@@ -201,7 +210,9 @@ class Clocks:
     def _all_ended(self, known: Clock) -> Clock:
         known = dict(known)
         for pipe, queue in self.core.queues.items():
-            join(known, self.known[SLOT[pipe]])
-            known[self.base + SLOT[pipe]] = queue.issued
-        known[self.base + STORES] = self.core.stores
+            if queue.issued:  # what is not there reads as 0
+                join(known, self.known[SLOT[pipe]])
+                known[self.base + SLOT[pipe]] = queue.issued
+        if self.core.stores:
+            known[self.base + STORES] = self.core.stores
         return known

@@ -40,6 +40,7 @@ class Caches:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self._of: dict[int, _Cache] = {}
+        self._keeping: set[int] = set()  # cores that keep something which they have stored
 
     def _cache(self, core: Core) -> _Cache:
         return self._of.setdefault(core.index, _Cache())
@@ -61,10 +62,13 @@ class Caches:
             cache.seen.clear()
             cache.dirty.clear()
             cache.fresh = {-1}
+            self._keeping.discard(core.index)
             return
         cache.held.discard(address // LINE)
         cache.seen.discard(address // LINE)
         cache.dirty.pop(address // LINE, None)
+        if not cache.dirty:
+            self._keeping.discard(core.index)
         cache.fresh.add(address // LINE)
 
     def load(self, entry: Entry, site: Site, start: int, is_foreign: bool) -> None:
@@ -95,16 +99,16 @@ class Caches:
     def store(self, entry: Entry, site: Site, start: int) -> None:
         if site.name == STORE:
             self._cache(entry.core).dirty[start // LINE] = site
+            self._keeping.add(entry.core.index)
 
     def any_dirty(self, reader: Core) -> bool:
         """Whether some other core keeps something that it has stored."""
-        return any(cache.dirty for index, cache in self._of.items() if index != reader.index)
+        return len(self._keeping) > (reader.index in self._keeping)
 
     def read_by(self, entry: Entry, site: Site, start: int, width: int) -> None:
         """Bytes of GM are read, by any pipe: what another core keeps in its cache is not there."""
-        for index, cache in self._of.items():
-            if index == entry.core.index or not cache.dirty:
-                continue
+        for index in sorted(self._keeping - {entry.core.index}):
+            cache = self._of[index]
             for line in range(start // LINE, (start + width - 1) // LINE + 1):
                 if line in cache.dirty:
                     message = "reads what another core has stored and keeps in its cache: nothing has cleaned the line"
@@ -118,6 +122,7 @@ class Caches:
     def finish(self, core: Core) -> None:
         """The end of a kernel writes everything back."""
         self._of.pop(core.index, None)
+        self._keeping.discard(core.index)
 
 
 def _at(entry: Entry, site: Site) -> Entry:

@@ -8,6 +8,7 @@ and the taint tells.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 from ptosim.machine.entry import Entry, Site
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.shadow import Track
+from ptosim.sanitize.doubts import Doubtful, Doubts, Image, Subject
+from ptosim.sanitize.scope import ScopeShadow
+from ptosim.sanitize.shadow import CLEAN, Track
 from ptosim.sanitize.taint import Origins
 from ptosim.sanitize.window import Places, Window
 
@@ -59,12 +62,10 @@ class Candidates:
             self._dropped.add(origin)
             return
         self._pairs.add(origin)
-        for stamp in np.unique(stamps[where]):
-            key = (track.index // 8, track.entry_number(int(stamp)))
-            ranges = self._ranges.setdefault(key, [])
-            for low, high in _runs(addresses[where & (stamps == stamp)]):
-                ranges.append(Range(site, low, high, origin))
-                self._count += 1
+        for stamp, low, high in _runs(stamps[where], addresses[where]):
+            key = (track.index // 8, track.entry_number(stamp))
+            self._ranges.setdefault(key, []).append(Range(site, low, high, origin))
+            self._count += 1
 
     def undecided(self) -> Iterator[Conflict]:
         """The suspicions of which some occurrences were not kept."""
@@ -76,9 +77,7 @@ class Candidates:
         for suspected in self._ranges.get((entry.core.index, entry.n), ()):
             yield suspected.low, suspected.high
 
-    def plant(
-        self, entry: Entry, site: Site, covered: Window, image: NDArray[np.uint8] | None
-    ) -> NDArray[np.uint8] | None:
+    def plant(self, entry: Entry, site: Site, covered: Window, image: Image | None) -> Image | None:
         """The taint of a load with its suspected bytes added."""
         addresses = covered.addresses()
         for suspected in self._ranges.get((entry.core.index, entry.n), ()):
@@ -91,9 +90,29 @@ class Candidates:
         return image
 
 
-def _runs(addresses: Places) -> Iterator[tuple[int, int]]:
-    """Ranges of consecutive addresses."""
-    ordered = np.unique(addresses)
-    breaks = np.flatnonzero(np.diff(ordered) > 1) + 1
-    for run in np.split(ordered, breaks):
-        yield int(run[0]), int(run[-1]) + 1
+class Repetition(Doubts):
+    """Observes a run that repeats an earlier one, to see which suspected loads matter: nothing else is doubtful."""
+
+    fresh = CLEAN
+
+    def __init__(self, subject: Subject, planted: Candidates, doubtful: Doubtful) -> None:
+        super().__init__(subject, planted.origins, doubtful)
+        self.planted = planted
+
+    def suspect(self, scope: ScopeShadow) -> None:
+        for low, high in self.planted.ranges(scope.entry):
+            scope.suspect(low, high)
+
+    def suspected(
+        self, scope: ScopeShadow, site: Site, covered: Window, by_use: bool, image: Image | None
+    ) -> Image | None:
+        return self.planted.plant(scope.entry, site, covered, image)
+
+
+def _runs(stamps: NDArray[np.int64], addresses: Places) -> Iterator[tuple[int, int, int]]:
+    """Ranges of consecutive addresses that have the same stamp, with it."""
+    order = np.lexsort((addresses, stamps))
+    stamps, addresses = stamps[order], addresses[order]
+    breaks = np.flatnonzero((np.diff(stamps) != 0) | (np.diff(addresses) > 1)) + 1
+    for begin, end in pairwise((0, *breaks.tolist(), len(order))):
+        yield int(stamps[begin]), int(addresses[begin]), int(addresses[end - 1]) + 1
