@@ -160,7 +160,8 @@ def _both_kinds(unplaced: list[tuple[PTOOperation, CoreKind]]) -> Iterator[Found
         other, kind = first.setdefault(_part(op) if on_tiles else None, (op, needed))
         if kind is not needed:
             where = "the same part of the kernel" if on_tiles else "the kernel"
-            message = f"{op.name} is for the {NAMES[needed]} core, but {where} also has {other.name}"
+            also = other.name if other.name != op.name else f"{other.name} for the {NAMES[kind]} core"
+            message = f"{op.name} is for the {NAMES[needed]} core, but {where} also has {also}"
             hint = "put the code of each kind of core in pto.section.vector { ... } and pto.section.cube { ... }"
             yield op, Problem(message, hint=hint)
             return

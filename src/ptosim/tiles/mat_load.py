@@ -56,6 +56,8 @@ def load_into_fractals(build: Builder, src: View, dst: Tile, by_columns: bool = 
     if dst.buf.fractal == 1024:
         raise Refused("a load brings columns into blocks of 32 bytes; fractal=1024 has 64", "dst_type", kind="invalid")
     one_matrix(build, src)
+    if is_turned(dst, src):
+        remark(build, False, "the view has the shape of the transpose: swap the strides, not the shape")
     turned, pair = dst.buf.layout == "ZN", 2 if is_fp4(dst.element) else 1
     rows = common(build, dst.rows, src.sizes[3], "rows", pair if turned else 1)
     cols = common(build, dst.cols, src.sizes[4], "columns", 1 if turned else pair)
@@ -90,6 +92,12 @@ def one_matrix(build: Builder, view: View, role: str = "src") -> None:
     for size in view.sizes[:3]:
         message = "a view of a matrix has two dimensions; those before them must be 1"
         must(build, "eq", size, 1, "invalid", message, role)
+
+
+def is_turned(tile: Tile, view: View) -> bool:
+    """Whether a view is known to have as many rows as the tile has columns, and the reverse."""
+    rows, cols = known(tile.rows), known(tile.cols)
+    return rows is not None and rows != cols and (cols, rows) == (known(view.sizes[3]), known(view.sizes[4]))
 
 
 def side_by_side(build: Builder, count: Number, stride: Number) -> None:
