@@ -22,7 +22,7 @@ ROOT = DOCS.parent
 PAGE = DOCS / "isa-coverage.md"
 
 GROUPS = {
-    "language": ["tests/language"],
+    "language": ["tests/language", "tests/refusals"],
     "effects": ["tests/effects"],
     "reference": ["tests/reference", "tests/machine", "tests/skeleton", "tests/seeds", "tests/*_programs.py"],
     "tiles": ["tests/tiles"],

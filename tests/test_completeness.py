@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ptosim.effects.catalogue import effects
 from ptosim.language.catalogue import operations, room_of, structural_operations
+from ptosim.language.normalise import respelled
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile_operation import TileOperation
 from ptosim.native.catalogue import lowered
@@ -29,7 +30,7 @@ STRUCTURE = {
 }
 """Regions, terminators, calls and literals: the engines walk them instead of executing them."""
 
-REWRITTEN = {"scf.execute_region", "pto.set_validshape", *lowered_to_instructions()}
+REWRITTEN = {"scf.execute_region", "pto.set_validshape", *lowered_to_instructions(), *respelled()}
 """What a pass takes apart before an engine sees it."""
 
 CLASSES = {*TIMING_CLASSES, *OPERATION_CLASSES, *COPY_CLASSES, SYNC_CLASS}
@@ -78,8 +79,10 @@ def _has_example(operation: type[PTOOperation]) -> bool:
 
 
 def test_every_operation_has_an_effects_record() -> None:
+    """Of an older spelling as well: the verifier judges what was written."""
     records = effects()
-    without = [op for op in EXECUTED if op.name not in records or records[op.name].name != op.name]
+    recorded = [op for op in ALL if op in EXECUTED or op.name in respelled()]
+    without = [op for op in recorded if op.name not in records or records[op.name].name != op.name]
     assert [missing(2, op, f"a record in {file_of(op, 'src/ptosim/effects')}") for op in without] == []
     unpriced = [op for op in EXECUTED if records[op.name].timing not in CLASSES]
     assert [missing(2, op, "a timing class of src/ptosim/target/classes.py") for op in unpriced] == []

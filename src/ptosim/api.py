@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ptosim.report.check_report import CheckReport
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
-    from ptosim.sanitize.checker import MemBar
+    from ptosim.sanitize.doubts import MemBar
     from ptosim.sanitize.observation import Observation
     from ptosim.target import Target
     from ptosim.timing.recording import Recording
@@ -44,9 +44,10 @@ def check(
     the kernel does is a finding; PTOError is raised only for arguments that do not fit.
 
     `mem_bar`: how unfenced accesses inside a vector scope count (relaxed, strict or off). `blocks`: run only these, by
-    number or "last". `max_findings`: keep so many, errors first. `unwritten`: also name the bytes of outputs that no
-    block wrote. `max_steps`: as for a run; to exceed it is a finding. `engine`: "native" runs compiled code that finds
-    out which blocks may have a finding, and judges only those; "reference" judges all of them. The report is the same.
+    number or "last". `max_findings`: judge no further block once there are so many, and keep so many, errors first.
+    `unwritten`: also name the bytes of outputs that no block wrote. `max_steps`: as for a run; to exceed it is a
+    finding. `engine`: "native" runs compiled code that finds out which blocks may have a finding, and judges only
+    those; "reference" judges all of them. The report is the same.
     """
     launch = Launch(bind(kernel.signature, args), count("grid", grid), max_steps=count("max_steps", max_steps))
     return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
@@ -78,16 +79,16 @@ def examine(
     if sifting is not None and unwritten and (sifting.blocks or _leaves_unwritten(sifting, launch)):
         sifting = None  # what no block writes can only be told when all are judged
     if sifting is None:
-        observation = observed(kernel, launch, strictness, chosen, unwritten)
+        observation = observed(kernel, launch, strictness, chosen, unwritten, most)
     elif sifting.blocks:
-        observation = _judged(kernel, replace(launch, block_done=None), strictness, sifting)
+        observation = _judged(kernel, replace(launch, block_done=None), strictness, sifting, most)
     else:
         return report(kernel.name, (), mend=untouched)
     if not observation.findings:
         return report(kernel.name, (), mend=untouched)
     from ptosim.repair.engine import Engine
 
-    trials = _trials(kernel, replace(launch, block_done=None), strictness, chosen, observation.blocks)
+    trials = _trials(kernel, replace(launch, block_done=None, found=None), strictness, chosen, observation.blocks)
     repair = Engine(observation, trials)
 
     def mend() -> Fix:
@@ -101,15 +102,16 @@ def _leaves_unwritten(sifting: Sifted, launch: Launch) -> bool:
     return sifting.leaves_unwritten([len(buffer) for buffer in launch.arguments.buffers])
 
 
-def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted) -> Observation:
+def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted, most: int | None = None) -> Observation:
     """What the blocks that have to be judged show, and with them those that they meet in GM."""
     blocks = set(sifting.blocks)
     while True:
-        observation = observed(kernel, launch, mem_bar, sorted(blocks))
+        observation = observed(kernel, launch, mem_bar, sorted(blocks), most=most)
         more = sifting.meeting(blocks, observation.global_memory.meets)
         if not more:
             return observation
         blocks |= more
+        launch = replace(launch, found=None)  # what was told once need not be told again
 
 
 def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | None:
@@ -176,10 +178,15 @@ def _trials(
 
 
 def observed(
-    kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], unwritten: bool = False
+    kernel: Kernel,
+    launch: Launch,
+    mem_bar: MemBar,
+    blocks: Sequence[int],
+    unwritten: bool = False,
+    most: int | None = None,
 ) -> Observation:
     """Run blocks of a launch under the sanitizer, on copies of its arguments. What the verifier said is left out."""
-    from ptosim.sanitize.checker import Subject
+    from ptosim.sanitize.doubts import Subject
     from ptosim.sanitize.session import observe
 
     arguments = launch.arguments
@@ -189,7 +196,7 @@ def observed(
         return kernel.reference(replace(launch, arguments=arguments.copied()), observer)
 
     said = {(warning.kind, warning.message, warning.line) for warning in kernel.module.warnings}
-    return observe(subject, execute, blocks, unwritten, said)
+    return observe(subject, execute, blocks, unwritten, said, most, launch.found)
 
 
 def _blocks(blocks: Any, grid: int, together: bool, unwritten: bool) -> Sequence[int]:

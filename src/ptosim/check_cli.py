@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 @click.option(
     "--sarif", type=click.Path(dir_okay=False), metavar="FILE", help="Also write the findings as SARIF 2.1.0."
 )
-@click.option("--max-findings", type=click.IntRange(1), metavar="N", help="Show at most N findings, errors first.")
+@click.option(
+    "--max-findings", type=click.IntRange(1), metavar="N", help="Stop once N findings are judged, and show at most N."
+)
 @click.option("--blocks", metavar="LIST", help="Check only these blocks, such as 0,last.")
 @click.option(
     "--mem-bar",
@@ -93,8 +95,9 @@ def check(
     else:
         launch = Launch(bind(chosen.signature, arguments_of(chosen, words)), grid, max_steps=max_steps)
         selected = None if blocks is None else [_block(word) for word in blocks.split(",")]
-        with progress(grid if selected is None else len(selected), quiet=as_json) as block_done:
-            report = examine(chosen, replace(launch, block_done=block_done), blocks=selected, **options)
+        with progress(grid if selected is None else len(selected), quiet=as_json) as shown:
+            launch = replace(launch, block_done=shown, found=shown.found)
+            report = examine(chosen, launch, blocks=selected, **options)
     found = (*module.warnings, *report.findings)
     if sarif is not None:
         _write_sarif(sarif, found)

@@ -18,6 +18,7 @@ from ptosim.language.inline_regions import inline_regions
 from ptosim.language.kernels import kernels
 from ptosim.language.launch_parameters import feed_launch_parameters
 from ptosim.language.load import VerifiedModule, load
+from ptosim.language.normalise import normalise
 from ptosim.language.parser import ParsedModule, deep_recursion, without_collection
 from ptosim.language.printing import text
 from ptosim.language.section_calls import section_calls
@@ -58,6 +59,7 @@ def lowering(sync: str) -> Sequence[Pass]:
     return (
         lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
+        _rewriting(normalise),  # copies, loads and stores have one spelling; also of what lowering has written
         between_entries if sync == DRAINED else partial(order_entries, sync=sync),  # entries that depend are ordered
     )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ptosim.arguments import Arguments, Parameter, bind
-from ptosim.diagnostics import Diagnostic, PTOError, Source, error
+from ptosim.diagnostics import Diagnostic, Location, PTOError, Source, error
 
 if TYPE_CHECKING:
     from ptosim.language.kernels import KernelProgram
@@ -358,8 +358,8 @@ class Kernel:
         watch: Watch | None = None,
     ) -> Run:
         """A run on the reference engine, ready to start: plain, with an observer, or with lines to show."""
-        from ptosim.reference.core import GlobalMemory
         from ptosim.reference.engine import Part, Run
+        from ptosim.reference.memories import GlobalMemory
         from ptosim.target.profile import load_target
 
         arguments = launch.arguments
@@ -435,6 +435,8 @@ class Launch:
     max_steps: int = 10**9
     block_done: Callable[[], None] | None = None
     """Called after each block, perhaps on another thread, for whoever shows how far the run is."""
+    found: Callable[[str, str, Location | None], None] | None = None
+    """Called by a check with severity, kind and place of a finding, as soon as its block is judged."""
     poison: bool = False
     """On-chip memories start with a pattern instead of zeros."""
 

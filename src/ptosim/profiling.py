@@ -30,10 +30,11 @@ from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.moments import WIDTHS, Part
 from ptosim.machine.observer import Observer
+from ptosim.machine.semaphores import heard
 from ptosim.native.observe.stopwatch import Sheet, Stopwatch, Supplies
 from ptosim.native.observe.timing import UNCOVERED, TimedWork
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.gauge import LOOPS, Gauge
+from ptosim.reference.gauge import Gauge
 from ptosim.reference.integers import wrap
 from ptosim.target import Target
 from ptosim.target.profile import load_target
@@ -44,8 +45,6 @@ from ptosim.timing.waves import hardware_cores, place_blocks
 from ptosim.timing.work import Cost, Prices
 
 Ints = NDArray[np.int64]
-
-_LOOP_REGISTERS = tuple(f"{direction.upper()}_LOOP" for direction in LOOPS)
 
 
 def uncovered(module: VerifiedModule, program: KernelProgram, target: Target) -> str | None:
@@ -83,7 +82,9 @@ class Pricing:
         if operation not in self._sites:
             parsed = self.module.parsed
             op = parsed.operations[operation]
-            self._sites[operation] = Site(op.name, parsed.location(op), number=operation, served=parsed.served(op))
+            self._sites[operation] = Site(
+                parsed.called(op), parsed.location(op), number=operation, served=parsed.served(op)
+            )
         return self._sites[operation]
 
     def price(
@@ -306,7 +307,8 @@ def _matrix(chunks: Sequence[memoryview], width: int) -> Ints:
 def stopwatch(pricing: Pricing) -> Stopwatch:
     """One for a launch."""
     latency = pricing.prices.target.latency
-    figures = latency.scalar, latency.flag, latency.barrier
+    figures = latency.scalar, latency.flag, latency.barrier, latency.inter_core
+    signals = heard(pricing.prices.target) if pricing.kind is KernelKind.MIXED else {}
 
     def remembered(operation: int) -> int:
         return pricing.of_operation[operation].remembered
@@ -314,4 +316,4 @@ def stopwatch(pricing: Pricing) -> Stopwatch:
     def follow(sheet: Sheet) -> Observer:
         return PagedTimer(sheet, latency.inter_core, remembered)
 
-    return Stopwatch(figures, pricing.supplies, follow)
+    return Stopwatch(figures, pricing.supplies, signals, follow)

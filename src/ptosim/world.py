@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ptosim.report.check_report import CheckReport
     from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
-    from ptosim.sanitize.checker import MemBar
+    from ptosim.sanitize.doubts import MemBar
     from ptosim.target.profile import Target
 
 MOST_BLOCKS = 1 << 16
@@ -109,7 +109,7 @@ class World:
         """Run the list under the sanitizer, on copies of all arrays. `repeat=2` runs it twice, with a barrier of the
         host between, memory kept: words that a run leaves set are then there when the next one begins."""
         from ptosim.report.check_report import report
-        from ptosim.sanitize.checker import Subject
+        from ptosim.sanitize.doubts import Subject
         from ptosim.sanitize.program import joint_program
         from ptosim.sanitize.session import observe
 
@@ -163,8 +163,8 @@ class World:
         poison: bool,
         rounds: int = 1,
     ) -> Run:
-        from ptosim.reference.core import GlobalMemory
         from ptosim.reference.engine import Part, Run
+        from ptosim.reference.memories import GlobalMemory
         from ptosim.target.profile import load_target
 
         closeness = observer.closeness if observer else None

@@ -94,7 +94,7 @@ def fractals(*numbers: int) -> Bytes:
 
 @given(fields=st.tuples(*[st.integers(0, 5)] * 4, *[st.integers(1, 6)] * 2), kind=st.sampled_from(["i8", "f16", "f32"]),
        transpose=st.booleans())  # fmt: skip
-@pytest.mark.parametrize("name", ["pto.mte_l1_l0a", "pto.load_cbuf_to_cb"])
+@pytest.mark.parametrize("name", ["pto.mte_l1_l0a", "pto.mte_l1_l0b"])
 def test_full_control(name: str, fields: tuple[int, ...], kind: str, transpose: bool) -> None:
     m_start, k_start, m_step, k_step, source_stride, dest_stride = fields
     roles = ("m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")

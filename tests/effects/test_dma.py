@@ -42,7 +42,7 @@ def test_rows_and_loops(n: int, length: int, source: int, dest: int, loops: list
         loop_source_strides=[stride for _, stride, _ in loops],
         loop_dest_strides=[stride for _, _, stride in loops],
     )
-    for name in ("mte_gm_ub", "mte_ub_gm", "copy_ubuf_to_gm", "mte_gm_l1", "copy_gm_to_cbuf"):
+    for name in ("mte_gm_ub", "mte_ub_gm", "mte_gm_l1", "sim.l1_gm"):
         read, write = extents(name, operands)
         assert read == enumerated([(n, source), *((count, stride) for count, stride, _ in loops)], length)
         assert write == enumerated([(n, dest), *((count, stride) for count, _, stride in loops)], length)
@@ -51,7 +51,7 @@ def test_rows_and_loops(n: int, length: int, source: int, dest: int, loops: list
 @given(counts, st.integers(0, 10), st.integers(0, 5), st.integers(0, 5))
 def test_blocks_and_gaps(n: int, length: int, source_gap: int, dest_gap: int) -> None:
     operands = SimpleNamespace(n_burst=n, len_burst=length, source_gap=source_gap, dest_gap=dest_gap)
-    for name in ("mte_ub_ub", "copy_ubuf_to_ubuf", "mte_ub_l1", "copy_ubuf_to_cbuf", "copy_cbuf_to_ubuf"):
+    for name in ("mte_ub_ub", "mte_ub_l1", "copy_cbuf_to_ubuf"):
         read, write = extents(name, operands)
         assert read == enumerated([(n, 32 * (length + source_gap))], 32 * length)
         assert write == enumerated([(n, 32 * (length + dest_gap))], 32 * length)
@@ -95,7 +95,10 @@ def test_padding_is_turned_on_by_the_clause_or_by_an_operand() -> None:
     assert extents("mte_gm_ub", operands, "pad_value", "left_padding", "right_padding")[1] == (0, 512)
     for selected, end in ((0, 456), (1, 512), (-1, 512)):
         operands = SimpleNamespace(**given_rows, data_select=selected)
-        assert extents("copy_gm_to_ubuf", operands, "data_select", "left_padding", "right_padding")[1] == (0, end)
+        assert extents("mte_gm_ub", operands, "pad_value", "data_select", "left_padding", "right_padding")[1] == (
+            0,
+            end,
+        )
 
 
 def test_registers_that_copies_read() -> None:

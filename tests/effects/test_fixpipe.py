@@ -114,7 +114,7 @@ def test_the_raw_words(
 ) -> None:
     config0 = n << 4 | m << 16 | dest << 32
     config1 = source | LAYOUT_BITS[layout] | int(split) << 42
-    registers = {"loop0_stride": step, **dict(zip(LOOP3, (count, *repeat), strict=True))}
+    registers = {"loop3_para": count | repeat[0] << 16 | repeat[1] << 32, "channel_para": step << 48}
     found = extents("pto.copy_matrix_cc_to_gm", facts(kind, None), config0=config0, config1=config1, **registers)
     turns = range(count if layout != "nz2nz" else 1)
     row_step = step if layout == "nz2dn" else 1
@@ -126,7 +126,7 @@ def test_the_raw_words(
 
 @pytest.mark.parametrize(("mode", "m", "n"), [(0, 40, 64), (1, 20, 64), (2, 40, 32)])
 def test_raw_halves(mode: int, m: int, n: int) -> None:
-    registers = {"loop0_stride": 1, **dict(zip(LOOP3, (1, 0, 0), strict=True))}
+    registers = {"loop3_para": 1, "channel_para": 1 << 48}
     config1 = 48 | mode << 16 | 1 << 43
     found = extents(
         "pto.copy_matrix_cc_to_ub",

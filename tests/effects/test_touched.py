@@ -14,7 +14,6 @@ import pytest
 from effects.touched import GM_BASE, Case
 from ptosim.effects import record
 from ptosim.effects.catalogue import effects
-from ptosim.effects.fixpipe_raw import with_registers
 from ptosim.effects.names import Space
 from ptosim.effects.vector_memory import (
     DUAL_LOAD_MODES,
@@ -63,24 +62,9 @@ def _strided(name: str, r: Random) -> Case:
     operands = {**_ends(name, r), **_rows(r), **_loops(r, r.randrange(3))}
     if name == "pto.mte_gm_ub" and r.random() < 0.5:
         operands |= {"pad_value": 7, "left_padding": r.randrange(9), "right_padding": r.randrange(9)}
-    return Case(name, operands, {"dest": "f32", "pad_value": "f32"})
-
-
-def _registered(direction: str) -> Draw:
-    """Copies that take their loops from registers."""
-
-    def draw(name: str, r: Random) -> Case:
-        loops = _loops(r, 2)
-        loops["loop_counts"] = tuple(max(1, count) for count in loops["loop_counts"])
-        strides = zip(loops["loop_source_strides"], loops["loop_dest_strides"], strict=True)
-        registers = {f"loop{number}_stride_{direction}": pair for number, pair in enumerate(strides, 1)}
-        operands = {**_ends(name, r), **_rows(r)}
-        if direction == "outtoub":
-            operands |= {"left_padding": r.randrange(9), "right_padding": r.randrange(9), "data_select": r.randrange(2)}
-        registers |= {f"loop_size_{direction}": loops["loop_counts"]}
-        return Case(name, operands, {"dest": "i16"}, registers=registers, beside=loops)
-
-    return draw
+        if r.random() < 0.5:
+            operands["data_select"] = r.randrange(2)
+    return Case(name, operands, {"dest": "f32", "pad_value": "f32"}, flags=frozenset(["older"] * r.randrange(2)))
 
 
 def _gapped(name: str, r: Random) -> Case:
@@ -96,18 +80,14 @@ def _matrix(name: str, r: Random) -> Case:
     sizes = {"n": r.randrange(20), "d": r.randrange(5 if small else 40), "small_c0": small}
     strides = {"inner_stride": r.randrange(300), "outer_stride": r.randrange(3000)}
     placed = dict(zip(("groups", "loop2_stride", "loop3_stride", "loop4_stride"), groups, strict=True))
-    operands = {"source": GM_BASE, "dest": 32 * r.randrange(64), **sizes, **strides}
-    kinds = {"dest": r.choice(("i8", "f16", "f32"))}
-    if name == "pto.mte_gm_l1_frac":
-        return Case(name, {**operands, **placed}, kinds, {"layout": r.choice(("nd2nz", "dn2nz"))})
-    word = sum(group << 16 * number for number, group in enumerate(groups))
-    return Case(name, operands, kinds, registers={"mte2_nz_para": word}, beside=placed)
+    operands = {"source": GM_BASE, "dest": 32 * r.randrange(64), **sizes, **strides, **placed}
+    return Case(name, operands, {"dest": r.choice(("i8", "f16", "f32"))}, {"layout": r.choice(("nd2nz", "dn2nz"))})
 
 
 def _filled(name: str, r: Random) -> Case:
     sizes = {role: r.randrange(6) for role in ("repeat", "blocks", "gap")}
-    offset = {"byte_offset": 32 * r.randrange(9)} if name == "pto.raw_fill_l1" else {}
-    return Case(name, {"dest": 32 * r.randrange(9), "value": 5, **sizes, **offset}, integers={"fill_word_bits": 32})
+    places = {"dest": 32 * r.randrange(9), "byte_offset": 32 * r.randrange(9)}
+    return Case(name, {**places, "value": 5, **sizes}, integers={"fill_word_bits": 32})
 
 
 # --- scalars and registers ------------------------------------------------------------------------------------------
@@ -202,24 +182,17 @@ def _special(name: str, r: Random) -> Case:
 
 
 def _fractals(name: str, r: Random) -> Case:
-    packed = name.endswith("_s4")
     fields = ("m_start", "k_start", "m_step", "k_step", "source_stride", "dest_stride")
     operands = {role: r.randrange(1, 6) for role in fields} | {
         "source": 512 * r.randrange(4),
         "dest": 512 * r.randrange(4),
     }
-    if name.startswith("pto.mte") and r.random() < 0.5:
+    if r.random() < 0.5:
         sizes = {role: r.randrange(1, 70) for role in ("m", "n", "k")}
         sizes.pop("n" if name.endswith("a") else "m")
         operands = {"source": operands["source"], "dest": operands["dest"], **sizes, "start_row": 1, "start_col": 2}
-    turned = r.randrange(2)
-    kind = "f4E1M2x2" if packed else r.choice(("f16", "i8", "f32"))
-    return Case(
-        name,
-        operands | ({"transpose": turned} if packed else {}),
-        {"source": kind},
-        integers={} if packed else {"transpose": turned},
-    )
+    kind = r.choice(("f16", "i8", "f32", "f4E1M2x2"))
+    return Case(name, operands, {"source": kind}, integers={"transpose": r.randrange(2)})
 
 
 def _scales(name: str, r: Random) -> Case:
@@ -275,14 +248,9 @@ def _raw_store(name: str, r: Random) -> Case:
     config0 = r.randrange(1, 40) << 4 | r.randrange(1, 40) << 16 | r.randrange(700) << 32
     config1 = r.randrange(40, 80) | layout | r.randrange(2) << 42
     loop3, channel = r.randrange(1, 4) | 5 << 16 | r.randrange(900) << 32, r.randrange(1, 4) << 48
-    beside = vars(with_registers(config0, config1, loop3, channel))
-    return Case(
-        name,
-        operands | {"config0": config0, "config1": config1},
-        {"source": "f32", "dest": "f32"},
-        registers={"loop3_para": loop3, "channel_para": channel},
-        beside=beside,
-    )
+    registers = {"loop3_para": loop3, "channel_para": channel, "quant_pre": 0, "relu_alpha": 0, "fpc": 0}
+    operands |= {"config0": config0, "config1": config1, **registers}
+    return Case(name, operands, {"source": "f32", "dest": "f32"})
 
 
 def _table(name: str, r: Random) -> Case:
@@ -299,15 +267,10 @@ _SIZED_LOADS = [word for word in LOAD_MODES if not word.startswith("BRC_BLK")]
 DRAWN: dict[str, Draw] = {
     **dict.fromkeys(("pto.mte_gm_ub", "pto.mte_ub_gm", "pto.mte_gm_l1", "pto.sim.l1_gm"), _strided),
     "pto.sim.transfer": _transfer,
-    "pto.copy_gm_to_ubuf": _registered("outtoub"),
-    "pto.copy_ubuf_to_gm": _registered("ubtoout"),
-    "pto.copy_gm_to_cbuf": _registered("outtol1"),
-    **dict.fromkeys(("pto.mte_ub_ub", "pto.copy_ubuf_to_ubuf", "pto.mte_ub_l1", "pto.copy_ubuf_to_cbuf"), _gapped),
-    **dict.fromkeys(("pto.mte_l1_ub", "pto.copy_cbuf_to_ubuf", "pto.mte_l1_bt", "pto.mte_l1_fb"), _gapped),
-    **dict.fromkeys(("pto.copy_cbuf_to_bt", "pto.copy_cbuf_to_fbuf"), _gapped),
-    **dict.fromkeys(("pto.mte_gm_l1_frac", "pto.copy_gm_to_cbuf_multi_nd2nz"), _matrix),
-    "pto.copy_gm_to_cbuf_multi_dn2nz": _matrix,
-    **dict.fromkeys(("pto.raw_fill_l1", "pto.create_cbuf_matrix"), _filled),
+    **dict.fromkeys(("pto.mte_ub_ub", "pto.mte_ub_l1", "pto.mte_l1_ub", "pto.mte_l1_bt", "pto.mte_l1_fb"), _gapped),
+    **dict.fromkeys(("pto.copy_cbuf_to_ubuf", "pto.copy_cbuf_to_bt"), _gapped),
+    "pto.mte_gm_l1_frac": _matrix,
+    "pto.raw_fill_l1": _filled,
     **dict.fromkeys(("pto.load_scalar", "pto.ld_dev", "pto.store_scalar", "pto.st_dev"), _scalar),
     "pto.vlds": _moving("source", dist=_SIZED_LOADS),
     "pto.vldsx2": _moving("source", dist=list(DUAL_LOAD_MODES)),
@@ -328,10 +291,7 @@ DRAWN: dict[str, Draw] = {
     "pto.sim.start_acc": _start,
     "pto.sim.scale_words": _scale_words,
     **dict.fromkeys(("pto.sim.gather", "pto.sim.gather_mte2", "pto.sim.scatter", "pto.sim.scatter_mte3"), _table),
-    **dict.fromkeys(
-        (f"pto.{name}" for name in ("mte_l1_l0a", "mte_l1_l0b", "load_cbuf_to_ca", "load_cbuf_to_cb")), _fractals
-    ),
-    **dict.fromkeys(("pto.load_cbuf_to_ca_s4", "pto.load_cbuf_to_cb_s4"), _fractals),
+    **dict.fromkeys(("pto.mte_l1_l0a", "pto.mte_l1_l0b"), _fractals),
     **dict.fromkeys(("pto.mte_l1_l0a_mx", "pto.mte_l1_l0b_mx"), _scales),
     **dict.fromkeys(("pto.load_cbuf_to_ca_mx", "pto.load_cbuf_to_cb_mx"), _scales),
     **dict.fromkeys((name for name in effects() if name.startswith("pto.mad")), _product),

@@ -29,8 +29,8 @@ class Log:
 
     wants_lint = False
 
-    def __init__(self, config: Mapping[str, Any], special: Mapping[str, int]) -> None:
-        self.config, self.ctrl, self.scope_ctrl, self.target = Config(dict(config)), 0, 0, "a5"
+    def __init__(self, special: Mapping[str, int]) -> None:
+        self.config, self.ctrl, self.scope_ctrl, self.target = Config(), 0, 0, "a5"
         self.special = {"AR": 0, "SQZN": 0, "VMS4_SR": 0, **special}
         sizes = load_target("a5").memory
         self.memories = {space: np.zeros(sizes[space.value], np.uint8) for space in Space if space.value in sizes}
@@ -87,7 +87,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Case:
-    """An instruction with operands. `registers` are configuration registers, `beside` what the record calls them."""
+    """An instruction with operands; `beside` are those that the record sees otherwise."""
 
     name: str
     operands: Mapping[str, Any]
@@ -96,7 +96,6 @@ class Case:
     integers: Mapping[str, int] = field(default_factory=dict[str, int])
     spaces: Mapping[str, Space] = field(default_factory=dict[str, Space])
     flags: frozenset[str] = frozenset()
-    registers: Mapping[str, Any] = field(default_factory=dict[str, Any])
     special: Mapping[str, int] = field(default_factory=dict[str, int])
     beside: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -119,7 +118,7 @@ class Case:
     def observed(self) -> list[Piece]:
         meaning = semantics_of(self.name)
         assert meaning is not None
-        core, static = Log(self.registers, self.special), self.static
+        core, static = Log(self.special), self.static
         given = {"core": core, "static": static, "config": core.config, "ctrl": 0, **self.words, **self.integers}
         given |= {**self.operands, **(meaning.bind(static) if meaning.bind else {})}
         if "config" in self.operands:

@@ -108,8 +108,6 @@ def test_the_destination_stride_of_a_store_comes_first() -> None:
 
 
 def test_operand_types_of_a_load() -> None:
-    rest = f"{X}, {X}, {X}, {X}, {X}, ^{X}, {X}, {X}, {X}"
-    rejects(load(rest=rest), "data_select must be i1, not i64")
     rest = f"{X}, ^%s_i32, {X}, {X}, {X}, %s_i1, {X}, {X}, {X}"
     rejects(load(rest=rest), "n_burst must be i64, not i32")
     accepts(load())
@@ -122,10 +120,7 @@ def test_field_widths_of_a_load() -> None:
     accepts(with_("%65535", "%65535", "%8", "%15", f"%{(1 << 40) - 1}", "%2097151"))
     rejects(with_(n="^%n1"), "n_burst is -1; it must be 0..2097151")
     rejects(with_(length="^%2097152"), "len_burst is 2097152; it must be 0..2097151")
-    rejects(with_(left="^%256"), "left_padding is 256; it must be 0..255")
-    rejects(with_(cache="^%16"), "l2_cache_ctl is 16; it must be 0..15")
     rejects(with_(gm="^%n1"), "source_stride is -1; it must be 0..1099511627775")
-    rejects(with_(ub="^%2097152"), "dest_stride is 2097152; it must be 0..2097151")
     warns(with_(n="^%65536"), "n_burst is 65536; some machines have 16 bits for it")
     warns(with_(length="^%0"), "len_burst is 0: the copy does nothing")
 
@@ -135,8 +130,6 @@ def test_without_padding_older_copies_of_a2a3_are_whole_blocks() -> None:
         rest = f"{X}, {X}, {length}, {X}, {X}, %pad, {X}, {X}, {X}"
         return f"%pad = arith.constant {padding}\n{load(rest=rest)}"
 
-    message = "len_burst is 100; without padding it must be a multiple of 32 on a2a3"
-    rejects(body("^%100", "false"), message, kind="misaligned", target="a2a3")
     accepts(body("%100", "true"), target="a2a3")
     accepts(body("%100", "false"))
     store = f"pto.copy_ubuf_to_gm {UB}, {GM}, {X}, %2, %32, {X}, ^%100, %64"
@@ -201,10 +194,7 @@ def test_block_copies() -> None:
     message = "source_gap is 65536; it must be 0..65535"
     rejects(f"pto.copy_ubuf_to_ubuf {UB}, {UB}, %0, %1, %1, ^%65536, %0", message)
     accepts(f"pto.copy_ubuf_to_cbuf {UB}, {L1}, %0, %4095, %1, %0, %0")
-    message = "n_burst is 4096; it must be 0..4095"
-    rejects(f"pto.copy_ubuf_to_cbuf {UB}, {L1}, %0, ^%4096, %1, %0, %0", message)
     accepts(f"pto.copy_cbuf_to_ubuf {L1}, {UB}, %1, %1, %1, %0, %0")
-    rejects(f"pto.copy_cbuf_to_ubuf {L1}, {UB}, ^%2, %1, %1, %0, %0", "sid is 2; it must be 0..1")
 
 
 # --- grouped copies --------------------------------------------------------------------------------------------------
@@ -227,28 +217,17 @@ def test_type_lists_may_be_short() -> None:
     rejects(
         f"{body} : <f32, gm>, ^<f16, ub>", "dest has type !pto.ptr<f32, ub>, but the type list says !pto.ptr<f16, ub>"
     )
-    message = "the type list has more types than the instruction has operands (7)"
-    rejects(f"{body} : <f32, gm>, <f32, ub>, i64 x5, ^i64", message)
 
 
 def test_the_store_has_its_own_cache_clause() -> None:
     accepts(f"pto.mte_ub_gm {UB}, {GM}, {X} nburst{GROUP} l2_cache_ctl(%15) loop{GROUP}")
     message = "l2_cache_ctl is 16; it must be 0..15"
     rejects(f"pto.mte_ub_gm {UB}, {GM}, {X} nburst{GROUP} l2_cache_ctl(^%16)", message)
-    message = "clause 'l2_cache_ctl' must come before 'loop'"
-    rejects(f"pto.mte_ub_gm {UB}, {GM}, {X} nburst{GROUP} loop{GROUP} ^l2_cache_ctl({X})", message, kind="syntax")
     accepts(f"pto.mte_gm_ub {GM}, {UB}, %15, {X} nburst{GROUP}")
-    rejects(f"pto.mte_gm_ub {GM}, {UB}, ^%16, {X} nburst{GROUP}", message="l2_cache_ctl is 16; it must be 0..15")
 
 
 def test_clauses_of_grouped_copies() -> None:
     start = f"pto.mte_gm_ub {GM}, {UB}, {X}, {X}"
-    message = "expected 'nburst(n_burst, source_stride, dest_stride)' of pto.mte_gm_ub"
-    rejects(f"{start} ^: <f32, gm>", message, kind="syntax")
-    message = "clause 'loop' must come before 'pad'"
-    rejects(f"{start} nburst{GROUP} pad(%s_f32) ^loop{GROUP}", message, kind="syntax")
-    message = "clause 'nburst' after 'nburst': only one of them may be given"
-    rejects(f"{start} nburst{GROUP} ^nburst{GROUP}", message, kind="syntax")
     message = "unknown clause 'lop'; known, in this order: nburst, loop, loop1, loop2, pad"
     rejects(f"{start} nburst{GROUP} ^lop{GROUP}", message, kind="syntax")
     message = "unknown clause 'pad'; known, in this order: nburst"
@@ -261,12 +240,6 @@ def test_padding_of_grouped_loads() -> None:
     start = f"pto.mte_gm_ub {GM}, {UB}, {X}, {X} nburst{GROUP}"
     accepts(f"{start} pad(%s_f32)")
     accepts(f"{start} pad(%s_i32, %0, %8)")
-    message = "Expected ',': left and right padding are given together"
-    rejects(f"{start} pad(%s_f32, {X}^)", message, kind="syntax")
-    message = "a pad value must be one of i8, i16, i32, f16, bf16, f32, not i64"
-    rejects(f"{start} pad(^{X})", message)
-    rejects(f"{start} pad(^%s_f16)", "pad_value has elements of f16, but dest has f32: their widths differ")
-    rejects(f"{start} pad(%s_f32, ^%s_i32, {X})", "left_padding must be i64, not i32")
     rejects(f"{start} pad(%s_f32, {X}, ^%256)", "right_padding is 256; it must be 0..255")
 
 
@@ -276,10 +249,6 @@ def test_loops_of_grouped_copies() -> None:
     rejects(f"{start} loop{GROUP} loop(^%n1, {X}, {X})", "loop_counts[1] is -1; it must be 0..2097151")
     message = "loop_dest_strides[0] is 2097152; it must be 0..2097151"
     rejects(f"{start} loop({X}, {X}, ^%2097152) loop{GROUP}", message)
-    rejects(f"{start} loop(^%s_i32, {X}, {X})", "loop_counts[0] must be i64, not i32")
-    takes = "this clause takes 3 operands (loop_counts[0], loop_source_strides[0], loop_dest_strides[0])"
-    message = f"Expected ',' before loop_dest_strides[0]: {takes}, not 2"
-    rejects(f"{start} loop({X}, {X}^)", message, kind="syntax")
     accepts(f"pto.mte_l1_ub {L1}, {UB}, {X} nburst{GROUP} loop{GROUP} loop{GROUP}")
     accepts(f"pto.mte_gm_l1 {GM}, {L1}, {X} nburst{GROUP} loop1{GROUP} loop2{GROUP}")
     accepts(f"pto.sim.l1_gm {L1}, {GM}, {X} nburst{GROUP} loop{GROUP} loop{GROUP}")
@@ -334,14 +303,7 @@ def test_clauses_of_layout_converting_copies_are_in_order() -> None:
 
 def test_constants_of_layout_converting_copies() -> None:
     accepts(frac(shape="%16, %50", layout="%0, %0", group="%1, %0, %0, %0", control="%15, %s_i1"))
-    rejects(frac(group=f"^%0, {X}, {X}, {X}"), "groups is 0; it must be positive")
-    rejects(frac(group=f"{X}, ^%n1, {X}, {X}"), "loop2_stride is -1; it must be 0..65535")
-    rejects(frac(group=f"{X}, {X}, ^%n1, {X}"), "loop3_stride is -1; it must be 0..65535")
-    rejects(frac(group=f"{X}, {X}, {X}, ^%n1"), "loop4_stride is -1; it must be 0..65535")
     rejects(frac(layout="^%n1"), "inner_stride is -1; it must be 0..1099511627775")
-    rejects(frac(layout=f"{X}, ^%n1"), "outer_stride is -1; it must be 0..1099511627775")
-    rejects(frac(control="^%16, %s_i1"), "l2_cache_ctl is 16; it must be 0..15")
-    rejects(frac(control=f"{X}, ^{X}"), "small_c0 must be i1, not i64")
 
 
 def test_small_c0_needs_at_most_four_columns() -> None:
@@ -351,8 +313,6 @@ def test_small_c0_needs_at_most_four_columns() -> None:
     accepts(frac(shape=f"{X}, %5"))
     message = "d is 5; with small_c0 it must be at most 4"
     rejects(true + frac(shape=f"{X}, ^%5", control=f"{X}, %small"), message)
-    legacy = f"pto.copy_gm_to_cbuf_multi_nd2nz {GM}, {L1}, {X}, {X}, {X}, {X}, ^%5, {X}, %small"
-    rejects(true + legacy, message)
 
 
 # --- filling ---------------------------------------------------------------------------------------------------------
@@ -366,12 +326,8 @@ def test_filling_of_l1() -> None:
     accepts(fill("%64", "%32767", "%32767", "%32767", "16"))
     accepts(fill(bits="32 : i32"))
     rejects(fill("^%33"), "byte_offset is 33; it must be a multiple of 32")
-    rejects(fill("^%n32"), "byte_offset is -32; it must be at least 0")
     rejects(fill(repeat="^%32768"), "repeat is 32768; it must be 0..32767")
     rejects(fill(blocks="^%n1"), "blocks is -1; it must be 0..32767")
-    rejects(fill(gap="^%32768"), "gap is 32768; it must be 0..32767")
-    rejects(fill(bits="^8"), "fill_word_bits must be 16 or 32, not 8 : i64")
-    rejects(fill().replace(L1, f"^{UB}"), "dest must point to l1, not ub")
     rejects(fill().replace("%s_i32", f"^{X}"), "value must be i32, not i64")
 
 
@@ -383,12 +339,6 @@ def test_filling_by_elements() -> None:
     accepts(body("ui32", 32))
     marked = body("ui16", 32).replace("%p", "^%p")
     rejects(marked, "dest has elements of 16 bits, but fill_word_bits is 32")
-    rejects(body("f16", 16).replace("%p", "^%p"), "dest must have elements of type ui16 or ui32, not f16")
-
-
-def test_fill_word_bits_are_needed() -> None:
-    message = "pto.raw_fill_l1 needs {fill_word_bits = 16} or {fill_word_bits = 32}"
-    rejects(f"^pto.raw_fill_l1 {L1}, {X}, %s_i32, {X}, {X}, {X}", message)
 
 
 # --- the DMA page ----------------------------------------------------------------------------------------------------

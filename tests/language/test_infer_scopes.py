@@ -4,7 +4,8 @@ import textwrap
 
 import pytest
 
-from language.source import accepts, errors, running, warns
+from language.source import accepts, errors, running
+from language.vector_kernel import gets_a_scope
 
 V, M, P = "!pto.vreg<64xf32>", "!pto.mask<b32>", "!pto.ptr<f32, ub>"
 FLAG = 'pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]'
@@ -127,7 +128,6 @@ def test_barriers_of_memory_and_special_registers_are_vector_code():
     lines = 'pto.sprclr "AR"', 'pto.mem_bar "VST_VLD"', load("%a")
     assert body(*lines) == text(scope(*lines))
     assert body("%x = arith.select %c, %v, %v : " + V).startswith("pto.vecscope {")
-    warns('~pto.mem_bar "VST_VLD"', "pto.mem_bar has no effect outside a vector scope")
     accepts("\n".join(lines))
 
 
@@ -267,3 +267,20 @@ def test_what_gives_a_register_is_called_inside():
     assert found.message == f"@g gives {V}, so it must be called inside a vector scope"
     assert found.hint == "wrap the vector instructions in pto.vecscope { ... }"
     accepts(text.replace("CALL", f"pto.vecscope {{ {call} }}"))
+
+
+@pytest.mark.parametrize(
+    "instruction",
+    [
+        f"%x = pto.vlds %p_f32_ub[%s_index] : {P} -> V<f32>",
+        "pto.vsts %v_f32, %p_f32_ub[%s_index], %b32",
+        f"%x = pto.vgather2 %p_f32_ub, %v_i32, %b32 : {P}, V<i32>, M<b32> -> V<f32>",
+        "pto.vscatter %v_f32, %p_f32_ub, %v_i32, %b32",
+        f"%x = pto.vldas %p_f32_ub : {P} -> !pto.align",
+        "%x = pto.init_align : !pto.align",
+        '%x = pto.pset_b32 "PAT_ALL" : M<b32>',
+        f'%x = pto.plds %p_f32_ub[%s_index], "NORM" : {P}, index -> M<b32>',
+    ],
+)
+def test_vector_instructions_outside_get_a_scope(instruction: str):
+    gets_a_scope(instruction)

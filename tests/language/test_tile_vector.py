@@ -5,12 +5,12 @@ Element types and rules are those of the instruction set's tables for each targe
 
 import pytest
 
-from language.twins import Rule
 from language.vector_kernel import example
 from language.vector_tile_kernel import accepts, diagnostics, holds, kernel
 from ptosim.language.catalogue import operation, operations, room_of
 from ptosim.language.tile_family import VectorTile
 from ptosim.language.tile_operation import TileOperation
+from refusals.rule import Rule
 
 OPERATIONS = [op for op in operations() if room_of(op).startswith("tile_vector") and issubclass(op, TileOperation)]
 

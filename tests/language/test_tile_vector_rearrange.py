@@ -2,11 +2,11 @@
 
 import pytest
 
-from language.twins import Rule
 from language.vector_kernel import read
 from language.vector_tile_kernel import accepts, diagnostics, holds, kernel, prints
 from ptosim.effects.names import Pipe
 from ptosim.language.tile_operation import TileOperation
+from refusals.rule import Rule
 
 T = "<16x64xf32>"
 WORDS = "<16x64xi32>"

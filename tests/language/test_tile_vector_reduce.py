@@ -2,8 +2,8 @@
 
 import pytest
 
-from language.twins import Rule
 from language.vector_tile_kernel import holds
+from refusals.rule import Rule
 
 FILLS = [
     Rule(

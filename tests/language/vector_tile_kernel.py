@@ -7,10 +7,10 @@ text and its twin, `~` stands before the token that a diagnostic points at, as i
 
 import re
 
-from language.twins import Rule
 from language.vector_kernel import read
 from ptosim.diagnostics import PTOError
 from ptosim.language.load import text as printed
+from refusals.rule import Rule
 
 _CHOICE = re.compile(r"«([^«|»]*)\|([^«|»]*)»")
 _TILE = re.compile(r"(?<![\w.])<((?:vec|mat|left|right|acc|bias|scaling), )?(\d+x[^<>]*)>")

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ptosim.native.context import WORDS, Status, Word
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import I64, PTR, Value
+from ptosim.native.module import Module
 from ptosim.native.toolchain import Host, Program, compile_object, this_host
 
 ROOM = 1024  # bytes for each result

@@ -12,10 +12,11 @@ from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
 from ptosim.native.context import Word
 from ptosim.native.cores import Executable, Fault, Invocation
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.global_memory import host_address
 from ptosim.native.ir import I64, PTR, Value
 from ptosim.native.issue import begin_entry, issue, run_entry
+from ptosim.native.module import Module
 from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.native.runtime import Runner
 from ptosim.native.toolchain import Program, compile_object

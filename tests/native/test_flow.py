@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from native.compiled import Bench
 from ptosim.native.context import LOOPS_RECORDED, Status, Word
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import I8, I32, I64, PTR, Value
+from ptosim.native.module import Module
 
 HIGH = (1 << 63) - 1
 

@@ -14,9 +14,9 @@ from ptosim.machine.memory import pointer
 from ptosim.native.cache import Cache, Compiled
 from ptosim.native.context import Word
 from ptosim.native.cores import Executable, Invocation
-from ptosim.native.flow import Module
 from ptosim.native.global_memory import host_address
 from ptosim.native.ir import F32, I64, PTR, Value
+from ptosim.native.module import Module
 from ptosim.native.registers import register_type
 from ptosim.native.runtime import Runner
 from ptosim.native.toolchain import Program, compile_object, this_host

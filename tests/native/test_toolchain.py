@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from native.compiled import Bench
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import F32, I8, I16, I32, I64, PTR, Type, Value
+from ptosim.native.module import Module
 from ptosim.native.registers import masked_store, permute, prefix_mask, register_type, tree, view, zeroed
 from ptosim.native.toolchain import Host, InvalidIR, Program, compile_object, this_host
 

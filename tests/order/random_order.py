@@ -122,9 +122,9 @@ def _program(text: list[Any]) -> Program:
             case ("wait", source, destination, id_):
                 return WaitFlag(nothing, source, destination, flag_id(id_, path))
             case ("count", counter):
-                return Count(nothing, (-1 - counter, ()), None, goes_on=True)
+                return Count(nothing, (-1 - counter, (), 0), None, goes_on=True)
             case ("start", counter):
-                return Count(nothing, (-1 - counter, ()), 0)
+                return Count(nothing, (-1 - counter, (), 0), 0)
             case ("barrier", pipe):
                 return BarrierNode(nothing, pipe)
             case ("work", pipe, touches):

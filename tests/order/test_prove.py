@@ -11,6 +11,7 @@ import pytest
 
 import ptosim
 from order.random_order import Replay, Written, random_program, with_flags
+from order.test_kernels import TILE, Text, arrays, is_clean
 from ptosim.order.conflict import Conflicts
 from ptosim.order.insert import insert
 from ptosim.order.pairs import Inserted
@@ -193,6 +194,31 @@ def test_the_command(tmp_path: Path):
     bad = CliRunner().invoke(main, ["prove", str(path), "ones:4096", "zeros:4096", "4"])
     assert bad.exit_code == 1 and "confirmed by check" in bad.output
     assert '"kind": "race"' in CliRunner().invoke(main, ["prove", str(path), "--json"]).output
+
+
+def test_drains_behind_a_loop_say_all_whichever_turn_was_the_last():
+    """Each of the two flags that go round is set by one of the last two iterations, and nobody knows by which."""
+    two = f"!pto.multi_tile_buf<{TILE}, count=2>"
+    text = Text().add(f"%two = pto.alloc_multi_tile : {two}")
+    for slot in (0, 1):
+        text.add(f"%t{slot} = pto.multi_tile_get %two[%c{slot}] : {two} -> {TILE}").load("a", "%c0", f"t{slot}")
+    text.loop("i", "%n").add("%slot = arith.remui %i, %c2 : index")
+    text.add(f"%t = pto.multi_tile_get %two[%slot] : {two} -> {TILE}").load("a", "%i", "t").sum("t", "t", "t").end()
+    kernel = text.store("t0", "b", "%c0").store("t1", "b", "%c1").kernel()
+    assert ptosim.prove(kernel).proven
+    assert all(is_clean(kernel, n) for n in (0, 1, 2))
+
+
+@pytest.mark.parametrize(("awaited", "proven"), [("z", True), ("y", True), ("x", False)])
+def test_a_scoped_wait_covers_what_is_before_the_last_entry_that_touches_its_tile(awaited: str, proven: bool):
+    """V writes z, then y; a wait for y covers both. Of x the vector unit has nothing to do any more behind the first."""
+    text = Text().tiles("x", "y", "z").load("a", "%c0", "x").load("a", "%c1", "y")
+    text.add(f"pto.tsync ins(%x, %y : {TILE}, {TILE})").sum("x", "x", "x").sum("y", "y", "z").sum("y", "y", "y")
+    kernel = text.add(f"pto.tsync ins(%{awaited} : {TILE})").store("z", "b", "%c0").kernel()
+    proof = ptosim.prove(kernel)
+    assert proof.proven is proven, proof
+    kinds = {found.kind for found in ptosim.check(kernel, *arrays(), 1, 1).findings}
+    assert ("race" in kinds) is not proven
 
 
 # --- random programs --------------------------------------------------------------------------------------------------

@@ -1,23 +1,13 @@
-"""Copies in the older spelling: what their registers hold where they are issued, and what can be proven with it."""
+"""Copies in the older spelling: what can be proven with what their registers hold where they are issued."""
 
 from __future__ import annotations
 
 import pytest
 
 import ptosim
-from ptosim.language.registers import reaching
 
-SET = "pto.set_loop_size_outtoub"
 KERNEL = """module attributes {{pto.target_arch = "a5"}} {{
-  func.func @helper(%n: i64) {{
-    %one = arith.constant 1 : i64
-    pto.set_loop_size_outtoub %n, %one : i64, i64
-    return
-  }}
   func.func @kernel(%x: !pto.ptr<f32, gm>, %n: i64, %flag: i1) attributes {{pto.kernel}} {{
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c2 = arith.constant 2 : index
     %zero = arith.constant 0 : i64
     %one = arith.constant 1 : i64
     %two = arith.constant 2 : i64
@@ -29,40 +19,6 @@ KERNEL = """module attributes {{pto.target_arch = "a5"}} {{
   }}
 }}
 """
-COPY = """pto.copy_gm_to_ubuf %x, %ub, %zero, %one, %size, %zero, %zero, %false, %zero, %size, %size
-      : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64, i1, i64, i64, i64"""
-WRITE = f"{SET} %two, %one : i64, i64"
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        (COPY, "start"),
-        (f"{WRITE}\n{COPY}", "%two"),
-        (f"{SET} %one, %one : i64, i64\n{WRITE}\n{COPY}", "%two"),
-        (f"{COPY}\n{WRITE}", "start"),
-        (f"{WRITE}\nscf.for %i = %c0 to %c2 step %c1 {{\n{COPY}\n}}", "%two"),
-        (f"scf.for %i = %c0 to %c2 step %c1 {{\n{WRITE}\n{COPY}\n}}", "%two"),
-        (f"scf.for %i = %c0 to %c2 step %c1 {{\n{COPY}\n{WRITE}\n}}", None),
-        (f"scf.if %flag {{\n{WRITE}\n}}\n{COPY}", None),
-        (f"{WRITE}\nscf.if %flag {{\n{COPY}\n}}", "%two"),
-        (f"func.call @helper(%n) : (i64) -> ()\n{COPY}", None),
-    ],
-)
-def test_the_write_that_a_copy_sees(body: str, expected: str | None):
-    parsed = ptosim.load(KERNEL.format(body=body)).verified.parsed
-    copy = next(op for op in parsed.module.walk() if op.name == "pto.copy_gm_to_ubuf")
-    found = reaching(copy, SET)
-    assert (found if found in (None, "start") else parsed.name_of(found.operands[0])) == expected
-
-
-def test_in_a_helper_its_callers_decide():
-    text = KERNEL.format(body="func.call @helper(%n) : (i64) -> ()")
-    parsed = ptosim.load(text).verified.parsed
-    helper = next(op for op in parsed.module.walk() if op.name == "func.return")
-    assert reaching(helper, "pto.set_loop_size_ubtoout") is None
-
-
 TWO_BUFFERS = """
     %far = arith.constant 4096 : i64
     %other = pto.castptr %far : i64 -> !pto.ptr<f32, ub>

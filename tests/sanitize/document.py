@@ -48,7 +48,7 @@ def test_softmax_is_clean():
 |---|---|
 | `--strict` | warnings make the exit code 1 as well |
 | `--json`, `--sarif FILE` | findings as data; SARIF 2.1.0 is what editors and code hosts read |
-| `--max-findings N` | show at most N, errors first |
+| `--max-findings N` | judge no further block once there are N, and show at most N, errors first |
 | `--blocks 0,last` | run only these blocks of a large grid |
 | `--mem-bar relaxed`, `strict`, `off` | how accesses of one vector scope that alias without a mem_bar count |
 | `--unwritten` | also name output bytes that no block writes |

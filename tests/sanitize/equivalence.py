@@ -24,7 +24,7 @@ from ptosim.arguments import bind
 from ptosim.effects.names import GM, SERIAL_PIPES, Pipe, Space
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.observer import Footprint, Silent
-from ptosim.reference.observed import ObservedCore
+from ptosim.reference.accesses import AccessWitness
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,17 +271,17 @@ def left_by_garbage(kernel: ptosim.Kernel, arguments: Iterable[Any], grid: int, 
             ]
         )
     }
-    read = ObservedCore.read
+    read = AccessWitness.read
 
-    def garbled(core: ObservedCore, space: Space, start: int, width: int, *rest: Any) -> Any:
-        data = read(core, space, start, width, *rest)
-        places = doubtful.get((core.machine.name, core.entry.pipe, core.entry.n))
+    def garbled(witness: AccessWitness, space: Space, start: int, width: int, *rest: Any) -> Any:
+        data = read(witness, space, start, width, *rest)
+        places = doubtful.get((witness.machine.name, witness.entry.pipe, witness.entry.n))
         if places is None or rest[1:2] != (True,):  # alignment, by use
             return data
         return np.where(np.isin(np.arange(start, start + width), places), ~data, data)
 
     bound = bind(kernel.signature, tuple(arguments)).copied()
-    with patch.object(ObservedCore, "read", garbled):
+    with patch.object(AccessWitness, "read", garbled):
         kernel.reference(Launch(bound, grid), Recorder())()
     return [bytes(buffer) for buffer in bound.buffers]
 

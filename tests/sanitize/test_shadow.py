@@ -22,7 +22,7 @@ def a_track() -> Track:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_blocks_and_bytes_hold_the_same_stamps(seed: int) -> None:
+def test_granules_and_bytes_hold_the_same_stamps(seed: int) -> None:
     chosen = random.Random(seed)
     track, plain = a_track(), np.zeros(SIZE, np.int64)
     for stamp in range(1, 30):
@@ -33,16 +33,16 @@ def test_blocks_and_bytes_hold_the_same_stamps(seed: int) -> None:
         found = Part(range(start, start + count * stride, stride), width).window()
         addresses = found.addresses()
         if chosen.random() < 0.5:
-            assert track.stamps(found).tolist() == plain[addresses].tolist()
+            assert track.table.of(found).tolist() == plain[addresses].tolist()
         else:
             track.put(found, stamp)
             plain[addresses] = stamp
     every = Part(0, SIZE).window()
-    assert track.stamps(every).tolist() == plain.tolist()
+    assert track.table.of(every).tolist() == plain.tolist()
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_taint_by_blocks_is_taint_by_bytes(seed: int) -> None:
+def test_taint_by_granules_is_taint_by_bytes(seed: int) -> None:
     chosen = random.Random(seed)
     memory, plain = Memory("ub", SIZE), np.zeros(SIZE, np.uint8)
     memory.begin(UNDEFINED)

@@ -454,6 +454,33 @@ def test_a_part_of_an_operand_has_all_of_its_lines():
         program.run(*operands("f16", 32, 32, 64)[2:], np.zeros((32, 32), np.float32))
 
 
+def test_a_part_of_an_accumulator_has_all_of_its_rows():
+    """Groups of 16 columns would lie in other parts of it."""
+    program = multiplied("f16", 32, 32, 64)
+    part = "!pto.tile_buf<acc, 16x32xf32, blayout=col_major, slayout=row_major, fractal=1024>"
+    sizes = "sizes [16, 32] : " + program.types["ac"]
+    program.lines.append(f"%part = pto.subview %ac[{program.number(16)}, {program.number(0)}] {sizes} -> {part}")
+    program.types["part"] = part
+    program.tile("upper", "left, 16x64xf16", NZ)
+    program.op("tmatmul", ["upper", "rb"], ["part"])
+    with pytest.raises(ptosim.PTOError, match="groups of 16 columns lie elsewhere"):
+        program.run(*operands("f16", 32, 32, 64)[2:], np.zeros((32, 32), np.float32))
+
+
+@pytest.mark.parametrize(
+    ("element", "rows", "cols", "words"), [("i8", 64, 16, "columns in multiples of 32"), ("f32", 8, 16, "rows in mul")]
+)
+def test_an_operand_that_is_transposed_needs_room_for_whole_squares(element: str, rows: int, cols: int, words: str):
+    """Squares of 16 x 16, of bytes of 32 x 32: a narrower tile would lose what lies behind it."""
+    program = Program()
+    program.tile("m", f"mat, 64x64x{element}", NZ)
+    program.tile("r", f"right, {rows}x{cols}x{element}", ZN)
+    program.op("textract", ["m", 0, 0], ["r"])
+    with pytest.raises(ptosim.PTOError, match=words) as raised:
+        program.kernel()()
+    assert [one.kind for one in raised.value.diagnostics] == ["invalid"]
+
+
 @pytest.mark.parametrize("element", ["f16", "i8"])
 def test_the_lowered_text_gives_the_same_bytes(element: str):
     """With operands in L1, which private tokens order, and a store by a parameter word."""

@@ -17,6 +17,7 @@ ROOMS = (
     "dma",
     "dma_blocks",
     "dma_layout",
+    "configuration",
     "vector_memory",
     "vector_gather",
     "vector_stream",

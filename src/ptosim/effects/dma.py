@@ -1,7 +1,6 @@
 """Copies between memories: which rows they touch. The closed forms hold for Python ints, arrays and IR values alike.
 
-The hardware loops of the older spelling are registers; their values stand beside the operands here, under the roles
-that the loop clauses of the current spelling have (loop_counts, loop_source_strides, loop_dest_strides), inner first.
+Loops around the rows come inner first.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from typing import Any
 
 from ptosim.effects.burst import (
     BLOCK,
-    COUNT_LIMIT,
     GM_STRIDE_LIMIT,
     UB_STRIDE_LIMIT,
     alignment_of,
@@ -30,6 +28,8 @@ from ptosim.target.profile import load_target
 PADDING_LIMIT = 255
 OLD_COUNT_LIMIT = 4095
 """Rows of the older copies between UB and L1."""
+OLDER = "older"
+"""The mark of a copy that was written in the older spelling, whose limits stay."""
 
 
 def padded_width(length: Any, left: Any, right: Any, element_bytes: int, stride: Any) -> Any:
@@ -100,10 +100,9 @@ def _gm_to_ub(static: Static) -> tuple[Access, ...]:
 
 
 def _block_copy(
-    name: str, pipe: Pipe, timing: str, source: Space, dest: Space, rows: Requirements, *more: Requirement
+    name: str, pipe: Pipe, timing: str, source: Space, dest: Space, requires: Callable[[Static], Requirements]
 ) -> Effects:
-    sides = blocks("source"), blocks("dest")
-    return _copy(name, pipe, timing, source, dest, *sides, requires=required(*rows, *more))
+    return _copy(name, pipe, timing, source, dest, blocks("source"), blocks("dest"), requires=requires)
 
 
 def _whole_rows(static: Static, *padded: str) -> Requirements:
@@ -124,6 +123,13 @@ def _whole_rows(static: Static, *padded: str) -> Requirements:
     return (Requirement("len_burst", rule, partial, padded, "misaligned"), *strides)
 
 
+def _unpadded_rows(static: Static) -> Requirements:
+    """What that asks of the copies that the older ones become: padding is a clause, perhaps with a condition."""
+    if "data_select" in static.present:
+        return _whole_rows(static, "data_select")
+    return () if "pad_value" in static.present else _whole_rows(static)
+
+
 _SIDES = ("source", "dest")
 _IN = strided(GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
 _OUT = strided(UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
@@ -133,90 +139,70 @@ _ROWS = gapped()
 _OLD_ROWS = gapped(OLD_COUNT_LIMIT)
 _STREAM = fits("sid", 15)
 _LOOPS = loops(UB_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+_LOOPS_IN = loops(GM_STRIDE_LIMIT, UB_STRIDE_LIMIT)
+_LOOPS_OUT = loops(UB_STRIDE_LIMIT, GM_STRIDE_LIMIT)
+
+
+def _none(static: Static) -> Requirements:
+    return ()
+
+
+def _spelled(
+    always: Requirements, now: Requirements, before: Callable[[Static], Requirements] = _none
+) -> Callable[[Static], Requirements]:
+    """What operands must be in either spelling, in the current one, whose loops are no registers, and in the older."""
+    return lambda static: (*always, *(before(static) if OLDER in static.present else now))
+
 
 _COPIES = (
-    Effects("pto.mte_gm_ub", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub, required(*_IN, *_HINTS, *_PADDINGS)),
     Effects(
-        "pto.copy_gm_to_ubuf",
-        Pipe.MTE2,
-        "gm_ub",
-        Taint.MOVEMENT,
-        _gm_to_ub,
-        lambda static: (*_IN, *_HINTS, *_PADDINGS, *_whole_rows(static, "data_select")),
-        reads=("LOOP_OUTTOUB", "PAD"),
+        *("pto.mte_gm_ub", Pipe.MTE2, "gm_ub", Taint.MOVEMENT, _gm_to_ub),
+        _spelled((*_IN, *_HINTS, *_PADDINGS), _LOOPS_IN, _unpadded_rows),
     ),
-    _copy("mte_ub_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM, registers=("CTRL",), requires=required(*_OUT, *_HINTS)),
     _copy(
-        *("copy_ubuf_to_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM),
-        registers=("CTRL", "LOOP_UBTOOUT"),
-        requires=lambda static: (*_OUT, *fits("sid reserved", 15), *_whole_rows(static)),
+        *("mte_ub_gm", Pipe.MTE3, "ub_gm", Space.UB, Space.GM),
+        registers=("CTRL",),
+        requires=_spelled((*_OUT, *_HINTS), _LOOPS_OUT, _whole_rows),
     ),
-    _block_copy("mte_ub_ub", Pipe.V, "ub_ub", Space.UB, Space.UB, _ROWS),
-    _block_copy("copy_ubuf_to_ubuf", Pipe.V, "ub_ub", Space.UB, Space.UB, _ROWS, *_STREAM),
-    _block_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1, _ROWS),
-    _block_copy("copy_ubuf_to_cbuf", Pipe.MTE3, "ub_l1", Space.UB, Space.L1, _OLD_ROWS, *_STREAM),
-    _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, _ROWS, *_LOOPS),
-    _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, _OLD_ROWS, *fits("sid", 1)),
-    _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, requires=required(*_IN)),
-    _copy("sim.l1_gm", Pipe.FIX, "l0c_gm", Space.L1, Space.GM, requires=required(*_OUT)),
-    _copy(
-        *("copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Space.GM, Space.L1),
-        registers=("LOOP_OUTTOL1",),
-        requires=required(*_IN),
-    ),
+    _block_copy("mte_ub_ub", Pipe.V, "ub_ub", Space.UB, Space.UB, required(*_ROWS)),
+    _block_copy("mte_ub_l1", Pipe.MTE3, "ub_l1", Space.UB, Space.L1, _spelled((), _ROWS, required(*_OLD_ROWS))),
+    _block_copy("mte_l1_ub", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, required(*_ROWS, *_LOOPS)),
+    _block_copy("copy_cbuf_to_ubuf", Pipe.MTE1, "l1_ub", Space.L1, Space.UB, required(*_OLD_ROWS, *fits("sid", 1))),
+    _copy("mte_gm_l1", Pipe.MTE2, "gm_l1", Space.GM, Space.L1, requires=_spelled(_IN, _LOOPS_IN)),
+    _copy("sim.l1_gm", Pipe.FIX, "l0c_gm", Space.L1, Space.GM, requires=required(*_OUT, *_LOOPS_OUT)),
 )
 
-DIRECTIONS = ("outtoub", "ubtoout", "outtol1")
-LOOP_SETTERS = {
-    f"LOOP_{direction.upper()}": (
-        f"pto.set_loop_size_{direction}",
-        *(f"pto.set_loop{number}_stride_{direction}" for number in (1, 2)),
-    )
-    for direction in DIRECTIONS
-}
-"""By the name of the registers of a direction: what writes their sizes and the strides of the inner and outer loop."""
-COUNT_BITS = 21
-SOURCE_BITS = 40
+_OLDER = (
+    Effects(
+        *("pto.copy_gm_to_ubuf", Pipe.MTE2, "gm_ub", Taint.MOVEMENT),
+        requires=lambda static: (*_IN, *_HINTS, *_PADDINGS, *_whole_rows(static, "data_select")),
+        reads=("LOOP_OUTTOUB", "PAD"),
+    ),
+    Effects(
+        *("pto.copy_ubuf_to_gm", Pipe.MTE3, "ub_gm", Taint.MOVEMENT),
+        requires=lambda static: (*_OUT, *fits("sid reserved", 15), *_whole_rows(static)),
+        reads=("CTRL", "LOOP_UBTOOUT"),
+    ),
+    Effects(
+        *("pto.copy_gm_to_cbuf", Pipe.MTE2, "gm_l1", Taint.MOVEMENT),
+        requires=required(*_IN),
+        reads=("LOOP_OUTTOL1",),
+    ),
+    Effects("pto.copy_ubuf_to_ubuf", Pipe.V, "ub_ub", Taint.MOVEMENT, requires=required(*_ROWS, *_STREAM)),
+    Effects("pto.copy_ubuf_to_cbuf", Pipe.MTE3, "ub_l1", Taint.MOVEMENT, requires=required(*_OLD_ROWS, *_STREAM)),
+)
+"""What becomes one of the copies above before it runs: its operands are judged as they were written."""
 
-
-def packed_sizes(word: Any) -> tuple[Any, Any]:
-    """The sizes of the two loops in a word of GM to L1."""
-    return word & COUNT_LIMIT, word >> COUNT_BITS & COUNT_LIMIT
-
-
-def packed_strides(word: Any) -> tuple[Any, Any]:
-    """The strides of source and destination in a word of GM to L1."""
-    return word & (1 << SOURCE_BITS) - 1, word >> SOURCE_BITS & (1 << 64 - SOURCE_BITS) - 1
-
-
-LOOP_SIZES = fits("loop1 loop2", COUNT_LIMIT, low=1)
-
-
-def _loop_registers(direction: str, source_limit: int, dest_limit: int) -> dict[str, Effects]:
-    strides = *fits("source_stride", source_limit), *fits("dest_stride", dest_limit)
-    named = f"set_loop1_stride_{direction} set_loop2_stride_{direction}"
-    sizes = table(Pipe.S, Taint.NONE, {"scalar": f"set_loop_size_{direction}"}, *LOOP_SIZES)
-    return sizes | table(Pipe.S, Taint.NONE, {"scalar": named}, *strides)
-
-
-_REGISTERS = table(
+_ATOMIC = table(
     Pipe.S,
     Taint.NONE,
     {
-        "scalar": "set_loop_size_outtol1 set_loop1_stride_outtol1 set_loop2_stride_outtol1 set_mov_pad_val "
-        "set_pad_val_outtol1 set_mte2_nz_para set_store_atomic_cfg set_atomic_none set_atomic_add set_atomic_max "
-        "set_atomic_min set_atomic_f32 set_atomic_f16 set_atomic_bf16 set_atomic_s32 set_atomic_s16 set_atomic_s8",
+        "scalar": "set_atomic_none set_atomic_add set_atomic_max set_atomic_min set_atomic_f32 set_atomic_f16 "
+        "set_atomic_bf16 set_atomic_s32 set_atomic_s16 set_atomic_s8",
     },
 )
 
-ATOMIC_SETTERS = frozenset(
-    name for name in _REGISTERS if name.startswith(("pto.set_atomic_", "pto.set_store_atomic_"))
-) - {"pto.set_atomic_none"}
+ATOMIC_SETTERS = {"pto.set_store_atomic_cfg", *_ATOMIC} - {"pto.set_atomic_none"}
 """What may make stores to GM atomic."""
 
-EFFECTS: dict[str, Effects] = {
-    **{record.name: record for record in _COPIES},
-    **_loop_registers("outtoub", GM_STRIDE_LIMIT, UB_STRIDE_LIMIT),
-    **_loop_registers("ubtoout", UB_STRIDE_LIMIT, GM_STRIDE_LIMIT),
-    **_REGISTERS,
-}
+EFFECTS: dict[str, Effects] = {record.name: record for record in (*_COPIES, *_OLDER)} | _ATOMIC

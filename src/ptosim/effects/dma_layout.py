@@ -1,8 +1,4 @@
-"""Copies into L1 that change the layout of a matrix, and the filling of L1: which bytes they touch.
-
-The older spelling takes groups and destination strides from a register; its operands carry them under the names of the
-current one.
-"""
+"""Copies into L1 that change the layout of a matrix, and the filling of L1: which bytes they touch."""
 
 from __future__ import annotations
 
@@ -18,15 +14,6 @@ from ptosim.effects.requirement import Requirement, fits
 SMALL_ROW = 4
 """Elements of a row with small_c0."""
 FILL_LIMIT = 32767
-GROUPS = ("groups", "loop2_stride", "loop3_stride", "loop4_stride")
-MATRIX_SETTERS = {"MTE2_NZ_PARA": "pto.set_mte2_nz_para"}
-
-
-def group_fields(word: Any) -> tuple[Any, Any, Any, Any]:
-    """The register of the older layout-converting copies: how often, and the strides in L1, 16 bits each."""
-    return word & SHORT_LIMIT, word >> 16 & SHORT_LIMIT, word >> 32 & SHORT_LIMIT, word >> 48 & SHORT_LIMIT
-
-
 _RULE = f"with small_c0 it must be at most {SMALL_ROW}"
 
 
@@ -73,38 +60,40 @@ def matrix_dest(width: int) -> Callable[[Any], Extent]:
     return extent
 
 
-def _layout_copy(name: str, layout: str | None, registers: tuple[str, ...] = ()) -> Effects:
-    """A copy whose layout is in its name, or else in its word `layout`."""
-
-    def accesses(static: Static) -> tuple[Access, ...]:
-        width = static.elements["dest"].bytes
-        return (
-            Access("read", Space.GM, "source", matrix_source(layout or static.words["layout"], width)),
-            Access("write", Space.L1, "dest", matrix_dest(width), BLOCK),
-        )
-
-    return Effects(f"pto.{name}", Pipe.MTE2, "gm_l1", Taint.MOVEMENT, accesses, required(*_MATRIX), reads=registers)
+def _matrix_accesses(static: Static) -> tuple[Access, ...]:
+    width = static.elements["dest"].bytes
+    return (
+        Access("read", Space.GM, "source", matrix_source(static.words["layout"], width)),
+        Access("write", Space.L1, "dest", matrix_dest(width), BLOCK),
+    )
 
 
 def filled(operands: Any) -> Extent:
-    """The runs of a filling, from the pointer or from `byte_offset` on."""
-    start = getattr(operands, "byte_offset", 0)
+    """The runs of a filling."""
     _, size = row_extent((operands.repeat,), ((operands.blocks + operands.gap) * BLOCK,), operands.blocks * BLOCK)
-    return start, start + size
+    return operands.byte_offset, operands.byte_offset + size
 
 
-def _fill(name: str) -> Effects:
-    accesses = (Access("write", Space.L1, "dest", filled, BLOCK),)
-    return Effects(f"pto.{name}", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, lambda static: accesses, required(*_RUNS))
+def _fill_accesses(static: Static) -> tuple[Access, ...]:
+    return (Access("write", Space.L1, "dest", filled, BLOCK),)
+
+
+def _older(layout: str) -> Effects:
+    """What becomes mte_gm_l1_frac before it runs."""
+    name = f"pto.copy_gm_to_cbuf_multi_{layout}"
+    requires = required(*_MATRIX)
+    return Effects(name, Pipe.MTE2, "gm_l1", Taint.MOVEMENT, requires=requires, reads=("MTE2_NZ_PARA",))
 
 
 EFFECTS: dict[str, Effects] = {
     record.name: record
     for record in (
-        _layout_copy("mte_gm_l1_frac", None),
-        _layout_copy("copy_gm_to_cbuf_multi_nd2nz", "nd2nz", ("MTE2_NZ_PARA",)),
-        _layout_copy("copy_gm_to_cbuf_multi_dn2nz", "dn2nz", ("MTE2_NZ_PARA",)),
-        _fill("raw_fill_l1"),
-        _fill("create_cbuf_matrix"),
+        Effects(
+            "pto.mte_gm_l1_frac", Pipe.MTE2, "gm_l1", Taint.MOVEMENT, _matrix_accesses, requires=required(*_MATRIX)
+        ),
+        _older("nd2nz"),
+        _older("dn2nz"),
+        Effects("pto.raw_fill_l1", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, _fill_accesses, required(*_RUNS)),
+        Effects("pto.create_cbuf_matrix", Pipe.MTE2, "l1_fill", Taint.MOVEMENT, requires=required(*_RUNS)),
     )
 }

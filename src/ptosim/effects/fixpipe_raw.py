@@ -1,19 +1,19 @@
 """Fixpipe stores in the raw spelling: the fields of their two words, and the accesses that follow.
 
-What the words leave to registers (loop3, loop0) the operands carry under the names of the spelling with clauses.
+What the words leave to registers are further operands on the copy that engines read (language/normalise.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
+from ptosim.effects.configuration import FIXPIPE
 from ptosim.effects.fixpipe import ALIGNMENT, LAYOUTS, Shape, dest_extent, source_extent
 from ptosim.effects.fractal import ACCUMULATOR_ROW
 from ptosim.effects.geometry import floor_div, select
 from ptosim.effects.names import Pipe, Space
-from ptosim.effects.record import Access, Effects, Extent, Static, Taint, table
+from ptosim.effects.record import Access, Effects, Extent, Static, Taint
 
 SPLIT_MODES: tuple[str | None, ...] = (None, "split_m", "split_n")
 RELU_MODES: tuple[str, ...] = ("no_relu", "normal_relu", "scalar_relu", "vector_relu")
@@ -22,22 +22,6 @@ RELU_MODES: tuple[str, ...] = ("no_relu", "normal_relu", "scalar_relu", "vector_
 def field(word: Any, high: int, low: int) -> Any:
     """Bits high:low of a word."""
     return word >> low & ((1 << (high - low + 1)) - 1)
-
-
-LOW_BITS = 40
-"""set_loop3_para and set_channel_para take their word in two: these bits, and the 24 above."""
-
-
-def with_registers(config0: Any, config1: Any, loop3_para: Any, channel_para: Any) -> SimpleNamespace:
-    """The operands of a raw store, and what the registers add to them."""
-    return SimpleNamespace(
-        config0=config0,
-        config1=config1,
-        loop0_stride=field(channel_para, 63, 48),
-        loop3_count=field(loop3_para, 15, 0),
-        loop3_source_stride=field(loop3_para, 31, 16),
-        loop3_dest_stride=field(loop3_para, 63, 32),
-    )
 
 
 def quant_code(config1: Any) -> Any:
@@ -55,17 +39,17 @@ def is_layout(config1: Any, layout: str) -> Any:
 
 def raw_shape(operands: Any) -> Shape:
     """The sizes in the words and registers. Only column-major stores have a row step, fractals are not repeated."""
-    config0, config1 = operands.config0, operands.config1
+    config0, config1, loop3 = operands.config0, operands.config1, operands.loop3_para
     fractals = is_layout(config1, "nz2nz")
     return Shape(
         field(config0, 31, 16),
         field(config0, 15, 4),
         field(config1, 15, 0),
         field(config0, 63, 32),
-        select(is_layout(config1, "nz2dn"), operands.loop0_stride, 1),
-        select(fractals, 1, operands.loop3_count),
-        select(fractals, 0, operands.loop3_source_stride),
-        select(fractals, 0, operands.loop3_dest_stride),
+        select(is_layout(config1, "nz2dn"), field(operands.channel_para, 63, 48), 1),
+        select(fractals, 1, field(loop3, 15, 0)),
+        select(fractals, 0, field(loop3, 31, 16)),
+        select(fractals, 0, field(loop3, 63, 32)),
     )
 
 
@@ -97,11 +81,9 @@ def _accesses(space: Space) -> Callable[[Static], tuple[Access, ...]]:
     return accesses
 
 
-REGISTERS = ("LOOP3_PARA", "CHANNEL_PARA", "QUANT_PRE", "RELU_ALPHA", "FIX_CLIP_RELU", "FPC")
-
-
 def _store(name: str, timing: str, space: Space) -> Effects:
-    return Effects(f"pto.{name}", Pipe.FIX, timing, Taint.USE, _accesses(space), reads=(*REGISTERS, "CTRL"))
+    reads = (*(register.upper() for register in FIXPIPE), "CTRL")
+    return Effects(f"pto.{name}", Pipe.FIX, timing, Taint.USE, _accesses(space), reads=reads)
 
 
 EFFECTS: dict[str, Effects] = {
@@ -111,8 +93,4 @@ EFFECTS: dict[str, Effects] = {
         _store("copy_matrix_cc_to_cbuf", "l0c_l1", Space.L1),
         _store("copy_matrix_cc_to_ub", "l0c_ub", Space.UB),
     )
-} | table(
-    Pipe.S,
-    Taint.NONE,
-    {"scalar": "set_loop3_para set_channel_para set_quant_pre set_relu_alpha set_fix_clip_relu set_fpc"},
-)
+}

@@ -35,7 +35,7 @@ def standing(parsed: ParsedModule, op: Operation) -> Standing:
     """Name, place, pipe and provenance of an operation."""
     record, scope = effects().get(op.name), enclosing_scope(op)
     return Standing(
-        op.name,
+        parsed.called(op),
         parsed.location(op),
         record.pipe if record else Pipe.V if is_scope(op) else Pipe.S,
         parsed.location(scope) if scope is not None else None,

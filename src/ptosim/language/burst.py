@@ -25,7 +25,7 @@ from ptosim.language.clauses import (
 )
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import are_i64, constants, nth
-from ptosim.language.operation import Operand, Problem, PTOOperation
+from ptosim.language.operation import Operand, OptionalProperty, Problem, PTOOperation
 
 LOOPS = ("loop", "loop1", "loop2")
 
@@ -51,6 +51,8 @@ class GroupedCopy(PTOOperation):
     dest = Operand()
     len_burst = Operand()
     n_burst = Operand()
+    older = OptionalProperty()
+    """There where a pass has respelled an older copy, whose limits remain, and who relies on registers."""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -89,7 +91,7 @@ class GroupedCopy(PTOOperation):
         groups = list(self.groups())
         for word, values in groups:
             print_group(printer, word, values)
-        printer.print_op_attributes(self.attributes)
+        printer.print_op_attributes(({"older": self.older} if self.older is not None else {}) | self.attributes)
         print_clause_types(printer, [("", leading), *((w if w in (*LOOPS, "pad") else "", v) for w, v in groups)])
 
     def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:

@@ -24,6 +24,7 @@ ROOMS = (
     "dma",
     "dma_registers",
     "dma_grouped",
+    "configuration",
     "vector_memory",
     "vector_gather",
     "vector_stream",

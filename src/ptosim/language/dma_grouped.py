@@ -76,7 +76,8 @@ class MteGmUb(_Strided):
     `nburst(count, source stride, destination stride)` rows of `len_burst` bytes; strides are in bytes from row start
     to row start, those of UB multiples of 32. Each `loop(count, source stride, destination stride)` repeats all
     before it. `pad(value, left, right)` fills each row with a value up to the destination stride; left and right
-    count elements. `l2_cache_ctl` has no effect on the result.
+    count elements. `l2_cache_ctl` has no effect on the result. What pto.copy_gm_to_ubuf becomes before it runs is
+    marked `older`: it keeps its limits, and its pad clause may have a condition, `data_select`.
 
         pto.mte_gm_ub %gm, %ub, %l2, %len nburst(%n, %gm_stride, %ub_stride) loop(%c, %gm_step, %ub_step)
             pad(%v, %left, %right)
@@ -92,6 +93,7 @@ class MteGmUb(_Strided):
     pad_value = OptionalOperand()
     left_padding = OptionalOperand()
     right_padding = OptionalOperand()
+    data_select = OptionalOperand()
 
     @classmethod
     def parse_clause(cls, parser: LocatedParser, word: str, written: Written) -> None:
@@ -104,11 +106,14 @@ class MteGmUb(_Strided):
             written.append(("left_padding", parser.parse_value("left_padding")))
             parser.parse_punctuation(",", ": left and right padding are given together")
             written.append(("right_padding", parser.parse_value("right_padding")))
+            if parser.parse_optional_punctuation(",") is not None:
+                parse_leading(parser, written, "data_select")
         parser.parse_punctuation(")")
 
     def groups(self) -> Iterator[tuple[str, Sequence[SSAValue]]]:
         yield from super().groups()
-        yield "pad", [value for role in ("pad_value", "left_padding", "right_padding") for value in self.segment(role)]
+        roles = ("pad_value", "left_padding", "right_padding", "data_select")
+        yield "pad", [value for role in roles for value in self.segment(role)]
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from super().rules(target)
@@ -117,7 +122,12 @@ class MteGmUb(_Strided):
         if self.pad_value is None:
             return
         broken = list(is_pad_type(self, "pad_value"))
-        yield from broken or same_width(self, "dest", "pad_value")
+        if self.older is not None:
+            yield from are_type(self, i1, "data_select")
+        elif self.data_select is not None:
+            yield Problem("pad takes a value, or a value, left and right", at="data_select")
+        else:
+            yield from broken or same_width(self, "dest", "pad_value")
 
 
 class MteUbGm(_Strided):

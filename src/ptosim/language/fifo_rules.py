@@ -169,7 +169,7 @@ def _halves(op: Push, columns: int) -> Found:
 def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
     slot = pipe.integer("slot_size") or 0
     for op in entries:
-        size = _entry_bytes(pipe, op)
+        size = _entry_bytes(pipe, op, target)
         if size is not None and 0 < slot < size:
             place = "entry_type" if isinstance(op, Push) else "result"
             yield op, Problem(f"an entry of {size} bytes does not fit in slots of slot_size {slot}", at=place)
@@ -200,14 +200,17 @@ def _reserved(owner: Operation | Block) -> ReserveBuffer | None:
     return owner if isinstance(owner, ReserveBuffer) and owner.located else None
 
 
-def _entry_bytes(pipe: InitializePipe, op: Entry) -> int | None:
-    """The bytes of an unsplit entry; an epilogue changes them, so that only the consumer knows."""
+def _entry_bytes(pipe: InitializePipe, op: Entry, target: str) -> int | None:
+    """The bytes of an unsplit entry; an epilogue changes them, so that only the consumer knows. Into GM go the valid
+    rows and columns alone, one row after the other."""
     value = op.entry if isinstance(op, Push) else op.results[0] if isinstance(op, Pop) else None
     tile = tile_of(value.type) if value is not None else None
     if tile is None or (isinstance(op, Push) and pipe.acc_push_epilogue is not None):
         return None
     halved = op.shared in _EVEN and tile.loc == "vec"
-    return tile.rows * tile.cols * tile.element_bytes * (2 if halved else 1)
+    stored = tile.valid if isinstance(op, Push) and pipe.through_gm(target) else (None, None)
+    rows, cols = (whole if some is None else some for some, whole in zip(stored, tile.shape, strict=True))
+    return rows * cols * tile.element_bytes * (2 if halved else 1)
 
 
 # --- epilogue -------------------------------------------------------------------------------------

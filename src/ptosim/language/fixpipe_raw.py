@@ -7,23 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptosim.effects.configuration import FIXPIPE
 from ptosim.effects.names import Space
 from ptosim.language.cube import CubeOperation
 from ptosim.language.operands import are_i64
-from ptosim.language.operation import Operand, Problem
+from ptosim.language.operation import Operand, OptionalOperand, Problem
 
 # --- stores -----------------------------------------------------------------------------------------------------------
 
 
 class _RawStore(CubeOperation):
-    form = "$source, $dest, $config0, $config1"
+    """Two pointers and two words; a pass adds what the registers hold (language/normalise.py)."""
+
+    form = "$source, $dest, $config0, $config1{, " + ", ".join(f"${register}" for register in FIXPIPE) + "}"
     source = Operand()
     dest = Operand()
     config0 = Operand()
     config1 = Operand()
+    loop3_para = OptionalOperand()
+    channel_para = OptionalOperand()
+    quant_pre = OptionalOperand()
+    relu_alpha = OptionalOperand()
+    fix_clip_relu = OptionalOperand()
+    fpc = OptionalOperand()
 
     def rules(self, target: str) -> Iterator[Problem]:
-        yield from are_i64(self, "config0", "config1")
+        yield from are_i64(self, "config0", "config1", *FIXPIPE)
 
 
 class CopyMatrixCcToGm(_RawStore):

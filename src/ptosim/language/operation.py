@@ -28,16 +28,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, IntegerType, StringAttr
-from xdsl.ir import Attribute, Block, Data, Operation, OpTraits, Region, SSAValue
-from xdsl.irdl import irdl_attr_definition
-from xdsl.parser import AttrParser, Parser
+from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.ir import Attribute, Operation, OpTraits, Region, SSAValue
+from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import IsTerminator
 from xdsl.utils.lexer import Span
 
 from ptosim.diagnostics import Severity
 from ptosim.effects.names import CoreKind, Space
+from ptosim.language.generic_form import SEGMENTS, Segments, close_regions, settle_operands, settle_properties
 from ptosim.language.located import LocatedParser, Readable
 from ptosim.language.roles import (
     Body,
@@ -92,8 +91,6 @@ __all__ = [
     "needs_scope",
 ]
 
-SEGMENTS = "operandSegmentSizes"
-
 KERNEL_KIND = "pto.kernel_kind"
 KERNEL_KINDS = {"vector": CoreKind.AIV, "cube": CoreKind.AIC}
 """The values of that attribute of a module, and the core that its functions run on."""
@@ -114,22 +111,6 @@ class Problem:
     hint: str | None = None
     on: Operation | None = None
     """Another operation that the problem shows at."""
-
-
-@irdl_attr_definition
-class Segments(Data[tuple[int, ...]]):
-    """How many operands play each role, for classes where that varies."""
-
-    name = "pto.segments"
-
-    @classmethod
-    def parse_parameter(cls, parser: AttrParser) -> tuple[int, ...]:
-        with parser.in_angle_brackets():
-            return tuple(parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_integer))
-
-    def print_parameter(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_list(self.data, lambda size: printer.print_string(str(size)))
 
 
 # --- the base class -------------------------------------------------------------------------------
@@ -399,17 +380,8 @@ class PTOOperation(Readable):
 
     def settle(self, parser: LocatedParser) -> None:
         """Bring an operation read in the generic form, `"pto.x"(...) : (...) -> (...)`, to what the class declares."""
-        for role in (*self.property_roles, SEGMENTS):
-            if role in self.attributes:
-                self.properties[role] = self.attributes.pop(role)
-        for role, vocabulary in self.words.items():
-            if role in self.properties:
-                word = word_in(self.properties[role])
-                self.properties[role] = StringAttr(check_word(parser, role, word, vocabulary, parser.place_of(role)))
-        for role in self.required_properties:
-            if role not in self.properties:
-                parser.raise_error(f"{self.name} needs the attribute '{role}'", parser.place_of(role))
-        self._settle_operands(parser)
+        settle_properties(self, parser)
+        settle_operands(self, parser)
         if VariadicResult not in map(type, _fields(type(self)).values()):
             self._count_results(parser, len(self.results))
         if len(self.regions) != len(self.region_roles):
@@ -418,40 +390,9 @@ class PTOOperation(Readable):
             )
         self.close_regions(parser)
 
-    def _settle_operands(self, parser: LocatedParser) -> None:
-        least = [0 if role in self.optional_roles | self.variadic_roles else 1 for role in self.operand_roles]
-        spare = len(self.operands) - sum(least)
-        given = self.properties.pop(SEGMENTS, None)
-        elastic = [index for index, size in enumerate(least) if size == 0]
-        sizes = list(least)
-        if isinstance(given, DenseArrayBase):
-            sizes = [int(size) for size in cast("DenseArrayBase[IntegerType]", given).get_values()]
-        elif spare and len(elastic) == 1:
-            sizes[elastic[0]] = spare
-        if len(sizes) != len(least) or sum(sizes) != len(self.operands) or not self._fit(sizes, least):
-            roles = ", ".join(self.operand_roles) or "none"
-            parser.raise_error(f"the operands of {self.name} are: {roles}", parser.place_of(""))
-        if elastic:
-            self.properties[SEGMENTS] = Segments(tuple(sizes))
-
-    def _fit(self, sizes: Sequence[int], least: Sequence[int]) -> bool:
-        return all(
-            size >= low and (size <= 1 or role in self.variadic_roles)
-            for role, size, low in zip(self.operand_roles, sizes, least, strict=True)
-        )
-
     def close_regions(self, parser: LocatedParser) -> None:
         """See that every region is one block and ends as it must; the text may leave out the end."""
-        for region in self.regions:
-            if region.first_block is None:
-                region.add_block(Block())
-            last = region.last_block.last_op if region.last_block is not None else None
-            if region.first_block is not region.last_block or (last is not None and last.successors):
-                parser.raise_error(f"a region of {self.name} has exactly one block", parser.place_of(""))
-            if self.implicit_end is not None and (last is None or not last.has_trait(IsTerminator)):
-                end = self.implicit_end.make()
-                region.block.add_op(end)
-                parser.place_implicit(end)
+        close_regions(self, parser)
 
     # --- rules ------------------------------------------------------------------------------------
 

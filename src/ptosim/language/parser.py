@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import MultipleSpansParseError, ParseError
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
@@ -66,6 +66,9 @@ class ParsedModule:
     origins: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     """In a module that passes rewrite: the operation of the text that each operation serves."""
 
+    spellings: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    """In such a module: the name that an operation was written with, where only its spelling has changed."""
+
     tiles: dict[Operation, list[NamedTile]] = field(default_factory=dict[Operation, "list[NamedTile]"])
     """Where the tiles of a written operation lie, as far as that is known before it runs."""
 
@@ -77,6 +80,10 @@ class ParsedModule:
     def origin(self, op: Operation) -> Operation:
         """The operation of the text that this one serves: itself, unless a pass made it."""
         return self.origins.get(op, op)
+
+    def called(self, op: Operation) -> str:
+        """The name of an operation in reports."""
+        return self.spellings.get(op, op.name)
 
     @cached_property
     def operations(self) -> list[Operation]:
@@ -91,7 +98,11 @@ class ParsedModule:
     def served(self, op: Operation) -> str:
         """The operation of the text that this one was made for, as its author knows it; nothing for a written one."""
         origin = self.origin(op)
-        return "" if origin.name == op.name or not isinstance(origin, PTOOperation) else origin.heading(self.name_of)
+        return (
+            ""
+            if origin.name == self.called(op) or not isinstance(origin, PTOOperation)
+            else origin.heading(self.name_of)
+        )
 
     def name_of(self, value: SSAValue) -> str:
         """A value as it is called in the text."""
@@ -114,6 +125,8 @@ class ParsedModule:
             if old in self.positions:
                 self.positions[copy] = self.positions[old]
             self.origins[copy] = self.origin(old)
+            if old in self.spellings:
+                self.spellings[copy] = self.spellings[old]
             if isinstance(old, Call) and isinstance(copy, Call):
                 copy.function = old.function
         for old, copy in values.items():
@@ -134,6 +147,7 @@ class ParsedModule:
             self.definitions | {values[value]: span for value, span in self.definitions.items() if value in values},
             self.reports,
             origins={new: self.origin(old) for old, new in operations.items()},
+            spellings={operations[op]: name for op, name in self.spellings.items() if op in operations},
         )
 
     def location(self, op: Operation, role: str | None = None) -> Location | None:
@@ -222,6 +236,9 @@ def parse(source: Source) -> ParsedModule:
             link(module)
     except Unsupported as problem:
         raise _at(source, "unsupported", problem.msg, problem.span) from None
+    except MultipleSpansParseError as problem:  # branches to blocks that there are not
+        label = problem.refs[0][0]
+        raise _at(source, "syntax", f"there is no block {label.text}", label) from None
     except ParseError as problem:
         first = source.text[problem.span.start : problem.span.start + 1]
         message = problem.msg.replace("{first_char}", f"'{first}'")  # xDSL forgets to fill this in

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from ptosim.diagnostics import PTOError
 from ptosim.effects.names import PIPES_OF, CoreKind, Pipe
+from ptosim.machine.buffers import Buffers
 from ptosim.machine.clock import TRANSFER_SLOTS
+from ptosim.machine.complaints import FLAG_BASES, absent, has, wrong_flag
 from ptosim.machine.entry import (
     BARRIER,
     DRAIN,
     FENCE,
-    GET,
     LOAD,
     NOTIFY,
     PASS,
@@ -34,30 +35,20 @@ from ptosim.machine.entry import (
     Key,
     Kind,
     Site,
-    buffer_key,
     flag_key,
     token_key,
 )
 from ptosim.machine.launch import Place, Progress
 from ptosim.machine.memory import NO_REGIONS
-from ptosim.machine.moments import PIPE_ORDER
 from ptosim.machine.queue import PipeQueue, fire, take
 from ptosim.machine.semaphores import Cluster, Grid, Illegal, Signal, set_signal, wait_signal
 from ptosim.machine.signal import Notice, Signals, Watched, Words
 from ptosim.machine.sync import (
-    BUFFER_IDS,
     CLUSTER_SLOW,
-    DONE,
     EVENT_IDS,
-    ISSUED,
-    OPEN,
-    PIPES,
-    SLOT,
     SLOW,
     Counter,
     Form,
-    buffer_word,
-    flag_word,
     token_word,
 )
 from ptosim.machine.tracking import Tracker, diagnostic_at, overflow_message
@@ -67,17 +58,9 @@ if TYPE_CHECKING:
     from ptosim.target.profile import Target
 
 
-# The word of event 0 for each pair of pipes that a flag can join.
-FLAG_BASES = {
-    kind: {(src, dst): flag_word(src, dst, 0) for src in pipes for dst in pipes if src is not dst}
-    for kind, pipes in PIPES_OF.items()
-}
-
-
 MOST_POLLS = 1 << 16
 """Looks at words in GM in a row, of all cores together, after which nothing is expected to change any more."""
 _RETURN = Site("return")
-_CORES = {CoreKind.AIC: "cube cores", CoreKind.AIV: "vector cores"}
 
 
 class Schedule(Protocol):
@@ -154,10 +137,10 @@ class Core:
         self.stores = 0
         self.transfers = [0] * len(TRANSFER_SLOTS[place.kind])  # of each queue
         self.markers: list[Entry] = []  # sets that speak for all pipes and have not fired
-        self._flag_bases = FLAG_BASES[place.kind]
-        self._event_ids = min(self.target.sync.event_ids, EVENT_IDS)
+        self.flag_bases = FLAG_BASES[place.kind]
+        self.event_ids = min(self.target.sync.event_ids, EVENT_IDS)
         self._flags: dict[int, Counter] = {}
-        self._released: dict[int, dict[Pipe, Entry]] = {}  # of each buffer the latest release on each pipe
+        self._buffers = Buffers(self)
         self.tracker = Tracker(self, observer) if observer else None
 
     def counters(self) -> list[Counter]:
@@ -176,7 +159,7 @@ class Core:
     ) -> None:
         """An entry that computes or copies: `start` reads (or does everything), `finish` writes what it returned."""
         if pipe not in self.queues:
-            return self._illegal(site, "wrong-pipe", self._absent(pipe))
+            return self.illegal(site, "wrong-pipe", absent(self, pipe))
         if self.words[SLOW] == 0:
             payload = start()
             if finish is not None:
@@ -184,47 +167,47 @@ class Core:
             return
         entry = Entry(site, pipe, self, WORK)
         entry.start, entry.finish, entry.facts = start, finish, facts
-        self._issue(entry)
+        self.issue(entry)
 
     # ---- flags
 
     def set_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
-        base = self._flag_bases.get((src, dst))
-        if base is None or not 0 <= event < self._event_ids:
+        base = self.flag_bases.get((src, dst))
+        if base is None or not 0 <= event < self.event_ids:
             return self._illegal_flag(site, src, dst, event)
         if self.words[SLOW] == 0:
             self.words[base + event] += 1
             return
-        self._issue(self._flag_entry(SET, site, src, base + event, flag_key(src, dst, event)))
+        self.issue(self._flag_entry(SET, site, src, base + event, flag_key(src, dst, event)))
 
     def wait_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
-        base = self._flag_bases.get((src, dst))
-        if base is None or not 0 <= event < self._event_ids:
+        base = self.flag_bases.get((src, dst))
+        if base is None or not 0 <= event < self.event_ids:
             return self._illegal_flag(site, src, dst, event)
         words = self.words
         if words[SLOW] == 0 and words[base + event] > 0:
             words[base + event] -= 1
             return
-        self._issue(self._flag_entry(WAIT, site, dst, base + event, flag_key(src, dst, event)))
+        self.issue(self._flag_entry(WAIT, site, dst, base + event, flag_key(src, dst, event)))
 
     def set_token(self, site: Site, src: Pipe, dst: Pipe, number: int) -> None:
         """A flag that no kernel names: a pass has made the number, and it exists."""
-        if (src, dst) not in self._flag_bases:
+        if (src, dst) not in self.flag_bases:
             return self._illegal_flag(site, src, dst, number)
         word = token_word(src, dst, number)
         if self.words[SLOW] == 0:
             self.words[word] += 1
             return
-        self._issue(self._flag_entry(SET, site, src, word, token_key(src, dst, number)))
+        self.issue(self._flag_entry(SET, site, src, word, token_key(src, dst, number)))
 
     def wait_token(self, site: Site, src: Pipe, dst: Pipe, number: int) -> None:
-        if (src, dst) not in self._flag_bases:
+        if (src, dst) not in self.flag_bases:
             return self._illegal_flag(site, src, dst, number)
         word = token_word(src, dst, number)
         if self.words[SLOW] == 0 and self.words[word] > 0:
             self.words[word] -= 1
             return
-        self._issue(self._flag_entry(WAIT, site, dst, word, token_key(src, dst, number)))
+        self.issue(self._flag_entry(WAIT, site, dst, word, token_key(src, dst, number)))
 
     def _flag_entry(self, kind: Kind, site: Site, pipe: Pipe, word: int, key: Key) -> Entry:
         counter = self._flags.get(word)
@@ -235,87 +218,23 @@ class Core:
         return entry
 
     def _illegal_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
-        if Pipe.ALL in (src, dst):
-            self._illegal(
-                site, "wrong-pipe", "PIPE_ALL cannot be an end of a flag; barrier PIPE_ALL waits for all pipes"
-            )
-        elif src is dst:
-            self._illegal(site, "wrong-pipe", f"a flag from {src} to itself: barrier PIPE_{src} orders one pipe")
-        elif (src, dst) in self._flag_bases:
-            ids = f"ids are 0 to {self._event_ids - 1} for each pair of pipes"
-            self._illegal(site, "id-range", f"event {event} does not exist: {ids}")
-        elif any((src, dst) in bases for bases in FLAG_BASES.values()):
-            self._illegal(site, "wrong-pipe", self._absent(src if not self._has(src) else dst))
-        else:
-            message = f"a flag from {src} to {dst}: no core has both, and flags do not reach another core"
-            self._illegal(site, "wrong-pipe", message)
+        self.illegal(site, *wrong_flag(self, src, dst, event))
 
     # ---- buffers
 
     def get_buffer(self, site: Site, pipe: Pipe, buffer: int, mode: int = 0) -> None:
-        if not self._buffer_exists(site, pipe, buffer):
-            return
-        words = self.words
-        if words[SLOW] == 0:
-            words[buffer_word(OPEN, pipe, buffer)] = 1 + mode
-            return
-        entry = self._buffer_entry(GET, site, pipe, buffer, mode)
-        if mode == 0:
-            first, own = buffer_word(ISSUED, Pipe.S, buffer), SLOT[pipe]
-            issued = enumerate(words[first : first + PIPES])
-            done = buffer_word(DONE, Pipe.S, buffer)
-            entry.snapshot = tuple([(done + slot, count) for slot, count in issued if count and slot != own])
-            if self.tracker:
-                releases = self._released.get(buffer, {})
-                heard = [other for other in PIPE_ORDER if other in releases and other is not pipe]
-                entry.consumed = tuple([releases[other] for other in heard])
-        self._issue(entry)
-        words[buffer_word(OPEN, pipe, buffer)] = 1 + mode
+        self._buffers.get(site, pipe, buffer, mode)
 
     def release_buffer(self, site: Site, pipe: Pipe, buffer: int, mode: int = 0) -> None:
-        if not self._buffer_exists(site, pipe, buffer):
-            return
-        words = self.words
-        words[buffer_word(ISSUED, pipe, buffer)] += 1
-        if words[SLOW] == 0:
-            words[buffer_word(DONE, pipe, buffer)] += 1
-            words[buffer_word(OPEN, pipe, buffer)] = 0
-            return
-        entry = self._buffer_entry(RELEASE, site, pipe, buffer, mode)
-        if mode == 1:
-            self._need(entry, [self._last_in_bracket(queue, buffer) for queue in self.queues.values()])
-        self._issue(entry)
-        self._released.setdefault(buffer, {})[pipe] = entry
-        words[buffer_word(OPEN, pipe, buffer)] = 0
-
-    def _buffer_entry(self, kind: Kind, site: Site, pipe: Pipe, buffer: int, mode: int) -> Entry:
-        entry = Entry(site, pipe, self, kind, buffer_key(buffer))
-        entry.mode = mode
-        return entry
-
-    def _last_in_bracket(self, queue: PipeQueue, buffer: int) -> Entry | None:
-        """The last entry issued to a pipe between a get and a release of this buffer."""
-        if self.words[buffer_word(OPEN, queue.pipe, buffer)]:
-            return queue.last
-        return self._released.get(buffer, {}).get(queue.pipe)
-
-    def _buffer_exists(self, site: Site, pipe: Pipe, buffer: int) -> bool:
-        ids = min(self.target.sync.buffer_ids, BUFFER_IDS)
-        if not self._has(pipe):
-            self._illegal(site, "wrong-pipe", self._absent(pipe))
-        elif not 0 <= buffer < ids:
-            self._illegal(site, "id-range", f"buffer {buffer} does not exist: ids are 0 to {ids - 1}")
-        else:
-            return True
-        return False
+        self._buffers.release(site, pipe, buffer, mode)
 
     # ---- barriers
 
     def barrier(self, site: Site, pipe: Pipe) -> None:
-        if pipe is not Pipe.ALL and not self._has(pipe):
-            return self._illegal(site, "wrong-pipe", self._absent(pipe))
+        if pipe is not Pipe.ALL and not has(self, pipe):
+            return self.illegal(site, "wrong-pipe", absent(self, pipe))
         if self.words[SLOW]:
-            self._issue(Entry(site, pipe, self, BARRIER))
+            self.issue(Entry(site, pipe, self, BARRIER))
 
     def tsync(self, site: Site, ranges: tuple[Footprint, ...] = ()) -> None:
         """What is issued later starts after everything issued so far that touches these bytes.
@@ -326,7 +245,7 @@ class Core:
         if self.words[SLOW]:
             entry = Entry(site, Pipe.ALL, self, BARRIER)
             entry.ranges = ranges
-            self._issue(entry)
+            self.issue(entry)
 
     def drain(self) -> None:
         """What happens when a program returns: the core goes on when every pipe is empty. A program may ask for it
@@ -336,7 +255,7 @@ class Core:
     def dsb(self, site: Site) -> None:
         """Scalar stores have ended. (Results do not depend on it: S sees its stores, and they take effect at once.)"""
         if self.tracker:
-            self._issue(Entry(site, Pipe.S, self, FENCE))
+            self.issue(Entry(site, Pipe.S, self, FENCE))
 
     def settle(self, site: Site, session: int, count: int) -> None:
         """So many transfers of a session have ended."""
@@ -345,7 +264,7 @@ class Core:
         if self.tracker:
             entry = Entry(site, Pipe.S, self, FENCE)
             entry.event = queue, count
-            self._issue(entry)
+            self.issue(entry)
 
     # ---- semaphores
 
@@ -359,7 +278,7 @@ class Core:
             for counter in signal.counters:
                 counter.words[counter.index] += 1
             return
-        self._issue(self._set_entry(site, pipe, signal))
+        self.issue(self._set_entry(site, pipe, signal))
 
     def semaphore_wait(self, site: Site, pipe: Pipe, number: int, form: Form = Form.SYNC) -> None:
         """Holds the pipe, or the SU where the target or a form without a pipe says so."""
@@ -371,7 +290,7 @@ class Core:
                 counter.words[counter.index] -= 1
             return
         whole_core = pipe is Pipe.ALL or self.target.sync.inter_core_wait == "core"
-        self._issue(self._wait_entry(site, Pipe.S if whole_core else pipe, signal))
+        self.issue(self._wait_entry(site, Pipe.S if whole_core else pipe, signal))
 
     def syncall(self, site: Site, kinds: frozenset[CoreKind]) -> None:
         """The scalar units of all cores of these kinds, of all blocks: each goes on when all have come. Their pipes are
@@ -379,18 +298,18 @@ class Core:
         if self.kind not in kinds:
             return
         meeting = self.grid.syncall(kinds)
-        self._issue(self._set_entry(site, Pipe.S, Signal(meeting.key, (meeting.arrived[self],), meeting)))
-        self._issue(self._wait_entry(site, Pipe.S, Signal(meeting.key, (meeting.ready[self],))))
+        self.issue(self._set_entry(site, Pipe.S, Signal(meeting.key, (meeting.arrived[self],), meeting)))
+        self.issue(self._wait_entry(site, Pipe.S, Signal(meeting.key, (meeting.ready[self],))))
 
     def _signal(
         self, site: Site, pipe: Pipe, number: int, form: Form, resolve: Callable[[Core, int, Form], Signal | Illegal]
     ) -> Signal | None:
         if pipe is not Pipe.ALL and pipe not in self.queues:
-            return self._illegal(site, "wrong-pipe", self._absent(pipe))
+            return self.illegal(site, "wrong-pipe", absent(self, pipe))
         signal = resolve(self, number, form)
         if isinstance(signal, Signal):
             return signal
-        return self._illegal(site, *signal)
+        return self.illegal(site, *signal)
 
     def _set_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
         entry = Entry(site, Pipe.S if pipe is Pipe.ALL else pipe, self, SET, signal.key)
@@ -398,7 +317,7 @@ class Core:
         entry.loops = tuple(self.loops)  # for the counter that overflows
         if pipe is Pipe.ALL:
             entry.joint = True
-            self._need(entry, [queue.last for queue in self.queues.values()])
+            self.need(entry, [queue.last for queue in self.queues.values()])
         return entry
 
     def _wait_entry(self, site: Site, pipe: Pipe, signal: Signal) -> Entry:
@@ -412,7 +331,7 @@ class Core:
         """Set a word, or add to it; then the scalar unit waits until its pipes are empty."""
         entry = Entry(site, Pipe.S, self, NOTIFY)
         entry.notice = Notice(words, value, adds)
-        self._issue(entry)
+        self.issue(entry)
         self.barrier(site, Pipe.ALL)
 
     def watch(self, site: Site, words: Words, comparison: str, value: int) -> None:
@@ -445,12 +364,12 @@ class Core:
         self.signals.fruitless += 1
         if self.signals.fruitless > MOST_POLLS:
             self.schedule.give_up(self, entry)
-        self._issue(entry)
+        self.issue(entry)
 
     def _watch(self, site: Site, watched: Watched) -> None:
         entry = Entry(site, Pipe.S, self, WATCH)
         entry.watched = watched
-        self._issue(entry)
+        self.issue(entry)
 
     def overflow(self, entry: Entry, counter: Counter) -> None:
         self._complain(entry, "semaphore-overflow", overflow_message(counter))
@@ -458,10 +377,10 @@ class Core:
     # ---- the scalar unit's own accesses, in observed runs
 
     def scalar_load(self, site: Site) -> Entry:
-        return self._issue(Entry(site, Pipe.S, self, LOAD))
+        return self.issue(Entry(site, Pipe.S, self, LOAD))
 
     def scalar_store(self, site: Site) -> Entry:
-        return self._issue(Entry(site, Pipe.S, self, STORE))
+        return self.issue(Entry(site, Pipe.S, self, STORE))
 
     def transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> Entry:
         """A copy in GM that the SU begins and that goes on by itself. Sessions beyond those that can be told apart
@@ -471,11 +390,11 @@ class Core:
         entry.event, entry.n, entry.facts = (queue, self.transfers[queue]), self.transfers[queue], facts
         self.transfers[queue] += 1
         self.pending[entry.event] = site
-        return self._issue(entry) if self.tracker else entry
+        return self.issue(entry) if self.tracker else entry
 
     # ---- issuing
 
-    def _issue(self, entry: Entry) -> Entry:
+    def issue(self, entry: Entry) -> Entry:
         queue = self.queues.get(entry.pipe)
         if entry.kind is not PASS:
             self.signals.fruitless = 0
@@ -522,7 +441,7 @@ class Core:
         fire(entry, woken)
         self.schedule.drain(woken)
 
-    def _need(self, marker: Entry, others: list[Entry | None]) -> None:
+    def need(self, marker: Entry, others: list[Entry | None]) -> None:
         """The marker fires only when other pipes have ended these entries and all before them."""
         marker.needs = tuple(other for other in others if other and other.pipe is not marker.pipe)
         for other in marker.needs:
@@ -541,15 +460,7 @@ class Core:
 
     # ---- complaints
 
-    def _has(self, pipe: Pipe) -> bool:
-        return pipe is Pipe.S or pipe in self.queues
-
-    def _absent(self, pipe: Pipe) -> str:
-        own = ", ".join((Pipe.S, *self.queues))
-        others = " and ".join(_CORES[kind] for kind, pipes in PIPES_OF.items() if pipe in pipes)
-        return f"{self.role} has no pipe {pipe}: its pipes are {own}; {others} have it"
-
-    def _illegal(self, site: Site, kind: str, message: str, hint: str | None = None) -> None:
+    def illegal(self, site: Site, kind: str, message: str, hint: str | None = None) -> None:
         entry = Entry(site, site.pipe, self, FENCE)
         entry.loops = tuple(self.loops)
         self._complain(entry, kind, message, hint)

@@ -27,6 +27,9 @@ Words that all cores of a cluster share, the log:
     PRICES, PRICES_MASK          the table of prices, and its size less one
     BARRIERS                     not 0: a barrier was met
     APART                        the address of a word for each work: -1 where what it touches is told apart, else 0
+    SEMAPHORES + 68*word         of each counter of the cluster (`Core.cluster_words`): a number that stands for its
+                                 signal, how often it was set and waited for in this block, and behind COUNTER_HEAD
+                                 words what the last 16 sets tell, as in TOKENS
 """
 
 from __future__ import annotations
@@ -37,7 +40,7 @@ from typing import Any
 
 from ptosim.effects.geometry import select
 from ptosim.effects.names import Pipe
-from ptosim.machine.sync import CORE_WORDS, PIPES
+from ptosim.machine.sync import CLUSTER_WORDS, CORE_WORDS, PIPES
 
 NOTHING = -1
 """Stands for "no row" where a row is named."""
@@ -117,7 +120,14 @@ PRICES = 3 * len(Part)
 PRICES_MASK = PRICES + 1
 BARRIERS = PRICES + 2
 APART = PRICES + 3
-LOG_WORDS = PRICES + 4
+SEMAPHORES = PRICES + 4
+KEY, SETS, WAITS = range(3)
+"""The words of a counter."""
+COUNTER_HEAD = 4
+RING = 16
+TOKEN_WORDS = 4
+COUNTER_WORDS = COUNTER_HEAD + RING * TOKEN_WORDS
+LOG_WORDS = SEMAPHORES + COUNTER_WORDS * CLUSTER_WORDS
 
 PRICE_WORDS = 4
 """Key, cycles, number."""
@@ -152,6 +162,7 @@ class Figure(IntEnum):
     SCALAR = 0
     FLAG = 1
     BARRIER = 2
+    INTER_CORE = 3
 
 
 FREE = 8
@@ -171,7 +182,6 @@ READABLE = ROUTINES + ROUTINE_ROOM
 WRITABLE = READABLE + 1
 FIRST = READABLE + 2
 TOKENS = FIRST + Part.CORES
-TOKEN_WORDS = 4
 PAGE_WORDS = TOKENS + TOKEN_WORDS * CORE_WORDS
 
 PATH_ITEMS = 1 << 16

@@ -175,6 +175,19 @@ def wait_signal(core: Core, number: int, form: Form) -> Signal | Illegal:
     return Signal(Key("semaphore", f, "both aiv", "aic", (f,)), (core.cluster.to_aic(0, f), core.cluster.to_aic(1, f)))
 
 
+def heard(target: Target) -> dict[int, Key]:
+    """By the words of a cluster, the signal that a wait for it names."""
+    cluster = Cluster(target)
+    found: dict[int, Key] = {}
+    for f in range(SEMAPHORE_IDS):
+        for k in (0, 1):
+            to_aiv, to_aic = cluster.to_aiv(k, f), cluster.to_aic(k, f)
+            found[to_aiv.index] = to_aiv.key
+            direct = target.sync.inter_core_signal == "direct"
+            found[to_aic.index] = to_aic.key if direct else Key("semaphore", f, "both aiv", "aic", (f,))
+    return found
+
+
 def _one(counter: Counter) -> Signal:
     return Signal(counter.key, (counter,))
 

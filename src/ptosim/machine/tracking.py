@@ -136,8 +136,8 @@ class Tracker:
         return told
 
     def _keeps(self, counter: Counter) -> bool:
-        """Whether the observer keeps what a flag tells, because compiled code sets it as well."""
-        return self.observer.inline and counter.key.mechanism in ("flag", "token")
+        """Whether the observer keeps what a flag or semaphore tells, because compiled code sets it as well."""
+        return self.observer.inline and (counter.words is self.core.words or counter.words is self.core.cluster_words)
 
     def _double_set(self, counter: Counter, entry: Entry) -> None:
         history = counter.history

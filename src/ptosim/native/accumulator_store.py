@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ptosim.effects.burst import BLOCK
 from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
 from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import (
@@ -77,12 +78,14 @@ class Part:
 def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The quantisation words of n channels."""
     words = core.stretch("reads", Space.FB, offset, n * QUANT_WORD)
+    core.touches_rows("reads", Space.FB, offset, (), n * QUANT_WORD)
     return lambda column: words.at(column * QUANT_WORD).load(I64.vector(COLUMNS))
 
 
 def slope_vector(core: Core, offset: Value, n: Value) -> Lanes:
     """The slopes of n channels."""
     words = core.stretch("reads", Space.FB_RELU, offset, n * RELU_WORD)
+    core.touches_rows("reads", Space.FB_RELU, offset, (), n * RELU_WORD)
     return lambda column: slopes(words.at(column * RELU_WORD).load(I32.vector(COLUMNS)))
 
 
@@ -157,7 +160,7 @@ def _repeats(
     origin = core.stretch("reads", Space.L0C, store.source, source_extent(shape)[1], ACCUMULATOR_ROW)
     writers = [_writer(core, store, part, steps.dest) for part in parts]
     if core.is_observed:
-        _observe(core, store, steps.dest)
+        _observe(core, store, parts, steps.dest)
     room = f.base(Word.WORKSPACE)
     pitch = ceil_to(shape.n, COLUMNS)
 
@@ -171,28 +174,40 @@ def _repeats(
     f.for_loop(shape.count.like(0), shape.count, 1, (), repeat)
 
 
-def _observe(core: Core, store: Store, dest: Element) -> None:
-    """Tell an observer of the accumulators that are read, and of the runs of values that are stored to GM."""
-    shape, size = store.shape, value_bits(dest) // 8
+def _observe(core: Core, store: Store, parts: Sequence[Part], dest: Element) -> None:
+    """Tell an observer of the accumulators that are read, and of the runs of values that are stored."""
+    shape = store.shape
     rows = shape.m, shape.row_step * ACCUMULATOR_ROW
     repeats = [(shape.count, shape.repeat_source * ACCUMULATOR_ROW)]
     accumulators_touched(core, "reads", store.source, rows, shape.n, shape.source_stride * ACCUMULATOR_ROW, repeats)
-    later = [(shape.count, shape.repeat_dest * size)]
-    stride = shape.dest_stride * size
-    if not size or store.space is not Space.GM or len(store.layouts) != 1:
+    if value_bits(dest) < 8 or len(store.layouts) != 1:
         core.suspect(lambda: core.f.constant(I1, 1))
         return
-    ((_, layout),) = store.layouts
+    for part in parts:
+        _observe_part(core, store, part, dest)
+
+
+def _observe_part(core: Core, store: Store, part: Part, dest: Element) -> None:
+    """What one memory receives: of on-chip ones rows begin with a block, or the kernel is suspicious."""
+    shape, size = store.shape, value_bits(dest) // 8
+    m, n, ((_, layout),) = part.shape.m, part.shape.n, store.layouts
+    later, stride = [(shape.count, shape.repeat_dest * size)], shape.dest_stride * size
+
+    def stores(base: Value, steps: Sequence[tuple[Value, Value]], length: Value) -> None:
+        if store.space is not Space.GM:
+            for count, distance in steps:
+                core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (BLOCK - 1)) != 0))
+        core.touches_rows("writes", store.space, base, steps, length, part.at)
+
     if layout == "nz2nd":
-        core.touches_rows("writes", Space.GM, store.dest, [(shape.m, stride), *later], shape.n * size)
+        stores(store.dest, [(m, stride), *later], n * size)
     elif layout == "nz2dn":
-        core.touches_rows("writes", Space.GM, store.dest, [(shape.n, stride), *later], shape.m * size)
+        stores(store.dest, [(n, stride), *later], m * size)
     else:
-        width = store.split.select(shape.n.like(group_columns(dest, True)), shape.n.like(group_columns(dest, False)))
-        lines, full = (shape.m, width * size), shape.n.udiv(width)
-        core.touches_rows("writes", Space.GM, store.dest, [lines, (full, stride), *later], width * size)
-        rest = (shape.n - full * width) * size
-        core.touches_rows("writes", Space.GM, store.dest + full * stride, [lines, *later], rest)
+        width = store.split.select(n.like(group_columns(dest, True)), n.like(group_columns(dest, False)))
+        lines, full = (m, width * size), n.udiv(width)
+        stores(store.dest, [lines, (full, stride), *later], width * size)
+        stores(store.dest + full * stride, [lines, *later], (n - full * width) * size)
 
 
 def _quantise(

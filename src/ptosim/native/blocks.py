@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ptosim.native.context import REGISTER_ROOM, WORD_BYTES, Status, Word
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.module import Module
 
 
 def build_blocks(module: Module, name: str) -> None:

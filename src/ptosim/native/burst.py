@@ -82,9 +82,9 @@ class Burst:
         if observer is not None:
             read = [(loop.count, loop.source) for loop in self.loops]
             written = [(loop.count, loop.dest) for loop in self.loops]
-            observer.copied(core, "reads", source.space, source.base, read, self.length)
+            observer.copied(core, "reads", source.space, source.base, read, self.length, source.at)
             length = self.length if width is None else width
-            observer.copied(core, "writes", dest.space, dest.base, written, length)
+            observer.copied(core, "writes", dest.space, dest.base, written, length, dest.at)
 
     def _all_rows(self) -> Value:
         rows = self.length.like(1)

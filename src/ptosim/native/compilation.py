@@ -20,7 +20,7 @@ from ptosim.language.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
 from ptosim.language.types import PtrType
 from ptosim.native.cache import Compiled
 from ptosim.native.core import Unit
-from ptosim.native.flow import Module
+from ptosim.native.module import Module
 from ptosim.native.observe.hooks import Observer
 from ptosim.native.observe.timing import Timing
 from ptosim.native.program import build
@@ -65,10 +65,11 @@ def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
 
     if (reason := uncovered(program, module.target)) is not None:
         return Compiled(b"", {"uncovered": reason})
-    operations = list(reached(*program.entries.values()))
-    compiled = compile_kernel(module, program, False, observer=Filter(operations, load_target(module.target)))
+    observer = Filter(program.entries, load_target(module.target))
+    compiled = compile_kernel(module, program, False, observer=observer)
     used = usage(program, module.target)
-    return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
+    data = {**compiled.data, "outline": observer.outline(), "usage": used and [sorted(side) for side in used]}
+    return Compiled(compiled.image, data)
 
 
 def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
@@ -77,7 +78,7 @@ def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
 
     alone = len(program.entries) == 1
     compiled = compile_kernel(module, program, False, observer=Timing(alone))
-    used = usage(program, module.target) if alone else None
+    used = usage(program, module.target)
     return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
 
 

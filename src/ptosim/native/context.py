@@ -6,6 +6,8 @@ instruction reads or writes a register is said where that instruction is lowered
 
 from enum import IntEnum
 
+from ptosim.effects.configuration import CONFIGURATION
+
 WORD_BYTES = 8
 LOOPS_RECORDED = 32  # indices of the outermost loops that an error carries
 WORKSPACE_BYTES = 9 << 18  # both operands of a matrix product as doubles: of 4-bit values, 1 MiB each and some padding
@@ -54,19 +56,22 @@ class Word(IntEnum):
     FAULT_LOOPS = 28  # and their indices, outermost first
     WORKSPACE = 60  # address of memory for the length of one cube instruction
     REGISTERS = 64  # CTRL, configuration and special registers, by `Register`
-    HANDOUT = 96  # address of two words that all threads of a run share: the next block, and the last that may begin
-    PAUSE = 97  # so many blocks from now compiled code pauses
-    ATTENDED = 98  # not 0: the scheduler takes part in this block, and code pauses after it
-    MAX_STEPS = 99  # what STEPS is at the start of a block
-    CLEARED = 100  # address of two words per stretch of memory that a block finds zero, base and bytes
-    CLEARED_NUM = 101
-    RESET = 102  # address of what the registers hold at the start of a block
-    PROGRAM = 103  # addresses of the scalar program of a block with one core,
-    READ = 104  # and of what moves rows (transfer.py)
-    STREAM = 105
-    EXP = 106  # of e^x for a register of f32 (elementary.py); where there is no AVX-512 nobody calls it
-    READS = 107  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
-    OBSERVED = 119  # address of what an observed kernel keeps (observe/), or 0
+    HANDOUT = 104  # address of two words that all threads of a run share: the next block, and the last that may begin
+    PAUSE = 105  # so many blocks from now compiled code pauses
+    ATTENDED = 106  # not 0: the scheduler takes part in this block, and code pauses after it
+    MAX_STEPS = 107  # what STEPS is at the start of a block
+    CLEARED = 108  # address of two words per stretch of memory that a block finds zero, base and bytes
+    CLEARED_NUM = 109
+    RESET = 110  # address of what the registers hold at the start of a block
+    PROGRAM = 111  # addresses of the scalar program of a block with one core,
+    READ = 112  # and of what moves rows (transfer.py)
+    STREAM = 113
+    EXP = 114  # of e^x for a register of f32 (elementary.py); where there is no AVX-512 nobody calls it
+    READS = 115  # of each of READS_FOLLOWED copies: where it last read, where it may read next, and how many bytes
+    OBSERVED = 127  # addresses of what an observed kernel keeps (observe/) for this core, or 0,
+    OBSERVED_CLUSTER = 128  # for its cluster,
+    OBSERVED_AIV0 = 129  # and for other cores of it
+    OBSERVED_AIV1 = 130
 
 
 class Register(IntEnum):
@@ -96,31 +101,34 @@ class Register(IntEnum):
     SQZN = 21  # bytes kept by the last vsqz or vusqz
     VMS4_SR = 22  # finished counts of the last vmrgsort4
     SCOPE_CTRL = 23  # CTRL as it was when the vector scope that is running was launched
-    MTE2_NZ_PARA = 24  # groups and strides of layout-converting copies
-    LOOP3_PARA = 25  # what raw fixpipe stores take from registers
-    CHANNEL_PARA = 26
-    QUANT_PRE = 27
-    RELU_ALPHA = 28
-    FIX_CLIP_RELU = 29
-    FPC = 30
+    NZ_GROUPS = 24  # groups and strides of layout-converting copies
+    NZ_LOOP2_STRIDE = 25
+    NZ_LOOP3_STRIDE = 26
+    NZ_LOOP4_STRIDE = 27
+    LOOP3_PARA = 28  # what raw fixpipe stores take from registers
+    CHANNEL_PARA = 29
+    QUANT_PRE = 30
+    RELU_ALPHA = 31
+    FIX_CLIP_RELU = 32
+    FPC = 33
 
 
-REGISTER_ROOM = 32  # words
+REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
-WORDS = Word.OBSERVED + 1  # the whole context
+WORDS = Word.OBSERVED_AIV1 + 1  # the whole context
 
 
 def register_word(register: Register) -> int:
     return Word.REGISTERS + register
 
 
-def _at_reset(register: int) -> int:
-    """Bit 48 of CTRL (saturating conversions) is set, loops have one pass and take every row, all else is 0."""
-    if register in (Register.CTRL, Register.CHANNEL_PARA):
-        return 1 << 48
-    if register == Register.LOOP3_PARA:
-        return 1
-    return int(register in {one for one in Register if one.name.endswith("_SIZE")})
-
-
-REGISTERS_AT_RESET = tuple(_at_reset(register) for register in range(REGISTER_ROOM))
+_AT_RESET: dict[int, int] = {
+    Register.CTRL: 1 << 48,  # saturating conversions
+    **{
+        Register[field.upper()]: start
+        for register in CONFIGURATION.values()
+        for field, start in zip(register.fields, register.start, strict=True)
+    },
+}
+"""What is not here is 0."""
+REGISTERS_AT_RESET = tuple(_AT_RESET.get(register, 0) for register in range(REGISTER_ROOM))

@@ -17,10 +17,11 @@ from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.native import registers
 from ptosim.native.context import WORD_BYTES, Register, Word, register_word
-from ptosim.native.flow import Function, Module, Reported
+from ptosim.native.flow import Function, Reported
 from ptosim.native.global_memory import Place, leaves_buffer, locate
 from ptosim.native.ir import I1, I64, Type, Value
 from ptosim.native.issue import issue
+from ptosim.native.module import Module
 from ptosim.native.numbers import lane_type, lanes_as
 from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.target.profile import Target
@@ -341,10 +342,13 @@ class Core:
         """So many bytes of GM are read or written by something else than a copy."""
         self.touches_rows(verb, Space.GM, pointer, (), self.f.constant(I64, extent))
 
-    def touches_rows(self, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
-        """Rows of so many bytes are read or written, at every combination of steps, the innermost first."""
+    def touches_rows(
+        self, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value, at: str | None = None
+    ) -> None:
+        """Rows of so many bytes are read or written, at every combination of steps, the innermost first; `at` as in
+        `stretch`."""
         if self.unit.observer is not None:
-            self.unit.observer.copied(self, verb, space, base, steps, length)
+            self.unit.observer.copied(self, verb, space, base, steps, length, at)
 
     def carries_rows(
         self, source: tuple[Space, Value], dest: tuple[Space, Value], steps: Sequence[tuple[Step, Step]], length: Value

@@ -52,6 +52,7 @@ _SHARED = {
     Space.SCALE_B: Word.SCALE_B,
 }
 _UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
+_OBSERVED_OF = {"aiv0": Word.OBSERVED_AIV0, "aiv1": Word.OBSERVED_AIV1}
 
 _LARGEST = (1 << 63) - 1
 _RESET = array("q", REGISTERS_AT_RESET)
@@ -120,7 +121,8 @@ class Executable:
     operation: Callable[[int], Operation] = _no_operation
     steady: bool = False  # what is in the memories does not decide how many steps it takes
     state: int = 0  # bytes that code which is watched keeps for each core
-    sifting: bool = False  # a block ends at the first operation that does not happen inline
+    sifting: bool = False  # a block ends at the first operation that does not happen as if inline
+    shared_state: int = 0  # bytes that it keeps for a cluster of several cores
 
     def entry(self, number: int) -> int:
         """Where the entry of an operation lies."""
@@ -187,10 +189,23 @@ class Cluster:
             addresses[Word.WORKSPACE] = self._workspace.address
         addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
         self.stretches = [(memory.address, memory.written) for memory in self._memories]
+        self.state = Memory(executable.shared_state, executable.shared_state) if executable.shared_state else None
+        """Of code that is watched."""
         self.cores = {role: Core(role, executable, stop, self._visible(role, addresses), self) for role in roles}
+        if self.state is not None:
+            self._introduce(self.state)
 
     def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:
         return {**addresses, Word.UB: self._ub[role].address if role in self._ub else 0}
+
+    def _introduce(self, state: Memory) -> None:
+        """Tell watched cores what they keep together, and where others keep theirs."""
+        kept = {Word.OBSERVED_CLUSTER: state}
+        for role, word in _OBSERVED_OF.items():
+            if role in self.cores and (own := self.cores[role].state) is not None:
+                kept[word] = own
+        for core in self.cores.values():
+            core.tell({word: memory.address for word, memory in kept.items()})
 
     def clear(self) -> None:
         """Before a block: all memories are as new. (Cores write each other's, so none may be cleared later.)"""
@@ -228,12 +243,16 @@ class Core:
         self._words[Word.READ] = shared.address(READ)
         self._words[Word.STREAM] = shared.address(STREAM)
         self._words[Word.EXP] = shared.address(EXP)
-        for word, address in memories.items():
-            self._words[word] = address
+        self.tell(memories)
         if executable.state:
             self.state = Memory(executable.state, executable.state)
             self._words[Word.OBSERVED] = self.state.address
         self.address = self._words.buffer_info()[0]
+
+    def tell(self, addresses: Mapping[Word, int]) -> None:
+        """Put addresses into the context."""
+        for word, address in addresses.items():
+            self._words[word] = address
 
     def take(self, tables: Tables, machine: MachineCore) -> None:
         """Work for this invocation from now on, in the place and with the sync words of this core of the machine."""
@@ -305,8 +324,6 @@ class Core:
     def _issued(self, number: int, captured: int) -> int:
         """Nothing may be raised into compiled code: a problem waits until that has returned."""
         try:
-            if self._executable.sifting:
-                raise Suspicion
             self._hand_over(number, captured)
         except BaseException as problem:
             self._problem = problem
@@ -317,6 +334,8 @@ class Core:
         if number not in self._operations:
             self._operations[number] = self._executable.operation(number)
         operation = self._operations[number]
+        if self._executable.sifting and operation.method != "semaphore_wait":
+            raise Suspicion
         words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
         if self.machine is None:
             self.machine = self._attend(self.block)
@@ -324,6 +343,8 @@ class Core:
         machine = self.machine
         if machine.tracker is None:
             operation.hand_over(machine, words, lambda: self._start(number, words))
+            if self._executable.sifting and machine.words[SLOW]:  # it has not happened yet
+                raise Suspicion
             return
         machine.words[SLOW] += 1  # what is watched becomes an entry, even where nothing is stalled
         try:

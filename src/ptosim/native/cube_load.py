@@ -6,9 +6,11 @@ from types import SimpleNamespace
 
 from ptosim.effects.cube_load import scale_control, tile_control
 from ptosim.effects.element import Element
+from ptosim.effects.fractal import SCALE_SHIFT
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import cube_load as op
+from ptosim.language import cube_load_raw as raw
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.fractals import load_bias, load_parameters, load_scales, load_tile
@@ -55,18 +57,23 @@ def mte_l1_l0(
     for start in (start_row, start_col):
         if start is not None:
             core.suspect(lambda start=start: start != 0)
-    if transpose and op.holds_bytes(static.elements["source"]):
-        core.suspect(lambda: f.constant(I1, 1))
+    columns = m if side == "m" else n
+    if transpose and columns is not None and k is not None and op.holds_bytes(static.elements["source"]):
+        core.suspect(lambda: ((((columns + 15) >> 4) & 1) != 0) & (k > 32))  # `op.misses_its_place`
     turned = f.constant(I1, 1 if transpose else 0)
     load_tile(core, space, source, dest, control, static.elements["source"], turned)
 
 
-_SCALE_A = {"space": Space.SCALE_A, "side": "m", "n": None}
-_SCALE_B = {"space": Space.SCALE_B, "side": "n", "m": None}
+_SCALE_A = {"space": Space.SCALE_A, "side": "m", "n": None, "shift": SCALE_SHIFT}
+_SCALE_B = {"space": Space.SCALE_B, "side": "n", "m": None, "shift": SCALE_SHIFT}
+_ADDRESSED = {**dict.fromkeys(("m", "k", "n", "start_row", "start_col")), "shift": 0}
+"""In the raw spelling the destination is the address in the scale buffer itself."""
 
 
 @lowering(op.MteL1L0aMx, bind=lambda static: _SCALE_A)
 @lowering(op.MteL1L0bMx, bind=lambda static: _SCALE_B)
+@lowering(raw.LoadCbufToCaMx, bind=lambda static: _SCALE_A | _ADDRESSED)
+@lowering(raw.LoadCbufToCbMx, bind=lambda static: _SCALE_B | _ADDRESSED)
 def mte_l1_l0_mx(
     core: Core,
     source: Value,
@@ -85,15 +92,17 @@ def mte_l1_l0_mx(
     static: Static,
     space: Space,
     side: str,
+    shift: int,
 ) -> None:
     starts = {"start_row": _known(start_row, source), "start_col": _known(start_col, source)}
     fields = {"x_start": x_start, "y_start": y_start, "x_step": x_step, "y_step": y_step}
     strides = {"source_stride": source_stride, "dest_stride": dest_stride}
     written = SimpleNamespace(m=m, k=k, n=n, **starts, **fields, **strides)
-    load_scales(core, space, source, dest, scale_control(written, static, side))
+    load_scales(core, space, source, dest, scale_control(written, static, side), shift)
 
 
-@lowering(op.MteL1Bt, bind=lambda static: {"source_element": static.elements["source"]})
+@lowering(op.MteL1Bt, bind=lambda static: {"source_element": static.elements["source"], "convert": None})
+@lowering(raw.CopyCbufToBt, bind=lambda static: {"source_element": static.elements["source"]})
 def mte_l1_bt(
     f: Function,
     core: Core,
@@ -103,10 +112,11 @@ def mte_l1_bt(
     n_burst: Value,
     source_gap: Value,
     dest_gap: Value,
+    convert: Value | None,
     source_element: Element,
 ) -> None:
-    convert = f.constant(I1, 1)
-    load_bias(core, source, dest, n_burst, len_burst, source_gap, dest_gap, source_element, convert)
+    widens = f.constant(I1, 1) if convert is None else convert
+    load_bias(core, source, dest, n_burst, len_burst, source_gap, dest_gap, source_element, widens)
 
 
 @lowering(op.MteL1Fb)

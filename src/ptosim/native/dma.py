@@ -1,7 +1,6 @@
 """Copies between GM and UB: rows at equally spaced places, hardware loops around them, padding, atomic stores.
 
-What a copy of the older generation takes from loop registers a grouped one takes from its clauses; from then on they
-are the same rows (native/burst.py). Copies that stay on the chip and those into L1 are in dma_blocks.py.
+How rows are checked and placed is in burst.py; copies that stay on the chip and those into L1 are in dma_blocks.py.
 """
 
 from __future__ import annotations
@@ -15,9 +14,7 @@ from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.dma import padded_width
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.language import dma_registers as register
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
 from ptosim.native.burst import (
     Burst,
@@ -111,49 +108,21 @@ def mte_gm_ub(
     pad_value: Value | None,
     left_padding: Value | None,
     right_padding: Value | None,
+    data_select: Value | None,
     pad_width: int,
 ) -> None:
+    """`data_select` is the condition of an older copy for its padding."""
     loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
     burst, pad = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops]), None
     if pad_value is not None:
         none = f.constant(I64, 0)
         left, right = (none if side is None else side for side in (left_padding, right_padding))
         pad = Padding(_repeated(pad_value, pad_width), left, right, pad_width)
-    _load(core, source, dest, burst, pad)
-
-
-@lowering(op.CopyGmToUbuf, bind=_pad_facts)
-def copy_gm_to_ubuf(
-    f: Function,
-    core: Core,
-    source: Value,
-    dest: Value,
-    n_burst: Value,
-    len_burst: Value,
-    left_padding: Value,
-    right_padding: Value,
-    data_select: Value,
-    source_stride: Value,
-    dest_stride: Value,
-    pad: Value,
-    outtoub_loop1_size: Value,
-    outtoub_loop1_source: Value,
-    outtoub_loop1_destination: Value,
-    outtoub_loop2_size: Value,
-    outtoub_loop2_source: Value,
-    outtoub_loop2_destination: Value,
-    pad_width: int,
-) -> None:
-    rows = Loop(n_burst, source_stride, dest_stride)
-    inner = Loop(outtoub_loop1_size, outtoub_loop1_source, outtoub_loop1_destination)
-    outer = Loop(outtoub_loop2_size, outtoub_loop2_source, outtoub_loop2_destination)
-    burst = Burst(len_burst, [rows, inner, outer])
-
-    def padded() -> None:
-        padding = Padding(_repeated(pad, pad_width), left_padding, right_padding, pad_width)
-        _load(core, source, dest, burst, padding)
-
-    either(f, data_select, padded, lambda: _load(core, source, dest, burst, None))
+    if data_select is None:
+        _load(core, source, dest, burst, pad)
+    else:
+        padded, plain = (lambda how=how: _load(core, source, dest, burst, how) for how in (pad, None))
+        either(f, data_select, padded, plain)
 
 
 # --- UB to GM -------------------------------------------------------------------------------------------------------
@@ -257,67 +226,7 @@ def mte_ub_gm(
     _store(core, source, dest, burst, ctrl)
 
 
-@lowering(op.CopyUbufToGm)
-def copy_ubuf_to_gm(
-    core: Core,
-    source: Value,
-    dest: Value,
-    n_burst: Value,
-    len_burst: Value,
-    dest_stride: Value,
-    source_stride: Value,
-    ctrl: Value,
-    ubtoout_loop1_size: Value,
-    ubtoout_loop1_source: Value,
-    ubtoout_loop1_destination: Value,
-    ubtoout_loop2_size: Value,
-    ubtoout_loop2_source: Value,
-    ubtoout_loop2_destination: Value,
-) -> None:
-    rows = Loop(n_burst, source_stride, dest_stride)
-    inner = Loop(ubtoout_loop1_size, ubtoout_loop1_source, ubtoout_loop1_destination)
-    outer = Loop(ubtoout_loop2_size, ubtoout_loop2_source, ubtoout_loop2_destination)
-    burst = Burst(len_burst, [rows, inner, outer])
-    _store(core, source, dest, burst, ctrl)
-
-
-# --- configuration registers ----------------------------------------------------------------------------------------
-
-
-def _set_strides(direction: str, loop: int) -> Any:
-    source, dest = (Register[f"{direction}_LOOP{loop}_{side}"] for side in ("SOURCE", "DESTINATION"))
-
-    def set_strides(core: Core, source_stride: Value, dest_stride: Value) -> None:
-        core.set_register(source, source_stride)
-        core.set_register(dest, dest_stride)
-
-    return set_strides
-
-
-def _set_size(direction: str) -> Any:
-    inner, outer = (Register[f"{direction}_LOOP{loop}_SIZE"] for loop in (1, 2))
-
-    def set_size(core: Core, loop1: Value, loop2: Value) -> None:
-        core.set_register(inner, loop1)
-        core.set_register(outer, loop2)
-
-    return set_size
-
-
-for _direction in ("outtoub", "ubtoout"):
-    define(f"pto.set_loop_size_{_direction}", _set_size(_direction.upper()))
-    define(f"pto.set_loop1_stride_{_direction}", _set_strides(_direction.upper(), 1))
-    define(f"pto.set_loop2_stride_{_direction}", _set_strides(_direction.upper(), 2))
-
-
-@lowering(register.SetMovPadVal)
-def set_mov_pad_val(core: Core, value: Value) -> None:
-    core.set_register(Register.PAD, value.zext(I64))
-
-
-@lowering(register.SetPadValOutToL1, register.SetStoreAtomicCfg)
-def nothing() -> None:
-    """No copy here pads L1, and how the word of atomic stores is laid out is not published: neither has an effect."""
+# --- atomic stores ---------------------------------------------------------------------------------------------------
 
 
 def _set_ctrl(low: int, width: int, value: int) -> Any:

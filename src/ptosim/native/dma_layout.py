@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 from ptosim.effects.burst import BLOCK, alignment_of
-from ptosim.effects.dma_layout import SMALL_ROW, filled, group_fields, matrix_dest, matrix_source
+from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.language import dma_registers as register
 from ptosim.native.burst import Loop, each_row, either, fill
-from ptosim.native.context import Register
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.global_memory import Place, read_inside
@@ -218,52 +215,7 @@ def mte_gm_l1_frac(
     _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer, groups, *strides, small_c0))
 
 
-# --- the older spelling ---------------------------------------------------------------------------------------------
-
-
-@lowering(register.SetMte2NzPara)
-def set_mte2_nz_para(core: Core, packed: Value) -> None:
-    core.set_register(Register.MTE2_NZ_PARA, packed)
-
-
-@lowering(op.CopyGmToCbufMultiNd2Nz, bind=lambda static: {**_width(static), "layout": "nd2nz"})
-@lowering(op.CopyGmToCbufMultiDn2Nz, bind=lambda static: {**_width(static), "layout": "dn2nz"})
-def copy_gm_to_cbuf_multi(
-    core: Core,
-    source: Value,
-    dest: Value,
-    layout: str,
-    n: Value,
-    d: Value,
-    inner_stride: Value,
-    outer_stride: Value,
-    small_c0: Value,
-    mte2_nz_para: Value,
-    width: int,
-) -> None:
-    groups = group_fields(mte2_nz_para)
-    _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer_stride, *groups, small_c0))
-
-
 # --- filling --------------------------------------------------------------------------------------------------------
-
-
-def _fill(core: Core, dest: Value, value: Value, bits: int, repeat: Value, blocks: Value, gap: Value) -> None:
-    f = core.f
-    size = core.target.memory[Space.L1]
-    total = repeat * blocks * BLOCK
-    core.fail(total > size, "out-of-bounds", f"writes {{}} bytes of l1, which has {size} bytes", total)
-    f.settle()
-    _, extent = filled(SimpleNamespace(repeat=repeat, blocks=blocks, gap=gap))
-
-    def write() -> None:
-        target = core.stretch("writes", Space.L1, dest, extent, alignment_of(Space.L1, core.target.name))
-        half = value & 0xFFFF
-        word = value if bits == 32 else half | half << 16
-        step = (blocks + gap) * BLOCK
-        each_row(f, [Loop(repeat, step, step)], lambda _, to: fill(f, core.unit, target.at(to), blocks * BLOCK, word))
-
-    either(f, (repeat == 0) | (blocks == 0), lambda: None, write)
 
 
 @lowering(grouped.RawFillL1)
@@ -277,11 +229,18 @@ def raw_fill_l1(
     gap: Value,
     fill_word_bits: int,
 ) -> None:
-    _fill(core, dest + byte_offset, value, fill_word_bits, repeat, blocks, gap)
+    f = core.f
+    size = core.target.memory[Space.L1]
+    total = repeat * blocks * BLOCK
+    core.fail(total > size, "out-of-bounds", f"writes {{}} bytes of l1, which has {size} bytes", total)
+    f.settle()
+    _, extent = filled(SimpleNamespace(byte_offset=0, repeat=repeat, blocks=blocks, gap=gap))
 
+    def write() -> None:
+        target = core.stretch("writes", Space.L1, dest + byte_offset, extent, alignment_of(Space.L1, core.target.name))
+        half = value & 0xFFFF
+        word = value if fill_word_bits == 32 else half | half << 16
+        step = (blocks + gap) * BLOCK
+        each_row(f, [Loop(repeat, step, step)], lambda _, to: fill(f, core.unit, target.at(to), blocks * BLOCK, word))
 
-@lowering(grouped.CreateCbufMatrix)
-def create_cbuf_matrix(
-    core: Core, dest: Value, value: Value, repeat: Value, blocks: Value, gap: Value, fill_word_bits: int
-) -> None:
-    _fill(core, dest, value, fill_word_bits, repeat, blocks, gap)
+    either(f, (repeat == 0) | (blocks == 0), lambda: None, write)

@@ -20,8 +20,9 @@ from ptosim.effects.elementary import (
     ROUNDING_SHIFT,
 )
 from ptosim.native.context import Word
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import F32, F64, I32, Value
+from ptosim.native.module import Module
 from ptosim.native.numbers import bits_of, canonical, f64_to_f16, lane_type, lanes_as, narrow, numeric, widen
 from ptosim.native.quick_exp import quick_exp
 from ptosim.native.registers import register_type

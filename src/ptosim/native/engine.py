@@ -61,7 +61,9 @@ class LinkedKernel:
             data["steady"],
             data["state"],
             sifting,
+            data["outline"]["shared"] if sifting else 0,
         )
+        self._outline: Any = data.get("outline")
         self._executable = executable
         self.kind: str = data["kind"]
         self.works: list[Any] = data["works"]
@@ -83,8 +85,8 @@ class LinkedKernel:
 
         with self._standing_in(run) as invocation:
             threads = 1 if self._in_order else run.threads
-            failed, records = self._runner.sift(invocation, _stretches(blocks), threads, run.block_done)
-        return Sifted(failed, all_records(records))
+            failed, records = self._runner.sift(invocation, self._outline, _stretches(blocks), threads, run.block_done)
+        return Sifted(failed, all_records(records, self._outline["row"]))
 
     @contextmanager
     def _standing_in(self, run: Run) -> Generator[Invocation]:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from ptosim.effects.ctrl import atomic_fields
 from ptosim.effects.element import Element
 from ptosim.effects.fixpipe import UNSCALED, quant_row, relu_row, written_shape
+from ptosim.effects.fractal import SEGMENT_BITS, SEGMENTS
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe as op
@@ -41,14 +42,22 @@ def _parameters(core: Core, static: Static, payload: Value | None, n: Value) -> 
     if payload is None or mode in UNSCALED:
         return None
     if mode.endswith("_vec"):
+        _look_at_segment(core, payload, Space.FB)
         return quant_vector(core, quant_row(payload), n)
     return quant_scalar(core.f, _as_f32(payload, static.elements["quant_payload"]).zext(I64))
+
+
+def _look_at_segment(core: Core, payload: Value, expected: Space) -> None:
+    """A pointer into another segment is for checks to remark on."""
+    (number,) = (number for number, space in SEGMENTS.items() if space is expected)
+    core.suspect(lambda: payload.lshr(SEGMENT_BITS) != number)
 
 
 def _slope(core: Core, static: Static, payload: Value | None, n: Value) -> Lanes | None:
     if payload is None:
         return None
     if static.words.get("relu_mode") == "vector_relu":
+        _look_at_segment(core, payload, Space.FB_RELU)
         return slope_vector(core, relu_row(payload), n)
     return slope_scalar(core.f, _as_f32(payload, static.elements["relu_payload"]))
 

@@ -1,4 +1,4 @@
-"""Stores of the fixpipe in the raw spelling, and the registers that they read.
+"""Stores of the fixpipe in the raw spelling.
 
 Fields of the words that are known when the kernel is compiled settle what is generated; for others there is code for
 each value that fits the types.
@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW
-from ptosim.effects.fixpipe_raw import LOW_BITS, RELU_MODES, field, is_layout, quant_code, raw_shape, with_registers
+from ptosim.effects.fixpipe_raw import RELU_MODES, field, is_layout, quant_code, raw_shape
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import fixpipe_raw as op
@@ -29,39 +29,13 @@ from ptosim.native.accumulator_store import (
     slope_vector,
 )
 from ptosim.native.burst import either
-from ptosim.native.context import Register
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I32, Value
-from ptosim.native.lowering import Bind, define, lowering
+from ptosim.native.lowering import Bind, lowering
 from ptosim.native.quantisation import COLUMNS, Relu, Saturation, Steps, slopes
 from ptosim.native.registers import splat
 from ptosim.native.requirement import demand
-
-# --- registers ------------------------------------------------------------------------------------------------------
-
-
-def _set(register: Register) -> Any:
-    def set_word(core: Core, packed: Value) -> None:
-        core.set_register(register, packed)
-
-    return set_word
-
-
-def _set_wide(register: Register) -> Any:
-    def set_word(core: Core, low: Value, high: Value) -> None:
-        """The low 40 bits and the high 24 of a word."""
-        core.set_register(register, (low & ((1 << LOW_BITS) - 1)) | high << LOW_BITS)
-
-    return set_word
-
-
-for _register in (Register.LOOP3_PARA, Register.CHANNEL_PARA):
-    define(f"pto.set_{_register.name.lower()}", _set_wide(_register))
-for _register in (Register.QUANT_PRE, Register.RELU_ALPHA, Register.FIX_CLIP_RELU, Register.FPC):
-    define(f"pto.set_{_register.name.lower()}", _set(_register))
-
-# --- stores ---------------------------------------------------------------------------------------------------------
 
 
 def _into(space: Space) -> Bind:
@@ -88,7 +62,8 @@ def copy_matrix_cc(
     static: Static,
     space: Space,
 ) -> None:
-    shape = raw_shape(with_registers(config0, config1, loop3_para, channel_para))
+    sizes = {"config0": config0, "config1": config1, "loop3_para": loop3_para, "channel_para": channel_para}
+    shape = raw_shape(SimpleNamespace(**sizes))
     check_shape(core, shape)
     layouts = [(is_layout(config1, layout), layout) for layout in LAYOUTS]
     atomic = ctrl if space is Space.GM and core.unit.may_store_atomically else None

@@ -6,18 +6,23 @@ What a check guards must therefore be harmless when it fails; `access` makes an 
 and look at the stop word. Lowerings never see a phi.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ptosim.native.context import LOOPS_RECORDED, WORD_BYTES, Status, Word
 from ptosim.native.instance import Instance
 from ptosim.native.ir import I1, I8, I32, I64, PTR, Operand, Type, Value, constant, poison
 from ptosim.native.ranges import combined, indices
 
+if TYPE_CHECKING:
+    from ptosim.native.module import Module
+
 Linkage = Literal["exported", "inlined", "internal"]
-_LINKAGE = {"exported": "", "inlined": "internal ", "internal": "internal "}
+LINKAGE = {"exported": "", "inlined": "internal ", "internal": "internal "}
 _ATTRIBUTES = {"exported": "nounwind", "inlined": "nounwind alwaysinline", "internal": "nounwind noinline"}
 
 # One test for each check, or one for hundreds of them, compiles slower: the one has more blocks, the other longer live
@@ -57,69 +62,6 @@ class Mark:
     checks: list[Check]
     known: list[dict[object, Value]]
     loops: list[Value]
-
-
-class Module:
-    """The functions of one object, and the table that explains the sites at which they may fail."""
-
-    def __init__(self, avx512: bool = False) -> None:
-        self.avx512 = avx512
-        """Whether the processor has these instructions."""
-        self.functions: list[Function] = []
-        self.sites: list[Any] = []
-        self._pure: dict[str, Pure] = {}
-        self._globals: list[str] = []
-
-    def alias(self, name: str, function: "Function") -> None:
-        """Another name of a function."""
-        parameters = ", ".join(["ptr", *(str(parameter.kind) for parameter in function.parameters)])
-        kind = f"{function.result_text()} ({parameters})"
-        self._globals.append(f"@{name} = internal alias {kind}, ptr @{function.name}\n")
-
-    def addresses(self, name: str, functions: Sequence[str | None]) -> None:
-        """An exported table of where functions lie."""
-        entries = ", ".join("ptr null" if function is None else f"ptr @{function}" for function in functions)
-        self._globals.append(f"@{name} = constant [{len(functions)} x ptr] [{entries}], align 8\n")
-
-    def table(self, name: str, words: Sequence[int]) -> None:
-        """Numbers that functions look up (`Function.table`)."""
-        numbers = ", ".join(f"i64 {word}" for word in words)
-        self._globals.append(f"@{name} = internal constant [{len(words)} x i64] [{numbers}], align 8\n")
-
-    def site(self, description: object) -> int:
-        """A number for a place that may fail; the description is plain data that outlives the compilation."""
-        self.sites.append(description)
-        return len(self.sites) - 1
-
-    def function(
-        self,
-        name: str,
-        parameters: Sequence[Type] = (),
-        results: Sequence[Type] = (),
-        linkage: Linkage = "exported",
-    ) -> "Function":
-        made = Function(self, name, tuple(parameters), tuple(results), linkage)
-        self.functions.append(made)
-        return made
-
-    def pure(
-        self,
-        name: str,
-        parameters: Sequence[Type],
-        result: Type,
-        fill: Callable[..., Value],
-        linkage: Linkage = "internal",
-    ) -> "Pure":
-        """A function of its arguments alone, made when first wanted; `fill(function, *parameters)` computes it."""
-        if name not in self._pure:
-            made = self._pure[name] = Pure(self, name, tuple(parameters), result, linkage)
-            self.functions.append(made)
-            made.give(fill(made, *made.parameters))
-        return self._pure[name]
-
-    def text(self) -> str:
-        metadata = '!0 = !{i32 1}\n!1 = !{!"branch_weights", i32 1, i32 1000000}\n'
-        return "\n".join([*self._globals, *(function.definition() for function in self.functions), metadata])
 
 
 class Function:
@@ -375,7 +317,7 @@ class Function:
         pairs = zip(chosen[0], other[0], strict=True)
         return [self._join((a, chosen[1]), (b, other[1])) for a, b in pairs]
 
-    def call(self, callee: "Function", *arguments: Value) -> list[Value]:
+    def call(self, callee: Function, *arguments: Value) -> list[Value]:
         """Another function of the module, with this one's context; its failure is this one's."""
         self.settle()
         operands = ", ".join(map(str, (self.context, *arguments)))
@@ -425,7 +367,7 @@ class Function:
 
     def definition(self) -> str:
         parameters = ", ".join(["ptr noalias %context", *map(str, self.parameters)])
-        head = f"define {_LINKAGE[self.linkage]}{self.result_text()} @{self.name}({parameters})"
+        head = f"define {LINKAGE[self.linkage]}{self.result_text()} @{self.name}({parameters})"
         return "\n".join([f"{head} {_ATTRIBUTES[self.linkage]} {{", "entry:", *self._slots, *self._lines, "}\n"])
 
     def _stop_word(self) -> Value:
@@ -543,22 +485,3 @@ class Function:
         for number, value in enumerate((status, *values)):
             text = self.emit(I32, f"insertvalue {kind} {text}, {value}, {number}").text
         self.do(f"ret {kind} {text}")
-
-
-class Pure(Function):
-    """A function of its arguments alone: it has no context, cannot fail, and returns one value."""
-
-    def __init__(self, module: Module, name: str, parameters: tuple[Type, ...], result: Type, linkage: Linkage) -> None:
-        super().__init__(module, name, parameters, (result,), linkage)
-
-    def give(self, value: Value) -> None:
-        self.do(f"ret {value}")
-
-    def __call__(self, function: Function, *arguments: Value) -> Value:
-        """A call from another function."""
-        return function.emit(self.results[0], f"call {self.results[0]} @{self.name}({', '.join(map(str, arguments))})")
-
-    def definition(self) -> str:
-        parameters = ", ".join(map(str, self.parameters))
-        head = f"define {_LINKAGE[self.linkage]}{self.results[0]} @{self.name}({parameters})"
-        return "\n".join([f"{head} nounwind noinline memory(none) {{", "entry:", *self._slots, *self._lines, "}\n"])

@@ -318,6 +318,9 @@ def load_parameters(
         def into(space: Space) -> None:
             _, written = row_extent((n_burst,), (strides[1],), length)
             target = core.stretch("writes", space, offset, written, FB_BLOCK)
+            if core.is_observed:
+                steps = [((n_burst, strides[0]), (n_burst, strides[1]))]
+                core.carries_rows((Space.L1, source), (space, offset), steps, length)
             rows = [Loop(n_burst, *strides)]
             each_row(f, rows, lambda from_, to: target.at(to).copy_from(origin.at(from_), length))
 

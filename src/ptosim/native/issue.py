@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 
 from ptosim.machine.sync import SLOW
 from ptosim.native.context import WORD_BYTES, Word
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I64, PTR, Type, Value
+from ptosim.native.module import Module
 from ptosim.native.operations import entry_symbol
 
 

@@ -65,10 +65,17 @@ LOWERINGS: dict[str, Lowering] = {}
 """By operation name. Filled when the rooms are imported (native/catalogue.py), never changed afterwards."""
 
 
-def define(name: str, function: Callable[..., Any], bind: Bind | None = None, lanewise: bool = False) -> None:
-    """Enter a function, for rooms that are tables."""
+def define(
+    name: str,
+    function: Callable[..., Any],
+    bind: Bind | None = None,
+    lanewise: bool = False,
+    parameters: tuple[str, ...] | None = None,
+) -> None:
+    """Enter a function, for rooms that are tables; `parameters` where its own have no names."""
     assert name not in LOWERINGS, f"{name} is lowered twice"
-    LOWERINGS[name] = Lowering(function, tuple(inspect.signature(function).parameters), bind, lanewise)
+    named = parameters or tuple(inspect.signature(function).parameters)
+    LOWERINGS[name] = Lowering(function, named, bind, lanewise)
 
 
 def lowering(*operations: Any, bind: Bind | None = None, lanewise: bool = False) -> Callable[[Function], Function]:

@@ -92,7 +92,7 @@ class Builder:
         """Whether lowering made an operation: all inside it serves one operation of the text, and stands there."""
         parsed = self.module.parsed
         origin = parsed.origin(op)
-        return origin.name != op.name and all(parsed.origin(inner) is origin for inner in op.walk())
+        return origin.name != parsed.called(op) and all(parsed.origin(inner) is origin for inner in op.walk())
 
     def location(self, op: Operation) -> Location | None:
         return self.module.parsed.location(op)

@@ -42,7 +42,7 @@ def _linked() -> Program:
 def _compile() -> bytes:
     from ptosim.native.blocks import build_blocks
     from ptosim.native.elementary import build_exp
-    from ptosim.native.flow import Module
+    from ptosim.native.module import Module
     from ptosim.native.observe.timekeeping import build_timekeeping
     from ptosim.native.transfer import build_read, build_stream
 

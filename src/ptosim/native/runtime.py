@@ -8,9 +8,10 @@ other run together under one scheduler. Nothing here knows an instruction.
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from ptosim.diagnostics import PTOError
 from ptosim.machine.core import Core as MachineCore
@@ -20,7 +21,7 @@ from ptosim.machine.scheduler import Scheduler, Stop, Stopped
 from ptosim.native.context import WORD_BYTES
 from ptosim.native.cores import Cluster, Executable, Invocation, Suspicion, Tables
 from ptosim.native.crew import crew
-from ptosim.native.observe.room import Room
+from ptosim.native.observe.room import Rooms, confuses_cores
 from ptosim.target.profile import Target
 
 WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting
@@ -41,7 +42,7 @@ class Runner:
         self._reachable = reachable
         self._poison = poison
         self._idle: list[_Worker] = []
-        self._sifters: list[_Sifter] = []
+        self._sifters: list[_BlockSifter | _ClusterSifter] = []
         self._short: object = None  # the shape of the last invocation, if that ended within SHORT_SECONDS
 
     def run_apart(
@@ -64,11 +65,16 @@ class Runner:
         self._short = invocation.shape if time.monotonic() - began < SHORT_SECONDS else None
 
     def sift(
-        self, invocation: Invocation, blocks: Sequence[range], threads: int | None, block_done: BlockDone | None
+        self,
+        invocation: Invocation,
+        outline: Mapping[str, Any],
+        blocks: Sequence[range],
+        threads: int | None,
+        block_done: BlockDone | None,
     ) -> tuple[list[int], list[bytes]]:
         """Run blocks of a kernel that is checked; gives those that have failed, and the records of all."""
         count = max(1, min(threads or os.cpu_count() or 1, sum(map(len, blocks))))
-        workers = [self._sifter() for _ in range(count)]
+        workers = [self._sifter(outline) for _ in range(count)]
         failed: list[int] = []
         for part in blocks:
             tables = Tables(invocation, part)
@@ -76,14 +82,16 @@ class Runner:
                 worker.take(tables)
             run = _Workers(tables, workers, block_done, failed)
             run.run(here=False)
-        found = sorted(failed), [worker.records() for worker in workers]
+        if confuses_cores({used for worker in workers for used in worker.rooms.used}):
+            failed = [block for part in blocks for block in part]
+        found = sorted(failed), [part for worker in workers for part in worker.rooms.taken()]
         self._sifters += workers  # those of a run that was interrupted are not used again
         return found
 
-    def _sifter(self) -> "_Sifter":
-        worker = self._sifters.pop() if self._sifters else None
-        worker = worker or _Sifter(self._executable, self._target, self._reachable)
-        worker.renew()
+    def _sifter(self, outline: Mapping[str, Any]) -> "_BlockSifter | _ClusterSifter":
+        make = _ClusterSifter if self._executable.kind is KernelKind.MIXED else _BlockSifter
+        worker = self._sifters.pop() if self._sifters else make(self._executable, self._target, outline)
+        worker.rooms.renew()
         return worker
 
     def run_together(self, invocation: Invocation) -> None:
@@ -186,9 +194,12 @@ class _Worker:
             handout[0] += 1
             if self._block > handout[1]:
                 return 0
+        self._run_block()
+        return 1
+
+    def _run_block(self) -> None:
         self._cluster.clear()
         self._scheduler.run_block(self._block)
-        return 1
 
     def _program(self, machine: MachineCore) -> None:
         self._cluster.cores[machine.role].run(self._tables, machine)
@@ -222,28 +233,38 @@ class _BlockWorker(_Worker):
         return ended
 
 
-class _Sifter(_BlockWorker):
-    """One whose code keeps what `check` needs to know."""
+class _BlockSifter(_BlockWorker):
+    """One whose code keeps what `check` needs to know, of blocks with one core."""
 
-    def __init__(self, executable: Executable, target: Target, reachable: Reachable | None) -> None:
-        super().__init__(executable, target, reachable)
-        self._room: Room | None = None  # while blocks run: it is large, and kernels that nobody needs may live long
-
-    def renew(self) -> None:
-        assert self._core.state is not None
-        self._room = Room(self._core.state)
+    def __init__(self, executable: Executable, target: Target, outline: Mapping[str, Any]) -> None:
+        super().__init__(executable, target, None)
+        self.rooms = Rooms(self._cluster, outline)
 
     def take(self, tables: Tables) -> None:
         super().take(tables)
-        assert self._room is not None
-        self._room.allow(tables.invocation.readable, tables.invocation.writable)
+        self.rooms.allow(tables.invocation.readable, tables.invocation.writable)
 
-    def records(self) -> bytes:
-        """What the code has written down of accesses to GM, which ends here."""
-        assert self._room is not None
-        taken = self._room.taken()
-        self._room = None
-        return taken
+
+class _ClusterSifter(_Worker):
+    """Likewise of blocks with several, which signal to each other."""
+
+    def __init__(self, executable: Executable, target: Target, outline: Mapping[str, Any]) -> None:
+        super().__init__(executable, target, None)
+        self.rooms = Rooms(self._cluster, outline)
+
+    def take(self, tables: Tables) -> None:
+        super().take(tables)
+        self.rooms.allow(tables.invocation.readable, tables.invocation.writable)
+
+    def _run_block(self) -> None:
+        self.rooms.begin_block()
+        try:
+            super()._run_block()
+        except PTOError as problem:  # cores that wait for each other, or a semaphore that does not exist
+            raise Suspicion from problem
+        if any(self._scheduler.cores[0].cluster_words):
+            raise Suspicion  # a signal that nobody has waited for
+        self.rooms.end_block()
 
 
 class _Workers:

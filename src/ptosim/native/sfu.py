@@ -252,6 +252,7 @@ class _Merging:
         address = _picked(pick, self.sources) + number * RECORD_BYTES
         zero = self.f.constant(I64, 0)
         (head,) = self.f.choose(empty, lambda: [zero], lambda: [self._record(address)])
+        self.core.suspect(lambda: (empty ^ 1) & (self._key(head) > self._key(_picked(pick, heads))))
         ended = empty & self.suspends
         taken = [(pick == n).select(number, old) for n, old in enumerate(taken)]
         heads = [(pick == n).select(head, old) for n, old in enumerate(heads)]

@@ -22,6 +22,7 @@ from ptosim.effects.record import Static
 from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing
+from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.core import Core
 from ptosim.native.flow import Function
 from ptosim.native.global_memory import locate
@@ -83,6 +84,8 @@ def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, 
 def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element) -> None:
     origin = core.stretch("reads", Space.L1, source, count * element.bytes, BLOCK)
     target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_BLOCK)
+    core.touches_rows("reads", Space.L1, source, (), count * element.bytes)
+    core.touches_rows("writes", Space.FB, dest, (), count * QUANT_WORD)
 
     def word(index: Value, _: list[Value]) -> Sequence[Value]:
         scale = origin.at(index * element.bytes).load(lane_type(element).vector(1))
@@ -98,6 +101,10 @@ def start_acc(f: Function, core: Core, c: Value, m: Value, n: Value, bias: Value
     row = None if bias is None else core.stretch("reads", Space.BT, bias, n * ACCUMULATOR, BIAS_ALIGNMENT)
     target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
     group = ceil_div(m, FRACTAL_ROWS) * ACCUMULATOR_FRACTAL
+    if core.is_observed:
+        if bias is not None:
+            core.touches_rows("reads", Space.BT, bias, (), n * ACCUMULATOR)
+        accumulators_touched(core, "writes", c, (m, m.like(ACCUMULATOR_ROW)), n, group)
 
     def column(number: Value, _: list[Value]) -> Sequence[Value]:
         value = f.constant(I32, 0) if row is None else row.at(number * ACCUMULATOR).load(I32)

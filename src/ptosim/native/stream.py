@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
 
 from ptosim.effects import vector_stream
 from ptosim.effects.element import VECTOR_BYTES
@@ -26,9 +27,10 @@ def append(core: Core, align: Align, address: Value, data: Value, length: Value)
     gap = continues(StoreStream(align.start, align.pending), address) ^ 1
 
     def write_first() -> Sequence[Value]:
-        flush(core, align)
+        flush(core, align, lambda: [align.start + align.pending])
         return ()
 
+    core.suspect(lambda: gap)
     f.choose(gap, write_first)
     pending = gap.select(align.pending.like(0), align.pending)
     low, high, after = vector_stream.append(StoreStream(align.start, pending), address, length)
@@ -37,12 +39,23 @@ def append(core: Core, align: Align, address: Value, data: Value, length: Value)
     room.at(pending).store(data)
     count = high - low
     core.stretch("writes", Space.UB, low, count).copy_from(room, count)
-    return Align(after.start, after.pending, room.at(count).load(align.data.kind))
+    following = Align(after.start, after.pending, room.at(count).load(align.data.kind))
+    if core.unit.observer is not None:
+        core.unit.observer.streamed(core, low, high, length)
+        core.unit.observer.held_back(core, align, following)
+    return following
 
 
-def flush(core: Core, align: Align) -> None:
-    """Write what a stream still holds."""
+def flush(core: Core, align: Align, expected: Callable[[], Sequence[Value]]) -> None:
+    """Write what a stream still holds. It should have got to one of the expected addresses, which concerns checks
+    only."""
     f = core.f
     room = f.scratch(ALIGN_BYTES)
     room.store(align.data)
     core.stretch("writes", Space.UB, align.start, align.pending).copy_from(room, align.pending)
+    if core.unit.observer is not None:
+        stream = StoreStream(align.start, align.pending)
+        astray = reduce(lambda one, other: one & other, (continues(stream, place) ^ 1 for place in expected()))
+        core.unit.observer.suspect(core, astray)
+        core.unit.observer.streamed(core, stream.start, stream.end, f.constant(I64, 0))
+        core.unit.observer.held_back(core, align, None)

@@ -10,7 +10,7 @@ from ptosim.language import sync as op
 from ptosim.language import sync_fence as fence
 from ptosim.language import sync_semaphore as semaphore
 from ptosim.language import sync_token as token
-from ptosim.machine.core import FLAG_BASES
+from ptosim.machine.complaints import FLAG_BASES
 from ptosim.machine.sync import (
     BUFFER_IDS,
     CLUSTER_SLOW,
@@ -280,53 +280,66 @@ def _signal(pipe: str | None) -> Pipe:
     return Pipe.ALL if pipe is None else _pipe(pipe)
 
 
-def _counters(core: Core, sets: bool, pipe: Pipe, number: Number, form: Form) -> list[Value]:
-    """The words that a semaphore instruction touches, as machine/semaphores.py says; none where it must be asked."""
+def _counters(core: Core, sets: bool, pipe: Pipe, number: Number, form: Form) -> tuple[Value, Sequence[Number]]:
+    """Whether a semaphore exists, and the numbers of the cluster's words that an instruction touches, as
+    machine/semaphores.py says; none where the machine must be asked."""
     sync = core.target.sync
     direct = sync.inter_core_signal == "direct"
     elsewhere = form in _MEETINGS or form is (Form.CROSS_CORE if direct else Form.INTRA_BLOCK)
-    if elsewhere or isinstance(number, Value) or (pipe is not Pipe.ALL and pipe not in PIPES_OF[core.kind]):
-        return []
+    unknown = isinstance(number, Value) and not core.is_observed
+    if elsewhere or unknown or (pipe is not Pipe.ALL and pipe not in PIPES_OF[core.kind]):
+        return core.f.constant(I1, 0), ()
     ids = min(sync.vector_semaphores, SEMAPHORE_IDS)
     own = TO_AIC if sets else TO_AIV
     other = TO_AIV if sets else TO_AIC
     if core.kind is CoreKind.AIV:
-        if not 0 <= number < ids:
-            return []
         subblock = core.f.word(Word.SUBBLOCK).load(I64, WORD_BYTES)
-        return [cluster_word(core.f, subblock * SEMAPHORE_IDS + (own + number))]
+        return _within(core.f, number, ids), (subblock * SEMAPHORE_IDS + (number + own),)
     if not direct:
-        return [cluster_word(core.f, other + k * SEMAPHORE_IDS + number) for k in (0, 1)] if 0 <= number < ids else []
-    k, f = divmod(number, sync.subblock_sem_offset)
-    legal = 0 <= number < sync.semaphores and k < 2 and f < SEMAPHORE_IDS
-    return [cluster_word(core.f, other + k * SEMAPHORE_IDS + f)] if legal else []
+        return _within(core.f, number, ids), (number + other, number + (other + SEMAPHORE_IDS))
+    if sync.subblock_sem_offset != SEMAPHORE_IDS:
+        return core.f.constant(I1, 0), ()
+    return _within(core.f, number, min(sync.semaphores, 2 * SEMAPHORE_IDS)), (number + other,)
+
+
+def _semaphore_words(core: Core, exists: Value, counters: Sequence[Number]) -> list[Value]:
+    """The addresses of those words; of a semaphore that may not exist, of one that is never used."""
+    words = [cluster_word(core.f, counter) for counter in counters]
+    return words if exists.literal is not None else [exists.select(word, cluster_word(core.f, 1)) for word in words]
 
 
 def _set(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
-    f, words = core.f, _counters(core, True, pipe, number, form)
-    inline = nothing_stalled(f) & (cluster_word(f, CLUSTER_SLOW).load(I64, WORD_BYTES) == 0)
+    f, (exists, counters) = core.f, _counters(core, True, pipe, number, form)
+    words = _semaphore_words(core, exists, counters)
+    inline = exists & nothing_stalled(f) & (cluster_word(f, CLUSTER_SLOW).load(I64, WORD_BYTES) == 0)
     for word in words:
         inline = inline & (word.load(I64, WORD_BYTES) < core.target.sync.semaphore_limit)
-    _semaphore(core, "semaphore_set", words, inline, 1, pipe, number, form)
+
+    def now() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.semaphore_set(core, pipe, counters)
+        for word in words:
+            _add(word, 1)
+
+    _either(core, inline, now, "semaphore_set", pipe, number, form)
 
 
 def _wait(core: Core, pipe: Pipe, number: Number, form: Form) -> None:
-    f, words = core.f, _counters(core, False, pipe, number, form)
-    inline = nothing_stalled(f)
+    f, (exists, counters) = core.f, _counters(core, False, pipe, number, form)
+    words = _semaphore_words(core, exists, counters)
+    inline = exists & nothing_stalled(f)
     for word in words:
         inline = inline & (word.load(I64, WORD_BYTES) > 0)
-    _semaphore(core, "semaphore_wait", words, inline, -1, pipe, number, form)
 
-
-def _semaphore(
-    core: Core, method: str, words: Sequence[Value], inline: Value, step: int, pipe: Pipe, number: Number, form: Form
-) -> None:
     def now() -> None:
+        if core.unit.observer is not None:
+            core.unit.observer.semaphore_heard(core, pipe, counters)
         for word in words:
-            _add(word, step)
+            _add(word, -1)
 
-    asks = core.unit.observer is not None and core.unit.observer.asks_for_semaphores
-    _either(core, inline if words and not asks else core.f.constant(I1, 0), now, method, pipe, number, form)
+    _either(core, inline, now, "semaphore_wait", pipe, number, form)
+    if exists.literal != 0 and core.unit.observer is not None:
+        core.unit.observer.semaphore_waited(core, pipe, counters)
 
 
 def _form(ffts_mode: int | None) -> Form:

@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 
 from ptosim.native.context import READS_FOLLOWED, WORD_BYTES, Word
 from ptosim.native.core import Core
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import I8, I64, PTR, Value
+from ptosim.native.module import Module
 
 LINE = 64
 """Bytes of a cache line, and of one streaming store."""

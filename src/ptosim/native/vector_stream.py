@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ptosim.effects.element import VECTOR_BYTES, Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import load_mode
+from ptosim.effects.vector_stream import primed_block
 from ptosim.language import vector_stream as op
 from ptosim.native.context import Register
 from ptosim.native.core import Core
@@ -24,9 +26,14 @@ from ptosim.native.stream import append, empty, flush
 
 
 @lowering(op.VLdas)
-def vldas(f: Function) -> Align:
-    """What a load stream has read ahead concerns checks only."""
-    return empty(f)
+def vldas(f: Function, core: Core, source: Value) -> Align:
+    return _primed(f, core, source)
+
+
+def _primed(f: Function, core: Core, address: Value) -> Align:
+    """The block that a load stream has read ahead concerns checks only."""
+    nothing = empty(f)
+    return Align(primed_block(address), nothing.pending, nothing.data) if core.is_observed else nothing
 
 
 def _loaded(f: Function, core: Core, address: Value, mask: Mask | None, unit: int, element: Element) -> Value:
@@ -41,6 +48,7 @@ def vldus(
     f: Function,
     core: Core,
     source: Value,
+    align: Align,
     increment: Value | None,
     mask: Mask | None,
     static: Static,
@@ -48,9 +56,11 @@ def vldus(
     result_element: Element,
 ) -> tuple[Any, ...]:
     """The older form with an updated pointer and no increment goes on by one register."""
+    core.suspect(lambda: align.start != primed_block(source))
     value = _loaded(f, core, source, mask, unit, result_element)
     following = source + (VECTOR_BYTES if increment is None else increment * unit)
-    return (value, empty(f), following) if "next" in static.present else (value, empty(f))
+    after = _primed(f, core, following)
+    return (value, after, following) if "next" in static.present else (value, after)
 
 
 @lowering(op.UVld, bind=lambda static: {"unit": static.elements["source"].bytes})
@@ -126,11 +136,23 @@ def vstur(core: Core, align: Align, value: Value, dest: Value, mode: str) -> Ali
 
 @lowering(op.VStas, bind=lambda static: {"unit": static.elements["dest"].bytes})
 def vstas(core: Core, align: Align, dest: Value, offset: Value, static: Static, unit: int) -> Value | None:
-    """Where the stream should have ended concerns checks only."""
-    flush(core, align)
-    return dest + offset.signed(I64) * unit if "next" in static.present else None
+    """Older text counts the offset in bytes: a flush that fits either way is not complained of."""
+    if "next" in static.present:
+        flush(core, align, lambda: [dest])
+        return dest + offset.signed(I64) * unit
+    flush(core, align, lambda: _either_way(dest, offset, unit))
+    return None
 
 
-@lowering(op.VSta, op.VStar)
-def vsta(core: Core, align: Align) -> None:
-    flush(core, align)
+def _either_way(dest: Value, offset: Value, unit: int) -> Sequence[Value]:
+    return dest + offset.signed(I64) * unit, dest + offset.signed(I64)
+
+
+@lowering(op.VSta, bind=lambda static: {"unit": static.elements["dest"].bytes})
+def vsta(core: Core, align: Align, dest: Value, offset: Value, unit: int) -> None:
+    flush(core, align, lambda: _either_way(dest, offset, unit))
+
+
+@lowering(op.VStar)
+def vstar(core: Core, align: Align, dest: Value) -> None:
+    flush(core, align, lambda: [dest + core.register(Register.AR)])

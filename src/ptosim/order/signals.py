@@ -29,7 +29,7 @@ class SignalWalker(TurnWalker):
         self.signals = [node for node in program.body.walk() if isinstance(node, Signal)]
         self.waiting: dict[Signal, int] = {}
         """The waits, as members of sets."""
-        number = max((member.bit_length() for member in self.waits.members.values()), default=len(program.entries))
+        number = max(members.bit_length() for pipes in self.places.own for members in pipes.values())
         for node in self.signals:
             loops = self.places.loops[self.places.block_of[node]]
             if isinstance(node, WaitSignal):

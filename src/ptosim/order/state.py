@@ -35,6 +35,8 @@ class State:
     issued: int = 0
     counters: dict[Counter, int] = field(default_factory=dict[Counter, int])
     """The values of counters, where they are known."""
+    covered: dict[tuple[object, Pipe], int] = field(default_factory=dict[tuple[object, Pipe], int])
+    """Of each scoped wait ahead and each pipe, what was issued behind the last entry there that it waits for."""
     here: int = 0
     """The core whose program is followed."""
 
@@ -47,7 +49,15 @@ class State:
 
     def copy(self) -> State:
         cores = [dict(core) for core in self.cores]
-        return State(cores, dict(self.tokens), dict(self.released), self.issued, dict(self.counters), self.here)
+        return State(
+            cores,
+            dict(self.tokens),
+            dict(self.released),
+            self.issued,
+            dict(self.counters),
+            dict(self.covered),
+            self.here,
+        )
 
     def end(self, members: int) -> None:
         """Every pipe of this core knows that some entries have ended."""
@@ -64,6 +74,8 @@ class State:
                 self.tokens[key] = tuple(token | member for token in tokens)
         for key in self.released:
             self.released[key] |= member
+        for key in self.covered:
+            self.covered[key] |= member
         self.issued |= member
 
     def rename(self, names: Mapping[int, int]) -> None:
@@ -82,6 +94,7 @@ class State:
         self.open = self.cores[self.here]
         self.tokens = {key: tuple(map(renamed, tokens)) for key, tokens in self.tokens.items()}
         self.released = {key: renamed(members) for key, members in self.released.items()}
+        self.covered = {}
         self.issued = renamed(self.issued)
 
     def restricted(self, members: int) -> State:
@@ -92,7 +105,7 @@ class State:
             {key: open_ & members for key, open_ in self.released.items()},
             self.issued & members,
             dict(self.counters),
-            self.here,
+            here=self.here,
         )
 
     def counts(self) -> dict[Key, int]:
@@ -112,6 +125,7 @@ class State:
             _united(self.released, other.released, everything),
             everything,
             {counter: value for counter, value in self.counters.items() if other.counters.get(counter) == value},
+            {key: behind | other.covered[key] for key, behind in self.covered.items() if key in other.covered},
             self.here,
         )
 

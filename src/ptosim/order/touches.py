@@ -12,9 +12,11 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.configuration import FIXPIPE
 from ptosim.effects.names import Space
 from ptosim.effects.record import Access
 from ptosim.effects.vector_memory import ALWAYS, LoadMode, StoreMode, demand
+from ptosim.language.configuration import SimRegister
 from ptosim.language.control import For
 from ptosim.language.operation import PTOOperation
 from ptosim.language.static import static_of
@@ -22,20 +24,16 @@ from ptosim.language.sync_token import SimTSync
 from ptosim.language.types import MaskType
 from ptosim.order.model import Plain, Range, Span, Touch
 from ptosim.order.number import Linear, Number, Periodic, Symbol, between, bounds, linear, symbol
-from ptosim.order.registers import from_registers
 from ptosim.order.values import ANYWHERE, PREDICATE_BITS, TAILS, Pointer, Values
 
 ENDLESS = symbol(Symbol(is_single=False))
 """An end that nobody knows."""
-_FIXPIPE_REGISTERS = ("loop0_stride", "loop3_count", "loop3_source_stride", "loop3_dest_stride")
-"""What the raw spelling of the fixpipe takes from registers, and needs for some layouts only."""
 
 
 class Operands:
-    """The operands of an operation by role, for the closed forms of its record, and those that it has in registers."""
+    """The operands of an operation by role, for the closed forms of its record."""
 
-    def __init__(self, op: PTOOperation, values: Values, registers: dict[str, Any]) -> None:
-        vars(self).update(registers)
+    def __init__(self, op: PTOOperation, values: Values) -> None:
         for role in op.operand_roles:
             given = [values.number(value) for value in op.segment(role)]
             if role in op.variadic_roles:
@@ -45,7 +43,7 @@ class Operands:
 
     def __getattr__(self, name: str) -> Any:
         """Special registers hold something that nobody knows."""
-        if name.isupper() or name in _FIXPIPE_REGISTERS:
+        if name.isupper():
             return between(None, None)
         raise AttributeError(name)
 
@@ -129,14 +127,19 @@ def _range(op: PTOOperation, access: Access, values: Values, inner: tuple[int, .
     origin = base.origin if isinstance(base, Pointer) else ANYWHERE if access.space is Space.GM else ""
     offset: Number = base.offset if isinstance(base, Pointer) else base
     whole = Range(access.space, origin, None, (), (None,))
-    registers = from_registers(op, values)
-    if registers is None or access.reach == "unknown":
+    if access.reach == "unknown" or any(_is_read(value) for value in op.operands):
         return whole
-    low, high = access.extent(Operands(op, values, registers))
+    low, high = access.extent(Operands(op, values))
     ends: list[Number] = [offset + high]
     if (reach := _active_bytes(op, access, values)) is not None:
         ends.append(offset + low + reach)
     return _spread(whole, offset + low, ends, inner)
+
+
+def _is_read(value: SSAValue) -> bool:
+    """Whether a copy takes it from a register that only the run knows; stores of the cube need theirs for some layouts
+    only."""
+    return isinstance(value.owner, SimRegister) and value.owner.word("field") not in FIXPIPE
 
 
 def _spread(whole: Range, low: Number, ends: list[Number], inner: tuple[int, ...]) -> Range:

@@ -26,6 +26,7 @@ from ptosim.order.model import (
     Program,
     ReleaseBuffer,
     SetFlag,
+    TileWait,
     WaitFlag,
 )
 from ptosim.order.number import LONGEST_PERIOD, Number, Periodic
@@ -53,6 +54,7 @@ class TurnWalker(Walker):
         self.unreleased: dict[WaitFlag, Times] = {}
         """When it shows that no set is there for a wait."""
         self.waits = Waits(self)
+        self.last = Last(self)
         self.counted = {loop: _counted(loop) for loop in program.loops.values()}
         for name, loop in program.loops.items():
             lanes = [family.lanes for counter in self.counted[loop] for family in self.waits.families_by(counter)]
@@ -69,6 +71,13 @@ class TurnWalker(Walker):
             return 0
         met = self.conflicts.exactly(entry, here.loop.name, here.distance)
         return met & self.places.inside[here.loop.name]
+
+    def _unended(self, open_: int, mask: int) -> int:
+        found = open_ & self.last.with_turns(mask)
+        return found | self.last.without_turns(found)
+
+    def _awaited(self, node: TileWait, here: Round) -> int:
+        return self.last.with_turns(super()._awaited(node, here))
 
     def times(self, node: Node) -> Times:
         """How often the loops around a node have to run to come to where the walk is."""
@@ -95,7 +104,7 @@ class TurnWalker(Walker):
         key, place = self._key(node, state), self._place(node)
         open_ = state.open[node.source] & state.open[Pipe.S]
         others = self.waits.of(node, place) if place is not None else 0
-        others &= ~self._elsewhere(self.places.block_of[node], here)
+        others = self.last.with_turns(others & ~self._elsewhere(self.places.block_of[node], here))
         if place is not None and (state.tokens.get(key) or open_ & others):
             self.doubled.setdefault(node, self.times(node))
         super()._written_set(node, state, here)
@@ -134,6 +143,7 @@ class TurnWalker(Walker):
     # --- loops and branches -------------------------------------------------------------------------------------------
 
     def _loop(self, loop: Loop, state: State, here: Round) -> State:
+        state.covered = {}
         for counter in self.counted[loop]:
             if counter in state.counters:
                 leave(state, self.waits.families_by(counter), counter)
@@ -153,6 +163,8 @@ class TurnWalker(Walker):
             through = self._nodes(loop.body, arriving.copy(), first)
             self._iterations.pop(loop, None)
             behind = self._iterated(loop, first, through.restricted(inside))
+            if period > 1:
+                behind.rename(self.last.names(inside, turn))
             joined = self._joined(loop, joined, self._behind(loop, outside, behind))
             arriving = through.restricted(through.issued & ~inside)
         del self.turns[loop.name]
@@ -163,7 +175,7 @@ class TurnWalker(Walker):
         return super()._round(loop, distance, arm)
 
     def _inside_arm(self, arm: Block) -> int:
-        return super()._inside_arm(arm) | self.waits.inside(arm)
+        return self.last.with_turns(super()._inside_arm(arm) | self.waits.inside(arm))
 
     def _branch(self, node: Branch, state: State, here: Round) -> State:
         taken = self._value(node.condition)
@@ -176,6 +188,53 @@ class TurnWalker(Walker):
             found = self._number(number)
             return found if isinstance(found, int) else None
         return number if isinstance(number, int) else None
+
+
+class Last:
+    """What the last iteration of a loop has left, named by the turn that it was: each token behind the loop covers what
+    was left in some of the turns, and all of them together everything. (Waits by a counter are named by their places.)
+    """
+
+    def __init__(self, walker: TurnWalker) -> None:
+        self._turns: dict[tuple[int, int], int] = {}
+        self._all: dict[int, int] = {}
+        """By members, all their names that have a turn."""
+        own = [list(pipes.items()) for pipes in walker.places.own]
+        number = max((members.bit_length() for pipes in own for _, members in pipes), default=0)
+        counted = sum(m for (wait, _), m in walker.waits.members.items() if wait in walker.waits.families)
+        for name, period in walker.periods.items():
+            for member in _bits(walker.places.inside[name] & ~counted if period > 1 else 0):
+                for turn in range(period):
+                    if (member, turn) in self._turns:
+                        continue
+                    alias = self._turns[member, turn] = 1 << number
+                    number += 1
+                    self._all[member] = self._all.get(member, 0) | alias
+        for core, pipes in enumerate(own):
+            for pipe, members in pipes:
+                walker.places.own[core][pipe] = self.with_turns(members)
+        for name, members in walker.places.inside.items():
+            walker.places.inside[name] = self.with_turns(members)
+
+    def names(self, inside: int, turn: int) -> dict[int, int]:
+        """How members are called behind a loop whose last iteration was of a turn."""
+        return {member: alias for (member, at), alias in self._turns.items() if at == turn and inside & member}
+
+    def with_turns(self, members: int) -> int:
+        found = members
+        for member, aliases in self._all.items():
+            found |= aliases if members & member else 0
+        return found
+
+    def without_turns(self, members: int) -> int:
+        return sum(member for member, aliases in self._all.items() if members & aliases)
+
+
+def _bits(members: int) -> Iterator[int]:
+    while members:
+        lowest = members & -members
+        yield lowest
+        members ^= lowest
 
 
 class Waits:

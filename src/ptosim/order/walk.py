@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.names import Pipe
-from ptosim.order.conflict import Conflicts, surely_in
+from ptosim.order.conflict import Conflicts
 from ptosim.order.model import (
     BarrierNode,
     Block,
@@ -42,6 +42,7 @@ from ptosim.order.model import (
 from ptosim.order.number import Periodic
 from ptosim.order.pairs import Inserted, Pair
 from ptosim.order.places import Places
+from ptosim.order.scoped import awaiting, touching
 from ptosim.order.state import PIPES, Key, State
 
 MOST_LANES = 8
@@ -104,6 +105,7 @@ class Walker:
             for loop in entry.loops
         }
         self.farthest = self._farthest()
+        self.awaiting = awaiting(program, self.places)
         self.own: list[dict[Pipe, int]] = []
         """By cores, the entries of each pipe, inserted waits included."""
         self.clashes: dict[Pair, int] = {}
@@ -190,7 +192,7 @@ class Walker:
             case Fence():
                 state.end(self.own[node.core][Pipe.S])
             case TileWait():
-                state.end(self._awaited(node, here))
+                state.end(self._awaited(node, here) | self._prefix(node, state))
             case Count():
                 self._count(node, state)
             case ReleaseBuffer():
@@ -209,11 +211,16 @@ class Walker:
         mask = self._met(entry, here) & ~self._elsewhere(self.places.block_of[entry], here)
         if pipe is Pipe.S or pipe in self.program.serial or entry.is_signal:  # a signal waits for its own pipe
             mask &= ~self.own[entry.core][pipe]
-        if open_ := state.open[pipe] & mask:
+        if open_ := self._unended(state.open[pipe], mask):
             rounds = self._rounds[here.loop] if here.distance and here.loop is not None else [here]
             self.missing(self, state, Meeting(entry, tuple(rounds)), open_)
         if here.distance == 0:
             self._issue(entry, state)
+        for wait in self.awaiting.get(entry, ()):  # up to here the entries of this pipe are in it
+            state.covered[wait, pipe] = 0
+
+    def _unended(self, open_: int, mask: int) -> int:
+        return open_ & mask
 
     def _met(self, entry: Entry, here: Round) -> int:
         """What an entry depends on, of what is followed."""
@@ -300,18 +307,15 @@ class Walker:
     # --- written synchronisation --------------------------------------------------------------------------------------
 
     def _awaited(self, node: TileWait, here: Round) -> int:
-        """The entries that are sure to touch the bytes of a scoped wait. (One that has nothing to do there has nothing
-        to do at all: all that a tile operation touches is as large as its valid region.)"""
-        loop = here.loop if here.distance else None
-        return sum(
-            1 << entry.number
-            for entry in self.program.entries
-            if any(
-                surely_in(touch.range, range_, loop.name if loop else None, here.distance)
-                for touch in entry.touches
-                for range_ in node.ranges
-            )
-        )
+        """The entries that are sure to touch the bytes of a scoped wait."""
+        return touching(self.program, node, here.loop if here.distance else None, here.distance)
+
+    def _prefix(self, node: TileWait, state: State) -> int:
+        """The entries of each pipe up to the last one that is sure to touch the bytes of a scoped wait."""
+        found = 0
+        for (wait, pipe), behind in state.covered.items():
+            found |= self.own[node.core][pipe] & ~behind if wait is node else 0
+        return found
 
     def _count(self, node: Count, state: State) -> None:
         """Ids in turn by a counter are known only where they are followed (turns.py)."""
@@ -371,6 +375,7 @@ class Walker:
         return a.joined(b)
 
     def _loop(self, loop: Loop, state: State, here: Round) -> State:
+        state.covered = {}
         if here.distance:  # entries from before pass through the first iteration and come out as they went in
             self._nodes(loop.body, state.copy(), here)
             return state
@@ -420,7 +425,9 @@ class Walker:
             if distance > self.farthest[loop.name] and not self._has_open_lanes(loop, arm):
                 break
             rounds.append(self._round(loop, distance, arm))
-            state = self._nodes(loop.body, state.copy(), rounds[-1])
+            state = state.copy()
+            state.covered = {}
+            state = self._nodes(loop.body, state, rounds[-1])
 
     def _round(self, loop: Loop, distance: int, arm: Block | None) -> Round:
         """A later iteration begins."""

@@ -16,7 +16,7 @@ import numpy as np
 from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
 from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
-from ptosim.reference.core import Core
+from ptosim.reference.core import Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Starts, Steps, at_places, joined_steps, outermost_places, spaced
 
@@ -89,6 +89,17 @@ class Burst:
                 core.lint(message, kind)
             else:
                 raise Fault(kind, message)
+
+
+def look_at_registers(
+    core: Core, direction: str, config: Config, is_older: bool, loops: int, pads: bool = False
+) -> None:
+    """An older copy relies on the registers of a direction; one with clauses has hardware write them."""
+    others = ["mov_pad_val"] if pads else []
+    if is_older:
+        core.relies_on(direction, config, *others)
+    else:
+        core.overwrites(direction, config, loops, *others)
 
 
 @lru_cache(1024)

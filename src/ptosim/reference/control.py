@@ -50,7 +50,7 @@ def _for(t: Translator, op: Operation) -> None:
 
 def _if(t: Translator, op: Operation) -> None:
     assert isinstance(op, If)
-    t.line(f"if core.branch({t.name(op.cond)}):" if t.followed else f"if {t.name(op.cond)}:")
+    t.line(f"if witness.branch({t.name(op.cond)}):" if t.followed else f"if {t.name(op.cond)}:")
     t.region(op.true_region, lambda: t.assign(op.results, _ends(op.true_region.block)))
     t.line("else:")
     t.region(op.false_region, lambda: t.assign(op.results, _ends(op.false_region.block)))
@@ -64,7 +64,7 @@ def _while(t: Translator, op: Operation) -> None:
     t.assign(before.args, op.arguments)
     turns, rounds = f"w{len(t.out.lines)}", f"v{len(t.out.lines)}"
     if t.followed:
-        t.line(f"{turns} = core.turns()")
+        t.line(f"{turns} = witness.turns()")
     polls = looks_at_memory(op)
     watched = _only_reads(op)
     if watched:

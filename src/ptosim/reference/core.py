@@ -1,13 +1,13 @@
-"""A core as instructions see it: memories, special registers, and the way to its pipes.
+"""A core as instructions see it: special registers, its port to memory, and the way to its pipes.
 
-Every access to memory goes through here, so that bounds, alignment and the observer are dealt with once. The value of a
-GM pointer is an integer that names an argument and an offset (machine/memory.py); on-chip addresses are plain bytes.
+Every access to memory goes through the port, so that bounds, alignment and observers are dealt with once: what stands
+here are the words in which instructions ask for it.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FrameType
@@ -17,36 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import Severity
-from ptosim.effects.burst import BLOCK
-from ptosim.effects.element import VECTOR_BYTES
-from ptosim.effects.names import GM, UB, Space
+from ptosim.effects.names import GM, Space
 from ptosim.effects.sim_signal import WORD
 from ptosim.machine.core import Core as MachineCore
 from ptosim.machine.entry import Site
-from ptosim.machine.memory import Regions, decode, outside
-from ptosim.machine.observer import Footprint
+from ptosim.machine.memory import decode
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.machine.signal import Words
 from ptosim.machine.sync import SLOW
 from ptosim.reference.fault import Fault
-from ptosim.reference.integers import signed64
-from ptosim.reference.numbers import LANE_TYPES, Lanes
-from ptosim.reference.places import (
-    INDEXED,
-    Bytes,
-    Places,
-    Starts,
-    at_places,
-    first_misaligned,
-    lasting,
-    lowest_and_highest,
-    pieces,
-    shifted,
-    touching,
-    view_to_write,
-)
-
-Combine = Callable[[Bytes, Bytes], Bytes]
+from ptosim.reference.memories import NOTHING, GlobalMemory, Memories
+from ptosim.reference.numbers import Lanes
+from ptosim.reference.places import Bytes, Places, Starts
+from ptosim.reference.port import Active, Atomic, Combine, Complaint, Place, Port, Witness
+from ptosim.reference.taint import Observed
 
 CTRL_AT_RESET = 1 << 48
 
@@ -62,19 +46,6 @@ class Config:
 
     def get(self, name: str, default: Any) -> Any:
         return self.words.get(name, default)
-
-
-@dataclass(frozen=True)
-class GlobalMemory:
-    """What the pointers of a launch may name, as bytes, by number."""
-
-    regions: Regions
-    buffers: Mapping[int, Bytes]
-    drop: bool = False
-    """Reads outside give zero and writes outside are dropped, instead of being errors."""
-
-
-_NOTHING: Bytes = np.zeros(0, np.uint8)
 
 
 def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], Any]) -> Any:
@@ -116,9 +87,9 @@ class Core:
         stop: Stop,
     ) -> None:
         self.machine = machine
-        self.cluster = cluster
-        self.memories = cluster[machine.role]
-        self.global_memory = global_memory
+        self.memories = Memories(self, cluster, global_memory)
+        self.use(self.memories)
+        self.witness: Witness | None = None
         self.target = target
         self.stop = stop
         self.polls = len(machine.cluster.cores) > 1
@@ -131,12 +102,6 @@ class Core:
         self.special: dict[str, int] = {"AR": 0, "SQZN": 0, "VMS4_SR": 0}
         self.steps_left = max_steps
         self.max_steps = max_steps
-        self.site: Site | None = None
-        ub = self.memories.get(UB, _NOTHING)
-        self.register_starts = range(0, len(ub) - VECTOR_BYTES + 1, BLOCK)
-        """Where the contiguous bytes of a register may start in UB."""
-        self._lanes_of_ub = {dtype.char: (ub.view(dtype), dtype.itemsize.bit_length() - 1) for dtype in LANE_TYPES}
-        """UB as lanes of each type, and the power of two that is their width."""
         self.indices: Callable[[FrameType | None], tuple[int, ...]] = lambda frame: ()
         """The loop indices of the translated code that has called a frame; the engine knows them."""
         self.standing: Callable[[FrameType | None], Site | None] = lambda frame: None
@@ -144,15 +109,17 @@ class Core:
 
     # --- the scalar unit --------------------------------------------------------------------------------------------
 
-    def loop(self, lower: int, upper: int, step: int) -> Iterator[int] | range:
+    def loop(self, lower: int, upper: int, step: int) -> Iterable[int]:
         """The indices of an scf.for, counted against max_steps."""
         if step <= 0:
             raise Fault("arithmetic", f"the step of a loop must be positive, not {step}")
-        indices = range(lower, upper, step)
-        self.steps_left -= max(0, -((lower - upper) // step))  # len() of a range stops at 2**63
+        trips = max(0, -((lower - upper) // step))  # len() of a range stops at 2**63
+        self.steps_left -= trips
         if self.steps_left < 0:
             raise self._too_many_steps()
-        return self._polled(indices) if self.polls else indices
+        indices = range(lower, upper, step)
+        polled = self._polled(indices) if self.polls else indices
+        return polled if self.witness is None else self.witness.loop(polled, lower, trips)
 
     def _polled(self, indices: range) -> Iterator[int]:
         for index in indices:
@@ -198,19 +165,32 @@ class Core:
 
     # --- issuing ----------------------------------------------------------------------------------------------------
 
-    def issue(self, site: Site, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    def issue(self, what: Observed, arguments: tuple[Any, ...]) -> None:
         """Queue an instruction of a serial pipe with its operands."""
-        self.machine.work(site.pipe, site, self._kept(site, partial(function, *arguments)))
+        self._queue(what, arguments, partial(what.function, *arguments))
 
-    def transfer(self, site: Site, function: Callable[..., Iterator[None]], arguments: tuple[Any, ...]) -> None:
+    def transfer(self, what: Observed, arguments: tuple[Any, ...]) -> None:
         """Queue a copy: it reads when it starts and writes when it ends."""
-        steps = function(*arguments)
-        start, finish = self._kept(site, partial(next, steps)), self._kept(site, partial(next, steps, None))
-        self.machine.work(site.pipe, site, start, lambda _: finish())
+        half = partial(next, what.function(*arguments), None)
+        self._queue(what, arguments, half, half)
+
+    def _queue(
+        self, what: Observed, arguments: tuple[Any, ...], start: Callable[[], Any], end: Callable[[], Any] | None = None
+    ) -> None:
+        facts, site = None, what.site
+        if self.witness is None:
+            start, end = self._kept(site, start), None if end is None else self._kept(site, end)
+        else:
+            take, facts = self.witness.attend(what, arguments)
+            start, end = partial(take, start), None if end is None else partial(take, end)
+        self.machine.work(site.pipe, site, start, None if end is None else lambda _: end(), facts)
 
     def launch(self, site: Site, function: Callable[..., None], captured: tuple[Any, ...]) -> None:
         """Queue a vector scope with the values it captures."""
-        self.machine.work(site.pipe, site, self._kept(site, partial(function, self, *captured)))
+        scope = partial(function, self, *captured)
+        witness = self.witness
+        start = self._kept(site, scope) if witness is None else partial(witness.enter, site, scope)
+        self.machine.work(site.pipe, site, start)
 
     def _kept(self, site: Site, step: Callable[[], Any]) -> Callable[[], Any]:
         """A step that may happen later, when the scalar unit stands elsewhere, remembers where it was issued."""
@@ -219,25 +199,28 @@ class Core:
         return partial(delayed, self, site, self.indices(inspect.currentframe()), step)
 
     # --- memory -----------------------------------------------------------------------------------------------------
-    #
-    # `at` names another core of the cluster ("aiv1") whose memory is meant. What a read returns may be a view: copy
-    # what must outlive the instruction.
+
+    def use(self, port: Port) -> None:
+        """From now on, accesses go through this port. Registers are loaded and stored so often that the two ways are
+        the port's own methods."""
+        self.port = port
+        self.load: Callable[[int, np.dtype[Any]], Lanes] = port.load
+        self.store: Callable[[int, Lanes], None] = port.store
+
+    def through(self, port: Port, step: Callable[[], Any]) -> Any:
+        """Take a step whose accesses go through another port."""
+        before = self.port
+        self.use(port)
+        try:
+            return step()
+        finally:
+            self.use(before)
 
     def read(
         self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
     ) -> Bytes:
-        """`width` bytes of a memory. `by_use`: an unmasked vector load, whose lanes count only if they are used."""
-        if at is None and (own := self.memories.get(space)) is not None:  # most accesses are these, and fit
-            end = start + width
-            if start >= 0 and end <= len(own) and not start % alignment:
-                return own[start:end]
-        memory, offset, inside = self._window("reads", space, start, width, alignment, at)
-        if inside:
-            return memory[offset : offset + width]
-        data = np.zeros(width, np.uint8)
-        low, high = clip(memory, offset, width)
-        data[low:high] = memory[offset + low : offset + high]
-        return data
+        """`width` bytes in a row, perhaps as a view. `by_use`: an unmasked vector load, whose lanes count if used."""
+        return self.port.read(Place(space, start, width, alignment, at), by_use)
 
     def write(
         self,
@@ -245,102 +228,39 @@ class Core:
         start: int,
         data: Bytes,
         alignment: int = 1,
-        active: NDArray[np.bool_] | None = None,
+        active: Active | None = None,
         at: str | None = None,
     ) -> None:
-        """Store bytes, or those of them that `active` selects."""
-        if active is None and at is None and (own := self.memories.get(space)) is not None:
-            end = start + len(data)
-            if start >= 0 and end <= len(own) and not start % alignment:
-                own[start:end] = data
-                return
-        memory, offset, inside = self._window("writes", space, start, len(data), alignment, at)
-        if not inside:
-            low, high = clip(memory, offset, len(data))
-            data, offset = data[low:high], offset + low
-            active = None if active is None else active[low:high]
-        window = memory[offset : offset + len(data)]
-        if active is None:
-            window[:] = data
-        else:
-            np.copyto(window, data, where=active)
-
-    def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
-        """A register from contiguous bytes of UB, as a copy; its lanes count only if they are used."""
-        if start in self.register_starts:
-            ub, power = self._lanes_of_ub[dtype.char]
-            return ub[start >> power : (start + VECTOR_BYTES) >> power].copy()
-        return self.read(UB, start, VECTOR_BYTES, BLOCK, True).copy().view(dtype)
-
-    def store(self, start: int, value: Lanes) -> None:
-        """A whole register to contiguous bytes of UB."""
-        if start in self.register_starts:
-            ub, power = self._lanes_of_ub[value.dtype.char]
-            ub[start >> power : (start + VECTOR_BYTES) >> power] = value
-        else:
-            self.write(UB, start, value.view(np.uint8), BLOCK)
+        """Store bytes in a row, or those of them that `active` selects."""
+        self.port.write(Place(space, start, len(data), alignment, at), data, active)
 
     def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
         """Pieces of `width` bytes at these addresses, one row each, as a copy."""
-        memory, offsets, inside = self._windows("reads", space, starts, width, alignment, at)
-        if inside:
-            return pieces(memory, offsets, width).copy()
-        rows = np.zeros((len(starts), width), np.uint8)
-        numbers = touching(offsets, width, len(memory))
-        offsets = at_places(offsets, numbers)
-        whole = (offsets >= 0) & (offsets <= len(memory) - width)
-        rows[numbers[whole]] = pieces(memory, offsets[whole], width)
-        for number, offset in zip(numbers[~whole], offsets[~whole], strict=True):
-            low, high = clip(memory, int(offset), width)
-            rows[number, low:high] = memory[offset + low : offset + high]
-        return rows
+        return self.port.read(Place(space, starts, width, alignment, at, True))
 
     def write_pieces(
         self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
     ) -> None:
         """Store one row of `data` at each address, in order."""
-        width = data.shape[1]
-        memory, offsets, inside = self._windows("writes", space, starts, width, alignment, at)
-        if not inside:
-            numbers = touching(offsets, width, len(memory))
-            offsets, data = at_places(offsets, numbers), data[numbers]
-            inside = bool(((offsets >= 0) & (offsets <= len(memory) - width)).all())
-        if inside and (view := view_to_write(memory, offsets, width)) is not None:
-            view[...] = data
-            return
-        if inside and data.size <= INDEXED:
-            memory[np.asarray(offsets)[:, np.newaxis] + np.arange(width)] = (
-                data  # where pieces overlap the last one stays
-            )
-            return
-        numbers = lasting(offsets)
-        for offset, row in zip(at_places(offsets, numbers), data[numbers], strict=True):
-            low, high = clip(memory, int(offset), width)
-            memory[offset + low : offset + high] = row[low:high]
+        self.port.write(Place(space, starts, data.shape[1], alignment, at, True), data)
 
     def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
         """Atomically combine one row of `data` into the bytes at each address, in order; `name` is like "add f32"."""
-        width = data.shape[1]
-        memory, offsets, inside = self._windows("writes", space, starts, width, 1, None)
-        if inside and (view := view_to_write(memory, offsets, width)) is not None:
-            view[...] = combine(view, data)
-            return
-        for offset, row in zip(offsets, data, strict=True):
-            low, high = clip(memory, int(offset), width)
-            old = np.zeros(width, np.uint8)  # an element may lie half outside
-            old[low:high] = memory[offset + low : offset + high]
-            memory[offset + low : offset + high] = combine(old, row)[low:high]
+        self.port.write(Place(space, starts, data.shape[1], in_pieces=True), data, atomic=Atomic(combine, name))
 
     def pattern(self, data: Bytes) -> Bytes:
-        """Bytes that come from no memory, such as padding: named so that a replay can tell them from copied ones."""
-        return data
+        """Bytes that come from no memory, such as padding."""
+        return self.port.pattern(data)
 
     def converted(self, data: Bytes, width: int, conversion: Callable[[Bytes], Bytes]) -> Bytes:
-        """Elements of `width` bytes that a copy turns into others; a replay taints each result as its element."""
-        return conversion(data)
+        """Elements of `width` bytes that a copy turns into others."""
+        return self.port.converted(data, width, conversion)
 
     def fence(self, site: Site, kind: str) -> None:
         """A mem_bar: execution is in program order anyway."""
+        observer, entry = self.machine.observer, self.machine.current
+        if observer is not None and entry is not None:  # outside of a scope it orders nothing
+            observer.fence(entry, site, kind)
 
     def tell(self, text: Callable[[], str]) -> None:
         """What the kernel prints goes to standard output; whoever only observes a run does not want it."""
@@ -349,55 +269,18 @@ class Core:
 
     def begin_transfer(self, site: Site, session: int, facts: Mapping[str, Any]) -> int:
         """A copy in GM that goes on by itself until somebody waits for it; how many its session has begun."""
-        return self.machine.transfer(site, session, facts).n + 1
-
-    # --- what only a check wants to know ----------------------------------------------------------------------------
-
-    wants_lint = False
-    """Whether it is worth while to look for what `lint` would say."""
-
-    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
-        """The instruction does something that is legal and suspicious. One that touches no memory gives its site."""
-
-    def idle(self, message: str) -> None:
-        """The instruction does nothing, which its author may not have meant; tiles may be empty."""
-
-    def relies_on(self, direction: str, config: Config, *others: str) -> None:
-        """A copy of the older generation takes its loops from the registers of a direction, and `others` as well."""
-
-    def resized(self, site: Site) -> None:
-        """Loop sizes have been written."""
-
-    def ended(self) -> None:
-        """The program has come to its end."""
-
-    def overwrites(self, direction: str, config: Config, loops: int, *others: str) -> None:
-        """A copy with clauses: hardware carries it out by writing the registers, which stay as they are here."""
-
-    def landing(self, space: Space, starts: Starts, width: int, at: str | None = None) -> Places | None:
-        """The numbers of those rows of a copy that a run which goes on after a fault has to write; None: all."""
-        return None
-
-    def hold(self, before: Any, after: Any) -> None:
-        """A store stream has gone on from one align value to the next (None: it was flushed)."""
-
-    # --- checks -----------------------------------------------------------------------------------------------------
-
-    def holds(self, verb: str, space: Space, start: int, width: int, alignment: int = 1, at: str | None = None) -> bool:
-        """Whether all that an instruction is about to touch lies inside; if not, an observed run leaves it out."""
-        return not width or self._window(verb, space, start, width, alignment, at)[2]
-
-    def touched(self, pointer: int, offsets: Places, width: int) -> NDArray[np.bool_]:
-        """Which pieces behind a GM pointer have a byte in its argument; offsets may exceed what a pointer can say."""
-        number, first = decode(pointer)
-        size = len(self.global_memory.buffers.get(number, _NOTHING))
-        return (offsets + (first + width) > 0) & (offsets + first < size)
+        entry = self.machine.transfer(site, session, facts)
+        if self.witness is not None:
+            self.witness.begin_transfer(entry)
+        return entry.n + 1
 
     def signal_words(self, site: Site, verb: str, addresses: Sequence[int]) -> Words | None:
         """Words of i32 in GM, aligned; None where one of them does not exist and the run goes on without."""
+        if self.witness is not None:
+            self.witness.stand_at(site)
         places: list[NDArray[np.int32]] = []
         for address in addresses:
-            memory, offset, inside = self._window(verb, GM, address, WORD, WORD, None)
+            memory, offset, inside = self.memories.window(verb, Place(GM, address, WORD, WORD))
             if not inside:
                 return None
             places.append(memory[offset : offset + WORD].view(np.int32))
@@ -407,92 +290,71 @@ class Core:
 
         return Words(addresses, lambda position: int(places[position][0]), write)
 
-    def _window(
-        self, verb: str, space: Space, start: int, width: int, alignment: int, at: str | None
-    ) -> tuple[Bytes, int, bool]:
-        """The memory of an access, the offset in it, and whether all of it lies inside."""
-        if not self._exists(verb, space, at):
-            return _NOTHING, 0, False
-        start = signed64(int(start))  # what pto.addptr gives for pointer and offset
-        if start % alignment:
-            self.misaligned(verb, space, start, alignment)
-        if space is not GM:
-            memory = self._other(at)[space] if at else self.memories[space]
-            if start >= 0 and start + width <= len(memory):
-                return memory, start, True
-            self.violation(
-                "out-of-bounds", outside(verb, space.value, len(memory), start, width), (start, start + width)
-            )
-            return memory, start, False
-        number, offset = decode(start)
-        memory = self.global_memory.buffers.get(number)
-        if memory is None:
-            self.strays(*self.global_memory.regions.stray(verb, start, width))
-            return _NOTHING, 0, False
-        if offset >= 0 and offset + width <= len(memory):
-            return memory, offset, True
-        self.strays(*self.global_memory.regions.stray(verb, start, width), self.global_memory.drop)
-        return memory, offset, False
+    # --- bounds -----------------------------------------------------------------------------------------------------
 
-    def _exists(self, verb: str, space: Space, at: str | None) -> bool:
-        """Code of the cube core that no section and no kind of kernel keeps from UB has none to go to."""
-        if space is GM or at is not None or space in self.memories:
-            return True
-        self.violation("invalid", f"{verb} {space}, which {self.machine.role} does not have")
-        return False
-
-    def _other(self, role: str) -> Mapping[Space, Bytes]:
-        """The memories of another core of the cluster."""
-        if role not in self.cluster:
-            raise Fault("unsupported", f"this kernel runs on {self.machine.role} alone: there is no {role} to reach")
-        return self.cluster[role]
-
-    def _windows(
-        self, verb: str, space: Space, starts: Starts, width: int, alignment: int, at: str | None
-    ) -> tuple[Bytes, Starts, bool]:
-        """The memory of a piecewise access and the offsets in it, checked as a whole."""
-        if not len(starts):
-            return _NOTHING, starts, True
-        if not self._exists(verb, space, at):
-            return _NOTHING, starts, False
-        low, high = lowest_and_highest(starts)
-        if alignment > 1 and (odd := first_misaligned(starts, alignment)) is not None:
-            self.misaligned(verb, space, odd, alignment)
-        memory, first, inside = self._window(verb, space, low, high - low + width, 1, at)
-        return memory, shifted(starts, first - low), inside
+    def holds(self, verb: str, space: Space, start: int, width: int, alignment: int = 1, at: str | None = None) -> bool:
+        """Whether all that an instruction is about to touch lies inside; if not, an observed run leaves it out."""
+        return not width or self.memories.window(verb, Place(space, start, width, alignment, at))[2]
 
     def aligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
         """A pointer must be aligned even where no lane of the access is active."""
-        if start % alignment:
-            self.misaligned(verb, space, signed64(start), alignment)
+        self.memories.aligned(verb, space, start, alignment)
 
-    def misaligned(self, verb: str, space: Space, start: int, alignment: int) -> None:
-        offset = decode(start)[1] if space is GM else start
-        self.violation("misaligned", f"{verb} {space} at {offset}, which is not a multiple of {alignment}")
+    def landing(self, space: Space, starts: Starts, width: int, at: str | None = None) -> Places | None:
+        """The numbers of those rows of a copy that a run which goes on after a fault has to write; None: all."""
+        return self.memories.landing(Place(space, starts, width, at=at)) if self.port.goes_on else None
 
-    def violation(self, kind: str, message: str, extent: tuple[int, int] | None = None) -> None:
-        """An access that breaks a rule ends the run; an observed one goes on as if the bytes outside did not exist."""
-        raise Fault(kind, message, bytes=extent)
+    def touched(self, pointer: int, offsets: Places, width: int) -> NDArray[np.bool_]:
+        """Which pieces behind a GM pointer have a byte in its argument; offsets may exceed what a pointer can say."""
+        number, first = decode(pointer)
+        size = len(self.memories.global_memory.buffers.get(number, NOTHING))
+        return (offsets + (first + width) > 0) & (offsets + first < size)
+
+    # --- complaints -------------------------------------------------------------------------------------------------
+
+    def violation(self, kind: str, message: str) -> None:
+        """An access that breaks a rule ends the run; an observed one goes on."""
+        self.port.say(Complaint(kind, message))
 
     def complain(self, site: Site, kind: str, message: str, severity: Severity = "error", fatal: bool = True) -> None:
         """The scalar unit has come to something wrong: a check says so and goes on, a run ends if it is fatal."""
-        if fatal:
-            raise Fault(kind, message)
+        self.port.say(Complaint(kind, message, severity, site=site, is_fatal=fatal))
 
-    def strays(self, message: str, extent: tuple[int, int] | None = None, dropped: bool = False) -> None:
-        """An access leaves GM. `dropped`: what lies outside reads as zero and is not written, as was asked for."""
-        if not dropped:
-            self.violation("out-of-bounds", message, extent)
+    @property
+    def wants_lint(self) -> bool:
+        """Whether it is worth while to look for what `lint` would say."""
+        return self.port.remarks is not None
 
-    def footprint(self, space: Space, starts: Any, width: int, at: str | None = None) -> Footprint:
-        """An access in the words of the machine's observers."""
-        if at is not None:
-            self._other(at)
-        owner = self.machine if at is None else self.machine.cluster.member(at)
-        return Footprint(space, None if space is GM else owner, starts, width)
+    def lint(self, message: str, kind: str = "lint", site: Site | None = None, hint: str | None = None) -> None:
+        """The instruction does something that is legal and suspicious. One that touches no memory gives its site."""
+        self.port.say(Complaint(kind, message, "warning", site=site, hint=hint, is_fatal=False))
 
+    def idle(self, message: str) -> None:
+        """The instruction does nothing, which its author may not have meant; tiles may be empty."""
+        if self.port.remarks is not None:
+            self.port.remarks.idle(message)
 
-def clip(memory: Bytes, offset: int, width: int) -> tuple[int, int]:
-    """Which part of an access lies inside the memory."""
-    low = min(max(0, -offset), width)
-    return low, max(low, min(width, len(memory) - offset))
+    def relies_on(self, direction: str, config: Config, *others: str) -> None:
+        """A copy of the older generation takes its loops from the registers of a direction, and `others` as well."""
+        if self.port.remarks is not None:
+            self.port.remarks.relies_on(direction, config.words, others)
+
+    def overwrites(self, direction: str, config: Config, loops: int, *others: str) -> None:
+        """A copy with clauses: hardware carries it out by writing the registers, which stay as they are here."""
+        if self.port.remarks is not None:
+            self.port.remarks.overwrites(direction, config.words, loops, others)
+
+    def resized(self, site: Site) -> None:
+        """Loop sizes have been written."""
+        if self.port.remarks is not None:
+            self.port.remarks.resized(site)
+
+    def ended(self) -> None:
+        """The program has come to its end."""
+        if self.port.remarks is not None:
+            self.port.remarks.ended(self.config.words)
+
+    def hold(self, before: Any, after: Any) -> None:
+        """A store stream has gone on from one align value to the next (None: it was flushed)."""
+        if self.port.remarks is not None:
+            self.port.remarks.hold(before, after)

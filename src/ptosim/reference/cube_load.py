@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
 
 from ptosim.effects.cube_load import scale_control, tile_control
+from ptosim.effects.element import Element
+from ptosim.effects.fractal import SCALE_SHIFT
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import cube_load as op
+from ptosim.language import cube_load_raw as raw
 from ptosim.reference.core import Core
 from ptosim.reference.fractals import load_bias, load_parameters, load_scales, load_tile
 from ptosim.reference.semantics import semantics
@@ -62,12 +64,16 @@ def _remark_on_starts(core: Core, **starts: int | None) -> None:
             core.lint(op.counts_fractals(role))
 
 
-_SCALE_A = {"space": Space.SCALE_A, "side": "m", "n": None}
-_SCALE_B = {"space": Space.SCALE_B, "side": "n", "m": None}
+_SCALE_A = {"space": Space.SCALE_A, "side": "m", "n": None, "shift": SCALE_SHIFT}
+_SCALE_B = {"space": Space.SCALE_B, "side": "n", "m": None, "shift": SCALE_SHIFT}
+_ADDRESSED = {**dict.fromkeys(("m", "k", "n", "start_row", "start_col")), "shift": 0}
+"""In the raw spelling the destination is the address in the scale buffer itself."""
 
 
 @semantics(op.MteL1L0aMx, bind=lambda static: _SCALE_A)
 @semantics(op.MteL1L0bMx, bind=lambda static: _SCALE_B)
+@semantics(raw.LoadCbufToCaMx, bind=lambda static: _SCALE_A | _ADDRESSED)
+@semantics(raw.LoadCbufToCbMx, bind=lambda static: _SCALE_B | _ADDRESSED)
 def mte_l1_l0_mx(
     core: Core,
     source: int,
@@ -86,15 +92,17 @@ def mte_l1_l0_mx(
     static: Static,
     space: Space,
     side: str,
+    shift: int,
 ) -> Iterator[None]:
     fields = {"x_start": x_start, "y_start": y_start, "x_step": x_step, "y_step": y_step}
     strides = {"source_stride": source_stride, "dest_stride": dest_stride}
     written = SimpleNamespace(m=m, k=k, n=n, start_row=start_row, start_col=start_col, **fields, **strides)
     _remark_on_starts(core, start_row=start_row, start_col=start_col)
-    yield from load_scales(core, space, source, dest, scale_control(written, static, side))
+    yield from load_scales(core, space, source, dest, scale_control(written, static, side), shift)
 
 
-@semantics(op.MteL1Bt, bind=lambda static: {"source_element": static.elements["source"]})
+@semantics(op.MteL1Bt, bind=lambda static: {"source_element": static.elements["source"], "convert": 1})
+@semantics(raw.CopyCbufToBt, bind=lambda static: {"source_element": static.elements["source"]})
 def mte_l1_bt(
     core: Core,
     source: int,
@@ -103,9 +111,10 @@ def mte_l1_bt(
     n_burst: int,
     source_gap: int,
     dest_gap: int,
-    source_element: Any,
+    convert: int,
+    source_element: Element,
 ) -> Iterator[None]:
-    yield from load_bias(core, source, dest, n_burst, len_burst, source_gap, dest_gap, source_element)
+    yield from load_bias(core, source, dest, n_burst, len_burst, source_gap, dest_gap, source_element, convert)
 
 
 @semantics(op.MteL1Fb)

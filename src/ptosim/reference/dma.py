@@ -1,8 +1,7 @@
 """Copies between GM and UB: rows at equally spaced places, hardware loops around them, padding, atomic stores.
 
-Every copy is a generator function: it reads, yields, and writes. What a copy of the older generation takes from loop
-registers a grouped one takes from its clauses; from then on they are the same rows. Copies that stay on the chip and
-those into L1 are in dma_blocks.py.
+Every copy is a generator function: it reads, yields, and writes. Copies that stay on the chip and those into L1 are in
+dma_blocks.py.
 """
 
 from __future__ import annotations
@@ -16,15 +15,13 @@ import numpy as np
 
 from ptosim.effects.burst import alignment_of
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
-from ptosim.effects.dma import padded_width
+from ptosim.effects.dma import OLDER, padded_width
 from ptosim.effects.element import Element
 from ptosim.effects.names import GM, UB
 from ptosim.effects.record import Static
-from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.language import dma_registers as register
 from ptosim.reference.atomic import atomic_combine
-from ptosim.reference.burst import Burst, Loop, Side
+from ptosim.reference.burst import Burst, Loop, Side, look_at_registers
 from ptosim.reference.core import Bytes, Config, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.semantics import define, semantics
@@ -37,15 +34,6 @@ def _grouped(len_burst: int, n_burst: int, source_stride: int, dest_stride: int,
     """The rows of a grouped copy with its loop clauses: counts, source strides, destination strides."""
     loops: list[Loop] = list(zip(*clauses, strict=True))
     return Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
-
-
-def _hardware_loops(config: Config, direction: str) -> list[Loop]:
-    """The two loops that the registers of a direction describe, inner first."""
-    sizes = config.get(f"loop_size_{direction}", (1, 1))
-    return [
-        (sizes[0], *config.get(f"loop1_stride_{direction}", (0, 0))),
-        (sizes[1], *config.get(f"loop2_stride_{direction}", (0, 0))),
-    ]
 
 
 # --- GM to UB -------------------------------------------------------------------------------------------------------
@@ -89,18 +77,9 @@ def _load(core: Core, source: int, dest: int, burst: Burst, pad: Padding | None)
     core.write_pieces(UB, dests, data, alignment_of(UB, core.target))
 
 
-def _bits(value: int, kind: Element) -> int:
-    """The bit pattern of a scalar, zero-extended; a float is held as one."""
-    return value & ((1 << kind.bits) - 1)
-
-
-def _pattern(word: int, width: int) -> bytes:
-    """The low bytes of the pad register."""
-    return word.to_bytes(8, "little")[:width]
-
-
 def _pad_facts(static: Static) -> dict[str, Any]:
-    return {"pad_width": min(4, static.elements["dest"].bytes), "pad_kind": static.elements.get("pad_value")}
+    pad_kind, pad_width = static.elements.get("pad_value"), min(4, static.elements["dest"].bytes)
+    return {"is_older": OLDER in static.present, "pad_width": pad_width, "pad_kind": pad_kind}
 
 
 @semantics(grouped.MteGmUb, bind=_pad_facts)
@@ -118,41 +97,23 @@ def mte_gm_ub(
     pad_value: int | None,
     left_padding: int | None,
     right_padding: int | None,
+    data_select: int | None,
     config: Config,
+    is_older: bool,
     pad_width: int,
     pad_kind: Element | None,
 ) -> Iterator[None]:
-    core.overwrites("outtoub", config, len(loop_counts), *([] if pad_value is None else ["mov_pad_val"]))
+    """`data_select` is the condition of an older copy for its padding."""
+    if data_select == 0:
+        pad_value = None
+    look_at_registers(core, "outtoub", config, is_older, len(loop_counts), pad_value is not None)
     loops = loop_counts, loop_source_strides, loop_dest_strides
     burst = _grouped(len_burst, n_burst, source_stride, dest_stride, *loops)
     if pad_value is None or pad_kind is None:
         pad = None
     else:
-        pad = Padding(_pattern(_bits(pad_value, pad_kind), pad_width), left_padding or 0, right_padding or 0)
-    yield from _load(core, source, dest, burst, pad)
-
-
-@semantics(op.CopyGmToUbuf, bind=_pad_facts)
-def copy_gm_to_ubuf(
-    core: Core,
-    source: int,
-    dest: int,
-    n_burst: int,
-    len_burst: int,
-    left_padding: int,
-    right_padding: int,
-    data_select: int,
-    source_stride: int,
-    dest_stride: int,
-    config: Config,
-    pad_width: int,
-) -> Iterator[None]:
-    core.relies_on("outtoub", config, *(["mov_pad_val"] if data_select else []))
-    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *_hardware_loops(config, "outtoub")))
-    if data_select:
-        pad = Padding(_pattern(config.get("mov_pad_val", (0,))[0], pad_width), left_padding, right_padding)
-    else:
-        pad = None
+        pattern = (pad_value & ((1 << pad_kind.bits) - 1)).to_bytes(8, "little")[:pad_width]
+        pad = Padding(pattern, left_padding or 0, right_padding or 0)
     yield from _load(core, source, dest, burst, pad)
 
 
@@ -178,7 +139,7 @@ def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Itera
         core.accumulate(GM, dests, data, combine, name)
 
 
-@semantics(grouped.MteUbGm)
+@semantics(grouped.MteUbGm, bind=lambda static: {"is_older": OLDER in static.present})
 def mte_ub_gm(
     core: Core,
     source: int,
@@ -191,67 +152,16 @@ def mte_ub_gm(
     loop_source_strides: Numbers,
     loop_dest_strides: Numbers,
     config: Config,
+    is_older: bool,
     ctrl: int,
 ) -> Iterator[None]:
-    core.overwrites("ubtoout", config, len(loop_counts))
+    look_at_registers(core, "ubtoout", config, is_older, len(loop_counts))
     loops = loop_counts, loop_source_strides, loop_dest_strides
     burst = _grouped(len_burst, n_burst, source_stride, dest_stride, *loops)
     yield from _store(core, source, dest, burst, ctrl)
 
 
-@semantics(op.CopyUbufToGm)
-def copy_ubuf_to_gm(
-    core: Core,
-    source: int,
-    dest: int,
-    n_burst: int,
-    len_burst: int,
-    dest_stride: int,
-    source_stride: int,
-    config: Config,
-    ctrl: int,
-) -> Iterator[None]:
-    core.relies_on("ubtoout", config)
-    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *_hardware_loops(config, "ubtoout")))
-    yield from _store(core, source, dest, burst, ctrl)
-
-
-# --- configuration registers ----------------------------------------------------------------------------------------
-
-
-def _set_strides(name: str) -> Any:
-    def set_strides(core: Core, source_stride: int, dest_stride: int) -> None:
-        core.config = core.config.with_word(name, (source_stride, dest_stride))
-
-    return set_strides
-
-
-def _set_size(name: str) -> Any:
-    def set_size(core: Core, loop1: int, loop2: int) -> None:
-        core.config = core.config.with_word(name, (loop1, loop2))
-
-    return set_size
-
-
-for _direction in ("outtoub", "ubtoout"):
-    define(f"pto.set_loop_size_{_direction}", _set_size(f"loop_size_{_direction}"))
-    define(f"pto.set_loop1_stride_{_direction}", _set_strides(f"loop1_stride_{_direction}"))
-    define(f"pto.set_loop2_stride_{_direction}", _set_strides(f"loop2_stride_{_direction}"))
-
-
-@semantics(register.SetMovPadVal, bind=lambda static: {"kind": static.elements["value"]})
-def set_mov_pad_val(core: Core, value: int, kind: Element) -> None:
-    core.config = core.config.with_word("mov_pad_val", (_bits(value, kind),))
-
-
-@semantics(register.SetPadValOutToL1, bind=lambda static: {"kind": static.elements["value"]})
-def set_pad_val_outtol1(core: Core, value: int, kind: Element) -> None:
-    core.config = core.config.with_word("pad_outtol1", _bits(value, kind))
-
-
-@semantics(register.SetStoreAtomicCfg)
-def set_store_atomic_cfg() -> None:
-    """How the word is laid out is not published: it changes nothing, and the verifier says so."""
+# --- atomic stores ---------------------------------------------------------------------------------------------------
 
 
 def _set_ctrl(low: int, width: int, value: int) -> Any:

@@ -6,17 +6,15 @@ Every copy is a generator function: it reads, yields, and writes. Copies that ch
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from ptosim.effects.burst import BLOCK, alignment_of
-from ptosim.effects.dma import LOOP_SIZES, packed_sizes, packed_strides
+from ptosim.effects.dma import OLDER
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.reference.burst import Burst, Loop, Side, is_overlapping
+from ptosim.reference.burst import Burst, Loop, Side, is_overlapping, look_at_registers
 from ptosim.reference.core import Config, Core
-from ptosim.reference.requirement import demand
-from ptosim.reference.semantics import define, semantics
+from ptosim.reference.semantics import semantics
 
 
 def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]:
@@ -41,7 +39,7 @@ def _blocks(n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Bur
 # --- within UB ------------------------------------------------------------------------------------------------------
 
 
-@semantics(grouped.MteUbUb, op.CopyUbufToUbuf)
+@semantics(grouped.MteUbUb)
 def mte_ub_ub(
     core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
 ) -> Iterator[None]:
@@ -60,7 +58,7 @@ def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
 # --- between UB and L1 ----------------------------------------------------------------------------------------------
 
 
-@semantics(grouped.MteUbL1, op.CopyUbufToCbuf)
+@semantics(grouped.MteUbL1)
 def mte_ub_l1(
     core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
 ) -> Iterator[None]:
@@ -68,11 +66,17 @@ def mte_ub_l1(
     yield from _moved(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
 
 
-@semantics(grouped.MteL1Ub)
+_FIRST = {"sid": 0}
+_WITHOUT_LOOPS: dict[str, tuple[()]] = {"loop_counts": (), "loop_source_strides": (), "loop_dest_strides": ()}
+
+
+@semantics(grouped.MteL1Ub, bind=lambda static: _FIRST)
+@semantics(op.CopyCbufToUbuf, bind=lambda static: _WITHOUT_LOOPS)
 def mte_l1_ub(
     core: Core,
     source: int,
     dest: int,
+    sid: int,
     n_burst: int,
     len_burst: int,
     source_gap: int,
@@ -81,26 +85,17 @@ def mte_l1_ub(
     loop_source_strides: Sequence[int],
     loop_dest_strides: Sequence[int],
 ) -> Iterator[None]:
-    """The clause names no vector core: it is the first. Its loops count bytes, unlike the rows."""
+    """`sid` is the vector core; the clauses name none, which is the first. Their loops count bytes, unlike the rows."""
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
     rows = _blocks(n_burst, len_burst, source_gap, dest_gap)
     burst = Burst(rows.length, (*rows.loops, *loops))
-    yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, "aiv0"))
-
-
-@semantics(op.CopyCbufToUbuf)
-def copy_cbuf_to_ubuf(
-    core: Core, source: int, dest: int, sid: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
-) -> Iterator[None]:
-    """`sid` is the vector core."""
-    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
     yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, f"aiv{sid}"))
 
 
 # --- GM to L1 -------------------------------------------------------------------------------------------------------
 
 
-@semantics(grouped.MteGmL1)
+@semantics(grouped.MteGmL1, bind=lambda static: {"is_older": OLDER in static.present})
 def mte_gm_l1(
     core: Core,
     source: int,
@@ -113,8 +108,9 @@ def mte_gm_l1(
     loop_source_strides: Sequence[int],
     loop_dest_strides: Sequence[int],
     config: Config,
+    is_older: bool,
 ) -> Iterator[None]:
-    core.overwrites("outtol1", config, len(loop_counts))
+    look_at_registers(core, "outtol1", config, is_older, len(loop_counts))
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
     burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
     yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
@@ -136,43 +132,3 @@ def l1_gm(
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
     burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
     yield from _moved(core, burst, Side(Space.L1, source), Side(Space.GM, dest))
-
-
-@semantics(op.CopyGmToCbuf)
-def copy_gm_to_cbuf(
-    core: Core,
-    source: int,
-    dest: int,
-    n_burst: int,
-    len_burst: int,
-    source_stride: int,
-    dest_stride: int,
-    config: Config,
-) -> Iterator[None]:
-    core.relies_on("outtol1", config)
-    sizes = config.get("loop_size_outtol1", (1, 1))
-    strides = (config.get(f"loop{number}_stride_outtol1", (0, 0)) for number in (1, 2))
-    loops = [(size, *stride) for size, stride in zip(sizes, strides, strict=True)]
-    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
-    yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
-
-
-# --- the loop registers of GM to L1, whose words are packed ----------------------------------------------------------
-
-
-def _set_strides(name: str) -> Any:
-    def set_strides(core: Core, packed: int) -> None:
-        core.config = core.config.with_word(name, packed_strides(packed))
-
-    return set_strides
-
-
-def _set_size(core: Core, packed: int) -> None:
-    loop1, loop2 = packed_sizes(packed)
-    demand(core, LOOP_SIZES, {"loop1": loop1, "loop2": loop2})
-    core.config = core.config.with_word("loop_size_outtol1", (loop1, loop2))
-
-
-define("pto.set_loop_size_outtol1", _set_size)
-define("pto.set_loop1_stride_outtol1", _set_strides("loop1_stride_outtol1"))
-define("pto.set_loop2_stride_outtol1", _set_strides("loop2_stride_outtol1"))

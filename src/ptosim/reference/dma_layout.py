@@ -8,13 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptosim.effects.burst import BLOCK, alignment_of
-from ptosim.effects.dma_layout import SMALL_ROW, group_fields
+from ptosim.effects.dma_layout import SMALL_ROW
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
-from ptosim.language import dma_registers as register
-from ptosim.reference.core import Bytes, Config, Core
+from ptosim.reference.core import Bytes, Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
 from ptosim.reference.semantics import semantics
@@ -136,64 +134,21 @@ def mte_gm_l1_frac(
     yield from _copy(core, source, dest, matrix, Groups(groups, loop2_stride, loop3_stride, loop4_stride), small_c0)
 
 
-# --- the older spelling ---------------------------------------------------------------------------------------------
-
-
-@semantics(register.SetMte2NzPara)
-def set_mte2_nz_para(core: Core, packed: int) -> None:
-    core.config = core.config.with_word("mte2_nz_para", packed)
-
-
-def nz_groups(packed: int) -> Groups:
-    """The register of pto.set_mte2_nz_para in its fields."""
-    return Groups(*group_fields(packed))
-
-
-@semantics(op.CopyGmToCbufMultiNd2Nz, bind=lambda static: {**_width(static), "layout": "nd2nz"})
-@semantics(op.CopyGmToCbufMultiDn2Nz, bind=lambda static: {**_width(static), "layout": "dn2nz"})
-def copy_gm_to_cbuf_multi(
-    core: Core,
-    source: int,
-    dest: int,
-    layout: str,
-    n: int,
-    d: int,
-    inner_stride: int,
-    outer_stride: int,
-    small_c0: int,
-    config: Config,
-    width: int,
-) -> Iterator[None]:
-    matrix = Matrix(layout, n, d, inner_stride, outer_stride, width)
-    yield from _copy(core, source, dest, matrix, nz_groups(config.get("mte2_nz_para", 0)), small_c0)
-
-
 # --- filling --------------------------------------------------------------------------------------------------------
-
-
-def _fill(core: Core, dest: int, value: int, bits: int, repeat: int, blocks: int, gap: int) -> Iterator[None]:
-    size = len(core.memories[Space.L1])
-    if repeat * blocks * BLOCK > size:
-        raise Fault("out-of-bounds", f"writes {repeat * blocks * BLOCK} bytes of l1, which has {size} bytes")
-    yield
-    if repeat and blocks:
-        word = (value & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
-        run = np.frombuffer(word * (blocks * BLOCK // len(word)), np.uint8)
-        starts = places(dest, (repeat, (blocks + gap) * BLOCK))
-        core.write_pieces(
-            Space.L1, starts, core.pattern(np.tile(run, (repeat, 1))), alignment_of(Space.L1, core.target)
-        )
 
 
 @semantics(grouped.RawFillL1)
 def raw_fill_l1(
     core: Core, dest: int, byte_offset: int, value: int, repeat: int, blocks: int, gap: int, fill_word_bits: int
 ) -> Iterator[None]:
-    yield from _fill(core, dest + byte_offset, value, fill_word_bits, repeat, blocks, gap)
-
-
-@semantics(grouped.CreateCbufMatrix)
-def create_cbuf_matrix(
-    core: Core, dest: int, value: int, repeat: int, blocks: int, gap: int, fill_word_bits: int
-) -> Iterator[None]:
-    yield from _fill(core, dest, value, fill_word_bits, repeat, blocks, gap)
+    size = len(core.memories[Space.L1])
+    if repeat * blocks * BLOCK > size:
+        raise Fault("out-of-bounds", f"writes {repeat * blocks * BLOCK} bytes of l1, which has {size} bytes")
+    yield
+    if repeat and blocks:
+        word = (value & ((1 << fill_word_bits) - 1)).to_bytes(fill_word_bits // 8, "little")
+        run = np.frombuffer(word * (blocks * BLOCK // len(word)), np.uint8)
+        starts = places(dest + byte_offset, (repeat, (blocks + gap) * BLOCK))
+        core.write_pieces(
+            Space.L1, starts, core.pattern(np.tile(run, (repeat, 1))), alignment_of(Space.L1, core.target)
+        )

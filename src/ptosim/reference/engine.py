@@ -24,10 +24,12 @@ from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.memory import poisoned
 from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.scheduler import Scheduler, Stop
-from ptosim.reference.core import Bytes, Core, GlobalMemory, delayed
+from ptosim.reference.accesses import AccessWitness
+from ptosim.reference.core import Core, delayed
+from ptosim.reference.entries import EntryWitness
 from ptosim.reference.fault import Fault
-from ptosim.reference.followed import FollowedCore
-from ptosim.reference.observed import ObservedCore
+from ptosim.reference.memories import GlobalMemory
+from ptosim.reference.places import Bytes
 from ptosim.reference.translate import Code, translate
 from ptosim.reference.watch import Watch
 from ptosim.target.profile import Target
@@ -41,7 +43,10 @@ ON_CHIP: Mapping[CoreKind, tuple[Space, ...]] = {
 }
 
 
-_CORES: Mapping[Closeness | None, type[Core]] = {None: Core, "entries": FollowedCore, "accesses": ObservedCore}
+_WITNESSES: Mapping[Closeness, Callable[[Core], AccessWitness | EntryWitness]] = {
+    "entries": EntryWitness,
+    "accesses": AccessWitness,
+}
 
 
 @dataclass(frozen=True)
@@ -147,8 +152,7 @@ class Run:
         place = machine.progress.number, machine.block
         if place not in self._clusters:
             self._clusters[place] = self._memories(machine)
-        kind = _CORES[self.observer.closeness if self.observer else None]
-        core = kind(
+        core = Core(
             machine,
             self._clusters[place],
             part.memory,
@@ -159,6 +163,9 @@ class Run:
         core.together = self.together or len(self.parts) > 1
         core.indices = self._indices
         core.standing = self._standing
+        if self.observer is not None:
+            core.witness = witness = _WITNESSES[self.observer.closeness](core)
+            core.use(witness)
         return core
 
     def _memories(self, machine: MachineCore) -> dict[str, dict[Space, Bytes]]:

@@ -1,20 +1,18 @@
-"""Stores of the fixpipe in the raw spelling, and the registers that they read."""
+"""Stores of the fixpipe in the raw spelling."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from types import SimpleNamespace
 
 from ptosim.effects.fixpipe import HALVES, LAYOUTS, QUANT_ROW, RELU_ROW, Shape
 from ptosim.effects.fixpipe_raw import (
-    LOW_BITS,
     RELU_MODES,
     SPLIT_MODES,
     field,
     is_layout,
     quant_code,
     raw_shape,
-    with_registers,
 )
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
@@ -31,37 +29,11 @@ from ptosim.reference.accumulator_store import (
     slope_scalar,
     slope_vector,
 )
-from ptosim.reference.core import Config, Core
+from ptosim.reference.core import Core
 from ptosim.reference.fault import Fault
 from ptosim.reference.quantisation import CODES, Parameters, Steps, Values
 from ptosim.reference.requirement import demand
-from ptosim.reference.semantics import Bind, define, semantics
-
-# --- registers ------------------------------------------------------------------------------------------------------
-
-
-def _set(name: str) -> Any:
-    def set_word(core: Core, packed: int) -> None:
-        core.config = core.config.with_word(name, packed)
-
-    return set_word
-
-
-def _set_wide(name: str) -> Any:
-    def set_word(core: Core, low: int, high: int) -> None:
-        """The low 40 bits and the high 24 of a word."""
-        word = low & ((1 << LOW_BITS) - 1) | (high & 0xFFFFFF) << LOW_BITS
-        core.config = core.config.with_word(name, word)
-
-    return set_word
-
-
-for _name in ("loop3_para", "channel_para"):
-    define(f"pto.set_{_name}", _set_wide(_name))
-for _name in ("quant_pre", "relu_alpha", "fix_clip_relu", "fpc"):
-    define(f"pto.set_{_name}", _set(_name))
-
-# --- stores ---------------------------------------------------------------------------------------------------------
+from ptosim.reference.semantics import Bind, semantics
 
 
 def _cores(core: Core, space: Space, config1: int, shape: Shape) -> str | int:
@@ -76,16 +48,16 @@ def _cores(core: Core, space: Space, config1: int, shape: Shape) -> str | int:
     return split or int(field(config1, 18, 18))
 
 
-def _parameters(core: Core, mode: str, n: int, config: Config) -> Parameters | None:
+def _parameters(core: Core, mode: str, n: int, fpc: int, quant_pre: int) -> Parameters | None:
     if mode.endswith("_vec"):
-        return quant_vector(core, field(config.get("fpc", 0), 15, 8) * QUANT_ROW, n)
-    return quant_scalar(config.get("quant_pre", 0)) if mode.endswith("_scalar") else None
+        return quant_vector(core, field(fpc, 15, 8) * QUANT_ROW, n)
+    return quant_scalar(quant_pre) if mode.endswith("_scalar") else None
 
 
-def _slope(core: Core, mode: str, n: int, config: Config) -> Values | None:
+def _slope(core: Core, mode: str, n: int, fpc: int, relu_alpha: int) -> Values | None:
     if mode == "vector_relu":
-        return slope_vector(core, field(config.get("fpc", 0), 7, 0) * RELU_ROW, n)
-    return slope_scalar(config.get("relu_alpha", 0)) if mode == "scalar_relu" else None
+        return slope_vector(core, field(fpc, 7, 0) * RELU_ROW, n)
+    return slope_scalar(relu_alpha) if mode == "scalar_relu" else None
 
 
 def _named(names: Mapping[int, str], code: int, what: str) -> str:
@@ -107,13 +79,18 @@ def copy_matrix_cc(
     dest: int,
     config0: int,
     config1: int,
-    config: Config,
+    loop3_para: int,
+    channel_para: int,
+    quant_pre: int,
+    relu_alpha: int,
+    fix_clip_relu: int,
+    fpc: int,
     ctrl: int,
     static: Static,
     space: Space,
 ) -> None:
-    registers = config.get("loop3_para", 1), config.get("channel_para", 1 << 48)
-    shape = raw_shape(with_registers(config0, config1, *registers))
+    sizes = {"config0": config0, "config1": config1, "loop3_para": loop3_para, "channel_para": channel_para}
+    shape = raw_shape(SimpleNamespace(**sizes))
     layout = next(layout for layout in LAYOUTS if is_layout(config1, layout))
     split = bool(field(config1, 42, 42))
     store = Store(source, dest, space, shape, layout, split, _cores(core, space, config1, shape), ctrl)
@@ -130,10 +107,10 @@ def copy_matrix_cc(
         source_element,
         dest_element,
         mode,
-        _parameters(core, mode, shape.n, config),
+        _parameters(core, mode, shape.n, fpc, quant_pre),
         relu,
-        _slope(core, relu, shape.n, config),
-        config.get("fix_clip_relu", 0) if clips else None,
+        _slope(core, relu, shape.n, fpc, relu_alpha),
+        fix_clip_relu if clips else None,
         saturation(None, ctrl),
     )
     perform(core, store, steps)

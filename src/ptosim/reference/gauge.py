@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import Operation
 
 from ptosim.effects.names import CoreKind, Space
@@ -18,16 +17,14 @@ from ptosim.machine.launch import KernelKind, Launch
 from ptosim.machine.memory import NO_REGIONS
 from ptosim.machine.scheduler import Scheduler, Stop
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.core import Bytes, Combine, Config, Core, GlobalMemory
-from ptosim.reference.numbers import Lanes
-from ptosim.reference.places import Starts
+from ptosim.reference.core import Core
+from ptosim.reference.memories import GlobalMemory
+from ptosim.reference.places import Bytes
+from ptosim.reference.port import Active, Atomic, Complaint, Place, Port
 from ptosim.reference.translate import Translator
 from ptosim.target.profile import Target
 
 _KINDS = {CoreKind.AIV: KernelKind.VECTOR, CoreKind.AIC: KernelKind.CUBE}
-
-LOOPS = ("outtoub", "ubtoout", "outtol1")
-"""The directions whose hardware loops are registers."""
 
 
 class Moved(NamedTuple):
@@ -35,46 +32,23 @@ class Moved(NamedTuple):
     written: int
 
 
-class _EmptyCore(Core):
+class Counted(Port):
     """Every access is counted, reads zeros and writes nothing."""
 
     read_bytes = 0
     written_bytes = 0
 
-    def read(
-        self, space: Space, start: int, width: int, alignment: int = 1, by_use: bool = False, at: str | None = None
-    ) -> Bytes:
-        self.read_bytes += width
-        return np.zeros(width, np.uint8)
+    def read(self, place: Place, by_use: bool = False) -> Bytes:
+        data = np.zeros(place.shape, np.uint8)
+        self.read_bytes += data.size
+        return data
 
-    def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
-        raise AssertionError("a copy does not load registers")
+    def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
+        if atomic is None:
+            self.written_bytes += data.size
 
-    def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
-        self.read_bytes += width * len(starts)
-        return np.zeros((len(starts), width), np.uint8)
-
-    def write(
-        self,
-        space: Space,
-        start: int,
-        data: Bytes,
-        alignment: int = 1,
-        active: NDArray[np.bool_] | None = None,
-        at: str | None = None,
-    ) -> None:
-        self.written_bytes += len(data)
-
-    def write_pieces(
-        self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
-    ) -> None:
-        self.written_bytes += data.size
-
-    def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
-        pass
-
-    def holds(self, *arguments: Any, **options: Any) -> bool:
-        return True
+    def say(self, complaint: Complaint) -> None:
+        """Nothing is wrong with an instruction that has run."""
 
 
 class Gauge:
@@ -97,15 +71,17 @@ class Gauge:
             self._acts[key] = self._act(op, kind)
         act, is_transfer = self._acts[key]
         core = self._core(kind, registers or {})
+        port = Counted()
+        core.use(port)
         with np.errstate(all="ignore"):
             if not is_transfer:
                 act(core, *operands)
-                return Moved(core.read_bytes, core.written_bytes)
+                return Moved(port.read_bytes, port.written_bytes)
             halves = cast("Iterator[None]", act(core, *operands))
             next(halves, None)
-            read = core.read_bytes
+            read = port.read_bytes
             next(halves, None)
-        return Moved(read, core.written_bytes)
+        return Moved(read, port.written_bytes)
 
     def _act(self, op: Operation, kind: CoreKind) -> tuple[Callable[..., Any], bool]:
         """The function of an instruction, of a core and of the values of its operands; whether it works in halves."""
@@ -120,24 +96,10 @@ class Gauge:
         text = f"lambda {names}: {function}({', '.join(arguments)})"
         return eval(text, translator.namespace), meaning.is_transfer
 
-    def _core(self, kind: CoreKind, registers: Mapping[str, int]) -> _EmptyCore:
+    def _core(self, kind: CoreKind, registers: Mapping[str, int]) -> Core:
         machine = Scheduler(self.target, Launch(_KINDS[kind], 1), lambda core: None).attend(0)
         roles: dict[str, Mapping[Space, Bytes]] = dict.fromkeys(("aic", "aiv0", "aiv1"), self._memories)
         empty = GlobalMemory(NO_REGIONS, {}, False)
-        core = _EmptyCore(machine, roles, empty, 1, self.target.architecture, Stop())
-        core.config = Config(_configuration(registers))
+        core = Core(machine, roles, empty, 1, self.target.architecture, Stop())
         core.ctrl = registers.get("CTRL", core.ctrl)
         return core
-
-
-def _configuration(registers: Mapping[str, int]) -> dict[str, Any]:
-    """Loop registers of compiled code, by name, as this engine keeps them."""
-    words: dict[str, Any] = {}
-    for direction in LOOPS:
-        names = [f"{direction.upper()}_LOOP{loop}" for loop in (1, 2)]
-        if f"{names[0]}_SIZE" in registers:
-            words[f"loop_size_{direction}"] = tuple(registers[f"{name}_SIZE"] for name in names)
-            for loop, name in enumerate(names, 1):
-                ends = registers[f"{name}_SOURCE"], registers[f"{name}_DESTINATION"]
-                words[f"loop{loop}_stride_{direction}"] = ends
-    return words

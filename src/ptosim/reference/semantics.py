@@ -55,10 +55,12 @@ SEMANTICS: dict[str, Semantics] = {}
 """By operation name. Filled when the rooms are imported (reference/catalogue.py), never changed afterwards."""
 
 
-def define(name: str, function: Callable[..., Any], bind: Bind | None = None) -> None:
-    """Enter a function, for rooms that are tables."""
+def define(
+    name: str, function: Callable[..., Any], bind: Bind | None = None, parameters: tuple[str, ...] | None = None
+) -> None:
+    """Enter a function, for rooms that are tables; `parameters` where its own have no names."""
     assert name not in SEMANTICS, f"{name} is defined twice"
-    SEMANTICS[name] = Semantics(function, tuple(inspect.signature(function).parameters), bind)
+    SEMANTICS[name] = Semantics(function, parameters or tuple(inspect.signature(function).parameters), bind)
 
 
 def semantics(*operations: Any, bind: Bind | None = None) -> Callable[[Function], Function]:

@@ -72,9 +72,9 @@ def print_tile(
 def _memory(core: Core, space: Space, base: int) -> tuple[memoryview, int]:
     """The memory that a pointer names, and the place in it; nothing where there is none."""
     if space is not GM:
-        return core.memories.get(space, _NOTHING).data, base
+        return core.memories.own.get(space, _NOTHING).data, base
     number, offset = decode(signed64(base))
-    return core.global_memory.buffers.get(number, _NOTHING).data, offset
+    return core.memories.global_memory.buffers.get(number, _NOTHING).data, offset
 
 
 @semantics(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})

@@ -7,12 +7,16 @@ later store completes the block or a flush writes them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ptosim.effects.names import UB
 from ptosim.effects.vector_stream import EMPTY, StoreStream, append, continues
-from ptosim.reference.core import Bytes, Core
+from ptosim.reference.places import Bytes
+
+if TYPE_CHECKING:
+    from ptosim.reference.core import Core
 
 
 @dataclass(frozen=True)

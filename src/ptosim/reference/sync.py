@@ -14,6 +14,7 @@ from ptosim.machine.entry import Site
 from ptosim.machine.sync import Form
 from ptosim.reference.core import Core
 from ptosim.reference.integers import signed64
+from ptosim.reference.port import Place
 from ptosim.reference.semantics import semantics
 
 
@@ -62,7 +63,9 @@ def tsync(
     core: Core, site: Site, addresses: tuple[int, ...], sizes: tuple[int, ...], spaces: tuple[Space, ...]
 ) -> None:
     ranges = zip(spaces, addresses, sizes, strict=True)
-    core.machine.tsync(site, tuple(core.footprint(space, start, size) for space, start, size in ranges if size > 0))
+    core.machine.tsync(
+        site, tuple(core.memories.footprint(Place(space, start, size)) for space, start, size in ranges if size > 0)
+    )
 
 
 @semantics(op.Barrier, bind=_one_pipe)

@@ -64,6 +64,11 @@ class Observed:
     def taint(self) -> Taint:
         return self.effects.taint if self.effects else Taint.ALL_TO_ALL
 
+    @property
+    def uses(self) -> bool:
+        """Whether reading a tainted value is using it."""
+        return self.taint.spread is Spread.USE
+
     def passed_on(self, number: int) -> int:
         """The taint of what an operand with this taint becomes."""
         return number | CROSSED if self.crosses else number

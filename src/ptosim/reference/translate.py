@@ -29,16 +29,16 @@ from ptosim.language.load import VerifiedModule
 from ptosim.language.operation import PTOOperation, enclosing_scope, is_scope
 from ptosim.language.parser import deep_recursion
 from ptosim.language.static import static_of
-from ptosim.language.types import MaskType, VregType, element_of, is_vector_state
+from ptosim.language.types import VregType, element_of, is_vector_state
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import Closeness
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.control import SCOPE_BODIES, STRUCTURED, captures
 from ptosim.reference.mask import FULL
-from ptosim.reference.observed import Act
 from ptosim.reference.requirement import guarded
 from ptosim.reference.semantics import Semantics
-from ptosim.reference.taint import MASK_WIDTH, Observed
+from ptosim.reference.taint import spread
+from ptosim.reference.tracing import as_text, described, told
 from ptosim.reference.watch import Watch, Watched
 
 _serial = count()
@@ -103,7 +103,7 @@ class Translator:
         self.followed = observed == "entries"
         self.tainted = observed == "accesses"
         self.watch = watch
-        self.namespace: dict[str, Any] = {}
+        self.namespace: dict[str, Any] = {"spread": spread}
         self.names: dict[SSAValue, str] = {}
         self.functions: dict[tuple[Any, bool], _Function] = {}
         self.sites: dict[Operation, Site] = {}
@@ -134,6 +134,8 @@ class Translator:
         lines: dict[int, _Line] = {}
         for function in self.functions.values():
             out.append(f"def {function.name}({', '.join(('core', *function.parameters))}):")
+            if self.observed:
+                out.append("    witness = core.witness")
             for line in function.lines or [_Line(0, "pass")]:
                 out.append("    " * (line.depth + 1) + line.text)
                 lines[len(out)] = line
@@ -246,12 +248,12 @@ class Translator:
             self.uncounted += 1
             return
         if self.uncounted and op.name != "arith.constant":
-            self.line(f"core.count({self.uncounted})")
+            self.line(f"witness.count({self.uncounted})")
             self.uncounted = 0
 
     def _launch(self, op: Operation) -> None:
         name, captured = self.scope(op, lambda: SCOPE_BODIES[op.name](self, op))
-        arguments = _tuple([*captured, "core.ctrl"])
+        arguments = as_text([*captured, "core.ctrl"])
         self.line(f"core.launch({self.constant(self.site(op), 'site')}, {name}, {arguments})")
 
     def _instruction(self, op: Operation) -> None:
@@ -264,24 +266,23 @@ class Translator:
         queued = self.site(op).pipe is not Pipe.S and not self.in_scope
         if self.watch is not None and self.watch.wants(self.site(op)):
             self._watched(op, meaning, arguments, queued, self.watch)
-        elif (self.observed and queued) or (self.tainted and self._is_told(op)):
-            self._observed(op, meaning, arguments, queued)
         elif queued:
-            self._issue(op, meaning, self.constant(meaning.function, "k"), arguments)
+            self._issue(op, meaning, described(self, op, meaning), arguments)
+        elif self.tainted and self._is_told(op):
+            told(self, op, meaning, arguments)
         else:
-            if self.followed and self.in_scope and self._accesses(op):
+            if self.followed and self.in_scope and self.accesses(op):
                 # what a function does that the scope calls is not told apart
-                told = None if enclosing_scope(op) is None else self.site(op)
-                self.line(f"core.act = {self.constant(told, 'site')}")
-            self._call_function(op, meaning, arguments)
+                site = None if enclosing_scope(op) is None else self.site(op)
+                self.line(f"witness.act = {self.constant(site, 'site')}")
+            self.call_function(op, meaning, arguments)
             if self.observed and op.name.startswith("pto.set_loop_size"):
                 self.line(f"core.resized({self.constant(self.site(op), 'site')})")
 
-    def _issue(self, op: Operation, meaning: Semantics, function: str, arguments: list[str]) -> None:
-        site, method = self.constant(self.site(op), "site"), "transfer" if meaning.is_transfer else "issue"
-        self.line(f"core.{method}({site}, {function}, {_tuple(arguments)})")
+    def _issue(self, op: Operation, meaning: Semantics, what: str, arguments: list[str]) -> None:
+        self.line(f"core.{'transfer' if meaning.is_transfer else 'issue'}({what}, {as_text(arguments)})")
 
-    def _call_function(self, op: Operation, meaning: Semantics, arguments: list[str]) -> None:
+    def call_function(self, op: Operation, meaning: Semantics, arguments: list[str]) -> None:
         call = f"{self.constant(meaning.function, 'k')}({', '.join(arguments)})"
         results = [self.name(result) for result in op.results]
         self.line(f"{', '.join(results)} = {call}" if results else call)
@@ -294,18 +295,18 @@ class Translator:
     def _watched(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool, watch: Watch) -> None:
         """An instruction on a line that is shown: calls around it tell what it did."""
         watched = self.constant(Watched(watch, self.module.parsed, op, self.site(op)), "watched")
-        operands = _tuple([self.name(value) for value in op.operands])
+        operands = as_text([self.name(value) for value in op.operands])
         if queued:
-            function = self.constant(meaning.function, "k")
-            self._issue(op, meaning, f"{watched}.queued(core, {function}, {operands})", arguments)
+            what = described(self, op, meaning)
+            self._issue(op, meaning, f"{watched}.queued(core, {what}, {operands})", arguments)
             return
-        self.line(f"view = {watched}.view(core)")
-        self._call_function(op, meaning, ["view" if argument == "core" else argument for argument in arguments])
-        self.line(f"{watched}.done(view, {operands}, {_tuple([self.name(result) for result in op.results])})")
+        self.line(f"shown = {watched}.shown(core)")
+        self.call_function(op, meaning, arguments)
+        self.line(f"{watched}.done(shown, {operands}, {as_text([self.name(result) for result in op.results])})")
 
     # --- observed runs ----------------------------------------------------------------------------------------------
 
-    def _accesses(self, op: Operation, *directions: str) -> bool:
+    def accesses(self, op: Operation, *directions: str) -> bool:
         """Whether an operation touches memory, or does so in one of these directions."""
         record = effects().get(op.name)
         accesses = record.accesses(static_of(op, self.module.target)) if record is not None else ()
@@ -313,79 +314,7 @@ class Translator:
 
     def _is_told(self, op: Operation) -> bool:
         """Whether who looks at accesses is told when an operation executes."""
-        return self.in_scope or self._accesses(op) or _reads_of_other_pipes(op)
-
-    def _observed(self, op: Operation, meaning: Semantics, arguments: list[str], queued: bool) -> None:
-        observed = self.constant(observed_operation(op, meaning, self.site(op), self.module.target), "o")
-        if queued:
-            method = "transfer_observed" if meaning.is_transfer else "issue_observed"
-            self.line(f"core.{method}({observed}, {_tuple(arguments)})")
-            return
-        results = ", ".join(self.name(result) for result in op.results)
-        if not self.in_scope:
-            call = f"core.scalar({observed}, {_tuple(arguments)}, {self._accesses(op, 'write')})"
-            self.line(f"{results} = {call}" if results else call)
-            return
-        taints = self._taints(op, meaning)
-        if self._accesses(op):
-            self._observed_access(op, observed, meaning, arguments, taints)
-            return
-        self._call_function(op, meaning, arguments)
-        vector_results = [result for result in op.results if is_vector_state(result.type)]
-        if vector_results:
-            self._spread(op, observed, meaning, arguments, taints)
-
-    def _observed_access(
-        self, op: Operation, observed: str, meaning: Semantics, arguments: list[str], taints: list[str]
-    ) -> None:
-        """An instruction of a scope that touches memory. Taint is rare: without it little is done beyond the call."""
-        results = ", ".join(self.name(result) for result in op.results)
-        tainted = ", ".join(self.taint(result) for result in op.results)
-        suspects = sorted({taint for taint in taints if taint != "None"})
-        if suspects:
-            self.line(f"if {_all_clean(suspects)}:")
-            self.depth += 1
-        act = self.constant(Act(self.namespace[observed]), "act")
-        self.line(f"core.act = {act}; core.site = {act}.site; {act}.reads = 0")
-        self._call_function(op, meaning, arguments)
-        if results:
-            clean = ", ".join("None" for _ in op.results)
-            self.line(f"{tainted} = {_group(clean)} if {act}.met is None else core.moved({act}, {_tuple(arguments)})")
-        if suspects:
-            self.depth -= 1
-            self.line("else:")
-            call = f"core.perform({observed}, {_tuple(arguments)}, {_tuple(taints)})"
-            self.line(f"    {_group(results)}, {_group(tainted)} = {call}" if results else f"    {call}")
-
-    def _spread(
-        self, op: Operation, observed: str, meaning: Semantics, arguments: list[str], taints: list[str]
-    ) -> None:
-        """After a register operation: the results are tainted as the operands are, which they almost never are."""
-        targets = ", ".join(self.taint(result) for result in op.results)
-        clean = ", ".join("None" for _ in op.results)
-        suspects = sorted({taint for taint in taints if taint != "None"})
-        if not suspects:
-            self.line(f"{targets} = {clean}")
-            return
-        mask = zeroing_mask(op, meaning.parameters)
-        extended = [*arguments, *([self.name(mask)] if mask is not None else [])]
-        spread = f"core.spread({observed}, {_tuple(extended)}, {_tuple(taints)})"
-        self.line(f"{targets} = {_group(clean)} if {_all_clean(suspects)} else {spread}")
-
-    def _taints(self, op: Operation, meaning: Semantics) -> list[str]:
-        """The taint of each argument, and at the end that of the mask that clears inactive lanes."""
-        roles = list(meaning.parameters)
-        if zeroing_mask(op, meaning.parameters) is not None:
-            roles.append("mask")
-        return [self._taint_of(op, role) for role in roles]
-
-    def _taint_of(self, op: Operation, role: str) -> str:
-        if role == "active":
-            role = "mask"
-        if not isinstance(op, PTOOperation) or role not in op.operand_roles or role in op.variadic_roles:
-            return "None"
-        values = [value for value in op.segment(role) if is_vector_state(value.type)]
-        return self.taint(values[0]) if values else "None"
+        return self.in_scope or self.accesses(op) or _reads_of_other_pipes(op)
 
     def arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:
         bound: Mapping[str, Any] = meaning.bind(static) if meaning.bind is not None else {}
@@ -398,7 +327,7 @@ class Translator:
         if parameter == "core":
             return "core"
         if parameter in op.variadic_roles:
-            return _tuple([self.name(value) for value in op.segment(parameter)])
+            return as_text([self.name(value) for value in op.segment(parameter)])
         if parameter in op.operand_roles:
             return next((self.name(value) for value in op.segment(parameter)), "None")
         if parameter in op.property_roles:
@@ -474,45 +403,3 @@ def _reads_of_other_pipes(op: Operation) -> bool:
     """Whether scalar code reads a special register that the vector pipe writes."""
     record = effects().get(op.name)
     return record is not None and record.pipe is Pipe.S and "VMS4_SR" in record.reads
-
-
-def _all_clean(taints: list[str]) -> str:
-    return " and ".join(f"{name} is None" for name in taints)
-
-
-def _tuple(items: list[str]) -> str:
-    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-
-
-def _group(names: str) -> str:
-    return f"({names})" if "," in names else names
-
-
-def observed_operation(op: Operation, meaning: Semantics, site: Site, target: str) -> Observed:
-    """What an observed core has to know about an operation."""
-    widths = tuple(_width(op, parameter) for parameter in meaning.parameters)
-    mask = zeroing_mask(op, meaning.parameters)
-    record = effects().get(op.name)
-    return Observed(
-        site,
-        meaning.function,
-        meaning.parameters,
-        record,
-        tuple(_width_of(result) for result in op.results),
-        widths + ((MASK_WIDTH,) if mask is not None else ()),
-        len(widths) if mask is not None else None,
-        record is not None and record.taint.crosses(static_of(op, target)),
-    )
-
-
-def _width(op: Operation, role: str) -> int:
-    role = "mask" if role == "active" else role
-    if not isinstance(op, PTOOperation) or role not in op.operand_roles:
-        return 0
-    return next((_width_of(value) for value in op.segment(role)), 0)
-
-
-def _width_of(value: SSAValue) -> int:
-    if isinstance(value.type, VregType):
-        return element_of(value.type).bytes
-    return MASK_WIDTH if isinstance(value.type, MaskType) else 0

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,16 +17,17 @@ from numpy.typing import NDArray
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from ptosim.effects.element import Element
-from ptosim.effects.names import UB, Space
+from ptosim.effects.names import Space
 from ptosim.language.operation import PTOOperation
 from ptosim.language.parser import ParsedModule
 from ptosim.language.tile_types import LocalArrayType, StructType
 from ptosim.language.types import AlignType, MaskType, element_of
 from ptosim.machine.entry import Site
 from ptosim.reference.catalogue import semantics_of
-from ptosim.reference.core import Combine, Core
-from ptosim.reference.numbers import Lanes
-from ptosim.reference.places import Bytes, Starts
+from ptosim.reference.core import Core
+from ptosim.reference.places import Bytes
+from ptosim.reference.port import Active, Atomic, Complaint, Place, Port
+from ptosim.reference.taint import Observed
 
 
 @dataclass(frozen=True)
@@ -96,32 +98,36 @@ class Watched:
     op: Operation
     site: Site
 
-    def view(self, core: Core) -> View:
-        """Stands in for the core while the instruction executes."""
-        return View(core)
+    def shown(self, core: Core) -> Shown:
+        """The port of the core while the instruction executes."""
+        shown = Shown(core, core.port)
+        core.use(shown)
+        return shown
 
-    def done(self, view: View, operands: tuple[Any, ...], results: tuple[Any, ...]) -> None:
+    def done(self, shown: Shown, operands: tuple[Any, ...], results: tuple[Any, ...]) -> None:
         """The instruction has executed, in a vector scope or on the scalar unit."""
-        self._tell(view, view.core.indices(inspect.currentframe()), operands, results)
+        shown.core.use(shown.port)
+        self._tell(shown, shown.core.indices(inspect.currentframe()), operands, results)
 
-    def queued(self, core: Core, function: Callable[..., Any], operands: tuple[Any, ...]) -> Callable[..., Any]:
-        """The function of an instruction that a pipe executes later; operands and place are those of its issue."""
-        loops = core.indices(inspect.currentframe())
+    def queued(self, core: Core, what: Observed, operands: tuple[Any, ...]) -> Observed:
+        """An instruction that a pipe executes later; operands and place are those of its issue."""
+        loops, shown, function = core.indices(inspect.currentframe()), Shown(core, core.port), what.function
 
         def act(*arguments: Any) -> None:
-            view = View(core)
-            function(*view.instead(arguments))
-            self._tell(view, loops, operands, ())
+            core.through(shown, partial(function, *arguments))
+            self._tell(shown, loops, operands, ())
 
         def copy(*arguments: Any) -> Iterator[None]:
-            view = View(core)
-            yield from function(*view.instead(arguments))
-            self._tell(view, loops, operands, ())
+            half = partial(next, function(*arguments), None)
+            core.through(shown, half)
+            yield
+            core.through(shown, half)
+            self._tell(shown, loops, operands, ())
 
-        return copy if inspect.isgeneratorfunction(function) else act
+        return replace(what, function=copy if inspect.isgeneratorfunction(function) else act)
 
-    def _tell(self, view: View, loops: tuple[int, ...], operands: tuple[Any, ...], results: tuple[Any, ...]) -> None:
-        core, op = view.core, self.op
+    def _tell(self, shown: Shown, loops: tuple[int, ...], operands: tuple[Any, ...], results: tuple[Any, ...]) -> None:
+        core, op = shown.core, self.op
         self.watch.executed(
             Execution(
                 self.site,
@@ -129,8 +135,8 @@ class Watched:
                 loops,
                 self._values(_roles(op), op.operands, operands),
                 self._values(("",) * len(op.results), op.results, results),
-                tuple(view.accesses),
-                {number: region.name for number, region in core.global_memory.regions.all.items()},
+                tuple(shown.accesses),
+                {number: region.name for number, region in core.memories.global_memory.regions.all.items()},
             )
         )
 
@@ -164,76 +170,32 @@ def watchable(parsed: ParsedModule) -> set[int]:
     return {location.line for location in locations if location is not None}
 
 
-class View:
-    """A core that remembers the accesses made through it. Everything else goes to the core itself."""
+class Shown(Port):
+    """Remembers the accesses made through another port."""
 
-    __slots__ = ("accesses", "core")
+    def __init__(self, core: Core, port: Port) -> None:
+        self.core, self.port = core, port
+        self.goes_on, self.remarks = port.goes_on, port.remarks
+        self.accesses: list[Access] = []
 
-    def __init__(self, core: Core) -> None:
-        object.__setattr__(self, "core", core)
-        object.__setattr__(self, "accesses", [])
-
-    core: Core
-    accesses: list[Access]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.core, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        setattr(self.core, name, value)
-
-    def instead(self, arguments: Sequence[Any]) -> list[Any]:
-        """The arguments with this view in the place of the core."""
-        return [self if argument is self.core else argument for argument in arguments]
-
-    def read(self, space: Space, start: int, width: int, *rest: Any, at: str | None = None, **options: Any) -> Bytes:
-        data = self.core.read(space, start, width, *rest, at=at, **options)
-        self._note("reads", space, at, np.array([start]), data[np.newaxis])
+    def read(self, place: Place, by_use: bool = False) -> Bytes:
+        data = self.port.read(place, by_use)
+        self._note("reads", place, data)
         return data
 
-    def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
-        lanes = self.core.load(start, dtype)
-        self._note("reads", UB, None, np.array([start]), lanes.view(np.uint8)[np.newaxis])
-        return lanes
-
-    def store(self, start: int, value: Lanes) -> None:
-        self.core.store(start, value)
-        self._note("writes", UB, None, np.array([start]), value.view(np.uint8)[np.newaxis])
-
-    def read_pieces(self, space: Space, starts: Starts, width: int, alignment: int = 1, at: str | None = None) -> Bytes:
-        data = self.core.read_pieces(space, starts, width, alignment, at)
-        self._note("reads", space, at, starts, data)
-        return data
-
-    def write(
-        self,
-        space: Space,
-        start: int,
-        data: Bytes,
-        alignment: int = 1,
-        active: NDArray[np.bool_] | None = None,
-        at: str | None = None,
-    ) -> None:
-        self.core.write(space, start, data, alignment, active, at)
-        if active is None:
-            self._note("writes", space, at, np.array([start]), data[np.newaxis])
+    def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
+        self.port.write(place, data, active, atomic)
+        if active is not None:
+            numbers = np.flatnonzero(active)
+            self._note("writes", place._replace(starts=place.starts + numbers), data[numbers, np.newaxis])
         else:
-            places = np.flatnonzero(active)
-            self._note("writes", space, at, start + places, data[places, np.newaxis])
+            self._note("writes", place, data if atomic is None else self.port.read(place))
 
-    def write_pieces(
-        self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
-    ) -> None:
-        self.core.write_pieces(space, starts, data, alignment, at)
-        self._note("writes", space, at, starts, data)
+    def say(self, complaint: Complaint) -> None:
+        self.port.say(complaint)
 
-    def accumulate(self, space: Space, starts: Starts, data: Bytes, combine: Combine, name: str) -> None:
-        self.core.accumulate(space, starts, data, combine, name)
-        self._note("writes", space, None, starts, self.core.read_pieces(space, starts, data.shape[1]))
-
-    def _note(
-        self, verb: Literal["reads", "writes"], space: Space, at: str | None, starts: Starts, data: Bytes
-    ) -> None:
+    def _note(self, verb: Literal["reads", "writes"], place: Place, data: Bytes) -> None:
         machine = self.core.machine
-        owner = machine.name if at is None else f"b{machine.block}.{at}"
-        self.accesses.append(Access(verb, space, owner, np.array(starts), data.copy()))
+        owner = machine.name if place.at is None else f"b{machine.block}.{place.at}"
+        starts = np.atleast_1d(np.asarray(place.starts))
+        self.accesses.append(Access(verb, place.space, owner, starts, np.atleast_2d(data).copy()))

@@ -4,47 +4,71 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
+
+from ptosim.diagnostics import Location
 
 PATIENCE = 2.0  # seconds before the bar appears
 
 
-@contextmanager
-def progress(blocks: int, quiet: bool = False) -> Generator[Callable[[], None]]:
-    """A bar on standard error, if that is a terminal and the run takes long; gives what to call after each block."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    done = 0
-    lock = threading.Lock()  # blocks end on several threads
-    bar: Any = None
+class Shown:
+    """Nothing is shown. Call it after each block."""
 
-    def appear() -> None:
-        nonlocal bar
+    def __call__(self) -> None: ...
+
+    def found(self, severity: str, kind: str, place: Location | None) -> None:
+        """A finding was judged; its words follow when the check has ended."""
+
+
+class _Bar(Shown):
+    def __init__(self, blocks: int) -> None:
+        self.blocks = blocks
+        self.done = 0
+        self._lock = threading.Lock()  # blocks end on several threads
+        self._bar: Any = None
+
+    def appear(self) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
         columns = TextColumn("running"), BarColumn(), MofNCompleteColumn(), TextColumn("blocks"), TimeElapsedColumn()
-        bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar.add_task("", total=blocks, completed=done)
-        bar.start()
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.add_task("", total=self.blocks, completed=self.done)
+        self._bar.start()
 
-    def block_done() -> None:
-        nonlocal done
-        with lock:
-            done += 1
-        if bar is not None:
-            bar.update(bar.task_ids[0], completed=done)
+    def __call__(self) -> None:
+        with self._lock:
+            self.done += 1
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=self.done)
 
-    timer = threading.Timer(PATIENCE, appear)
+    def found(self, severity: str, kind: str, place: Location | None) -> None:
+        line = f"{place}: {severity}: {kind}" if place is not None else f"{severity}: {kind}"
+        if self._bar is not None:
+            self._bar.console.print(line, markup=False, highlight=False)
+        else:
+            print(line, file=sys.stderr, flush=True)  # noqa: T201
+
+    def stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def progress(blocks: int, quiet: bool = False) -> Generator[Shown]:
+    """A bar on standard error, if that is a terminal and the run takes long, and what is found meanwhile."""
+    if quiet or not sys.stderr.isatty():
+        yield Shown()
+        return
+    bar = _Bar(blocks)
+    timer = threading.Timer(PATIENCE, bar.appear)
     timer.daemon = True
     timer.start()
     try:
-        yield block_done
+        yield bar
     finally:
         timer.cancel()
         timer.join()
-        if bar is not None:
-            bar.stop()
+        bar.stop()

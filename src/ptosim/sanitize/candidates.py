@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from ptosim.machine.entry import Entry, Site
 from ptosim.sanitize.conflict import Conflict
-from ptosim.sanitize.shadow import Track
+from ptosim.sanitize.doubts import Doubtful, Doubts, Image, Subject
+from ptosim.sanitize.scope import ScopeShadow
+from ptosim.sanitize.shadow import CLEAN, Track
 from ptosim.sanitize.taint import Origins
 from ptosim.sanitize.window import Places, Window
 
@@ -76,9 +78,7 @@ class Candidates:
         for suspected in self._ranges.get((entry.core.index, entry.n), ()):
             yield suspected.low, suspected.high
 
-    def plant(
-        self, entry: Entry, site: Site, covered: Window, image: NDArray[np.uint8] | None
-    ) -> NDArray[np.uint8] | None:
+    def plant(self, entry: Entry, site: Site, covered: Window, image: Image | None) -> Image | None:
         """The taint of a load with its suspected bytes added."""
         addresses = covered.addresses()
         for suspected in self._ranges.get((entry.core.index, entry.n), ()):
@@ -89,6 +89,25 @@ class Candidates:
                 image = np.zeros(len(addresses), np.uint8) if image is None else image
                 image[hit] = suspected.origin
         return image
+
+
+class Repetition(Doubts):
+    """Observes a run that repeats an earlier one, to see which suspected loads matter: nothing else is doubtful."""
+
+    fresh = CLEAN
+
+    def __init__(self, subject: Subject, planted: Candidates, doubtful: Doubtful) -> None:
+        super().__init__(subject, planted.origins, doubtful)
+        self.planted = planted
+
+    def suspect(self, scope: ScopeShadow) -> None:
+        for low, high in self.planted.ranges(scope.entry):
+            scope.suspect(low, high)
+
+    def suspected(
+        self, scope: ScopeShadow, site: Site, covered: Window, by_use: bool, image: Image | None
+    ) -> Image | None:
+        return self.planted.plant(scope.entry, site, covered, image)
 
 
 def _runs(addresses: Places) -> Iterator[tuple[int, int]]:

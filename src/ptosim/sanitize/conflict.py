@@ -170,10 +170,19 @@ class Findings:
         """What there is to report, the gravest first: two lines in conflict in several ways are one finding."""
         groups: dict[object, list[Conflict | Diagnostic]] = {}
         for key, found in self.found.items():
-            lines = frozenset(key[1:3]) if isinstance(found, Conflict) and found.first else key
-            groups.setdefault((found.kind, lines), []).append(found)
+            groups.setdefault(_group(key, found), []).append(found)
         kept = {id(found) for group in groups.values() for found in _together(group)}
         return sorted((found for found in self.found.values() if id(found) in kept), key=_rank)
+
+    @property
+    def number(self) -> int:
+        """How many findings there will be at least."""
+        return len({_group(key, found) for key, found in self.found.items()})
+
+
+def _group(key: tuple[object, ...], found: Conflict | Diagnostic) -> object:
+    """What speaks of the same lines in the same way."""
+    return found.kind, frozenset(key[1:3]) if isinstance(found, Conflict) and found.first else key
 
 
 def _rank(found: Conflict | Diagnostic) -> tuple[bool, bool]:

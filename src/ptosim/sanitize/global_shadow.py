@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from ptosim.machine.clock import entry_index
 from ptosim.machine.entry import Entry
 from ptosim.machine.memory import Region, decode
-from ptosim.sanitize.granules import GRANULE, GRANULE_BITS, Cover, Granules, Room, Stamps, cover
-from ptosim.sanitize.hull import Hulls
+from ptosim.sanitize.granules import Cover, Granules, Room, Stamps, cover
 from ptosim.sanitize.stamp import ENTRY_ONE, entry_of, first_stamp
-from ptosim.sanitize.window import Part, Places, Starts, as_places, inside, shifted
+from ptosim.sanitize.track import History
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Part, Places, Starts, as_places, inside, shifted
 
 READ, WRITE, NOTICE = "read", "write", "notice"
 """Kinds of access; an atomic update has its operation and type as its kind ("add f32"), a signal is a notice."""
@@ -41,37 +41,18 @@ ORDER_MATTERS = frozenset(("add f32", "add f16", "add bf16"))
 """Atomic updates that do not race with each other, but whose result depends on their order."""
 
 
-class Track:
+class Track(History):
     """One pipe's accesses of one kind in one buffer."""
 
-    __slots__ = (
-        "aside",
-        "blocks",
-        "floor",
-        "floors",
-        "granules",
-        "hulls",
-        "index",
-        "kind",
-        "newest",
-        "pipe",
-        "present",
-        "rank",
-        "role",
-    )
+    __slots__ = ("aside", "blocks", "floors", "kind", "present", "rank")
 
     def __init__(self, size: int, kind: str, entry: Entry) -> None:
-        self.granules = Granules(size)
-        self.hulls = Hulls(size)
+        super().__init__(size, entry)
         self.aside: Granules | None = None
         self.kind = kind
-        self.role = entry.core.role
         self.rank = entry.core.rank
-        self.pipe = entry.pipe
         self.index = -1
-        self.floor = 0
         self.present = ENTRY_ONE  # stamps below belong to earlier blocks
-        self.newest = 0
         self.floors: list[int] = []  # the floor of each block that used the track, and the block
         self.blocks: list[int] = []
 
@@ -83,13 +64,6 @@ class Track:
             self.present = first_stamp(self.floor + 1)
             self.floors.append(self.floor)
             self.blocks.append(entry.core.block)
-
-    def stamp(self, entry: Entry) -> int:
-        return first_stamp(self.floor + entry.n + 1)
-
-    def entry_number(self, stamp: int) -> int:
-        """The number of an entry of the present block on its pipe."""
-        return entry_of(stamp) - self.floor - 1
 
     def block_of(self, stamp: int) -> int:
         return self.blocks[bisect_left(self.floors, entry_of(stamp)) - 1]
@@ -152,7 +126,7 @@ class Buffer:
             self._keep_aside(own, cover(offsets, width), room)
         first = own.stamp(entry)
         own.hulls.of(first).widen(low, high)
-        self.full |= not own.granules.put(offsets, width, first + number, room)
+        self.full |= not own.table.put(offsets, width, first + number, room)
         own.newest = max(own.newest, first + number)
         return clashes, fresh
 
@@ -160,10 +134,10 @@ class Buffer:
         """What earlier blocks left on these bytes."""
         if own.aside is None:
             own.aside = Granules(self.size)
-        self.full |= not own.aside.keep(own.granules, covered, own.present, room)
+        self.full |= not own.aside.keep(own.table, covered, own.present, room)
 
     def _was_written(self, covered: Cover) -> bool:
-        tables = (track.granules for track in self.tracks.values() if track.kind != READ)
+        tables = (track.table for track in self.tracks.values() if track.kind != READ)
         return any(len(table.hits(covered, lambda stamps: stamps > 0)[0]) for table in tables)
 
     def _track(self, entry: Entry, kind: str) -> Track:
@@ -195,7 +169,7 @@ class Buffer:
         def out_of_order(stamps: Stamps) -> NDArray[np.bool_]:
             return ((stamps >= threshold) & (stamps < upper)) | (stamps < earlier)
 
-        places, stamps = track.granules.hits(covered, out_of_order)
+        places, stamps = track.table.hits(covered, out_of_order)
         if len(places):
             yield Clash(track, places, stamps)
         if track.aside is not None:
@@ -206,31 +180,30 @@ class Buffer:
     def _limits(self, track: Track, entry: Entry) -> tuple[int, int]:
         """Stamps below the first value belong to earlier blocks, those from the second on are not known to have
         ended."""
-        clock = entry.clock or {}
         if self.together or track.blocks[-1] == entry.core.block:
-            return track.present, (track.floor + clock.get(track.index, 0) + 1) * ENTRY_ONE
+            return track.present, track.threshold(entry)
         return track.newest + 1, track.newest + 1  # the present block has not used this track
 
     def meets(self, lows: Places, highs: Places, writes: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which of these stretches, some of them written, have a byte in common with an access that was recorded."""
         found = np.full(len(lows), self.full)
         for track in self.tracks.values():
-            touched = np.concatenate(([0], np.cumsum(track.granules.stamps != 0)))
+            touched = np.concatenate(([0], np.cumsum(track.table.stamps != 0)))
             asked = ~found & (writes | (track.kind != READ))
             asked &= touched[(highs + GRANULE - 1) >> GRANULE_BITS] > touched[lows >> GRANULE_BITS]
             for number in np.flatnonzero(asked):
                 covered = cover(int(lows[number]), int(highs[number] - lows[number]))
-                found[number] = len(track.granules.hits(covered, lambda stamps: stamps > 0)[0]) > 0
+                found[number] = len(track.table.hits(covered, lambda stamps: stamps > 0)[0]) > 0
         return found
 
     @property
     def nbytes(self) -> int:
-        tables = [table for track in self.tracks.values() for table in (track.granules, track.aside) if table]
+        tables = [table for track in self.tracks.values() for table in (track.table, track.aside) if table]
         return sum(table.nbytes for table in tables)
 
     def unwritten(self) -> Places | None:
         """The offsets that no block wrote; None when nothing was written at all."""
-        written = [track.granules.marked() for track in self.tracks.values() if track.kind != READ]
+        written = [track.table.marked() for track in self.tracks.values() if track.kind != READ]
         if not written:
             return None
         return np.flatnonzero(~np.logical_or.reduce(written)[: self.size])
@@ -290,7 +263,7 @@ class GlobalShadow:
             covered = cover(part.starts, part.width)
             for track in buffer.tracks.values() if buffer else ():
                 if wanted(track.kind):
-                    _, stamps = track.granules.hits(covered, lambda stamps, present=track.present: stamps >= present)
+                    _, stamps = track.table.hits(covered, lambda stamps, present=track.present: stamps >= present)
                     if len(stamps):
                         yield track.index, track.entry_number(int(stamps.max())) + 1
 

@@ -1,4 +1,8 @@
-"""Stamps for the bytes of a large buffer: one per granule of 32 bytes, split to bytes where they differ."""
+"""Stamps for the bytes of a memory: one per granule of 32 bytes, split to bytes where they differ.
+
+The shadow of an on-chip memory asks for the stamp of each byte of an access (a `Window`). That of GM, whose accesses
+are large, asks which bytes of its granules (a `Cover`) pass a test, and has to do with the room that it is given.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.sanitize.window import Places, Starts, Window, as_places
-
-GRANULE_BITS = 5
-GRANULE = 1 << GRANULE_BITS
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Places, Starts, Window, as_places
 
 Stamps = NDArray[np.int64]
 Test = Callable[[Stamps], NDArray[np.bool_]]
 Room = Callable[[], int]
 """How many bytes the shadow of GM may still take."""
+ROW = 8 * GRANULE
+"""Bytes of the stamps of a split granule."""
 STEP = 8192
 """Granules by which the reach of a table grows: what lies beyond it has never been touched and takes no memory."""
 
@@ -112,27 +115,29 @@ def _joined(edges: Places, masks: NDArray[np.bool_]) -> tuple[Places, NDArray[np
 
 
 class Granules:
-    """One stamp per byte of a buffer; 0 where there is none."""
+    """One stamp per byte of a memory; 0 where there is none."""
 
-    __slots__ = ("_first_split", "_free", "_high", "_last_split", "_low", "_rows", "_used", "stamps")
+    __slots__ = ("_alive", "_high", "_low", "_rows", "_used", "_words", "stamps")
 
     def __init__(self, size: int) -> None:
-        self.stamps: Stamps = np.zeros((size + GRANULE - 1) >> GRANULE_BITS, np.int64)  # negative: row -stamp - 1
+        self.stamps: Stamps = np.zeros(
+            ((size + GRANULE - 1) >> GRANULE_BITS) or 1, np.int64
+        )  # negative: row -stamp - 1
+        self._words = self.stamps.data.cast("B").cast("q")  # the same: single ones are quicker to get here
         self._rows: Stamps = np.zeros((0, GRANULE), np.int64)
         self._used = 0
-        self._free: list[int] = []
+        self._alive = 0  # of the rows that are used, those that were not given up when somebody last looked
         self._low: int = 0
         self._high: int = 0
-        self._first_split, self._last_split = len(self.stamps), -1  # all that were ever split lie between these
 
     @property
     def nbytes(self) -> int:
         """The memory it takes: the stamps between the lowest and the highest touched granule, and split granules."""
         return (self._high - self._low) * self.stamps.itemsize + self._rows.nbytes
 
-    def _reaches(self, first: int, last: int, room: Room) -> bool:
+    def _reaches(self, first: int, last: int, room: Room | None) -> bool:
         """Whether there is room for the granules of an access, from the first to the one before the last."""
-        if self._low <= first and last <= self._high:
+        if room is None or (self._low <= first and last <= self._high):
             return True
         first, last = first // STEP * STEP, min(-(-last // STEP) * STEP, len(self.stamps))
         if self._high:
@@ -188,17 +193,28 @@ class Granules:
             rows[split] = self._rows[-found[split] - 1]
         return rows
 
-    def put(self, starts: Starts, width: int, stamp: int, room: Room) -> bool:
+    def of(self, window: Window) -> Stamps:
+        """The stamp of each byte of an access."""
+        if window.is_aligned:
+            found = window.granules().of(self.stamps).reshape(-1)
+            if not np.count_nonzero(found < 0):
+                return np.repeat(found, GRANULE)
+        addresses = window.addresses()
+        stamps: Stamps = self.stamps[addresses >> GRANULE_BITS]
+        split = stamps < 0
+        if np.count_nonzero(split):
+            stamps[split] = self._rows[-stamps[split] - 1, addresses[split] & (GRANULE - 1)]
+        return stamps
+
+    def put(self, starts: Starts, width: int, stamp: int, room: Room | None = None) -> bool:
         """Set the stamps of an access. False when there is no room for all of them: some are not set then."""
         if isinstance(starts, int):
-            return self._put_stretch(starts, starts + width, stamp, room)
+            return self.put_stretch(starts, starts + width, stamp, room)
         if isinstance(starts, range) and not (starts.start | starts.step | width) % GRANULE and starts.step >= width:
             return self._put_rows(starts, width, stamp, room)
         covered = cover(starts, width)
         if not self._reaches(covered.low, covered.high, room):
             return False
-        if self._used:
-            self._release(self.stamps[covered.whole])
         self.stamps[covered.whole] = stamp
         found = self.stamps[covered.edges]
         if not self._split(covered.edges[(found >= 0) & (found != stamp)], room):
@@ -209,44 +225,45 @@ class Granules:
         self._rows[rows] = np.where(covered.masks[split], stamp, self._rows[rows])
         return True
 
-    def _put_rows(self, starts: range, width: int, stamp: int, room: Room) -> bool:
-        """The same for rows of whole granules."""
+    def put_each(self, window: Window, stamps: Stamps | int) -> None:
+        """Set the stamp of each byte of an access, or all to one."""
+        granules = window.granules().addresses()
+        self._split(granules[self.stamps[granules] >= 0], None)
+        addresses = window.addresses()
+        self._rows[-self.stamps[addresses >> GRANULE_BITS] - 1, addresses & (GRANULE - 1)] = stamps
+
+    def _put_rows(self, starts: range, width: int, stamp: int, room: Room | None) -> bool:
+        """The stamp of rows of whole granules."""
         rows = Window(starts[0] >> GRANULE_BITS, width >> GRANULE_BITS, len(starts), starts.step >> GRANULE_BITS)
-        low, high = rows.reach()
-        if not self._reaches(low, high, room):
+        if not self._reaches(*rows.reach(), room):
             return False
-        if low <= self._last_split and self._first_split < high:
-            self._release(rows.of(self.stamps))
         rows.put(self.stamps, stamp)
         return True
 
-    def _put_stretch(self, start: int, stop: int, stamp: int, room: Room) -> bool:
-        """The same for bytes in a row."""
-        first, last = (start + GRANULE - 1) >> GRANULE_BITS, stop >> GRANULE_BITS  # of the whole ones
-        if not self._reaches(start >> GRANULE_BITS, (stop + GRANULE - 1) >> GRANULE_BITS, room):
+    def put_stretch(self, start: int, stop: int, stamp: int, room: Room | None = None) -> bool:
+        """The stamp of bytes in a row: only the granules at the two ends may have to be split."""
+        if room and not self._reaches(start >> GRANULE_BITS, (stop + GRANULE - 1) >> GRANULE_BITS, room):
             return False
+        first, last = (start + GRANULE - 1) >> GRANULE_BITS, stop >> GRANULE_BITS  # of the whole ones
         if last < first:
             return self._put_part(start, stop, stamp, room)
-        if first <= self._last_split and self._first_split < last:
-            self._release(self.stamps[first:last])
         self.stamps[first:last] = stamp
         head = not start % GRANULE or self._put_part(start, first << GRANULE_BITS, stamp, room)
         tail = not stop % GRANULE or self._put_part(last << GRANULE_BITS, stop, stamp, room)
         return head and tail
 
-    def _put_part(self, start: int, stop: int, stamp: int, room: Room) -> bool:
+    def _put_part(self, start: int, stop: int, stamp: int, room: Room | None) -> bool:
         """The stamp of some bytes of a granule."""
         granule = start >> GRANULE_BITS
-        found = int(self.stamps[granule])
+        found = self._words[granule]
         if found == stamp:
             return True
         if found >= 0:
             if not self._has_rows(1, room):
                 return False
-            row = self._row()
-            self._rows[row] = found
-            self.stamps[granule] = found = -row - 1
-            self._first_split, self._last_split = min(self._first_split, granule), max(self._last_split, granule)
+            self._rows[self._used] = found
+            self._used += 1
+            self._words[granule] = found = -self._used
         first = granule << GRANULE_BITS
         self._rows[-found - 1, start - first : stop - first] = stamp
         return True
@@ -272,38 +289,46 @@ class Granules:
         self._rows[split] = np.where(wanted & (own_rows == 0), rows, own_rows)
         return True
 
-    def _split(self, granules: Places, room: Room) -> bool:
+    def _split(self, granules: Places, room: Room | None) -> bool:
         """Give granules a stamp per byte."""
-        if not len(granules):
-            return True
-        if not self._has_rows(len(granules), room):
+        count = len(granules)
+        if not self._has_rows(count, room):
             return False
-        rows = np.array([self._row() for _ in granules], np.int64)
-        self._rows[rows] = self.stamps[granules][:, np.newaxis]
-        self.stamps[granules] = -rows - 1
-        self._first_split = min(self._first_split, int(granules.min()))
-        self._last_split = max(self._last_split, int(granules.max()))
+        self._rows[self._used : self._used + count] = self.stamps[granules][:, np.newaxis]
+        self.stamps[granules] = -1 - np.arange(self._used, self._used + count)
+        self._used += count
         return True
 
-    def _has_rows(self, count: int, room: Room) -> bool:
+    def _has_rows(self, count: int, room: Room | None) -> bool:
         """Make room for so many more split granules, if there is any."""
-        needed = self._used + count - len(self._free)
+        if self._used + count <= len(self._rows):
+            return True
+        most = len(self._rows) + (self._used + count if room is None else room() // ROW)
+        is_late = 8 * len(self._rows) > len(self.stamps) or self._used + count > most
+        if is_late and self._used > 2 * self._alive:
+            self._collect()
+        needed = self._used + count
+        if needed > most:
+            return False
         if needed > len(self._rows):
-            most = len(self._rows) + room() // (GRANULE * self._rows.itemsize)
-            if needed > most:
-                return False
             more = min(max(needed, 2 * len(self._rows), 16), most) - len(self._rows)
             self._rows = np.concatenate((self._rows, np.zeros((more, GRANULE), np.int64)))
         return True
 
-    def _row(self) -> int:
-        if self._free:
-            return self._free.pop()
-        self._used += 1
-        return self._used - 1
+    def _collect(self) -> None:
+        """Move the rows together whose granules are still split; others have got a stamp for all bytes."""
+        split = np.flatnonzero(self.stamps < 0)
+        self._used = self._alive = len(split)
+        self._rows[: self._used] = self._rows[-self.stamps[split] - 1]
+        self.stamps[split] = -1 - np.arange(self._used)
 
-    def _release(self, stamps: Stamps) -> None:
-        self._free += (-stamps[stamps < 0] - 1).tolist()
+    def suspects(self, threshold: int) -> NDArray[np.bool_]:
+        """Per granule, whether it may have a byte with a stamp from this one on."""
+        return (self.stamps >= threshold) | (self.stamps < 0)
+
+    def clear(self) -> None:
+        self.stamps[:] = 0
+        self._used = self._alive = 0
 
     def marked(self) -> NDArray[np.bool_]:
         """Per byte of all granules, whether it has a stamp."""

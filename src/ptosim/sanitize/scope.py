@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ STORED = 4
 LOADED = 8
 """This scope stored to the granule, or loaded it at an instruction that one of its stores could overtake."""
 SHARED = 16
-"""Not only one run of one instruction did."""
+"""Some of these accesses took the closer look, so that no single run of one instruction stands for all of them."""
 
 _STORED, _LOADED = bytes((STORED,)), bytes((LOADED,))
 _DIRTY_AT_MOST = bytes((0, DIRTY))
@@ -103,7 +104,7 @@ class Side:
 
     def _settle(self, run: Run) -> None:
         if run.start < run.stop:
-            self.track.put_stretch(run.start, run.stop, self.stamp + run.number)
+            self.track.table.put_stretch(run.start, run.stop, self.stamp + run.number)
             self.hull.widen(run.start, run.stop)
             run.start = run.stop
 
@@ -123,16 +124,24 @@ def _goes_on(run: Run | None, start: int, alone: bool) -> bool:
     return alone and run is not None and start == run.stop and start % GRANULE != 0
 
 
-class Watch:
+class KnownLoad(NamedTuple):
+    """A load of a scope that the checker has looked at before."""
+
+    number: int
+    overtaken: bool
+    """Some store of the scope could overtake it."""
+
+
+class ScopeShadow:
     """One entry of the vector pipe while it runs."""
 
     __slots__ = (
         "entry",
         "fences",
         "flags",
+        "known",
         "last_fence",
         "memory",
-        "overtaken",
         "reading",
         "sites",
         "writing",
@@ -143,12 +152,12 @@ class Watch:
         entry: Entry,
         memory: Memory,
         sites: Sites,
-        overtaken: dict[Site, int],
+        known: dict[Site, KnownLoad],
     ) -> None:
         self.entry = entry
         self.memory = memory
         self.sites = sites
-        self.overtaken = overtaken  # the number of each load; negative if some store of the scope could overtake it
+        self.known = known
         self.reading = Side(memory.track(entry, "read"), entry)
         self.writing = Side(memory.track(entry, "write"), entry)
         self.fences = 0
@@ -168,7 +177,7 @@ class Watch:
                 continue
             if track.hulls.before.stamp >= threshold:
                 flags = self.flag_bytes
-                flags |= (track.granules >= threshold).view(np.uint8) * np.uint8(RACY)
+                flags |= track.table.suspects(threshold).view(np.uint8) * np.uint8(RACY)
                 continue
             for hull in track.hulls.latest:
                 if hull.stamp >= threshold:
@@ -201,10 +210,10 @@ class Watch:
 
     def _known_load(self, site: Site) -> Run | None:
         """A load that an earlier look has put among the known ones."""
-        number = self.overtaken.get(site)
-        if number is None:
+        known = self.known.get(site)
+        if known is None:
             return None
-        run = self.reading.runs[site] = Run(abs(number), number < 0)
+        run = self.reading.runs[site] = Run(*known)
         return run
 
     def store(self, site: Site, start: int, width: int) -> bool:
@@ -250,7 +259,7 @@ class Watch:
         granules = window.granules()
         side = self.writing if writes else self.reading
         side.hull.widen(*window.reach())
-        overtaken = not writes and self.overtaken.get(site, 1) < 0
+        overtaken = not writes and site in self.known and self.known[site].overtaken
         if overtaken and self.about(window) & LOADED:
             self._join(number, window)
         else:
@@ -275,7 +284,7 @@ class Watch:
     def _join(self, number: int, window: Window) -> None:
         """Another load was here before: the bytes remember both, unless a fence keeps stores behind the earlier one."""
         reading = self.reading
-        stamps = reading.track.stamps(window)
+        stamps = reading.track.table.of(window)
         joined = np.full(len(stamps), reading.stamp + number, np.int64)
         fenced = self.last_fence.get(("vld", "vst"), 0)
         for stamp in np.unique(stamps[stamps >= reading.start]):
@@ -304,7 +313,7 @@ class Watch:
         for side, wrote in ((self.writing, True), (self.reading, False)):
             if not wrote and not writes:
                 continue
-            stamps = side.track.stamps(window)
+            stamps = side.track.table.of(window)
             mine = stamps >= side.start
             if not mine.any():
                 continue

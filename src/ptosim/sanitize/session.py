@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from ptosim.diagnostics import PTOError
+from ptosim.diagnostics import Location, PTOError
 from ptosim.machine.observer import Observer
-from ptosim.sanitize.checker import Checker, Subject
+from ptosim.sanitize.candidates import Repetition
+from ptosim.sanitize.checker import Checker
 from ptosim.sanitize.conflict import Conflict
+from ptosim.sanitize.doubts import Doubts, Subject
 from ptosim.sanitize.near_miss import NearMisses
 from ptosim.sanitize.observation import Observation
 from ptosim.sanitize.program import Program
@@ -18,6 +20,8 @@ from ptosim.sanitize.wording import diagnostic
 
 Execute = Callable[[Observer], Callable[[Sequence[int] | None], None]]
 """Prepares a run of the kernel on fresh copies of its arguments; the result runs the blocks it is given (None: all)."""
+Heard = Callable[[str, str, Location | None], None]
+"""Told of a finding before it is put into words: its severity, kind and place."""
 Said = Collection[tuple[str, str, int | None]]
 """Kind, message and line of what the verifier has said already."""
 
@@ -29,16 +33,23 @@ def _name_tiles(program: Program, conflict: Conflict) -> None:
 
 
 def observe(
-    subject: Subject, execute: Execute, blocks: Sequence[int], unwritten: bool = False, said: Said = ()
+    subject: Subject,
+    execute: Execute,
+    blocks: Sequence[int],
+    unwritten: bool = False,
+    said: Said = (),
+    most: int | None = None,
+    heard: Heard | None = None,
 ) -> Observation:
-    """Run these blocks of a kernel and say what is wrong with it. Nothing that a kernel does raises."""
+    """Run these blocks of a kernel and say what is wrong with it. Nothing that a kernel does raises. Once there are so
+    many findings no further block is run; each is heard of as soon as its block has ended."""
     checker = Checker(subject)
-    _run(checker, execute, blocks)
+    blocks = _run(checker, execute, blocks, None if unwritten else most, heard)
     if checker.doubted:
-        checker = Checker(subject, doubtful=checker.doubted)
+        checker = Checker(subject, checker.doubted)
         _run(checker, execute, blocks)
     if checker.candidates:
-        again = Checker(subject, checker.candidates, checker.doubtful)
+        again = Repetition(subject, checker.candidates, checker.doubtful)
         _run(again, execute, blocks)
         checker.findings.add(again.findings)
     checker.conclude(unwritten)
@@ -66,16 +77,38 @@ def observe(
     )
 
 
-def _run(checker: Checker, execute: Execute, blocks: Sequence[int]) -> None:
-    """Blocks that wait for each other run together, others one by one; what ends one early is a finding."""
-    portions: list[Sequence[int] | None] = [None] if checker.subject.together else [[block] for block in blocks]
+def _run(
+    checker: Doubts,
+    execute: Execute,
+    blocks: Sequence[int],
+    most: int | None = None,
+    heard: Heard | None = None,
+) -> Sequence[int]:
+    """Blocks that wait for each other run together, others one by one; what ends one early is a finding. Gives those
+    that have run."""
+    together = checker.subject.together
     try:
         start = execute(checker)
     except PTOError as problem:  # an instruction that cannot be run
         checker.ended_early(problem.diagnostics)
-        return
-    for portion in portions:
+        return blocks
+    told: set[object] = set()
+    for number, portion in enumerate([None] if together else [[block] for block in blocks], 1):
         try:
             start(portion)
         except PTOError as problem:
             checker.ended_early(problem.diagnostics)
+        if heard is not None:
+            _tell(checker, told, heard)
+        if most is not None and checker.findings.number >= most and not together:
+            return blocks[:number]
+    return blocks
+
+
+def _tell(checker: Checker, told: set[object], heard: Heard) -> None:
+    """What is new."""
+    for key, found in checker.findings.found.items():
+        if key not in told:
+            told.add(key)
+            place = found.second.site.location if isinstance(found, Conflict) else found.location
+            heard(found.severity, found.kind, place)

@@ -1,13 +1,11 @@
 """The shadow of an on-chip memory: per byte, who wrote and read it last on each pipe, and whether its value is defined.
 
-A track is the history of one pipe in one memory, for reads or for writes. Blocks reuse the shadow of those before them:
-instead of being cleared, a track counts on, and what lies below its floor belongs to an earlier block and is forgotten.
+There is a track for the reads of each pipe, and one for its writes; what an earlier block has left in it is forgotten.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from mmap import mmap
 from typing import Literal
 
 import numpy as np
@@ -17,11 +15,12 @@ from ptosim.machine.clock import entry_index
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Clock, Entry
 from ptosim.machine.sync import PIPES
+from ptosim.sanitize.granules import Stamps
 from ptosim.sanitize.hull import Hulls
-from ptosim.sanitize.stamp import ENTRY_ONE, MOST_ENTRIES, entry_of, first_stamp
-from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Places, Window
+from ptosim.sanitize.stamp import MOST_ENTRIES, entry_of, first_stamp
+from ptosim.sanitize.track import History
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Window
 
-Stamps = NDArray[np.int64]
 Direction = Literal["read", "write"]
 
 CLEAN = 0
@@ -29,108 +28,30 @@ UNDEFINED = 1
 """Taint of a byte that nothing has written; higher numbers name an origin (taint.py)."""
 
 
-def _untouched(count: int) -> Stamps:
-    """Zeros that take neither memory nor time before they are touched: most of a memory never is."""
-    return np.frombuffer(mmap(-1, 8 * count), np.int64)
+class Track(History):
+    """What one pipe has read, or written, of one on-chip memory."""
 
-
-SPLIT = (1 << 63) - 1
-"""Instead of the stamp of a granule: its bytes have stamps of their own. It is higher than any stamp."""
-
-
-class Track:
-    """What one pipe has read, or written, of one memory.
-
-    A granule has one stamp for all its bytes until an access touches some of them only.
-    """
-
-    __slots__ = (
-        *("_bytes", "_words", "direction", "floor", "granules", "hulls", "index", "newest", "pipe", "role", "size"),
-    )
+    __slots__ = ("direction", "size")
 
     def __init__(self, size: int, direction: Direction, entry: Entry) -> None:
+        super().__init__(size, entry)
         self.size = size
-        count = (size + GRANULE - 1) >> GRANULE_BITS
-        self.granules: Stamps = np.zeros(count, np.int64)
-        self._words = self.granules.data.cast("B").cast("q")  # the same: single ones are quicker to get here
-        self._bytes = _untouched(count << GRANULE_BITS)
         self.direction = direction
-        self.role = entry.core.role
-        self.pipe = entry.pipe
-        self.index = entry_index(entry)  # of its pipe in the clocks of the present block
-        self.floor = 0  # entries up to this number belong to earlier blocks
-        self.newest = 0  # stamp
-        self.hulls = Hulls(size)
 
     def begin(self) -> None:
         """A new block starts: nothing has been touched."""
         self.floor = entry_of(self.newest)
         if self.floor >= MOST_ENTRIES:
-            self.granules[:] = 0
+            self.table.clear()
             self.floor = self.newest = 0
             self.hulls = Hulls(self.size)
 
-    def stamps(self, window: Window) -> Stamps:
-        """The stamp of each byte of an access."""
-        if window.is_aligned:
-            found = window.granules().of(self.granules).reshape(-1)
-            if not np.count_nonzero(found == SPLIT):
-                return np.repeat(found, GRANULE)
-        addresses = window.addresses()
-        stamps: Stamps = self.granules[addresses >> GRANULE_BITS]
-        split = stamps == SPLIT
-        stamps[split] = self._bytes[addresses[split]]
-        return stamps
-
     def put(self, window: Window, stamp: int | Stamps) -> None:
         """An access has left this stamp, or these, one for each byte."""
-        if isinstance(stamp, int) and window.is_stretch:
-            self.put_stretch(window.start, window.start + window.width, stamp)
-        elif isinstance(stamp, int) and window.is_aligned:
-            window.granules().put(self.granules, stamp)
+        if isinstance(stamp, int) and window.places is None:
+            self.table.put(window.starts, window.width, stamp)
         else:
-            self._split(window.granules().addresses())
-            window.put(self._bytes, stamp)
-
-    def put_stretch(self, start: int, stop: int, stamp: int) -> None:
-        """The stamp of bytes in a row: only the granules at the two ends may have to be split."""
-        first, last = (start + GRANULE - 1) >> GRANULE_BITS, stop >> GRANULE_BITS
-        if last < first:
-            self._put_part(start, stop, stamp)
-            return
-        self.granules[first:last] = stamp
-        if start % GRANULE:
-            self._put_part(start, first << GRANULE_BITS, stamp)
-        if stop % GRANULE:
-            self._put_part(last << GRANULE_BITS, stop, stamp)
-
-    def _put_part(self, start: int, stop: int, stamp: int) -> None:
-        """The stamp of some bytes of a granule."""
-        granule = start >> GRANULE_BITS
-        found = self._words[granule]
-        if found != SPLIT:
-            self._bytes[granule << GRANULE_BITS : (granule + 1) << GRANULE_BITS] = found
-            self._words[granule] = SPLIT
-        self._bytes[start:stop] = stamp
-
-    def _split(self, numbers: Places) -> None:
-        """Give the bytes of these granules stamps of their own."""
-        whole = numbers[self.granules[numbers] != SPLIT]
-        if len(whole):
-            self._bytes.reshape(-1, GRANULE)[whole] = self.granules[whole][:, np.newaxis]
-            self.granules[whole] = SPLIT
-
-    def stamp(self, entry: Entry) -> int:
-        return first_stamp(self.floor + entry.n + 1)
-
-    def entry_number(self, stamp: int) -> int:
-        """The number of an entry of the present block on its pipe."""
-        return entry_of(stamp) - self.floor - 1
-
-    def threshold(self, entry: Entry) -> int:
-        """Stamps from here on are not known to have ended when the entry starts."""
-        clock = entry.clock or {}
-        return (self.floor + clock.get(self.index, 0) + 1) * ENTRY_ONE
+            self.table.put_each(window, stamp)
 
 
 def of_core(core: Core, latest: Iterable[tuple[int, int]]) -> Clock:
@@ -210,7 +131,7 @@ class Memory:
             threshold = track.threshold(entry)
             if track.newest < threshold or not track.hulls.meets(threshold, low, high):
                 continue
-            stamps = track.stamps(window)
+            stamps = track.table.of(window)
             hit = stamps >= threshold
             if track.index == entry_index(entry):
                 hit &= stamps < track.stamp(entry)  # an entry is in order with itself
@@ -221,7 +142,7 @@ class Memory:
     def latest(self, window: Window) -> Iterator[tuple[int, int]]:
         """By the index of each pipe that touched these bytes in this block: its entries up to the last that did."""
         for track in self.tracks.values():
-            newest = int(track.stamps(window).max())
+            newest = int(track.table.of(window).max())
             if newest >= first_stamp(track.floor + 1):
                 yield track.index, track.entry_number(newest) + 1
 

@@ -35,6 +35,11 @@ class Window:
         self.stride = stride
         self.places = places  # irregular: one per byte, and the other fields do not matter
 
+    @property
+    def starts(self) -> int | range:
+        """Where its rows start, unless they are irregular."""
+        return self.start if self.count == 1 else range(self.start, self.start + self.count * self.stride, self.stride)
+
     def of(self, array: Array) -> Array:
         """The covered elements; a view unless they are irregular."""
         if self.places is not None:

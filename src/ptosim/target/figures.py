@@ -76,6 +76,13 @@ def _pair(value: Any) -> Value | None:
     return None
 
 
+def _gap(value: Any) -> Value | None:
+    """Likewise, of numbers that may be negative."""
+    columns: tuple[Any, ...] = tuple(value) if isinstance(value, list) else (value, value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    whole = [each for each in columns if isinstance(each, int) and _is_whole(abs(each))]
+    return (whole[0], whole[1]) if len(whole) == len(columns) == 2 else None
+
+
 def _flag(value: Any) -> Value | None:
     return value if isinstance(value, bool) else None
 
@@ -94,6 +101,7 @@ MEANS: dict[Check, str] = {
     _number: "a number, not negative",
     _rate: "a number above 0",
     _pair: "a whole number, or [wide, narrow]",
+    _gap: "a whole number, or [wide, narrow]",
     _flag: "true or false",
 }
 
@@ -156,13 +164,15 @@ SCHEMA: dict[str, dict[str, dict[str, Check]]] = {
     },
     "a2a3": {**_COMMON, **{f"class.{name}": _REPEAT_CLASS for name in TIMING_CLASSES}},
 }
-ROW_TABLES = ("operation", "dma", "class", "forward")
+ROW_TABLES = ("operation", "dma", "class", "forward", "early")
 HEADER = ("name", "architecture", "inherits")
 
 
 def check_of(architecture: str, path: str) -> Check | None:
     """How the figure at a dotted path is checked; None where no such figure exists."""
     table, _, key = path.rpartition(".")
+    if table.startswith("early."):
+        return _gap if check_of(architecture, _forwarded(path)) is not None else None
     checks = SCHEMA[architecture].get(table)
     if checks is None:
         return None
@@ -237,7 +247,7 @@ def _read(path: Path, children: tuple[Path, ...]) -> Figures:
         parent = _read(_find(header["inherits"], path.parent), (*children, path))
     architecture = _architecture(header.get("architecture"), parent, where)
     table = dict(parent.table) if parent else {}
-    change(table, _entries(document, architecture, where))
+    change(table, _settled(_entries(document, architecture, where), table))
     _convert_rates(table)
     missing = [key for keys in _required(architecture) for key in keys if key not in table]
     if missing:
@@ -280,6 +290,7 @@ def _required(architecture: str) -> Iterable[list[str]]:
 def _entries(document: dict[str, Any], architecture: str, where: str) -> dict[str, Figure]:
     """The figures that a file itself holds."""
     known = {table.partition(".")[0] for table in SCHEMA[architecture]}
+    known |= {"early"} if "forward" in known else set()
     found: dict[str, Figure] = {}
     for table, content in document.items():
         if table not in known:
@@ -325,6 +336,24 @@ def _origin(origin: Any, path: str, where: str) -> str:
     if not isinstance(origin, str) or origin not in ORIGINS:
         raise error("argument", f"{where}: the origin of '{path}' must be one of {', '.join(ORIGINS)}, not {origin!r}")
     return origin
+
+
+def _forwarded(path: str) -> str:
+    """The distance that a row of `early` says otherwise."""
+    return path.replace("early.", "forward.", 1)
+
+
+def _settled(stated: Mapping[str, Figure], inherited: Mapping[str, Figure]) -> dict[str, Figure]:
+    """A file may say how long before the end of a latency a result is forwarded: what moves with the latency."""
+    found: dict[str, Figure] = {}
+    for path, figure in stated.items():
+        if not path.startswith("early."):
+            found[path] = figure
+            continue
+        latency = f"class.{path.split('.')[1]}.latency"
+        complete = stated.get(latency) or inherited[latency]
+        found[_forwarded(path)] = Figure(_moved(complete.value, figure.value, (0, 0)), figure.origin)
+    return found
 
 
 def change(table: dict[str, Figure], stated: Mapping[str, Figure]) -> None:

@@ -153,15 +153,15 @@ def _to_cube(build: Builder, line: Line, entry: SSAValue, number: Number, split:
         hint = "bring it to NZ first: pto.tmov into a tile with blayout=col_major, slayout=row_major"
         raise Refused(f"an ND tile through an L1 FIFO is taken as {popped.layout}", "entry", "invalid", hint)
     down, across = 1 + (split == 1), 1 + (split == 2)
-    slot = replace(
-        buf, loc="mat", rows=buf.rows * down, cols=buf.cols * across, valid=(buf.rows * down, buf.cols * across), pad=0
-    )
+    shape = buf.rows * down, buf.cols * across
+    compact = 0 if popped is None else popped.compact  # blocks lie in L1 as whoever takes them looks for them
+    slot = replace(buf, loc="mat", rows=shape[0], cols=shape[1], valid=shape, pad=0, compact=compact)
     which: Number = build.index(sub) if sub is not None else 0
     build.tinsert(
         src=entry,
         row=build.index(build.times(which, rows) if split == 1 else 0),
         col=build.index(build.times(which, cols) if split == 2 else 0),
-        dst=tile_at(build, slot, line.local_slot(build, number), (slot.rows, slot.cols)),
+        dst=tile_at(build, slot, line.local_slot(build, number), shape),
     )
 
 

@@ -31,7 +31,7 @@ from ptosim.language.tile_places import element_word
 from ptosim.language.tile_scalar import SetTf32Mode
 from ptosim.tiles.accumulator import group_rows
 from ptosim.tiles.lowering import lowering
-from ptosim.tiles.operand import move_operand
+from ptosim.tiles.operand import move_operand, per_block
 from ptosim.tiles.private import hand_over, private
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.scales import Meaning, has_its_scales
@@ -129,6 +129,9 @@ def _meets(build: Builder, op: Product, dst: Tile, m: Number, n: Number) -> None
     if (columns := known(n)) is not None and columns <= ROWS:
         return
     message = "the product has another number of rows than its accumulator: groups of 16 columns lie elsewhere"
+    if dst.storage != dst.buf.shape:  # and there are other parts of the tile
+        must(build, "eq", up(build, m, ROWS), dst.storage[0], "invalid", message, "dst")
+        return
     remark(build, agrees(build, up(build, m, ROWS), group_rows(build, op.dst, dst)), message, "invalid")
 
 
@@ -159,7 +162,8 @@ def _brought(build: Builder, lhs: Tile, rhs: Tile, target: str) -> tuple[Tile, T
 
 def _moved(build: Builder, tile: Tile, location: str, target: str) -> Tile:
     layout = ("col_major", "row_major") if location == "left" else ("row_major", "col_major")
-    rows, cols = (extent if tile.buf.rows == 1 else -(-extent // 32) * 32 for extent in tile.buf.shape)
+    unit = 1 if tile.buf.rows == 1 else max(32, per_block(tile))
+    rows, cols = (-(-extent // unit) * unit for extent in tile.buf.shape)
     buf = replace(tile.buf, loc=location, rows=rows, cols=cols, blayout=layout[0], slayout=layout[1], compact=NORMAL)
     address = private(build, target, buf.space, buf.size)
     there = Tile(buf, address, tile.valid, buf.shape, tile.name)

@@ -93,9 +93,13 @@ def _as_it_is(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) ->
 
 def _transposed(build: Builder, load: str, src: Tile, dst: Tile, lines: _Lines) -> None:
     """Blocks of the source run along the lines. Bytes are loaded one block of k at a time: a load of several would lie
-    further apart than a product looks for them."""
+    further apart than a product looks for them. What is loaded are whole squares, for which the tile needs room."""
     block = per_block(dst)
     unit = max(ROWS, block)
+    for extent, what in zip(dst.storage, ("rows", "columns"), strict=True):
+        if extent % unit:
+            message = f"an operand that is transposed on its way has {what} in multiples of {unit}, not {extent}"
+            raise Refused(message, "dst_type", kind="invalid")
     is_multiple(build, lines.begin, unit, "the first value of k of a transposed operand")
     is_multiple(build, lines.first, block, "the first line of a transposed operand")
     width = up(build, lines.count, unit)

@@ -142,7 +142,9 @@ def _cores(recording: Recording, blocks: _Blocks, kind: KernelKind, moved: Calla
         block, rank = end[End.BLOCK], blocks.rank[end[End.BLOCK]]
         place = Launch(kind, 1).places(int(block))[int(end[End.PLACE])]
         busy, waiting = end[End.SUMS : End.SUMS + PIPES], end[End.SUMS + PIPES :]
-        pipes = {pipe: PipeTime(busy[SLOT[pipe]], waiting[SLOT[pipe]]) for pipe in PIPES_OF[place.kind]}
+        pipes: dict[str, PipeTime] = {
+            pipe: PipeTime(busy[SLOT[pipe]], waiting[SLOT[pipe]]) for pipe in PIPES_OF[place.kind]
+        }
         run = CoreRun(place.name, place.role, block, pipes, end=end[End.TIME])
         scalar = run.pipes[_PIPE[moments.S]]
         scalar.busy = end[End.SCALAR_TIME] - scalar.waiting

@@ -53,6 +53,14 @@ class Sheet(Protocol):
         """A number for a signal that is no sync word of a core."""
         ...
 
+    def tell(self, counter: int, told: tuple[int, int, int]) -> None:
+        """A signal to another core, by the word of its cluster: time, row and head."""
+        ...
+
+    def hear(self, counter: int) -> tuple[int, int, int, int]:
+        """What the next signal that nobody has waited for tells, and the number that stands for it."""
+        ...
+
     def met_barrier(self) -> None: ...
 
 
@@ -91,6 +99,8 @@ class PagedTimer(Silent):
         slot = SLOT.get(entry.pipe, moments.S)
         if kind is Kind.SET or kind is Kind.RELEASE:
             entry.data, _ = ready(self._free(page, slot), entry.data)
+            if entry.joint:  # what compiled code has executed by itself is in no queue
+                entry.data = last((entry.data, *(self._free(page, other) for other in range(1, PIPES))))
         elif kind is Kind.WAIT or kind is Kind.GET:
             self._wait(page, entry, slot)
         elif kind is Kind.BARRIER:
@@ -118,10 +128,12 @@ class PagedTimer(Silent):
         for counter in entry.counters:
             if counter.key.mechanism in _ON_CORE and counter.value:
                 raise _uncovered("a flag is set that is still set")
+        told = *entry.data, self._named(page, entry)
         for word in words:
             place = moments.TOKENS + word * moments.TOKEN_WORDS
-            page[place], page[place + 1] = entry.data
-            page[place + 2] = self._named(page, entry)
+            page[place], page[place + 1], page[place + 2] = told
+        for counter in self._between_cores(entry):
+            self.sheet.tell(counter, told)
 
     def _work(self, page: Words, entry: Entry, slot: int) -> None:
         (start, before), by_pipe = ready(self._free(page, slot), entry.data)
@@ -166,6 +178,9 @@ class PagedTimer(Silent):
         for counter in entry.counters:
             if counter.key.mechanism in _ON_CORE:
                 yield *self._token(page, counter.index), page[Figure.FLAG], counter.index
+        for counter in self._between_cores(entry):
+            time, row, head, key = self.sheet.hear(counter)
+            yield (time, row), head, self.inter_core, key
         for signal in entry.consumed:
             near = signal.core is entry.core
             hop = page[Figure.FLAG] if near else self.inter_core
@@ -176,6 +191,10 @@ class PagedTimer(Silent):
                 hop,
                 self.sheet.key(entry.key, hop),
             )
+
+    def _between_cores(self, entry: Entry) -> list[int]:
+        """The words of the cluster that a signal to another core of it raises, or a wait takes from."""
+        return [counter.index for counter in entry.counters if counter.words is entry.core.cluster_words]
 
     def _releases(self, entry: Entry) -> list[tuple[int, int]]:
         """The words of the releases that a get waits for, and how many there were, as pipes are heard."""

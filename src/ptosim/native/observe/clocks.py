@@ -1,21 +1,22 @@
 """What pipes know of each other, kept by compiled code by the rules of machine/clock.py.
 
 Everything issued has ended by the time the next instruction runs, so a clock changes only where the kernel
-synchronises. A wait that is not satisfied never comes here: it is handed to the scheduler, which ends the block.
+synchronises. A wait that is not satisfied never comes here: what the scheduler is asked for either has happened when it
+answers, or ends the block.
 """
 
 from __future__ import annotations
 
-from ptosim.effects.names import SERIAL_PIPES, Pipe
+from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe
 from ptosim.machine.sync import PIPES, SLOT
-from ptosim.native.context import Word
+from ptosim.native.context import WORD_BYTES, Word
 from ptosim.native.flow import Function
-from ptosim.native.ir import I32, Value
+from ptosim.native.ir import I32, I64, Value
 from ptosim.native.observe import layout
-from ptosim.native.observe.layout import ROW, STEPS, STORES
-from ptosim.native.registers import extract, insert
+from ptosim.native.observe.layout import PIECE, STEPS, STORES, Layout
+from ptosim.native.registers import extract, insert, shuffle
 
-CLOCK = I32.vector(PIPES)
+COUNTS = I32.vector(PIPES)
 SERIAL = frozenset(SLOT[pipe] for pipe in SERIAL_PIPES)
 MOST_ENTRIES = 1 << 31
 """Where so many entries have begun the counts may soon be used up."""
@@ -26,21 +27,12 @@ def at(f: Function, offset: int | Value) -> Value:
     return f.base(Word.OBSERVED).at(offset)
 
 
-def known(f: Function, slot: int) -> Value:
-    """The clock of a pipe."""
-    return at(f, layout.KNOWN + slot * ROW).load(CLOCK, ROW)
-
-
-def learn(f: Function, slot: int, clock: Value) -> None:
-    at(f, layout.KNOWN + slot * ROW).store(clock, ROW)
-
-
-def joined(f: Function, clock: Value, other: Value) -> Value:
-    return f.intrinsic("llvm.umax", CLOCK, clock, other)
+def counts(f: Function) -> Value:
+    """How many entries of each pipe have begun."""
+    return at(f, layout.COUNT).load(COUNTS, PIECE)
 
 
 def count(f: Function, slot: int) -> Value:
-    """How many entries of a pipe have begun."""
     return at(f, layout.COUNT + 4 * slot).load(I32, 4)
 
 
@@ -51,25 +43,6 @@ def counted(f: Function, slot: int) -> Value:
     return stamp
 
 
-def begin_block(f: Function) -> None:
-    """Everything that an earlier block did has ended."""
-    counts = at(f, layout.COUNT).load(CLOCK, ROW)
-    for slot in range(PIPES):
-        learn(f, slot, counts)
-    at(f, layout.LAST_STORE).store(f.constant(CLOCK, 0), ROW)
-    at(f, layout.FRESH).store(f.constant(I32.vector(4), 0), 4)
-
-
-def begin_entry(f: Function, slot: int) -> tuple[Value, Value]:
-    """An entry of a pipe starts; gives its clock and its stamp. Serial pipes know that what came before has ended."""
-    stamp = counted(f, slot)
-    clock = joined(f, known(f, slot), known(f, STEPS))
-    if slot in SERIAL:
-        clock = insert(clock, slot, stamp - 1)
-    learn(f, slot, clock)
-    return clock, stamp
-
-
 def step(f: Function, slot: int = STEPS) -> Value:
     """A step of the scalar unit, or a store of its; gives its stamp. It knows of its own steps."""
     stamp = counted(f, slot)
@@ -78,52 +51,122 @@ def step(f: Function, slot: int = STEPS) -> Value:
     return stamp
 
 
-def told(f: Function, slot: int) -> Value:
-    """The clock that a set or release of a pipe tells: all that it knows, and that its own entries have ended."""
-    clock = known(f, slot)
-    if slot == STEPS:
-        return insert(insert(clock, STEPS, count(f, STEPS)), STORES, count(f, STORES))
-    return insert(joined(f, clock, known(f, STEPS)), slot, count(f, slot))
+def subblock(f: Function) -> Value:
+    """0 on the first vector core of a cluster, 1 on the second."""
+    return f.word(Word.SUBBLOCK).load(I64, WORD_BYTES)
 
 
-def hear(f: Function, slot: int, token: Value) -> Value:
-    """A pipe waits and learns; gives the stamp of the wait."""
-    stamp = counted(f, slot)
-    clock = joined(f, known(f, slot), token)
-    learn(f, slot, insert(clock, STEPS, stamp) if slot == STEPS else clock)
-    return stamp
+def place(f: Function, kind: CoreKind, is_mixed: bool) -> int | Value:
+    """The place of the core in its cluster: 0 for the cube core, or one that is alone."""
+    return subblock(f) + 1 if is_mixed and kind is CoreKind.AIV else 0
 
 
-def barrier(f: Function, pipe: Pipe) -> None:
-    """Entries of a pipe, or of all of them, have ended before what follows."""
-    if pipe is Pipe.ALL:
-        step(f)
-        learn(f, STEPS, at(f, layout.COUNT).load(CLOCK, ROW))
-        return
-    slot = SLOT[pipe]
-    if slot != STEPS:
-        learn(f, slot, insert(known(f, slot), slot, count(f, slot)))
+def positions(f: Function, kind: CoreKind) -> list[int | Value]:
+    """The places in the cluster of the cores that the pieces of a clock are about: the core itself, the cube core and
+    the other vector core, or, on the cube core, all as they are."""
+    if kind is CoreKind.AIC:
+        return [0, 1, 2]
+    own = subblock(f)
+    return [own + 1, 0, 2 - own]
 
 
-def stores_ended(f: Function) -> None:
-    """Stores of the scalar unit have ended, and everybody may know it."""
-    learn(f, STEPS, insert(known(f, STEPS), STORES, count(f, STORES)))
+class Clocks:
+    """Emits what happens to the clocks of a core."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.kind = I32.vector(layout.row // 4)
+
+    def load(self, place: Value) -> Value:
+        return place.load(self.kind, PIECE)
+
+    def known(self, f: Function, slot: int) -> Value:
+        """The clock of a pipe."""
+        return self.load(at(f, layout.KNOWN + slot * self.layout.row))
+
+    def learn(self, f: Function, slot: int, clock: Value) -> None:
+        at(f, layout.KNOWN + slot * self.layout.row).store(clock, PIECE)
+
+    def joined(self, f: Function, clock: Value, other: Value) -> Value:
+        return f.intrinsic("llvm.umax", self.kind, clock, other)
+
+    def begin_block(self, f: Function) -> None:
+        """Everything that an earlier block did has ended. (Where there are several cores, that is said before any of
+        them begins.)"""
+        for slot in range(PIPES):
+            self.learn(f, slot, counts(f))
+        at(f, layout.LAST_STORE).store(f.constant(COUNTS, 0), PIECE)
+        at(f, layout.FRESH).store(f.constant(I32.vector(4), 0), 4)
+
+    def begin_entry(self, f: Function, slot: int) -> tuple[Value, Value]:
+        """An entry of a pipe starts; gives its clock and its stamp. Serial pipes know that what came before has
+        ended."""
+        stamp = counted(f, slot)
+        clock = self.joined(f, self.known(f, slot), self.known(f, STEPS))
+        if slot in SERIAL:
+            clock = insert(clock, slot, stamp - 1)
+        self.learn(f, slot, clock)
+        return clock, stamp
+
+    def told(self, f: Function, slot: int) -> Value:
+        """The clock that a set or release of a pipe tells: all that it knows, and that its own entries have ended."""
+        clock = self.known(f, slot)
+        if slot == STEPS:
+            return insert(insert(clock, STEPS, count(f, STEPS)), STORES, count(f, STORES))
+        return insert(self.joined(f, clock, self.known(f, STEPS)), slot, count(f, slot))
+
+    def told_by_all(self, f: Function, kind: CoreKind) -> Value:
+        """The clock of a set that waits for all pipes of a core: what each knows, and that all have ended."""
+        clock = self.told(f, STEPS)
+        for pipe in PIPES_OF[kind]:
+            if pipe is not Pipe.S:
+                clock = self.joined(f, clock, self.known(f, SLOT[pipe]))
+                clock = insert(clock, SLOT[pipe], count(f, SLOT[pipe]))
+        return clock
+
+    def hear(self, f: Function, slot: int, token: Value) -> Value:
+        """A pipe waits and learns; gives the stamp of the wait."""
+        stamp = counted(f, slot)
+        clock = self.joined(f, self.known(f, slot), token)
+        self.learn(f, slot, insert(clock, STEPS, stamp) if slot == STEPS else clock)
+        return stamp
+
+    def barrier(self, f: Function, kind: CoreKind, pipe: Pipe) -> None:
+        """Entries of a pipe, or of all of them, have ended before what follows."""
+        if pipe is Pipe.ALL:
+            step(f)
+            self.learn(f, STEPS, self._all_ended(f, kind))
+            return
+        slot = SLOT[pipe]
+        if slot != STEPS:
+            self.learn(f, slot, insert(self.known(f, slot), slot, count(f, slot)))
+
+    def _all_ended(self, f: Function, kind: CoreKind) -> Value:
+        if not self.layout.is_mixed:
+            return counts(f)
+        clock = self.known(f, STEPS)
+        for pipe in PIPES_OF[kind]:
+            clock = self.joined(f, clock, self.known(f, SLOT[pipe]))
+        lanes = self.kind.lanes
+        own = shuffle(f, [*range(PIPES), *[-1] * (lanes - PIPES)], counts(f))
+        return shuffle(f, [*range(lanes, lanes + PIPES), *range(PIPES, lanes)], clock, own)
+
+    def stores_ended(self, f: Function) -> None:
+        """Stores of the scalar unit have ended, and everybody may know it."""
+        self.learn(f, STEPS, insert(self.known(f, STEPS), STORES, count(f, STORES)))
+
+    def token(self, f: Function, word: int | Value) -> Value:
+        """Where the clock of a sync word lies, by the number of the word."""
+        return at(f, self.layout.token).at(word * self.layout.row)
+
+    def last_wait(self, f: Function, word: int | Value) -> Value:
+        return at(f, self.layout.last_wait).at(word * 4)
+
+    def release(self, f: Function, buffer: int | Value, slot: int) -> Value:
+        """Where the clock of the last release of a buffer on a pipe lies."""
+        return at(f, self.layout.release + slot * self.layout.row).at(buffer * (PIPES * self.layout.row))
 
 
-def token(f: Function, word: int | Value) -> Value:
-    """Where the clock of a sync word lies, by the number of the word."""
-    return at(f, layout.TOKEN).at(word * ROW)
-
-
-def last_wait(f: Function, word: int | Value) -> Value:
-    return at(f, layout.LAST_WAIT).at(word * 4)
-
-
-def release(f: Function, buffer: int | Value, slot: int) -> Value:
-    """Where the clock of the last release of a buffer on a pipe lies."""
-    return at(f, layout.RELEASE + slot * ROW).at(buffer * (PIPES * ROW))
-
-
-def of(f: Function, clock: Value, slot: int) -> Value:
-    """How many entries of a pipe a clock knows to have ended."""
+def of(clock: Value, slot: int) -> Value:
+    """How many entries of a pipe of this core a clock knows to have ended."""
     return extract(clock, slot)

@@ -8,17 +8,20 @@ not cover is listed in coverage.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
-from ptosim.effects.names import GM, PIPES_OF, Pipe, Space
-from ptosim.language.operation import enclosing_scope, is_scope
+from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
+from ptosim.language.function import Function as PTOFunction
+from ptosim.language.function import reached
+from ptosim.language.operation import core_of, enclosing_scope, is_scope
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
 from ptosim.language.types import VregType
-from ptosim.machine.core import FLAG_BASES
+from ptosim.machine.complaints import FLAG_BASES
 from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
 from ptosim.native.context import WORD_BYTES
 from ptosim.native.core import Core, FlagStep
@@ -26,14 +29,18 @@ from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I8, I64, Value
 from ptosim.native.issue import core_word
 from ptosim.native.observe import clocks, layout, rules, shadow, words
+from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number, Observer, Step
-from ptosim.native.observe.layout import BLOCK, STEPS, STORES, Layout, Track
-from ptosim.native.observe.rows import Rows, in_global
+from ptosim.native.observe.layout import BLOCK, PIECE, STEPS, STORES, Area, Layout, Track
+from ptosim.native.observe.rows import Records, Rows
 from ptosim.native.observe.scopes import Scope, scope_of
-from ptosim.native.observe.shadow import Shadow, Touch, Visit
+from ptosim.native.observe.semaphores import Semaphores
+from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
+from ptosim.native.observe.streams import Held, Shifted, written
 from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, covered_words, results
 from ptosim.native.program import Body
 from ptosim.native.registers import extract
+from ptosim.native.state import Align
 from ptosim.target.profile import Target
 
 V = SLOT[Pipe.V]
@@ -47,6 +54,10 @@ SUSPICION = ("suspicion", "", None, Pipe.S)
 """The way in which a block fails that has to be judged."""
 
 
+_SEGMENTS = (Space.FB, Space.FB_RELU)
+"""Memories of which an address tells the one that is meant."""
+
+
 def slot_of(op: Operation, verb: str) -> int:
     """The slot under which an access of an operation is counted."""
     if enclosing_scope(op) is not None:
@@ -56,16 +67,29 @@ def slot_of(op: Operation, verb: str) -> int:
     return STORES if pipe is Pipe.S and verb == "writes" else SLOT[pipe]
 
 
-def tracks_of(operations: Iterable[Operation], target: str) -> set[Track]:
-    """What the operations of a kernel touch, as far as it lies on chip."""
+def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track]:
+    """What the cores of a kernel touch, as far as it lies on chip."""
     found: set[Track] = set()
-    for op in operations:
-        record = effects().get(op.name)
-        for access in record.accesses(static_of(op, target)) if record else ():
-            verb = "reads" if access.direction == "read" else "writes"
-            if access.space is not GM:
-                found.add((access.space, slot_of(op, verb), verb))
+    is_mixed = len(entries) > 1
+    for kind, entry in entries.items():
+        for op in reached(entry):
+            record = effects().get(op.name)
+            if record is None or core_of(op) not in (None, kind):
+                continue
+            for access in record.accesses(static_of(op, target)):
+                verb = "reads" if access.direction == "read" else "writes"
+                if access.space is not GM:
+                    places = _places(kind, access.space) if is_mixed else (0,)
+                    spaces = _SEGMENTS if access.space in _SEGMENTS else (access.space,)
+                    found |= {(space, place, slot_of(op, verb), verb) for place in places for space in spaces}
     return found
+
+
+def _places(kind: CoreKind, space: Space) -> Sequence[int]:
+    """In a cluster, the places of the cores of a kind whose accesses to one memory are told apart."""
+    if kind is CoreKind.AIC:
+        return (0,)
+    return (1,) if space is Space.UB else (1, 2)
 
 
 class Filter(Observer):
@@ -73,25 +97,39 @@ class Filter(Observer):
 
     purpose = "check"
 
-    def __init__(self, operations: Sequence[Operation], target: Target) -> None:
+    def __init__(self, entries: Mapping[CoreKind, PTOFunction], target: Target) -> None:
         self.target = target
-        self._names = {op.name for op in operations}
-        self.layout = Layout(target.memory)
-        self.layout.add(tracks_of(operations, target.name))
+        self._clauses = rules.clause_copies(reached(*entries.values()))
+        self.layout = Layout(target.memory, len(entries) > 1)
+        self.layout.add(tracks_of(entries, target.name))
+        self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
-        self.rows = Rows(self.shadow, self._suspect)
+        self.rows = Rows(self.shadow, self.clocks, self._suspect)
+        self.records = Records(self.clocks, self._suspect)
+        self.semaphores = Semaphores(self.clocks, target, self._suspect)
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
         self._site: int | None = None
-        self._copies = 0
         self._visits: dict[Function, Visit] = {}
         self._scopes: dict[Function, Scope] = {}
-        self._words: dict[int, int] = {}
-        """Sync words that the kernel may leave set: the first, and how many."""
+        self._held: dict[Function, Held] = {}
+        self._words: dict[CoreKind, dict[int, int]] = {}
+        """Sync words that cores of a kind may leave set: the first, and how many."""
 
     @property
     def state_bytes(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.layout.size
+
+    def outline(self) -> dict[str, Any]:
+        """What the run time has to know of the layout when all is built."""
+        own = [[start, self.layout.blocks(space)] for space, start in self.layout.defined.items()]
+        shared = [self.layout.is_shared(space) for space in self.layout.defined]
+        return {
+            "shared": self.layout.shared,
+            "row": self.layout.row,
+            "defined": [each for each, elsewhere in zip(own, shared, strict=True) if not elsewhere],
+            "shared_defined": [each for each, elsewhere in zip(own, shared, strict=True) if elsewhere],
+        }
 
     def suspect(self, core: Core, doubtful: Value) -> None:
         self._suspect(core.f, doubtful)
@@ -105,32 +143,37 @@ class Filter(Observer):
 
     def program_begins(self, core: Core) -> None:
         f = core.f
-        counts = clocks.at(f, layout.COUNT).load(clocks.CLOCK, layout.ROW)
-        many = counts.compare("ugt", clocks.MOST_ENTRIES)
+        self._words.setdefault(core.kind, {})
+        many = clocks.counts(f).compare("ugt", clocks.MOST_ENTRIES)
         self._suspect(f, many.bitcast(words.integer(PIPES)) != 0)
-        clocks.begin_block(f)
+        if self.layout.is_mixed:
+            return  # what a cluster finds at the start of a block is said before any of its cores begins
+        self.clocks.begin_block(f)
         for space, start in self.layout.defined.items():
             clocks.at(f, start).fill(0, self.layout.blocks(space))
 
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
         f = core.f
-        for first, count in self._words.items():
+        for first, count in self._words[core.kind].items():
             for word in range(first, first + count):
                 self._suspect(f, core_word(f, word).load(I64, WORD_BYTES) != 0)
         self._suspect(f, rules.left_set(core))
-        stored = clocks.at(f, layout.LAST_STORE).load(clocks.CLOCK, layout.ROW)
-        open_ = stored.compare("ugt", clocks.known(f, STEPS))
+        stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
+        known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
+        open_ = stored.compare("ugt", known)
         pipes = sum(1 << SLOT[pipe] for pipe in PIPES_OF[core.kind] if pipe is not Pipe.S)
         self._suspect(f, (open_.bitcast(words.integer(PIPES)) & pipes) != 0)
 
     def entry_begins(self, core: Core, op: Operation) -> None:
         f = core.f
         slot = SLOT[core.origin.pipe]
-        clock, stamp = clocks.begin_entry(f, slot)
-        self._visits[f] = Visit(slot, clock, stamp)
+        clock, stamp = self.clocks.begin_entry(f, slot)
+        self._visits[f] = Visit(core.kind, slot, clock, stamp)
         if is_scope(op):
             self._scopes[f] = scope = scope_of(op, self.target.name)
+            if scope.has_store_streams:
+                self._held[f] = Held.nothing(f)
             if scope.is_partly_fenced:
                 self._next_epoch(f, ST_LD)
                 self._next_epoch(f, LD_ST)
@@ -138,16 +181,18 @@ class Filter(Observer):
     def entry_ends(self, core: Core, op: Operation) -> None:
         del self._visits[core.f]
         self._scopes.pop(core.f, None)
+        if (held := self._held.pop(core.f, None)) is not None:
+            self._suspect(core.f, held.is_left())
 
     def _visit(self, core: Core, verb: str) -> Visit:
         f = core.f
         visit = self._visits.get(f)
         if visit is None:
             stamp = clocks.step(f, STORES if verb == "writes" else STEPS)
-            return Visit(STORES if verb == "writes" else STEPS, clocks.known(f, STEPS), stamp)
+            return Visit(core.kind, STORES if verb == "writes" else STEPS, self.clocks.known(f, STEPS), stamp)
         scope = self._scopes.get(f)
         if scope is not None and scope.is_fenced:
-            return Visit(visit.slot, visit.clock, clocks.count(f, visit.slot))
+            return Visit(visit.kind, visit.slot, visit.clock, clocks.count(f, visit.slot))
         return visit
 
     # --- instructions -------------------------------------------------------------------------------------------------
@@ -159,11 +204,11 @@ class Filter(Observer):
         self._instructions.append(instruction)
         if (doubtful := choosing(body, self.doubts, instruction)) is not None:
             self._suspect(body.f, doubtful != 0)
-        rules.remark(body, op, instruction.static, self._names, lambda doubtful: self._suspect(body.f, doubtful))
+        rules.remark(body, op, instruction.static, self._clauses, lambda doubtful: self._suspect(body.f, doubtful))
         if isinstance(op, MemBar):
             self._fence(body.f, op)
         elif isinstance(op, Dsb | FenceBarrierAll):
-            clocks.stores_ended(body.f)
+            self.clocks.stores_ended(body.f)
 
     def _fence(self, f: Function, op: MemBar) -> None:
         """What comes before a fence of vector accesses does not alias what follows, as if another entry began."""
@@ -206,9 +251,16 @@ class Filter(Observer):
     ) -> None:
         f, size = core.f, self.target.memory[space]
         place = f.confined(address, size)
-        touch = shadow.vector(f, place, extent) if alignment % 32 == 0 else shadow.element(f, place, extent)
         if active is not None:
             self._suspect(f, address.compare("ugt", size - extent))
+        if alignment % BLOCK and extent > BLOCK:
+            if core.f in self._scopes:
+                self._unaligned(core, space, place, active, unit)
+                return
+            self._suspect(f, (place & (BLOCK - 1)) != 0)  # a sort, which should begin with a block
+            alignment = BLOCK
+        touch = shadow.vector(f, place, extent) if alignment % BLOCK == 0 else shadow.element(f, place, extent)
+        if active is not None:
             touch = _active(f, touch, active(), unit)
         visit = self._visit(core, verb)
         instruction = self._instructions[-1]
@@ -216,6 +268,29 @@ class Filter(Observer):
             self._write(f, space, visit, touch, instruction.stored)
         elif (taint := self._read(f, space, visit, touch)) is not None:
             instruction.loaded.append(taint)
+
+    def _unaligned(self, core: Core, space: Space, place: Value, active: Callable[[], Value] | None, unit: int) -> None:
+        """A load of a register from anywhere."""
+        f, visit, instruction = core.f, self._visit(core, "reads"), self._instructions[-1]
+        full = words.every(f, words.REGISTER_WORDS)
+        wanted = full if active is None else words.of_lanes(f, active(), unit)[0]
+
+        def read(touch: Touch) -> Value:
+            doubtful = self._read(f, space, visit, touch)
+            assert doubtful is not None, "of a scope"
+            return doubtful
+
+        instruction.loaded.append(Shifted.at(f, place).gathered(read, wanted))
+
+    def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
+        f, op = core.f, self._instructions[-1].op
+        for _, doubt in self.doubts.operands(op):
+            self._suspect(f, (doubt & words.lowest(f, (taken + 3).lshr(2))) != 0)
+        touch = written(f, f.confined(low, self.target.memory[Space.UB]), low, high)
+        self._write(f, Space.UB, self._visit(core, "writes"), touch, None)
+
+    def held_back(self, core: Core, before: Align, after: Align | None) -> None:
+        self._held[core.f].change(before, after)
 
     def scattered(self, core: Core, verb: str, space: Space, starts: Value, active: Value, extent: int) -> None:
         """Lane by lane. Those of blocks keep their doubts apart, of others one lane stands for all."""
@@ -265,17 +340,19 @@ class Filter(Observer):
     def _read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> Value | None:
         """Note a read; gives the doubtful words of what a scope has read."""
         instruction, scope = self._instructions[-1], self._scopes.get(f)
-        racy, undefined = self.shadow.read(f, space, visit, touch)
+        racy, undefined = self.shadow.read(f, Area(space), visit, touch)
         if scope is None:
             self._suspect(f, (racy | undefined) != 0)
             return None
+        if (held := self._held.get(f)) is not None:
+            self._suspect(f, held.meets(touch))
         if scope.stores:
             stores = self.shadow.stores_seen_by_loads if scope.is_partly_fenced else self.shadow.stores
             before = self.shadow.stored_words(f, stores, self._epoch(f, scope, visit, ST_LD), touch)
             self._suspect(f, (before & touch.some) != 0)
         if instruction.op in scope.overtaken:
             track = self.shadow.loads(scope.overtaken[instruction.op])
-            self.shadow.put_stamp(f, track, self._epoch(f, scope, visit, LD_ST), touch)
+            self.shadow.put_stamp(f, OWN_UB, track, self._epoch(f, scope, visit, LD_ST), touch)
         assert instruction.record is not None
         (access, *_) = instruction.record.accesses(instruction.static)
         if access.touch == "used":
@@ -288,18 +365,18 @@ class Filter(Observer):
         if taint is not None and taint.kind != touch.some.kind:
             taint = words.if_any(f, taint, touch.some.kind)
         if scope is None:
-            self._suspect(f, self.shadow.write(f, space, visit, touch, taint))
+            self._suspect(f, self.shadow.write(f, Area(space), visit, touch, taint))
             return
         before = self.shadow.stored_words(f, self.shadow.stores, visit.stamp, touch)
         self._suspect(f, (before & touch.some) != 0)
         if classes := scope.classes(instruction.op):
             self._suspect(f, self.shadow.overtakes(f, self._epoch(f, scope, visit, LD_ST), touch, classes))
-        self._suspect(f, self.shadow.write(f, space, visit, touch, taint))
+        self._suspect(f, self.shadow.write(f, Area(space), visit, touch, taint))
         self.shadow.note_store(f, self.shadow.stores, touch, before)
         if scope.is_partly_fenced:
             stores, epoch = self.shadow.stores_seen_by_loads, self._epoch(f, scope, visit, ST_LD)
             before = self.shadow.stored_words(f, stores, epoch, touch)
-            self.shadow.put_stamp(f, stores.track, epoch, touch)
+            self.shadow.put_stamp(f, OWN_UB, stores.track, epoch, touch)
             self.shadow.note_store(f, stores, touch, before)
 
     def _epoch(self, f: Function, scope: Scope, visit: Visit, which: int) -> Value:
@@ -313,16 +390,24 @@ class Filter(Observer):
         place = clocks.at(f, layout.EPOCHS + 4 * which)
         place.store(place.load(words.integer(32), 4) + 1, 4)
 
-    def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
+    def copied(
+        self,
+        core: Core,
+        verb: str,
+        space: Space,
+        base: Value,
+        steps: Sequence[Step],
+        length: Value,
+        at: str | None = None,
+    ) -> None:
         visit = self._visits.get(core.f)
         slot = visit.slot if visit is not None else STORES if verb == "writes" else STEPS
         if space is GM:
             if visit is None:
                 clocks.step(core.f, slot)
-            in_global(core, self._suspect, self._copies, slot, verb, base, steps, length)
-            self._copies += 1
+            self.records.add(core, slot, verb, base, steps, length)
         else:
-            self.rows.on_chip(core, slot, verb, space, base, steps, length)
+            self.rows.on_chip(core, slot, verb, Area(space, at), base, steps, length)
 
     def carried(
         self,
@@ -354,63 +439,71 @@ class Filter(Observer):
 
     def _word(self, step: FlagStep) -> Number:
         """The number of a sync word."""
+        left = self._words.setdefault(step.core.kind, {})
         if step.private and isinstance(step.event, int):
             number = token_word(*step.pipes, step.event)
-            self._words[number] = 1
+            left[number] = 1
             return number
         base = FLAG_BASES[step.core.kind][step.pipes]
         if isinstance(step.event, int):
-            self._words.setdefault(base + step.event, 1)
+            left.setdefault(base + step.event, 1)
             return base + step.event
-        self._words[base] = step.core.target.sync.event_ids
+        left[base] = step.core.target.sync.event_ids
         return step.event + base
 
     def _set(self, step: FlagStep, word: Number, again: Value) -> None:
         """A flag must not be set again before it was waited for; of a token the first set is remembered."""
         f, (source, destination) = step.core.f, step.pipes
-        clock = clocks.told(f, SLOT[source])
+        clock = self.clocks.told(f, SLOT[source])
         if source is Pipe.S:
             clocks.step(f)
-        token = clocks.token(f, word)
+        token = self.clocks.token(f, word)
         if step.private:
-            token.store(_either(f, again, token.load(clocks.CLOCK, layout.ROW), clock), layout.ROW)
+            token.store(_either(f, again, self.clocks.load(token), clock), PIECE)
             return
-        waited = clocks.last_wait(f, word).load(words.integer(32), 4)
-        self._suspect(f, again | waited.compare("ugt", clocks.of(f, clock, SLOT[destination])))
-        token.store(clock, layout.ROW)
+        waited = self.clocks.last_wait(f, word).load(words.integer(32), 4)
+        self._suspect(f, again | waited.compare("ugt", clocks.of(clock, SLOT[destination])))
+        token.store(clock, PIECE)
 
     def _wait(self, step: FlagStep, word: Number) -> None:
         f, (_, destination) = step.core.f, step.pipes
-        stamp = clocks.hear(f, SLOT[destination], clocks.token(f, word).load(clocks.CLOCK, layout.ROW))
-        clocks.last_wait(f, word).store(stamp, 4)
+        stamp = self.clocks.hear(f, SLOT[destination], self.clocks.load(self.clocks.token(f, word)))
+        self.clocks.last_wait(f, word).store(stamp, 4)
 
     def got_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         f, slot = core.f, SLOT[pipe]
+        left = self._words.setdefault(core.kind, {})
         if isinstance(buffer, int):
-            self._words[OPEN + buffer * PIPES + slot] = 1
+            left[OPEN + buffer * PIPES + slot] = 1
         else:
-            self._words[OPEN] = BUFFER_IDS * PIPES
+            left[OPEN] = BUFFER_IDS * PIPES
         self._suspect(f, _is_not(f, mode, 0))
         for other in range(PIPES):
             word = core_word(f, buffer * PIPES + (OPEN + other)).load(I64, WORD_BYTES)
             self._suspect(f, word != 0)
-        clock = clocks.known(f, slot)
+        clock = self.clocks.known(f, slot)
         for other in (SLOT[each] for each in PIPES_OF[core.kind] if each is not pipe):
-            clock = clocks.joined(f, clock, clocks.release(f, buffer, other).load(clocks.CLOCK, layout.ROW))
+            clock = self.clocks.joined(f, clock, self.clocks.load(self.clocks.release(f, buffer, other)))
         if slot == STEPS:
-            clocks.hear(f, slot, clock)
+            self.clocks.hear(f, slot, clock)
         else:
-            clocks.learn(f, slot, clock)
+            self.clocks.learn(f, slot, clock)
 
     def released_buffer(self, core: Core, pipe: Pipe, buffer: Number, mode: Number) -> None:
         f, slot = core.f, SLOT[pipe]
         self._suspect(f, _is_not(f, mode, 0))
         word = core_word(f, buffer * PIPES + (OPEN + slot)).load(I64, WORD_BYTES)
         self._suspect(f, word != 1)
-        clocks.release(f, buffer, slot).store(clocks.told(f, slot), layout.ROW)
+        self.clocks.release(f, buffer, slot).store(self.clocks.told(f, slot), PIECE)
 
     def barrier(self, core: Core, pipe: Pipe) -> None:
-        clocks.barrier(core.f, pipe)
+        self.clocks.barrier(core.f, core.kind, pipe)
+
+    def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        self.semaphores.set(core, pipe, counters)
+
+    def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        self.semaphores.waited(core, pipe, counters)
 
 
 def _of_block(bits: Value, number: int) -> Value:

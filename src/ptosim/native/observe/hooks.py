@@ -19,6 +19,7 @@ from ptosim.native.observe import Observe
 if TYPE_CHECKING:
     from ptosim.native.core import Core, FlagStep
     from ptosim.native.program import Body, Work
+    from ptosim.native.state import Align
 
 Number = int | Value
 Step = tuple[Value, Value]
@@ -110,9 +111,19 @@ class Observer:
     def in_global(self, core: Core, verb: str, pointer: Value) -> None:
         """Bytes of GM behind this pointer, before they are read or written."""
 
-    def copied(self, core: Core, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value) -> None:
+    def copied(
+        self,
+        core: Core,
+        verb: str,
+        space: Space,
+        base: Value,
+        steps: Sequence[Step],
+        length: Value,
+        at: str | None = None,
+    ) -> None:
         """Rows of a copy, before they are read or written: so many bytes at every combination of steps, which are a
-        count and a distance each, the innermost first."""
+        count and a distance each, the innermost first; `at` names the core whose UB it is, where that is another
+        one."""
 
     def carried(
         self,
@@ -124,6 +135,13 @@ class Observer:
     ) -> None:
         """Rows of whole blocks, before they are copied as they are from one on-chip memory to another; the steps of
         both sides belong together."""
+
+    def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
+        """Bytes of UB that a store stream is about to write, of less than a block or up to the end of one, eight blocks
+        at most; so many were taken from the register that the instruction stores."""
+
+    def held_back(self, core: Core, before: Align, after: Align | None) -> None:
+        """The state of a store stream becomes another one, or the stream ends."""
 
     def suspect(self, core: Core, doubtful: Value) -> None:
         """Where this condition holds, the instruction may deserve a remark."""
@@ -148,5 +166,11 @@ class Observer:
     def fence(self, core: Core) -> None:
         """A dsb, or another fence of the scalar unit."""
 
-    asks_for_semaphores = False
-    """Whether the machine is called for every semaphore, so that it can keep what a set tells."""
+    def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """A signal to another core of the cluster, before the words of its counters change; their numbers."""
+
+    def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """A wait for one that is satisfied, before the words of its counters change."""
+
+    def semaphore_waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        """One was waited for, inline or by the scheduler, which may have passed the turn meanwhile."""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ptosim.effects.names import Pipe, Space
-from ptosim.machine.sync import BUFFER_IDS, CORE_WORDS, PIPES, SLOT
+from ptosim.machine.sync import BUFFER_IDS, CLUSTER_WORDS, CORE_WORDS, PIPES, SLOT
 
 STEPS, STORES = SLOT[Pipe.S], 7
 """The slots of the scalar unit."""
@@ -24,57 +24,105 @@ WORD = 4
 SLACK = 64
 """Blocks behind the last one, which an access that is out of bounds may touch before the run ends."""
 
-ROW = 4 * PIPES
+PIECE = 4 * PIPES
+"""Bytes of a clock that are about one core."""
 COUNT = 0
 """How many entries of each pipe have begun."""
-KNOWN = 2 * ROW
-"""The clock of each pipe."""
-LAST_STORE = KNOWN + PIPES * ROW
+LAST_STORE = COUNT + PIECE
 """The stamp of the last copy of each pipe into GM."""
-NEXT_RECORD = LAST_STORE + ROW
-"""Address of the next record of a copy from or to GM (records.py), and of the end of the room for them."""
+NEXT_RECORD = LAST_STORE + PIECE
+"""Address of the next record of a copy from or to GM (rows.py), and of the end of the room for them."""
 LAST_RECORD = NEXT_RECORD + 8
 FRESH = LAST_RECORD + 8
 """Per direction, whether the sizes of its loop registers were written since the last copy."""
 EPOCHS = FRESH + 16
 """In scopes with fences of some classes only: how many ordered stores before loads, and loads before stores."""
-READABLE = EPOCHS + 8
+SORTED = EPOCHS + 8
+"""The stamp of the last instruction that left counts in VMS4_SR."""
+READABLE = SORTED + 8
 WRITABLE = READABLE + 8
 """Bits by the number of a buffer: whether code may read, or write, what lies there in place of the argument."""
 LATEST = WRITABLE + 8
 """Per copy of the kernel, up to SITES of them, the address of its latest record, or 0."""
 SITES = 64
-TOKEN = (LATEST + 8 * SITES + 8 + 63) & -64
-"""Per sync word, the clock that a set has left there."""
-LAST_WAIT = TOKEN + CORE_WORDS * ROW
-"""Per sync word, the stamp of the wait that has consumed the last set."""
-RELEASE = (LAST_WAIT + 4 * CORE_WORDS + 63) & -64
-"""Per buffer and pipe, the clock that a release has left there."""
-SHADOWS = RELEASE + BUFFER_IDS * PIPES * ROW
+KNOWN = (LATEST + 8 * SITES + 8 + 63) & -64
+"""The clock of each pipe."""
 
-RECORD_WORDS = 12
-"""Of a record, 64 bits each: pointer, bytes of a row, rows, distance, kind (slot and direction), block, stamp, nothing,
-and a clock."""
-RECORD_BYTES = 8 * RECORD_WORDS
-CLOCK_AT = 64
+PLACES = 4
+"""Pieces of a clock in a kernel of several cores, the last of them unused."""
+CORES_OF_PIECES = ((0, 1, 2), (1, 0, 2), (2, 0, 1))
+"""Of each core of a cluster, cube core first: which cores the pieces of its clocks are about. Its own comes first."""
+
+RECORD_HEAD = 8
+"""Of a record, words of 64 bits before its clock: pointer, bytes of a row, rows, distance, kind (place, slot and
+direction), block, stamp, nothing."""
+CLOCK_AT = 8 * RECORD_HEAD
+
+
+class Semaphore:
+    """What is kept of a counter between cores, in bytes from its beginning on."""
+
+    SETS = 0
+    """How often it was set in this block, and waited for."""
+    WAITS = 4
+    HEAD = 8
+    """How many of the waits are known, from the first, to have ended before the sets that followed."""
+    LAST_SLOT = 12
+    """Of the last set: its slot and its stamp."""
+    LAST_STAMP = 16
+    WAITED = 64
+    """Per wait, the last RING of them, slot and stamp."""
+    RING = 16
+    TOKENS = WAITED + 8 * RING
+    """Per set, likewise, the clock that it told, by places in the cluster."""
+    BYTES = TOKENS + RING * PLACES * PIECE
+
 
 BUFFER_BITS = 64
 """Of READABLE and WRITABLE; the last stands for all buffers beyond. Buffer 0 is none."""
 
-Track = tuple[Space, int, str]
-"""A memory, the slot of a pipe, "reads" or "writes"."""
+Track = tuple[Space, int, int, str]
+"""A memory, the place of a core, the slot of a pipe, "reads" or "writes". A core that is alone has place 0; in a
+cluster the cube core has it, and vector cores have 1 and 2. In the UB of either, 1 is the core that it belongs to."""
+
+
+@dataclass(frozen=True)
+class Area:
+    """An on-chip memory; `at` names the vector core whose UB it is, where that is another one."""
+
+    space: Space
+    at: str | None = None
 
 
 @dataclass
 class Layout:
-    """Which shadows a kernel needs, and where they lie."""
+    """Which shadows a kernel needs, and where they lie: all with the core, or, where there are several, those of
+    memories that they share with the cluster."""
 
     sizes: Mapping[str, int]
+    is_mixed: bool = False
     tracks: dict[Track, int] = field(default_factory=dict[Track, int])
     """Where the stamps of each track begin."""
     defined: dict[Space, int] = field(default_factory=dict[Space, int])
     """Where the bits of each memory begin that say which words are defined."""
-    size: int = SHADOWS
+
+    def __post_init__(self) -> None:
+        self.row = PIECE * (PLACES if self.is_mixed else 1)
+        """Bytes of a clock."""
+        self.token = KNOWN + PIPES * self.row
+        """Per sync word, the clock that a set has left there."""
+        self.last_wait = self.token + CORE_WORDS * self.row
+        """Per sync word, the stamp of the wait that has consumed the last set."""
+        self.release = (self.last_wait + 4 * CORE_WORDS + 63) & -64
+        """Per buffer and pipe, the clock that a release has left there."""
+        self.size = self.release + BUFFER_IDS * PIPES * self.row
+        """Bytes that a core keeps."""
+        self.shared = CLUSTER_WORDS * Semaphore.BYTES if self.is_mixed else 0
+        """Bytes that a cluster keeps."""
+
+    @property
+    def record_words(self) -> int:
+        return RECORD_HEAD + self.row // 8
 
     def add(self, tracks: Iterable[Track]) -> None:
         for track in sorted(tracks):
@@ -82,17 +130,23 @@ class Layout:
             if track[0] not in self.defined:
                 self.defined[track[0]] = self.room(track[0], 1)
 
+    def is_shared(self, space: Space) -> bool:
+        return self.is_mixed and space is not Space.UB
+
     def room(self, space: Space, width: int) -> int:
         """Room for so many bytes per block of a memory."""
-        start = self.size
-        self.size += (width * (self.blocks(space) + SLACK) + 63) & -64
-        return start
+        wanted = (width * (self.blocks(space) + SLACK) + 63) & -64
+        if self.is_shared(space):
+            self.shared += wanted
+            return self.shared - wanted
+        self.size += wanted
+        return self.size - wanted
 
     def blocks(self, space: Space) -> int:
         """So many can be addressed: a confined address lies below a power of two."""
         return (1 << (self.sizes[space] - 1).bit_length()) // BLOCK
 
-    def opposing(self, space: Space, verb: str) -> list[tuple[int, str]]:
-        """The tracks that an access in this direction may be in conflict with, as slot and direction."""
-        found = [(slot, other) for where, slot, other in self.tracks if where is space]
-        return [(slot, other) for slot, other in found if "writes" in (verb, other)]
+    def opposing(self, space: Space, verb: str) -> list[tuple[int, int, str]]:
+        """The tracks that an access in this direction may be in conflict with, as place, slot and direction."""
+        found = [(place, slot, other) for where, place, slot, other in self.tracks if where is space]
+        return [each for each in found if "writes" in (verb, each[2])]

@@ -16,9 +16,11 @@ class Routine(IntEnum):
     BEGIN = 6
     END = 7
     FENCE = 8
-    PRICE = 9
+    SIGNAL = 9
+    HEAR = 10
+    PRICE = 11
     """Of the run time: the address of a price (page, work, key, words), or 0 where the run must end."""
-    ROOM = 10
+    ROOM = 12
     """Of the run time: makes room in a part of the log (log, its word)."""
 
 

@@ -6,17 +6,30 @@ theirs where they are checked (native/burst.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from xdsl.ir import Operation
 
+from ptosim.effects.configuration import DIRECTIONS
+from ptosim.effects.dma import OLDER
+from ptosim.effects.names import Pipe
 from ptosim.effects.record import Static
+from ptosim.effects.sfu import (
+    LISTS,
+    RECORD_BYTES,
+    SORT_ALIGNMENT,
+    SORT_WIDTH,
+    list_count,
+    list_valid,
+    repeats,
+)
 from ptosim.language.operation import PTOOperation
+from ptosim.machine.sync import SLOT
 from ptosim.native.context import Register
 from ptosim.native.core import Core
-from ptosim.native.ir import I32, I64, Value
+from ptosim.native.ir import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.registers import Mask, any_lane
 
@@ -30,15 +43,17 @@ Suspect = Callable[[Value], None]
 Rule = Callable[["Body", PTOOperation, Static], Value]
 
 
-def remark(body: Body, op: Operation, static: Static, names: Collection[str], suspect: Suspect) -> None:
-    """Suspect an instruction where its rule says so, or where its address may wrap. `names` are those of all operations
-    of the kernel."""
+def remark(body: Body, op: Operation, static: Static, clauses: Collection[str], suspect: Suspect) -> None:
+    """Suspect an instruction where its rule says so, or where its address may wrap. `clauses` are the names of copies
+    that the kernel has with clauses."""
     if not isinstance(op, PTOOperation):
         return
     if op.name in RULES:
         suspect(RULES[op.name](body, op, static))
-    if op.name in CLAUSES and CLAUSES[op.name][1] in names:
-        suspect(_overwritten(body, op, CLAUSES[op.name][0]))
+    if op.name in COPIES:
+        suspect((_relying if OLDER in static.present else _overwriting)(body, op, COPIES[op.name]))
+        if OLDER in static.present and op.name in clauses:
+            suspect(_overwritten(body, op))
     if "offset" in op.operand_roles:
         for value in op.segment("offset"):
             suspect(_far(body.scalar(value)))
@@ -122,6 +137,48 @@ def _widening(body: Body, op: PTOOperation, static: Static) -> Value:
     return _not_full(_mask(body, op), source.bytes)
 
 
+def _whole_core(body: Body, op: PTOOperation, static: Static) -> Value:
+    """A wait that names no pipe stops the scalar unit."""
+    return body.f.constant(I1, int("pipe" not in static.words))
+
+
+def _meet(one: tuple[Value, Value], other: tuple[Value, Value]) -> Value:
+    """Whether two stretches, start and bytes, share one."""
+    (first, size), (second, extent) = one, other
+    return (size > 0) & (extent > 0) & (first < second + extent) & (second < first + size)
+
+
+def _sort(body: Body, op: PTOOperation, static: Static) -> Value:
+    """Addresses are those of blocks, and what is written is not read."""
+    dest, source, indices, repeat = (
+        _operand(body, op, role).signed(I64) for role in ("dest", "source", "indices", "repeat")
+    )
+    count = repeat * SORT_WIDTH
+    written = dest, count * RECORD_BYTES
+    overlap = _meet(written, (source, count * static.elements["source"].bytes)) | _meet(written, (indices, count * 4))
+    return overlap | ((repeat != 0) & (((dest | source | indices) & (SORT_ALIGNMENT - 1)) != 0))
+
+
+def _merge(body: Body, op: PTOOperation, static: Static) -> Value:
+    """What is written is not read; the counts that it leaves are for the scalar unit to wait for."""
+    count, config = (_operand(body, op, role).signed(I64) for role in ("count", "config"))
+    lengths = [list_count(count, number) * list_valid(config, number) for number in range(LISTS)]
+    records = reduce(lambda one, other: one + other, lengths) * repeats(config)
+    sources = [_operand(body, op, f"source{number}") for number in range(LISTS)]
+    written = _operand(body, op, "dest"), records * RECORD_BYTES
+    apart = [_meet(written, (source, length * RECORD_BYTES)) for source, length in zip(sources, lengths, strict=True)]
+    again = (repeats(config) > 1) & _meet(written, (sources[0], records * RECORD_BYTES))
+    stamp = clocks.count(body.f, SLOT[Pipe.V])
+    clocks.at(body.f, layout.SORTED).store(stamp, 4)
+    return reduce(lambda one, other: one | other, apart) | again
+
+
+def _sort_status(body: Body, op: PTOOperation, static: Static) -> Value:
+    """The scalar unit reads counts that a sort may not have written yet."""
+    sorted_ = clocks.at(body.f, layout.SORTED).load(I32, 4)
+    return sorted_.compare("ugt", clocks.at(body.f, layout.KNOWN + 4 * SLOT[Pipe.V]).load(I32, 4))
+
+
 # --- loop registers of copies, which should be written for each copy that relies on them ----------------------------
 
 
@@ -142,39 +199,42 @@ def _resizing(direction: str) -> Rule:
     return rule
 
 
-def _relying(direction: str) -> Rule:
-    """Loops of several rounds that an earlier copy has used already, or strides that one with clauses overwrites."""
-
-    def rule(body: Body, op: PTOOperation, static: Static) -> Value:
-        fresh = _fresh(body, direction)
-        stale = fresh.load(I32, 4) == 0
-        fresh.store(body.f.constant(I32, 0), 4)
-        first, second = (body.registers[register] for register in _loop_sizes(direction))
-        return ((first != 1) | (second != 1)) & stale
-
-    return rule
+def _relying(body: Body, op: PTOOperation, direction: str) -> Value:
+    """Loops of several rounds that an earlier copy has used already."""
+    fresh = _fresh(body, direction)
+    stale = fresh.load(I32, 4) == 0
+    fresh.store(body.f.constant(I32, 0), 4)
+    return _loops(body, op) & stale
 
 
-def _overwriting(direction: str) -> Rule:
-    def rule(body: Body, op: PTOOperation, static: Static) -> Value:
-        _fresh(body, direction).store(body.f.constant(I32, 0), 4)
-        return _no(body.f.constant(I64, 0))
-
-    return rule
+def _overwriting(body: Body, op: PTOOperation, direction: str) -> Value:
+    _fresh(body, direction).store(body.f.constant(I32, 0), 4)
+    return _no(body.f.constant(I64, 0))
 
 
-def _overwritten(body: Body, op: PTOOperation, direction: str) -> Value:
+def _overwritten(body: Body, op: PTOOperation) -> Value:
     """Whether a copy looks at strides or a pad value, which on hardware a copy with clauses may have overwritten."""
-    first, second = (body.registers[register] for register in _loop_sizes(direction))
-    looks = (first != 1) | (second != 1)
-    return looks | (_operand(body, op, "data_select") != 0) if "data_select" in op.operand_roles else looks
+    pads = "pad_value" in op.operand_roles and bool(op.segment("pad_value"))
+    return _loops(body, op) | body.f.constant(I1, pads)
 
 
-CLAUSES = {
-    "pto.copy_gm_to_ubuf": ("outtoub", "pto.mte_gm_ub"),
-    "pto.copy_ubuf_to_gm": ("ubtoout", "pto.mte_ub_gm"),
-}
-"""Copies that look at registers: their direction, and the copies with clauses of the same one."""
+def _loops(body: Body, op: PTOOperation) -> Value:
+    """Whether a copy has loops of several rounds."""
+    rounds = [body.scalar(count) != 1 for count in op.segment("loop_counts")]
+    return reduce(lambda one, other: one | other, rounds, body.f.constant(I1, 0))
+
+
+COPIES = {"pto.mte_gm_ub": "outtoub", "pto.mte_ub_gm": "ubtoout", "pto.mte_gm_l1": "outtol1"}
+"""Copies that look at registers where they are older ones, and have hardware write them otherwise, by direction."""
+
+
+def clause_copies(operations: Iterable[Operation]) -> frozenset[str]:
+    """The names of copies that are written with clauses."""
+    return frozenset(
+        op.name
+        for op in operations
+        if op.name in COPIES and isinstance(op, PTOOperation) and op.attribute(OLDER) is None
+    )
 
 
 def left_set(core: Core) -> Value:
@@ -183,8 +243,6 @@ def left_set(core: Core) -> Value:
     return reduce(lambda one, other: one | other, (core.register(register) != 1 for register in registers))
 
 
-DIRECTIONS = ("outtoub", "ubtoout", "outtol1")
-
 RULES: Mapping[str, Rule] = {
     "pto.addptr": _addptr,
     **{f"pto.plt_b{bits}": _count for bits in (8, 16, 32)},
@@ -192,12 +250,11 @@ RULES: Mapping[str, Rule] = {
     "pto.vdiv": _vector_division,
     "pto.vcvt": _widening,
     "pto.sim.require": _requirement,
+    "pto.wait_intra_block": _whole_core,
+    "pto.vbitsort": _sort,
+    "pto.vmrgsort4": _merge,
+    "pto.get_vms4_sr": _sort_status,
     **{f"pto.set_loop_size_{direction}": _resizing(direction) for direction in DIRECTIONS},
-    "pto.copy_gm_to_ubuf": _relying("outtoub"),
-    "pto.copy_ubuf_to_gm": _relying("ubtoout"),
-    "pto.mte_gm_ub": _overwriting("outtoub"),
-    "pto.mte_ub_gm": _overwriting("ubtoout"),
-    "pto.mte_gm_l1": _overwriting("outtol1"),
     **{f"arith.{name}": _shift for name in ("shli", "shrsi", "shrui")},
     **{
         f"arith.{name}": _division

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.vector_stream import STORE_STREAM
 from ptosim.language.dependence import stores, waiting
 from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.static import static_of
@@ -33,6 +34,7 @@ class Scope:
     is_partly_fenced: bool
     """One that orders some classes of vector accesses only."""
     has_scalar_accesses: bool
+    has_store_streams: bool
 
     def classes(self, store: Operation) -> list[Class]:
         """The classes of loads that a store may overtake."""
@@ -50,7 +52,8 @@ def scope_of(op: Operation, target: str) -> Scope:
     inside = list(op.walk())
     scalar = any(isinstance(each, LoadScalar | StoreScalar) for each in inside)
     fences = [each.word("order") for each in inside if isinstance(each, MemBar)]
-    return Scope(writing, overtaken, bool(fences), any(kind in PARTIAL for kind in fences), scalar)
+    streams = any(each.name == STORE_STREAM[0] for each in inside)
+    return Scope(writing, overtaken, bool(fences), any(kind in PARTIAL for kind in fences), scalar, streams)
 
 
 def _loads(scope: Operation, target: str) -> list[Operation]:

@@ -11,15 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ptosim.effects.names import Pipe, Space
-from ptosim.machine.sync import SLOT
+from ptosim.effects.names import CoreKind, Pipe, Space
+from ptosim.machine.sync import PIPES, SLOT
+from ptosim.native.context import Word
 from ptosim.native.flow import Function
 from ptosim.native.ir import I1, I8, I32, Value
 from ptosim.native.observe import clocks, words
-from ptosim.native.observe.layout import BLOCK, STEPS, STORES, WORD, Layout
+from ptosim.native.observe.layout import BLOCK, STEPS, STORES, WORD, Area, Layout
 from ptosim.native.registers import extract, splat
 
 V = SLOT[Pipe.V]
+OWN_UB = Area(Space.UB)
+_OBSERVED_OF = {"aiv0": Word.OBSERVED_AIV0, "aiv1": Word.OBSERVED_AIV1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +61,27 @@ def element(f: Function, address: Value, extent: int) -> Touch:
 
 @dataclass(frozen=True, eq=False)
 class Visit:
-    """Who accesses memory: the slot under which it is counted, what it knows, and its stamp."""
+    """Who accesses memory: a kind of core, the slot under which it is counted, what it knows, and its stamp."""
 
+    kind: CoreKind
     slot: int
     clock: Value
     stamp: Value
 
-    def limit(self, slot: int) -> Value:
-        """Stamps of a pipe above this one are in no order with the access."""
-        return extract(self.clock, slot)
+    def limit(self, piece: int, slot: int) -> Value:
+        """Stamps above this one, of a pipe of the core that a piece of the clock is about, are in no order with the
+        access."""
+        return extract(self.clock, piece * PIPES + slot)
+
+
+@dataclass(frozen=True, eq=False)
+class Trail:
+    """A track as one core sees it: the piece of its clock that is about the core which leaves it (0: itself), the slot,
+    and where it begins."""
+
+    piece: int
+    slot: int
+    start: int | Value
 
 
 @dataclass(frozen=True)
@@ -88,25 +103,59 @@ class Shadow:
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
-    def stamps(self, f: Function, track: int, touch: Touch) -> Value:
+    def base(self, f: Function, area: Area) -> Value:
+        """What is kept for a memory lies behind this address."""
+        if area.at is not None:
+            return f.base(_OBSERVED_OF[area.at])
+        return f.base(Word.OBSERVED_CLUSTER if self.layout.is_shared(area.space) else Word.OBSERVED)
+
+    def stamps(self, f: Function, area: Area, track: int | Value, touch: Touch) -> Value:
         """The address of the stamps of an access in a track."""
-        return clocks.at(f, track).at(touch.block << 2)
+        return self.base(f, area).at(track).at(touch.block << 2)
 
-    def defined(self, f: Function, space: Space, touch: Touch) -> Value:
-        return clocks.at(f, self.layout.defined[space]).at(touch.block)
+    def defined(self, f: Function, area: Area, touch: Touch) -> Value:
+        return self.base(f, area).at(self.layout.defined[area.space]).at(touch.block)
 
-    def conflicts(self, f: Function, space: Space, verb: str, visit: Visit, touch: Touch) -> Value:
+    def trails(self, f: Function, kind: CoreKind, area: Area, verb: str) -> list[Trail]:
+        """The tracks that an access of a kind of core may be in conflict with."""
+        found: list[Trail] = []
+        for place, slot, other in self.layout.opposing(area.space, verb):
+            found += [Trail(piece, slot, start) for piece, start in self._seen(f, kind, area, place, slot, other)]
+        return found
+
+    def _seen(
+        self, f: Function, kind: CoreKind, area: Area, place: int, slot: int, verb: str
+    ) -> list[tuple[int, int | Value]]:
+        """The piece of a clock that is about the core at a place, and where its track begins: none or several, since
+        both vector cores run the same code."""
+        track = self.layout.tracks[area.space, place, slot, verb]
+        if not self.layout.is_mixed:
+            return [(0, track)]
+        if kind is CoreKind.AIC:
+            return [(place + int(place == 1 and area.at == "aiv1"), track)]
+        if place == 0:
+            return [(1, track)]
+        if area.space is Space.UB:
+            return [(0, track)]
+        if place == 2:
+            return []
+        other = self.layout.tracks[area.space, 2, slot, verb]
+        own = clocks.subblock(f)
+        return [(0, track + own * (other - track)), (2, other - own * (other - track))]
+
+    def conflicts(self, f: Function, area: Area, verb: str, visit: Visit, touch: Touch) -> Value:
         """The blocks that another pipe has touched out of order with this access."""
         kind = I32.vector(touch.count)
         found = f.constant(I1.vector(touch.count), 0)
-        for slot, other in self.layout.opposing(space, verb):
-            if slot == visit.slot and slot in clocks.SERIAL:
+        for trail in self.trails(f, visit.kind, area, verb):
+            is_own = trail.piece == 0
+            if is_own and trail.slot == visit.slot and trail.slot in clocks.SERIAL:
                 continue
-            if {slot, visit.slot} <= {STEPS, STORES}:
+            if is_own and {trail.slot, visit.slot} <= {STEPS, STORES}:
                 continue  # the scalar unit is in order with itself
-            stamps = self.stamps(f, self.layout.tracks[space, slot, other], touch).load(kind, 4)
-            later = stamps.compare("ugt", splat(f, visit.limit(slot), touch.count))
-            if slot == visit.slot:  # an entry is in order with itself
+            stamps = self.stamps(f, area, trail.start, touch).load(kind, 4)
+            later = stamps.compare("ugt", splat(f, visit.limit(trail.piece, trail.slot), touch.count))
+            if is_own and trail.slot == visit.slot:  # an entry is in order with itself
                 later = later & (stamps != splat(f, visit.stamp, touch.count))
             found = found | later
         return found
@@ -117,8 +166,8 @@ class Shadow:
             return f.constant(I1.vector(touch.count), 1)
         return touch.some.bitcast(I8.vector(touch.count)) != 0
 
-    def put_stamp(self, f: Function, track: int, stamp: Value, touch: Touch) -> None:
-        place = self.stamps(f, track, touch)
+    def put_stamp(self, f: Function, area: Area, track: int | Value, stamp: Value, touch: Touch) -> None:
+        place = self.stamps(f, area, track, touch)
         stamps = splat(f, stamp, touch.count)
         if not touch.is_full:
             before = place.load(I32.vector(touch.count), 4)
@@ -134,40 +183,48 @@ class Shadow:
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
-    def read(self, f: Function, space: Space, visit: Visit, touch: Touch) -> tuple[Value, Value]:
+    def read(self, f: Function, area: Area, visit: Visit, touch: Touch) -> tuple[Value, Value]:
         """Note a read; gives the touched words that are racy, and those that are not defined."""
-        racy = self.as_words(self.conflicts(f, space, "reads", visit, touch)) & touch.some
-        undefined = ~self.defined(f, space, touch).load(touch.some.kind) & touch.some
-        self._stamp(f, space, visit, "reads", touch)
+        racy = self.as_words(self.conflicts(f, area, "reads", visit, touch)) & touch.some
+        undefined = ~self.defined(f, area, touch).load(touch.some.kind) & touch.some
+        self._stamp(f, area, visit, "reads", touch)
         return racy, undefined
 
-    def write(self, f: Function, space: Space, visit: Visit, touch: Touch, taint: Value | None) -> Value:
+    def write(self, f: Function, area: Area, visit: Visit, touch: Touch, taint: Value | None) -> Value:
         """Note a write of words of which some are tainted; gives whether it is in conflict with another access."""
-        wrong = self.conflicts(f, space, "writes", visit, touch)
+        wrong = self.conflicts(f, area, "writes", visit, touch)
         if not touch.is_full:
             wrong = wrong & self.touched(f, touch)
-        place = self.defined(f, space, touch)
+        place = self.defined(f, area, touch)
         if touch.is_full and taint is None:
             place.store(touch.whole)
         else:
             now = place.load(touch.some.kind) | touch.whole
             place.store(now if taint is None else now & ~(taint & touch.some))
-        self._stamp(f, space, visit, "writes", touch)
+        self._stamp(f, area, visit, "writes", touch)
         return self.any_block(wrong)
 
-    def _stamp(self, f: Function, space: Space, visit: Visit, verb: str, touch: Touch) -> None:
+    def _stamp(self, f: Function, area: Area, visit: Visit, verb: str, touch: Touch) -> None:
         """Leave a stamp where an access of another entry may look for it."""
-        others = [slot for slot, _ in self.layout.opposing(space, verb)]
-        asked = any(slot != visit.slot or slot not in clocks.SERIAL for slot in others)
+        place = self._place(visit.kind)
+        others = [(there, slot) for there, slot, _ in self.layout.opposing(area.space, verb)]
+        asked = any(other != (place, visit.slot) or visit.slot not in clocks.SERIAL for other in others)
         if asked or (verb == "writes" and visit.slot == V):
-            self.put_stamp(f, self.layout.tracks[space, visit.slot, verb], visit.stamp, touch)
+            (start,) = (
+                start for piece, start in self._seen(f, visit.kind, area, place, visit.slot, verb) if piece == 0
+            )
+            self.put_stamp(f, area, start, visit.stamp, touch)
+
+    def _place(self, kind: CoreKind) -> int:
+        """Where the tracks of a kind of core are; of two vector cores those of the first, the others lie beside."""
+        return 1 if self.layout.is_mixed and kind is CoreKind.AIV else 0
 
     # --- aliases inside of a scope ------------------------------------------------------------------------------------
 
     @property
     def stores(self) -> Stores:
         """What the scope has stored, as later stores see it."""
-        return Stores(self.layout.tracks[Space.UB, V, "writes"], self.stored)
+        return Stores(self.layout.tracks[Space.UB, int(self.layout.is_mixed), V, "writes"], self.stored)
 
     @cached_property
     def stores_seen_by_loads(self) -> Stores:
@@ -176,7 +233,7 @@ class Shadow:
 
     def stored_words(self, f: Function, stores: Stores, epoch: Value, touch: Touch) -> Value:
         """The words of these blocks that the scope has stored to, as far as no fence lies between."""
-        stamps = self.stamps(f, stores.track, touch).load(I32.vector(touch.count), 4)
+        stamps = self.stamps(f, OWN_UB, stores.track, touch).load(I32.vector(touch.count), 4)
         current = self.as_words(stamps == splat(f, epoch, touch.count))
         return clocks.at(f, stores.bits).at(touch.block).load(touch.some.kind) & current
 
@@ -194,6 +251,6 @@ class Shadow:
         """Whether a store may overtake a load of one of these classes."""
         found = f.constant(I1.vector(touch.count), 0)
         for each in classes:
-            stamps = self.stamps(f, self.loads(each), touch).load(I32.vector(touch.count), 4)
+            stamps = self.stamps(f, OWN_UB, self.loads(each), touch).load(I32.vector(touch.count), 4)
             found = found | (stamps == splat(f, epoch, touch.count))
         return self.any_block(found & self.touched(f, touch))

@@ -140,8 +140,9 @@ class Supplies:
 class Sheet:
     """The log of one worker."""
 
-    def __init__(self, supplies: Supplies) -> None:
+    def __init__(self, supplies: Supplies, signals: Mapping[int, Key]) -> None:
         self.supplies = supplies
+        self.signals = signals
         self.header = _memory(moments.LOG_WORDS)
         self.chunks: dict[Part, list[Words]] = {part: [] for part in Part}
         self.ends: dict[Part, list[int]] = {part: [] for part in Part}
@@ -241,6 +242,22 @@ class Sheet:
         """A number for a signal that is no sync word of a core."""
         return self.supplies.key(key, hop)
 
+    def tell(self, counter: int, told: tuple[int, int, int]) -> None:
+        """A signal to another core, by the word of its cluster."""
+        place = _counter(counter)
+        number = self.header[place + moments.SETS]
+        token = _token(place, number)
+        self.header[token : token + len(told)] = [_signed(word) for word in told]
+        self.header[place + moments.SETS] = number + 1
+
+    def hear(self, counter: int) -> tuple[int, int, int, int]:
+        """What the next signal that nobody has waited for tells, and the number that stands for it."""
+        place = _counter(counter)
+        number = self.header[place + moments.WAITS]
+        self.header[place + moments.WAITS] = number + 1
+        time, row, head = self.header[_token(place, number) : _token(place, number) + 3]
+        return time, row, head, self.header[place + moments.KEY]
+
     def met_barrier(self) -> None:
         self.header[moments.BARRIERS] = 1
 
@@ -249,6 +266,8 @@ class Sheet:
     def attach(self, cluster: Cluster, invocation: Invocation, figures: Sequence[int]) -> None:
         """Prepare the pages of all cores for this log."""
         code = resident()
+        for number, key in self.signals.items():
+            self.header[_counter(number) + moments.KEY] = self.supplies.key(key, figures[Figure.INTER_CORE])
         for place, core in enumerate(cluster.cores.values()):
             assert core.state is not None
             page = self._pages[core.role] = (ctypes.c_int64 * moments.PAGE_WORDS).from_address(core.state.address)
@@ -266,6 +285,15 @@ class Sheet:
             page[moments.ROUTINES + Routine.ROOM] = ctypes.cast(self._room, ctypes.c_void_p).value or 0
 
 
+def _counter(number: int) -> int:
+    """Where what is kept of a counter of the cluster begins."""
+    return moments.SEMAPHORES + number * moments.COUNTER_WORDS
+
+
+def _token(counter: int, number: int) -> int:
+    return counter + moments.COUNTER_HEAD + number % moments.RING * moments.TOKEN_WORDS
+
+
 def _path(page: Words) -> Sequence[int]:
     return (ctypes.c_int64 * page[moments.PATH_LENGTH]).from_address(page[moments.PATH])[:]
 
@@ -280,18 +308,26 @@ def _signed(word: int) -> int:
 
 
 class Stopwatch:
-    """Times one launch of a kernel. `follow` makes whoever times what the machine does, for a log."""
+    """Times one launch of a kernel. `signals` are what is waited for by the words of a cluster; `follow` makes whoever
+    times what the machine does, for a log."""
 
-    def __init__(self, figures: Sequence[int], supplies: Supplies, follow: Callable[[Sheet], Observer]) -> None:
+    def __init__(
+        self,
+        figures: Sequence[int],
+        supplies: Supplies,
+        signals: Mapping[int, Key],
+        follow: Callable[[Sheet], Observer],
+    ) -> None:
         self.figures = figures
         self.supplies = supplies
+        self.signals = signals
         self.follow = follow
         self.sheets: list[Sheet] = []
 
     def attach(self, cluster: Cluster, invocation: Invocation) -> Observer:
         """A cluster takes part in the launch."""
         with self.supplies.lock:
-            sheet = Sheet(self.supplies)
+            sheet = Sheet(self.supplies, self.signals)
         self.sheets.append(sheet)
         sheet.attach(cluster, invocation, self.figures)
         return self.follow(sheet)

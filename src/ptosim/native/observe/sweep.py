@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.machine.memory import OFFSET_BITS
-from ptosim.native.observe.layout import RECORD_WORDS, STEPS, STORES
+from ptosim.machine.sync import PIPES
+from ptosim.native.observe.layout import CORES_OF_PIECES, PIECE, RECORD_HEAD, STEPS, STORES
 
 Integers = NDArray[np.int64]
 START, LENGTH, COUNT, DISTANCE, KIND, BLOCK, STAMP, _, CLOCK = range(9)
@@ -32,9 +33,20 @@ class Pieces(NamedTuple):
     record: Integers
 
 
-def all_records(parts: Sequence[bytes]) -> Integers:
-    """The records of all workers, one in a row."""
-    return np.frombuffer(b"".join(parts), np.int64).reshape(-1, RECORD_WORDS)
+def all_records(parts: Sequence[bytes], row: int) -> Integers:
+    """The records of all cores, one in a row, with clocks of so many bytes, whose pieces stand where the place of a
+    core in its cluster is."""
+    records = np.frombuffer(b"".join(parts), np.int64).reshape(-1, RECORD_HEAD + row // 8)
+    if row == PIECE:
+        return records
+    records = records.copy()
+    words = PIECE // 8
+    pieces = records[:, CLOCK:].reshape(len(records), row // PIECE, words)
+    place = (records[:, KIND] >> 1) // PIPES
+    for core, subjects in enumerate(CORES_OF_PIECES):
+        told = pieces[place == core]
+        pieces[place == core] = told[:, [*map(subjects.index, range(len(subjects))), len(subjects)]]
+    return records
 
 
 Meets = Callable[[int, Integers, Integers, NDArray[np.bool_]], NDArray[np.bool_]]
@@ -180,6 +192,8 @@ def _ordered(records: Integers, clocks: Any, first: Integers, second: Integers) 
     """Whether the end of the first is known where the second starts."""
     slots = records[first, KIND] >> 1
     known = clocks[second, slots].astype(np.int64) >= records[first, STAMP]
-    scalar = np.isin(slots, (STEPS, STORES)) & np.isin(records[second, KIND] >> 1, (STEPS, STORES))
-    same = (records[first, KIND] >> 1 == records[second, KIND] >> 1) & (records[first, STAMP] == records[second, STAMP])
+    others = records[second, KIND] >> 1
+    scalar = np.isin(slots % PIPES, (STEPS, STORES)) & np.isin(others % PIPES, (STEPS, STORES))
+    scalar &= slots // PIPES == others // PIPES
+    same = (slots == others) & (records[first, STAMP] == records[second, STAMP])
     return known | scalar | same

@@ -23,8 +23,9 @@ from ptosim.language.sfu import VExpdif
 from ptosim.language.types import VregType, element_of
 from ptosim.language.vector_gather import VGatherB
 from ptosim.language.vector_memory import VSldb, VSstb
+from ptosim.language.vector_stream import UVld, VLdus
 from ptosim.native.flow import Function
-from ptosim.native.ir import Value
+from ptosim.native.ir import I64, Value
 from ptosim.native.observe import words
 from ptosim.native.registers import Mask
 
@@ -35,7 +36,7 @@ GATES = ("mask", "seed")
 """The roles of operands that say which lanes take part."""
 IN_PLACE = (VSstb,)
 """Stores of blocks, each from its own place in the register."""
-LOADS_IN_PLACE = (VSldb, VGatherB)
+LOADS_IN_PLACE = (VSldb, VGatherB, VLdus, UVld)
 CHOOSERS = ("index", "offsets")
 """Roles of registers that say where a lane comes from or goes to."""
 CONVERSIONS = (VCvt, VExpdif)
@@ -188,8 +189,8 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
     width = element_of(registers[0].type).bytes if registers else 4
     kept = _kept(doubts, instruction)
     union = words.widened(f, reduce(_either, taints), max(widths, default=width))
-    if isinstance(op, VSel):  # each lane of the result is the same lane of one operand or the other
-        return union
+    if isinstance(op, VSel):
+        return _chosen(body, doubts, op, width)
     if record.taint.spread is Spread.ELEMENTWISE and (len(widths) == 1 or _stays_in_words(op)):
         gated = _gated(body, instruction, union, width)
         if kept is None:
@@ -198,6 +199,19 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
         return gated | (kept if mask is None else kept & ~words.of_mask(f, mask, width)[1])
     gated = union if record.taint.placed_by_mask else _gated(body, instruction, union, width)
     return words.if_any(f, gated if kept is None else gated | kept)
+
+
+def _chosen(body: Body, doubts: Doubts, op: VSel, width: int) -> Value:
+    """Each lane of the result is the same lane of one operand or the other."""
+    f, mask = body.f, _mask(body, op)
+    assert mask is not None
+    on_true, on_false = (doubts.of(value) for value in (op.on_true, op.on_false))
+    nothing = f.constant(I64, 0)
+    if width > words.WORD:
+        return (nothing if on_true is None else on_true) | (nothing if on_false is None else on_false)
+    some, whole = words.of_mask(f, mask, width)
+    found = nothing if on_true is None else on_true & some
+    return found if on_false is None else found | on_false & ~whole
 
 
 def _stays_in_words(op: Operation) -> bool:

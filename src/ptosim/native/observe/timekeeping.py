@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 
 from ptosim.machine import moments
 from ptosim.machine.moments import End, Figure, Moment, Part, counted, is_held, last, ready, seen
-from ptosim.machine.sync import DONE, PIPES, buffer_word
+from ptosim.machine.sync import CLUSTER_WORDS, DONE, PIPES, TO_AIV, buffer_word
 from ptosim.native.context import WORD_BYTES, Status, Word
-from ptosim.native.flow import Function, Module
+from ptosim.native.flow import Function
 from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.module import Module
 from ptosim.native.observe.routines import SYMBOLS, Routine
 
 WAYS = {
@@ -27,6 +28,8 @@ WAYS = {
     Routine.BEGIN: (),
     Routine.END: (),
     Routine.FENCE: (),
+    Routine.SIGNAL: (I64, I64, I64, I64),
+    Routine.HEAR: (I64, I64, I64),
 }
 """What each takes after the context."""
 
@@ -149,9 +152,8 @@ def _row(f: Function, page: Value, head: Value, detail: Value, span: tuple[Value
     return _written(f, page, Part.ROWS, (first, before, *span))
 
 
-def _signal(f: Function, page: Value, word: Value, head: Value, over: Value) -> None:
+def _signal(f: Function, page: Value, token: Value, word: Value, head: Value, over: Value) -> None:
     """Write a signal: the time of its set, when the wait for it was over, both heads, the word, and the next row."""
-    token = _token(page, word)
     row = _load(_log(f, page), 3 * Part.ROWS + moments.NEXT) << moments.DETAIL_SHIFT
     waiting = _named(page, head) | (word << moments.DETAIL_SHIFT)
     _written(f, page, Part.SIGNALS, (_load(token, 0), over, _load(token, 2) | row, waiting))
@@ -278,7 +280,8 @@ def _held(f: Function, head: Value, word: Value, since: Value) -> None:
 
 def _passed(f: Function, head: Value, word: Value, since: Value) -> None:
     """A wait that had nothing to wait for."""
-    _signal(f, page_of(f), word, head, since)
+    page = page_of(f)
+    _signal(f, page, _token(page, word), word, head, since)
 
 
 def _hold(f: Function, page: Value, head: Value, word: Value, token: Value, since: Value, arrival: Moment) -> None:
@@ -314,11 +317,69 @@ def _get(f: Function, head: Value, buffer: Value) -> None:
         f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, latest, _token(page, latest), since, over)
     )
     for told, word in released:
-        _when(f, told, lambda word=word: _signal(f, page, word, head, over[0]))
+        _when(f, told, lambda word=word: _signal(f, page, _token(page, word), word, head, over[0]))
 
 
 RELEASING = [buffer_word(0, pipe, 0) for pipe in moments.PIPE_ORDER]
 """The slots of the pipes, in the order in which their releases are looked at."""
+
+
+# --- between cores --------------------------------------------------------------------------------------------------
+
+NO_COUNTER = 0
+"""In place of a second counter. (Word 0 of a cluster is none.)"""
+
+
+def _counter(f: Function, page: Value, number: Value) -> Value:
+    """What is kept of a counter of the cluster."""
+    return _word(_log(f, page), number * moments.COUNTER_WORDS + moments.SEMAPHORES)
+
+
+def _told(counter: Value, number: Value) -> Value:
+    """What one of the last sets of a counter tells."""
+    return _word(counter, (number & (moments.RING - 1)) * moments.TOKEN_WORDS + moments.COUNTER_HEAD)
+
+
+def _signal_cores(f: Function, head: Value, first: Value, second: Value, joint: Value) -> None:
+    """A pipe, or where it is joint all of them, signals to one core of the cluster or to both."""
+    page = page_of(f)
+    issued = _issued(page)
+    own, _ = ready(_free(page, _pipe(head)), issued)
+    final = last((issued, *(_free(page, slot) for slot in range(1, PIPES))))
+    moment = (joint != 0).select(final[0], own[0]), (joint != 0).select(final[1], own[1])
+
+    def tell(number: Value) -> None:
+        counter = _counter(f, page, number)
+        sets = _load(counter, moments.SETS)
+        for place, content in enumerate((*moment, _named(page, head))):
+            _store(_told(counter, sets), place, content)
+        _store(counter, moments.SETS, sets + 1)
+
+    tell(first)
+    _when(f, second != NO_COUNTER, lambda: tell(second))
+
+
+def _hear(f: Function, head: Value, first: Value, second: Value) -> None:
+    """A pipe waits for a core of the cluster, or for both; they have signalled."""
+    page = page_of(f)
+    (since, before), _ = ready(_free(page, _pipe(head)), _issued(page))
+    over: Moment = since, before
+    hop = _figure(page, Figure.INTER_CORE)
+    heard: list[tuple[Value, Value, Value]] = []
+    cause, its_key = page, since.like(0)
+    for number in (first, second):
+        exists, counter = number != NO_COUNTER, _counter(f, page, number)
+        waits = _load(counter, moments.WAITS)
+        token, key = _told(counter, waits), _load(counter, moments.KEY)
+        _store(counter, moments.WAITS, waits + exists.zext(I64))
+        heard.append((exists, token, key))
+        arrival = seen((_load(token, 0), _load(token, 1)), hop)
+        later = exists & is_held(over[0], arrival)
+        over = later.select(arrival[0], over[0]), later.select(arrival[1], over[1])
+        cause, its_key = later.select(token, cause), later.select(key, its_key)
+    _when(f, over[0] > since, lambda: _hold(f, page, head | moments.TOLD_BIT, its_key, cause, since, over))
+    for exists, token, key in heard:
+        _when(f, exists, lambda token=token, key=key: _signal(f, page, token, key, head, over[0]))
 
 
 def _barrier(f: Function, head: Value) -> None:
@@ -365,6 +426,19 @@ def _begin(f: Function) -> None:
     _store(page, moments.PATH_LENGTH, f.constant(I64, 0))
     for part in range(Part.CORES):
         _store(page, moments.FIRST + part, _load(_log(f, page), 3 * part + moments.NEXT))
+    _when(f, _load(page, moments.PLACE) == 0, lambda: _forget_signals(f, page))
+
+
+def _forget_signals(f: Function, page: Value) -> None:
+    """The first core of a cluster begins a block: nobody has signalled yet."""
+
+    def counter(number: Value, _: list[Value]) -> Sequence[Value]:
+        place = _counter(f, page, number)
+        _store(place, moments.SETS, number.like(0))
+        _store(place, moments.WAITS, number.like(0))
+        return ()
+
+    f.for_loop(f.constant(I64, TO_AIV), CLUSTER_WORDS, 1, (), counter, polls=False)
 
 
 def _end(f: Function) -> None:
@@ -398,6 +472,8 @@ _FILL: dict[Routine, Callable[..., None]] = {
     Routine.BEGIN: _begin,
     Routine.END: _end,
     Routine.FENCE: _fence,
+    Routine.SIGNAL: _signal_cores,
+    Routine.HEAR: _hear,
 }
 
 

@@ -32,7 +32,16 @@ from ptosim.native.context import WORD_BYTES
 from ptosim.native.ir import I64, PTR, Value
 from ptosim.native.issue import to_word
 from ptosim.native.observe.hooks import Number, Observer
-from ptosim.native.observe.timekeeping import Routine, call, called, count, page_of, set_signal, wait_for_signal
+from ptosim.native.observe.timekeeping import (
+    NO_COUNTER,
+    Routine,
+    call,
+    called,
+    count,
+    page_of,
+    set_signal,
+    wait_for_signal,
+)
 from ptosim.native.observe.touches import Touches
 
 if TYPE_CHECKING:
@@ -88,7 +97,6 @@ class Timing(Observer):
 
     purpose = "profile"
     state_bytes = moments.PAGE_WORDS * WORD_BYTES
-    asks_for_semaphores = True
 
     def __init__(self, alone: bool) -> None:
         self.alone = alone
@@ -270,10 +278,23 @@ class Timing(Observer):
     def fence(self, core: Core) -> None:
         call(core.f, Routine.FENCE)
 
+    def semaphore_set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        joint = int(pipe is Pipe.ALL)
+        _event(core, Routine.SIGNAL, pipe, *_two(counters), joint)
+
+    def semaphore_heard(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        whole_core = core.target.sync.inter_core_wait == "core"
+        _event(core, Routine.HEAR, Pipe.S if whole_core else pipe, *_two(counters))
+
 
 def _event(core: Core, routine: Routine, pipe: Pipe, *numbers: Number) -> None:
     f = core.f
     call(f, routine, f.constant(I64, _head(core, pipe)), *(_value(f, number) for number in numbers))
+
+
+def _two(counters: Sequence[Number]) -> tuple[Number, Number]:
+    first, *others = counters
+    return first, others[0] if others else NO_COUNTER
 
 
 def _head(core: Core, pipe: Pipe) -> int:

@@ -29,18 +29,18 @@ class Unknown(Exception):
 
 
 def usage(program: KernelProgram, target: str) -> Usage | None:
-    """What becomes of the parameters of a kernel with one program; None where a pointer cannot be followed."""
-    (entry,) = program.entries.values()
+    """What becomes of the parameters of a kernel; None where a pointer cannot be followed."""
     read: set[int] = set()
     written: set[int] = set()
     try:
-        for op in reached(entry):
-            for pointer, direction in _accesses(op, target):
-                found = _parameters(pointer, entry, set())
-                if direction == "read":
-                    read |= found
-                else:
-                    written |= found
+        for entry in program.entries.values():
+            for op in reached(entry):
+                for pointer, direction in _accesses(op, target):
+                    found = _parameters(pointer, entry, set())
+                    if direction == "read":
+                        read |= found
+                    else:
+                        written |= found
     except Unknown:
         return None
     return frozenset(read), frozenset(written)

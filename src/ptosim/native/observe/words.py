@@ -51,6 +51,12 @@ def of_mask(f: Function, mask: Mask, width: int) -> tuple[Value, Value]:
     return some, f.once(("whole", mask.bits.text, width), lambda: of_lanes(f, mask.lanes(width), width)[1])
 
 
+def lowest(f: Function, count: Value) -> Value:
+    """So many bits of 64, or all."""
+    some = (f.constant(I64, 1) << (count & 63)) - 1
+    return (count >= 64).select(f.constant(I64, -1), some)
+
+
 def if_any(f: Function, bits: Value, kind: Type = I64) -> Value:
     """All bits where one is set."""
     return (bits != 0).select(f.constant(kind, -1), f.constant(kind, 0))

@@ -1,8 +1,7 @@
-"""What the documents say a verifier must refuse: each line is the one fault of a good kernel.
+"""What the documents say a verifier must refuse, line by line (rule.Line). An indented line continues the one above."""
 
-Lines that belong together are joined by a broken bar; the one to be blamed is the last, or begins with an exclamation
-mark. An indented line continues the one above it.
-"""
+from refusals.kernels import in_cube, in_function, in_scope
+from refusals.rule import Line
 
 
 def _lines(text: str) -> list[str]:
@@ -559,3 +558,9 @@ pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %
 pto.mte_l0c_gm %l0c_f32, %gm, %c16_i64, %c16_i64, %c16_i64, %c16_i64, %c0_i64, %c0_i64 nz2nd sat
     : C<f32>, G<f32>, i64, i64, i64, i64, i64, i64
 """)
+
+RULES = [
+    *(Line(text, in_scope) for text in (*PREDICATES, *ARITHMETIC, *CONVERSION, *REDUCTION_COMPARE_REARRANGE, *SFU)),
+    *(Line(text, in_function) for text in (*SFU_OUTSIDE, *SCALAR_SYNC_DMA)),
+    *(Line(text, in_cube) for text in (*CUBE, *FIXPIPE)),
+]

@@ -1,8 +1,6 @@
 """The rules of copies, one by one: a kernel that breaks each, and its twin."""
 
-import pytest
-
-from language.twins import Rule, holds
+from refusals.rule import Rule
 
 _X = "%s_i64"
 _TO_UB = "!pto.ptr<f32, gm>, !pto.ptr<f32, ub>"
@@ -383,32 +381,28 @@ FILLS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "rule", [*REGISTERS, *POSITIONAL, *WIDTHS, *GROUPED, *LAYOUTS, *FILLS], ids=lambda rule: rule.message[:60]
+OUTSIDE = (
+    gm_ub(),
+    ub_gm(),
+    gm_to_ubuf(),
+    ubuf_to_gm(),
+    f"pto.mte_ub_ub %p_f32_ub, %p_f32_ub, {_X} nburst({_X}, {_X}, {_X})",
+    copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", *[_X] * 5),
+    copy("copy_ubuf_to_cbuf", "%p_f32_ub", "%p_f32_l1", *[_X] * 5),
+    f"pto.set_loop_size_outtoub {_X}, {_X}",
+    f"pto.set_loop1_stride_ubtoout {_X}, {_X}",
+    "pto.set_mov_pad_val %s_f32",
+    "pto.set_atomic_add",
+    "pto.set_atomic_f32",
+    "pto.set_atomic_none",
 )
-def test_copies(rule: Rule):
-    holds(rule)
-
-
-@pytest.mark.parametrize(
-    "instruction",
-    [
-        gm_ub(),
-        ub_gm(),
-        gm_to_ubuf(),
-        ubuf_to_gm(),
-        f"pto.mte_ub_ub %p_f32_ub, %p_f32_ub, {_X} nburst({_X}, {_X}, {_X})",
-        copy("copy_ubuf_to_ubuf", "%p_f32_ub", "%p_f32_ub", *[_X] * 5),
-        copy("copy_ubuf_to_cbuf", "%p_f32_ub", "%p_f32_l1", *[_X] * 5),
-        f"pto.set_loop_size_outtoub {_X}, {_X}",
-        f"pto.set_loop1_stride_ubtoout {_X}, {_X}",
-        "pto.set_mov_pad_val %s_f32",
-        "pto.set_atomic_add",
-        "pto.set_atomic_f32",
-        "pto.set_atomic_none",
-    ],
-    ids=lambda instruction: instruction.partition(" ")[0],
-)
-def test_copies_stand_outside_a_scope(instruction: str):
-    name = instruction.partition(" ")[0]
-    holds(Rule(f"«pto.vecscope {{|»\n~{instruction}\n«}}|»", f"{name} must be outside 'pto.vecscope'"))
+RULES = [
+    *(*REGISTERS, *POSITIONAL, *WIDTHS, *GROUPED, *LAYOUTS, *FILLS),
+    *(
+        Rule(
+            f"«pto.vecscope {{|»\n~{instruction}\n«}}|»",
+            f"{instruction.partition(' ')[0]} must be outside 'pto.vecscope'",
+        )
+        for instruction in OUTSIDE
+    ),
+]

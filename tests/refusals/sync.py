@@ -1,8 +1,8 @@
 """The rules of synchronisation, one by one: a kernel that breaks each, and its twin."""
 
-import pytest
+from collections.abc import Iterator
 
-from language.twins import Rule, holds
+from refusals.rule import Rule
 
 _EVENTS = ", ".join(f"EVENT_ID{number}" for number in range(8))
 _PIPES = "PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX"
@@ -237,61 +237,50 @@ FENCES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "rule", [*FLAGS, *BARRIERS, *BUFFERS, *SEMAPHORES, *FENCES], ids=lambda rule: rule.message[:60]
+A5 = 'module attributes {pto.target_arch = "«a3|a5»"} {\nfunc.func @f() {\n~pto.get_buf "PIPE_V", 0\nreturn\n}\n}'
+TARGETS = [Rule(A5, "pto.get_buf exists on a5 only", "wrong-target", severity="warning")]
+
+MEMORY_BARRIERS = [
+    Rule('pto.mem_bar ~"«VLD_VLD|VLD_VST»"', f"unknown order 'VLD_VLD'; known: {_ORDERS}", "syntax", scope=True),
+    Rule(
+        'func.func @f() {\n«~pto.mem_bar "VST_VLD"|pto.vecscope { pto.mem_bar "VST_VLD" }»\nreturn\n}',
+        "pto.mem_bar has no effect outside a vector scope",
+        "lint",
+        severity="warning",
+    ),
+]
+
+OUTSIDE = (
+    'set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+    'wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
+    'set_flag_dyn["PIPE_MTE2", "PIPE_V", %i]',
+    'wait_flag_dyn["PIPE_MTE2", "PIPE_V", %i]',
+    "record_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
+    "wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
+    "barrier_sync[<TVEC>]",
+    'pipe_barrier "PIPE_V"',
+    "barrier <PIPE_V>",
+    'get_buf "PIPE_V", 0',
+    'rls_buf "PIPE_V", 0',
+    'get_buf_dyn "PIPE_V", %i',
+    'rls_buf_dyn "PIPE_V", %i',
+    "sync.set <PIPE_V>, 0",
+    "sync.wait <PIPE_V>, 0",
+    "set_intra_block <PIPE_V>, 0",
+    "wait_intra_block <PIPE_V>, 0",
+    "wait_intra_core <PIPE_V>, 0",
+    "set_cross_block <PIPE_V>, 0",
+    "wait_cross_block <PIPE_V>, 0",
+    "syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>",
+    'dsb "ALL"',
+    'dcci %p "ENTIRE_DATA_CACHE"',
+    "cmo.cacheinvalid all <gm>",
+    "fence.barrier_all <all>",
 )
-def test_synchronisation(rule: Rule):
-    holds(rule)
 
 
-def test_buffer_ids_belong_to_a5():
-    text = 'module attributes {pto.target_arch = "«a3|a5»"} {\nfunc.func @f() {\n~pto.get_buf "PIPE_V", 0\nreturn\n}\n}'
-    holds(Rule(text, "pto.get_buf exists on a5 only", "wrong-target", severity="warning"))
-
-
-def test_a_memory_barrier():
-    holds(Rule('pto.mem_bar ~"«VLD_VLD|VLD_VST»"', f"unknown order 'VLD_VLD'; known: {_ORDERS}", "syntax"), scope=True)
-    holds(
-        Rule(
-            'func.func @f() {\n«~pto.mem_bar "VST_VLD"|pto.vecscope { pto.mem_bar "VST_VLD" }»\nreturn\n}',
-            "pto.mem_bar has no effect outside a vector scope",
-            "lint",
-            severity="warning",
-        )
-    )
-
-
-@pytest.mark.parametrize(
-    "instruction",
-    [
-        'set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
-        'wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]',
-        'set_flag_dyn["PIPE_MTE2", "PIPE_V", %i]',
-        'wait_flag_dyn["PIPE_MTE2", "PIPE_V", %i]',
-        "record_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
-        "wait_event[<TLOAD>, <TVEC>, <EVENT_ID0>]",
-        "barrier_sync[<TVEC>]",
-        'pipe_barrier "PIPE_V"',
-        "barrier <PIPE_V>",
-        'get_buf "PIPE_V", 0',
-        'rls_buf "PIPE_V", 0',
-        'get_buf_dyn "PIPE_V", %i',
-        'rls_buf_dyn "PIPE_V", %i',
-        "sync.set <PIPE_V>, 0",
-        "sync.wait <PIPE_V>, 0",
-        "set_intra_block <PIPE_V>, 0",
-        "wait_intra_block <PIPE_V>, 0",
-        "wait_intra_core <PIPE_V>, 0",
-        "set_cross_block <PIPE_V>, 0",
-        "wait_cross_block <PIPE_V>, 0",
-        "syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv>",
-        'dsb "ALL"',
-        'dcci %p "ENTIRE_DATA_CACHE"',
-        "cmo.cacheinvalid all <gm>",
-        "fence.barrier_all <all>",
-    ],
-)
-def test_synchronisation_stands_outside_every_kind_of_scope(instruction: str):
+def outside(instruction: str) -> Iterator[Rule]:
+    """It stands outside every kind of scope."""
     name = instruction.partition(" ")[0].partition("[")[0].partition("(")[0]
     pointer = "!pto.ptr<i32, gm>"
     values = f"%i: index, %p: {pointer}"
@@ -302,4 +291,10 @@ def test_synchronisation_stands_outside_every_kind_of_scope(instruction: str):
         ("pto.strict_vecscope", f"%j: index, %q: {pointer}", strict, f"}} : (index, {pointer}) -> ()"),
     ):
         text = f"func.func @f(«{arguments}|{values}») {{\n«{begin}|»\n~pto.{instruction}\n«{end}|»\nreturn\n}}"
-        holds(Rule(text, f"pto.{name} must be outside '{scope}'"))
+        yield Rule(text, f"pto.{name} must be outside '{scope}'")
+
+
+RULES = [
+    *(*FLAGS, *BARRIERS, *BUFFERS, *SEMAPHORES, *FENCES, *TARGETS, *MEMORY_BARRIERS),
+    *(rule for instruction in OUTSIDE for rule in outside(instruction)),
+]

@@ -1,9 +1,6 @@
 """The rules of vector loads and stores, gathers and streams, one by one: a kernel that breaks each, and its twin."""
 
-import pytest
-
-from language.twins import Rule, holds
-from language.vector_kernel import gets_a_scope
+from refusals.rule import Rule
 
 _P = "!pto.ptr<f32, ub>"
 _A = "!pto.align"
@@ -464,30 +461,15 @@ STREAMS = [
 ]
 
 
-@pytest.mark.parametrize("rule", [*TYPES, *LOADS, *STORES, *GATHERS, *STREAMS], ids=lambda rule: rule.message[:60])
-def test_vector_memory(rule: Rule):
-    holds(rule, scope=True)
+UNSPECIFIED = "pto.{} is an unspecified operation: no public text says which elements its stride selects"
 
 
-@pytest.mark.parametrize("rule", STRIDED, ids=lambda rule: rule.message[:60])
-def test_strided_instructions_are_warned_of_in_any_case(rule: Rule):
-    name = "vsld" if "vsld" in rule.text else "vsst"
-    why = "no public text says which elements its stride selects"
-    holds(rule._replace(noted=(f"pto.{name} is an unspecified operation: {why}",)), scope=True)
+def unspecified(rule: Rule) -> Rule:
+    """Strided instructions are warned of in any case."""
+    return rule._replace(noted=(UNSPECIFIED.format("vsld" if "vsld" in rule.text else "vsst"),))
 
 
-@pytest.mark.parametrize(
-    "instruction",
-    [
-        f"%x = pto.vlds %p_f32_ub[%s_index] : {_P} -> V<f32>",
-        "pto.vsts %v_f32, %p_f32_ub[%s_index], %b32",
-        f"%x = pto.vgather2 %p_f32_ub, %v_i32, %b32 : {_P}, V<i32>, M<b32> -> V<f32>",
-        "pto.vscatter %v_f32, %p_f32_ub, %v_i32, %b32",
-        f"%x = pto.vldas %p_f32_ub : {_P} -> {_A}",
-        f"%x = pto.init_align : {_A}",
-        '%x = pto.pset_b32 "PAT_ALL" : M<b32>',
-        f'%x = pto.plds %p_f32_ub[%s_index], "NORM" : {_P}, index -> M<b32>',
-    ],
-)
-def test_vector_instructions_outside_get_a_scope(instruction: str):
-    gets_a_scope(instruction)
+RULES = [
+    rule._replace(scope=True)
+    for rule in (*TYPES, *LOADS, *STORES, *GATHERS, *STREAMS, *(unspecified(rule) for rule in STRIDED))
+]

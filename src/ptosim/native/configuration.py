@@ -1,0 +1,48 @@
+"""Configuration registers: a word of the context for each field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ptosim.effects.configuration import CONFIGURATION, ConfigurationRegister
+from ptosim.effects.element import Element
+from ptosim.language import configuration as op
+from ptosim.language import dma_registers as register
+from ptosim.native.context import Register
+from ptosim.native.core import Core
+from ptosim.native.ir import I64, Type, Value
+from ptosim.native.lowering import define, lowering
+from ptosim.native.requirement import demand
+
+
+def _setter(written: ConfigurationRegister) -> Callable[..., None]:
+    words = [Register[field.upper()] for field in written.fields]
+
+    def set_register(core: Core, *operands: Value) -> None:
+        fields = written.unpack(*operands)
+        if written.parts:
+            demand(core, written.requires, dict(zip(written.parts, fields, strict=True)))
+        for word, field in zip(words, fields, strict=True):
+            core.set_register(word, field)
+
+    return set_register
+
+
+for _register in CONFIGURATION.values():
+    if _register.setter != register.SetMovPadVal.name:
+        define(_register.setter, _setter(_register), parameters=("core", *_register.operands))
+
+
+@lowering(register.SetMovPadVal)
+def set_mov_pad_val(core: Core, value: Value) -> None:
+    core.set_register(Register.PAD, value.zext(I64))
+
+
+@lowering(register.SetPadValOutToL1, register.SetStoreAtomicCfg)
+def nothing() -> None:
+    """No copy here pads L1, and how the word of atomic stores is laid out is not published: neither has an effect."""
+
+
+@lowering(op.SimRegister)
+def read_register(core: Core, field: str, result_element: Element) -> Value:
+    return core.register(Register[field.upper()]).trunc(Type(f"i{result_element.bits}"))

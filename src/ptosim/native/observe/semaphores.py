@@ -1,0 +1,152 @@
+"""Signals between the cores of a cluster: what a wait learns of a set, and what the protocol forbids, by the rules of
+machine/tracking.py.
+
+What is kept of a counter lies with the cluster. Clocks are told by places in the cluster, since each core has the piece
+about itself first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptosim.effects.names import CoreKind, Pipe
+from ptosim.machine.sync import PIPES, SEMAPHORE_IDS, SLOT, TO_AIC, TO_AIV
+from ptosim.native.context import Word
+from ptosim.native.core import Core
+from ptosim.native.flow import Function
+from ptosim.native.ir import I32, I64, Value
+from ptosim.native.observe import clocks, layout
+from ptosim.native.observe.clocks import COUNTS, Clocks
+from ptosim.native.observe.hooks import Number
+from ptosim.native.observe.layout import PIECE, PLACES, STEPS, Semaphore
+from ptosim.native.observe.rows import Suspect
+from ptosim.native.registers import extract, shuffle
+from ptosim.target.profile import Target
+
+_JOINT = -1
+"""In place of a stamp: of a set that waited for all pipes no other pipe knows that it has ended."""
+_LAST = Semaphore.RING - 1
+
+
+class Semaphores:
+    """Emits what sets and waits do."""
+
+    def __init__(self, clocks: Clocks, target: Target, suspect: Suspect) -> None:
+        self.clocks = clocks
+        self.target = target
+        self.suspect = suspect
+
+    def set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        routine = core.unit.routine(f"semaphore_set_{core.kind}_{pipe}", [I64], lambda f: self._set(f, core.kind, pipe))
+        for number in counters:
+            core.f.call(routine, _value(core.f, number))
+        clocks.step(core.f) if pipe is Pipe.ALL else clocks.counted(core.f, SLOT[pipe])
+
+    def waited(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        whole_core = pipe is Pipe.ALL or self.target.sync.inter_core_wait == "core"
+        slot = STEPS if whole_core else SLOT[pipe]
+        stamp = clocks.step(core.f) if slot == STEPS else clocks.counted(core.f, slot)
+        routine = core.unit.routine(
+            f"semaphore_wait_{core.kind}_{slot}", [I64, I32], lambda f: self._wait(f, core.kind, slot)
+        )
+        for number in counters:
+            core.f.call(routine, _value(core.f, number), stamp)
+
+    # --- sets ---------------------------------------------------------------------------------------------------------
+
+    def _set(self, f: Function, kind: CoreKind, pipe: Pipe) -> None:
+        """Of the counter with this number."""
+        (number,) = f.parameters
+        waiter = _waiter(kind, number)
+        place = _counter(f, number)
+        slot = STEPS if pipe is Pipe.ALL else SLOT[pipe]
+        clock = self.clocks.told_by_all(f, kind) if pipe is Pipe.ALL else self.clocks.told(f, slot)
+        sets, waits = (place.at(offset).load(I32, 4) for offset in (Semaphore.SETS, Semaphore.WAITS))
+        self._in_order(f, place, sets != 0, slot, clock)
+        self._overflow(f, place, sets, waits, clock, waiter)
+        if self.target.sync.inter_core_signal == "direct":
+            self._both_ways(f, _counter(f, number + (TO_AIC - TO_AIV) * (1 if kind is CoreKind.AIC else -1)), clock)
+        token = place.at(Semaphore.TOKENS).at((sets & _LAST).zext(I64) * (PLACES * PIECE))
+        for piece, position in enumerate(clocks.positions(f, kind)):
+            part = shuffle(f, range(piece * PIPES, (piece + 1) * PIPES), clock)
+            token.at(position * PIECE).store(part, 4)
+        place.at(Semaphore.SETS).store(sets + 1, 4)
+        place.at(Semaphore.LAST_SLOT).store(f.constant(I32, slot), 4)
+        stamp = f.constant(I32, _JOINT) if pipe is Pipe.ALL else clocks.count(f, slot) + 1
+        place.at(Semaphore.LAST_STAMP).store(stamp, 4)
+
+    def _in_order(self, f: Function, place: Value, before: Value, slot: int, clock: Value) -> None:
+        """Sets of two pipes are in an order."""
+        last, stamp = (place.at(offset).load(I32, 4) for offset in (Semaphore.LAST_SLOT, Semaphore.LAST_STAMP))
+        known = extract(clock, last & (PIPES - 1)).compare("uge", stamp)
+        self.suspect(f, before & (last != slot) & (known ^ True))
+
+    def _overflow(self, f: Function, place: Value, sets: Value, waits: Value, clock: Value, waiter: Value) -> None:
+        """Sets that are not consumed, and those of which the wait may not have ended yet, fit the counter."""
+        limit = self.target.sync.semaphore_limit
+        first = place.at(Semaphore.HEAD).load(I32, 4)
+        oldest = waits - limit
+        first = (waits - first).compare("ugt", limit).select(oldest, first)
+
+        def is_known(carried: list[Value]) -> tuple[Value, Sequence[Value]]:
+            (head,) = carried
+            slot, stamp = self._wait_at(place, head)
+            known = extract(clock, slot + waiter).compare("uge", stamp)
+            return (head != waits) & known, carried
+
+        (head,) = f.while_loop([first], is_known, lambda carried: [carried[0] + 1])
+        place.at(Semaphore.HEAD).store(head, 4)
+        self.suspect(f, (sets - head).compare("uge", limit))
+
+    def _both_ways(self, f: Function, reverse: Value, clock: Value) -> None:
+        """Nothing is set in the other direction, nor may its wait be under way."""
+        sets, waits = (reverse.at(offset).load(I32, 4) for offset in (Semaphore.SETS, Semaphore.WAITS))
+        slot, stamp = self._wait_at(reverse, waits - 1)
+        known = extract(clock, slot).compare("uge", stamp)
+        self.suspect(f, (sets != waits) | ((waits != 0) & (known ^ True)))
+
+    # --- waits --------------------------------------------------------------------------------------------------------
+
+    def _wait(self, f: Function, kind: CoreKind, slot: int) -> None:
+        number, stamp = f.parameters
+        place = _counter(f, number)
+        waits = place.at(Semaphore.WAITS).load(I32, 4)
+        earlier, its_stamp = self._wait_at(place, waits - 1)
+        reached = self.clocks.joined(f, self.clocks.known(f, slot), self.clocks.known(f, STEPS))
+        known = extract(reached, earlier).compare("uge", its_stamp)
+        self.suspect(f, (waits != 0) & (earlier != slot) & (known ^ True))
+        token = place.at(Semaphore.TOKENS).at((waits & _LAST).zext(I64) * (PLACES * PIECE))
+        for piece, position in enumerate(clocks.positions(f, kind)):
+            told = token.at(position * PIECE).load(COUNTS, 4)
+            own = clocks.at(f, layout.KNOWN + slot * self.clocks.layout.row + piece * PIECE)
+            own.store(f.intrinsic("llvm.umax", COUNTS, own.load(COUNTS, PIECE), told), PIECE)
+        if slot == STEPS:
+            clocks.at(f, layout.KNOWN + 4 * STEPS).store(stamp, 4)
+        noted = self._waited(place, waits)
+        noted.store(f.constant(I32, slot), 4)
+        noted.at(4).store(stamp, 4)
+        place.at(Semaphore.WAITS).store(waits + 1, 4)
+
+    def _waited(self, place: Value, wait: Value) -> Value:
+        return place.at(Semaphore.WAITED).at((wait & _LAST).zext(I64) << 3)
+
+    def _wait_at(self, place: Value, wait: Value) -> tuple[Value, Value]:
+        """The slot and the stamp of one of the last waits."""
+        noted = self._waited(place, wait)
+        return noted.load(I32, 4) & (PIPES - 1), noted.at(4).load(I32, 4)
+
+
+def _value(f: Function, number: Number) -> Value:
+    return number if isinstance(number, Value) else f.constant(I64, number)
+
+
+def _counter(f: Function, number: Value) -> Value:
+    return f.base(Word.OBSERVED_CLUSTER).at(number * Semaphore.BYTES)
+
+
+def _waiter(kind: CoreKind, number: Value) -> Value:
+    """Where the piece of a clock begins that is about the core which waits for a counter: the cube core, or the vector
+    core that its number says."""
+    if kind is CoreKind.AIV:
+        return number.like(PIPES).trunc(I32)
+    return (((number - TO_AIV).lshr(SEMAPHORE_IDS.bit_length() - 1) + 1) * PIPES).trunc(I32)

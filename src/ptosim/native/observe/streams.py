@@ -1,0 +1,104 @@
+"""Store streams of a vector scope: what they hold back, and the bytes of UB that they, and unaligned loads, touch.
+
+A stream whose tail is never flushed, and a load of bytes that one holds back, are suspicious. How many streams hold
+something is counted, so that every state of a stream must be used once at most (coverage.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ptosim.native.flow import Function
+from ptosim.native.ir import I8, I64, Value
+from ptosim.native.observe.layout import BLOCK, WORD
+from ptosim.native.observe.shadow import Touch
+from ptosim.native.observe.words import lowest
+from ptosim.native.state import Align
+
+_FAR = 1 << 40
+"""Above every address."""
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Stack slots of a scope: how many streams hold something back, and the bytes from the lowest to the highest that
+    any may."""
+
+    count: Value
+    low: Value
+    high: Value
+
+    @staticmethod
+    def nothing(f: Function) -> Held:
+        return Held(f.set_slot(I64, 0), f.set_slot(I64, _FAR), f.set_slot(I64, 0))
+
+    def change(self, before: Align, after: Align | None) -> None:
+        """A stream goes on, or ends."""
+        count = self.count.load(I64, 8) - (before.pending > 0).zext(I64)
+        low, high = self.low.load(I64, 8), self.high.load(I64, 8)
+        if after is not None:
+            holds, end = after.pending > 0, after.start + after.pending
+            count = count + holds.zext(I64)
+            low = (holds & (after.start < low)).select(after.start, low)
+            high = (holds & (end > high)).select(end, high)
+        self.count.store(count, 8)
+        self.low.store((count == 0).select(low.like(_FAR), low), 8)
+        self.high.store((count == 0).select(high.like(0), high), 8)
+
+    def meets(self, touch: Touch) -> Value:
+        """Whether blocks that are read may hold what is held back."""
+        start = touch.block << 5
+        return (self.low.load(I64, 8) < start + touch.count * BLOCK) & (start < self.high.load(I64, 8))
+
+    def is_left(self) -> Value:
+        return self.count.load(I64, 8) != 0
+
+
+def written(f: Function, place: Value, low: Value, high: Value) -> Touch:
+    """The bytes that a stream writes, from a place in UB on: up to eight blocks."""
+    inside = low & (BLOCK - 1)
+    end = inside + (high - low)
+    some = lowest(f, (end + WORD - 1).lshr(2)) & ~lowest(f, inside.lshr(2))
+    whole = lowest(f, end.lshr(2)) & ~lowest(f, (inside + WORD - 1).lshr(2))
+    nothing = high <= low
+    return Touch(place.lshr(5), 8, nothing.select(some.like(0), some), nothing.select(whole.like(0), whole))
+
+
+@dataclass(frozen=True, eq=False)
+class Shifted:
+    """A register that lies anywhere in UB: nine blocks, of which the last is looked at by itself. A word of the
+    register lies in one word of memory, or in two."""
+
+    f: Function
+    first: Value
+    """The number of the first word in its block, and whether words of the register lie across two."""
+    is_odd: Value
+    block: Value
+
+    @staticmethod
+    def at(f: Function, place: Value) -> Shifted:
+        return Shifted(f, place.lshr(2) & 7, (place & 3) != 0, place.lshr(5))
+
+    def touches(self, words: Value) -> tuple[Touch, Touch]:
+        """Those words of the register in memory."""
+        low = words << self.first
+        high = words.lshr(1).lshr(63 - self.first)  # a shift by 64 is none
+        both = self.is_odd.select(low << 1, low.like(0))
+        beyond = self.is_odd.select(high << 1 | low.lshr(63), high.like(0))
+        low, high = low | both, (high | beyond).trunc(I8)
+        return Touch(self.block, 8, low, low), Touch(self.block + 8, 1, high, high)
+
+    def gathered(self, read: Callable[[Touch], Value], words: Value) -> Value:
+        """The doubtful words of the register, by those of memory that a read gives."""
+        low, high = (read(touch).zext(I64) for touch in self.touches(words))
+
+        def moved(distance: Value) -> Value:
+            return low.lshr(distance) | (high << 1) << (63 - distance)
+
+        return moved(self.first) | self.is_odd.select(_next(low, high, self.first), low.like(0))
+
+
+def _next(low: Value, high: Value, first: Value) -> Value:
+    """The word behind each: a shift by one more than the first, which is eight at most."""
+    return low.lshr(first).lshr(1) | high << (63 - first)

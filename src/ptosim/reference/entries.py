@@ -1,0 +1,148 @@
+"""The witness of entries: what they are issued with, the path through a scope, the bytes they touch.
+
+This is all that timing asks for, and it costs little: instructions run as they do without an observer. Each access with
+the instruction that makes it, and taint, are the business of accesses.py.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, cast
+
+import numpy as np
+
+from ptosim.diagnostics import Details, Diagnostic
+from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.names import UB, Pipe, Space
+from ptosim.machine.entry import Entry, Kind, Site
+from ptosim.reference.core import Core
+from ptosim.reference.integers import signed64
+from ptosim.reference.numbers import Lanes
+from ptosim.reference.places import Bytes, Starts, shifted
+from ptosim.reference.port import Active, Atomic, Complaint, Place, Port, Step
+from ptosim.reference.taint import Observed
+
+_NOWHERE: deque[int | list[int]] = deque(maxlen=0)
+"""The path of the scalar unit itself, which nobody asks for."""
+
+
+Where = tuple[Space, str | None, int, Site | None]
+"""The memory of an access, whose it is if not one's own, its length, and the instruction. What functions do that a
+vector scope calls is not told apart."""
+
+
+class EntryWitness(Port):
+    """Stands beside a core and tells what each entry does. Accesses of one length are told together, when it ends."""
+
+    def __init__(self, core: Core) -> None:
+        assert core.machine.observer is not None
+        self.core, self.machine, self.observer = core, core.machine, core.machine.observer
+        self.path: list[int | list[int]] | deque[int | list[int]] = _NOWHERE
+        """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
+        self._reads: dict[Where, list[int]] = {}
+        self._writes: dict[Where, list[int]] = {}
+        self.act: Site | None = None
+        """The instruction that accesses memory."""
+
+    # --- the path ---------------------------------------------------------------------------------------------------
+
+    def loop(self, indices: Iterable[int], lower: int, trips: int) -> Iterable[int]:
+        self.path.append(trips)
+        return indices
+
+    def branch(self, condition: Any) -> bool:
+        self.path.append(1 if condition else 0)
+        return bool(condition)
+
+    def turns(self) -> list[int]:
+        """A counter for the rounds of an scf.while."""
+        counter = [0]
+        self.path.append(counter)
+        return counter
+
+    def count(self, operations: int) -> None:
+        """So many scalar operations have been executed."""
+        self.machine.operations += operations
+
+    # --- entries ----------------------------------------------------------------------------------------------------
+
+    def attend(self, what: Observed, arguments: tuple[Any, ...]) -> tuple[Callable[[Step], Any], Any]:
+        """What an entry returns to the observer is the number of bytes it read; its facts are its operands."""
+        return self._take, dict(zip(what.parameters, arguments, strict=True))
+
+    def enter(self, site: Site, scope: Step) -> tuple[int, ...]:
+        """What a scope returns to the observer is its path: trip counts and branches, in order."""
+        saved, self.path = self.path, []
+        self._take(scope)
+        path, self.path = self.path, saved
+        return tuple(item if isinstance(item, int) else item[0] for item in path)
+
+    def _take(self, step: Step) -> int:
+        reads, writes = self._reads, self._writes = {}, {}
+        entry, total = cast(Entry, self.machine.current), 0
+        self.act = entry.site
+        step()
+        footprint = self.core.memories.footprint
+        for (space, at, width, site), starts in reads.items():
+            total += width * len(starts)
+            self.observer.load(entry, site or entry.site, footprint(Place(space, starts, width, at=at)))
+        for (space, at, width, site), starts in writes.items():
+            self.observer.store(entry, site or entry.site, footprint(Place(space, starts, width, at=at)), None, None)
+        return total
+
+    def stand_at(self, site: Site) -> None: ...
+
+    def begin_transfer(self, entry: Entry) -> None: ...
+
+    # --- memory -----------------------------------------------------------------------------------------------------
+
+    def read(self, place: Place, by_use: bool = False) -> Bytes:
+        self._reads.setdefault((place.space, place.at, place.width, self.act), []).extend(_integers(place.starts))
+        return self.core.memories.read(place)
+
+    def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
+        self._reads.setdefault((UB, None, VECTOR_BYTES, self.act), []).append(signed64(start))
+        return self.core.memories.load(start, dtype)
+
+    def store(self, start: int, value: Lanes) -> None:
+        self._writes.setdefault((UB, None, VECTOR_BYTES, self.act), []).append(signed64(start))
+        self.core.memories.store(start, value)
+
+    def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
+        low, high = (0, place.width) if active is None else _hull(active)
+        if high > low and atomic is None:
+            starts = place.starts + low if low else place.starts  # only bytes in a row are active by themselves
+            self._writes.setdefault((place.space, place.at, high - low, self.act), []).extend(_integers(starts))
+        self.core.memories.write(place, data, active, atomic)
+
+    def say(self, complaint: Complaint) -> None:
+        """Where hardware tolerates an access the run goes on, and its observer is told where."""
+        if not complaint.is_stray:
+            self.core.memories.say(complaint)
+            return
+        machine, frame = self.machine, inspect.currentframe()
+        entry = machine.current
+        site = entry.site if entry is not None else self.core.standing(frame)
+        assert site is not None  # outside of entries an instruction of the scalar unit
+        entry = entry or Entry(site, Pipe.S, machine, Kind.LOAD)
+        details = Details(core=machine.name, pipe=str(entry.pipe), bytes=complaint.bytes, block=machine.block)
+        details["loops"] = self.core.indices(frame)
+        found = Diagnostic("out-of-bounds", "warning", complaint.message, site.location, **details)
+        self.observer.report(found, entry)
+
+
+def _integers(starts: int | Starts) -> Iterable[int]:
+    """The addresses of pieces, which wrap."""
+    if not isinstance(starts, range | np.ndarray):
+        return (signed64(starts),)
+    if not isinstance(starts, range) or not starts:
+        return np.asarray(starts).tolist()
+    return shifted(starts, signed64(starts[0]) - starts[0])
+
+
+def _hull(active: Active) -> tuple[int, int]:
+    """The first byte that is written, and one past the last."""
+    places = np.flatnonzero(active)
+    return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)

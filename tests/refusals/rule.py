@@ -1,0 +1,106 @@
+"""What is refused or warned of, as rows of one table (test_refusals.py).
+
+A `Rule` is one text for two kernels: one that breaks a rule, and its twin, which differs only where the text says so.
+
+`«wrong|right»` stands for `wrong` in the rejected kernel and for `right` in the accepted one; `~` stands before the
+token that the diagnostic points at. A text without a function is the body of one, in which names say types and `%33`
+and `%n1` are constants (vector_kernel, scalar_kernel).
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from golden.program import rejection
+from language import vector_kernel
+from language.scalar_kernel import with_constants
+from language.vector_kernel import printed, read
+from ptosim.diagnostics import PTOError
+from refusals.kernels import expanded
+
+_CHOICE = re.compile(r"«([^«|»]*)\|([^«|»]*)»")
+
+
+class Rule(NamedTuple):
+    """What is written, wrong and right, and what is said of the wrong; a message may end in `...`."""
+
+    text: str
+    message: str
+    kind: str = "invalid"
+    target: str | None = None
+    severity: str = "error"
+    noted: tuple[str, ...] = ()
+    """What the twin is warned of all the same."""
+    scope: bool = False
+    """Whether the body of a function stands in a vector scope."""
+
+    def holds(self) -> None:
+        """The wrong text has exactly this diagnostic at its marker, the right one none; it prints stably."""
+        assert _CHOICE.search(self.text), "the text does not say how its twin differs"
+        wrong, right = (_CHOICE.sub(rf"\{choice}", self.text) for choice in (1, 2))
+        before, marker, after = _module(wrong, self.scope).partition("~")
+        assert marker, "the text does not say where the diagnostic belongs"
+        place = (before.count("\n") + 1, len(before) - before.rfind("\n"))
+        found = _diagnostics(before + after, self)
+        message = self.message.removesuffix("...")
+        seen = [(said[: len(message)] if self.message.endswith("...") else said, at) for said, at in found]
+        assert seen == [(message, place)]
+        _accepts(_module(right, self.scope).replace("~", ""), self)
+
+
+class Line(NamedTuple):
+    """What the documents say a verifier must refuse, in no certain words: the one fault of a good kernel.
+
+    Lines that belong together are joined by a broken bar; the one to be blamed is the last, or begins with an
+    exclamation mark.
+    """
+
+    text: str
+    build: Callable[[str], str]
+    """The kernel around it (kernels.py)."""
+
+    def holds(self) -> None:
+        """The first diagnostic is an error of a fitting kind at that line."""
+        pieces = self.text.split(" ¦ ")
+        marked = [number for number, piece in enumerate(pieces) if piece.startswith("! ")]
+        blamed = marked[0] if marked else len(pieces) - 1
+        text = self.build("\n      ".join(piece.removeprefix("! ") for piece in pieces))
+        first = expanded(pieces[0].removeprefix("! "))
+        start = next(number for number, line in reversed(list(enumerate(text.split("\n"), 1))) if line.strip() == first)
+        found = rejection(text).diagnostics[0]
+        assert found.kind in DOCUMENTED and found.severity == "error"
+        assert found.line == start + blamed, str(found)
+        assert found.message
+
+
+DOCUMENTED = {"syntax", "invalid", "unsupported", "id-range", "wrong-pipe", "wrong-target"}
+"""The kinds of what the documents list."""
+
+
+def _module(text: str, scope: bool) -> str:
+    return text if "func.func" in text else vector_kernel.kernel(with_constants(text), scope)
+
+
+def _diagnostics(text: str, rule: Rule) -> list[tuple[str, tuple[int, int] | None]]:
+    """The messages and places, all of the kind and severity of the rule."""
+    if rule.severity == "warning":
+        found = tuple(read(text, rule.target).warnings)
+    else:
+        with pytest.raises(PTOError) as raised:
+            read(text, rule.target)
+        found = raised.value.diagnostics
+    assert {(diagnostic.kind, diagnostic.severity) for diagnostic in found} == {(rule.kind, rule.severity)}
+    places = [diagnostic.location for diagnostic in found]
+    return [
+        (diagnostic.message, (place.line, place.column) if place else None)
+        for diagnostic, place in zip(found, places, strict=True)
+    ]
+
+
+def _accepts(text: str, rule: Rule) -> None:
+    loaded = read(text, rule.target)
+    assert tuple(warning.message for warning in loaded.warnings) == rule.noted
+    once = printed(loaded)
+    assert printed(read(once, rule.target)) == once
