@@ -211,7 +211,7 @@ def test_drains_behind_a_loop_say_all_whichever_turn_was_the_last():
 
 @pytest.mark.parametrize(("awaited", "proven"), [("z", True), ("y", True), ("x", False)])
 def test_a_scoped_wait_covers_what_is_before_the_last_entry_that_touches_its_tile(awaited: str, proven: bool):
-    """V writes z, then y; a wait for y covers both. Of x the vector unit has nothing to do any more behind the first."""
+    """V writes z, then y; a wait for y covers both. Of x the vector unit has nothing left to do behind the first."""
     text = Text().tiles("x", "y", "z").load("a", "%c0", "x").load("a", "%c1", "y")
     text.add(f"pto.tsync ins(%x, %y : {TILE}, {TILE})").sum("x", "x", "x").sum("y", "y", "z").sum("y", "y", "y")
     kernel = text.add(f"pto.tsync ins(%{awaited} : {TILE})").store("z", "b", "%c0").kernel()

@@ -8,6 +8,7 @@ and the taint tells.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -61,12 +62,10 @@ class Candidates:
             self._dropped.add(origin)
             return
         self._pairs.add(origin)
-        for stamp in np.unique(stamps[where]):
-            key = (track.index // 8, track.entry_number(int(stamp)))
-            ranges = self._ranges.setdefault(key, [])
-            for low, high in _runs(addresses[where & (stamps == stamp)]):
-                ranges.append(Range(site, low, high, origin))
-                self._count += 1
+        for stamp, low, high in _runs(stamps[where], addresses[where]):
+            key = (track.index // 8, track.entry_number(stamp))
+            self._ranges.setdefault(key, []).append(Range(site, low, high, origin))
+            self._count += 1
 
     def undecided(self) -> Iterator[Conflict]:
         """The suspicions of which some occurrences were not kept."""
@@ -110,9 +109,10 @@ class Repetition(Doubts):
         return self.planted.plant(scope.entry, site, covered, image)
 
 
-def _runs(addresses: Places) -> Iterator[tuple[int, int]]:
-    """Ranges of consecutive addresses."""
-    ordered = np.unique(addresses)
-    breaks = np.flatnonzero(np.diff(ordered) > 1) + 1
-    for run in np.split(ordered, breaks):
-        yield int(run[0]), int(run[-1]) + 1
+def _runs(stamps: NDArray[np.int64], addresses: Places) -> Iterator[tuple[int, int, int]]:
+    """Ranges of consecutive addresses that have the same stamp, with it."""
+    order = np.lexsort((addresses, stamps))
+    stamps, addresses = stamps[order], addresses[order]
+    breaks = np.flatnonzero((np.diff(stamps) != 0) | (np.diff(addresses) > 1)) + 1
+    for begin, end in pairwise((0, *breaks.tolist(), len(order))):
+        yield int(stamps[begin]), int(addresses[begin]), int(addresses[end - 1]) + 1

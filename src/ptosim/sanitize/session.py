@@ -105,7 +105,7 @@ def _run(
     return blocks
 
 
-def _tell(checker: Checker, told: set[object], heard: Heard) -> None:
+def _tell(checker: Doubts, told: set[object], heard: Heard) -> None:
     """What is new."""
     for key, found in checker.findings.found.items():
         if key not in told:
