@@ -178,7 +178,12 @@ OF_NO_CONSEQUENCE = {
 cleared to less than nothing."""
 
 
-@pytest.mark.parametrize("name", NAMES)
+QUICK = ("all_gather_ring", "reduce_scatter", "ring_put")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.full) for name in NAMES]
+)
 def test_no_number_peer_or_root_can_be_another(name: str) -> None:
     text = (EXAMPLES / f"{name}.pto").read_text()
     survivors: set[str] = set()
