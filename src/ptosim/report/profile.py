@@ -247,8 +247,8 @@ class Profile:
 
     @cached_property
     def lines(self) -> Sequence[LineTime]:
-        """The lines that took time, the hottest first."""
-        return accounts.line_times(self.recording, self.path)
+        """The lines of `source` that took time, the hottest first."""
+        return accounts.line_times(self.recording, self.path, self.source)
 
     @cached_property
     def occupancy(self) -> Sequence[Life]:
