@@ -66,7 +66,7 @@ def address_problems(tile: TileBuf, address: SSAValue, target: str, at: str, siz
         return
     if known % alignment:
         message = f"addr must be aligned to {alignment} bytes for local tile memory space, got {known}"
-        yield Problem(message, at=at)
+        yield Problem(message, at=at, kind="misaligned")
     capacity = load_target(target).memory[tile.space]
     end = known + size
     if end > capacity:
