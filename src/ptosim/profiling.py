@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Block, Operation, SSAValue
 
+from ptosim.diagnostics import Diagnostic
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind
 from ptosim.language import control
@@ -31,7 +32,7 @@ from ptosim.machine.launch import KernelKind
 from ptosim.machine.moments import WIDTHS, Part
 from ptosim.machine.observer import Observer
 from ptosim.machine.semaphores import heard
-from ptosim.native.observe.stopwatch import Sheet, Stopwatch, Supplies
+from ptosim.native.observe.stopwatch import MOST_RECORDS, Sheet, Stopwatch, Supplies
 from ptosim.native.observe.timing import UNCOVERED, TimedWork
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.gauge import Gauge
@@ -270,6 +271,18 @@ class TimedRun:
             ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
             self._cycles = self._placed(recorded_ends(ends, self.pricing.kind)).cycles
         return self._cycles
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What has to be said of a run that was too long to keep all of it."""
+        if not self.stopwatch.is_cut:
+            return ()
+        message = (
+            f"a thread of this run has more than {MOST_RECORDS:,} entries and waits: cycles and the totals of pipes "
+            "and cores are exact; the timeline, and with it the critical path, lines, waits and transfers, are of the "
+            "first part alone"
+        )
+        return (Diagnostic("limit", "warning", message, hint="time fewer blocks, or smaller arguments"),)
 
     def _placed(self, recording: Recording) -> Recording:
         """Blocks begin when a core of the chip is free. (Those that wait for each other are not timed here.)"""
