@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -261,16 +261,17 @@ class TimedRun:
     def __init__(self, pricing: Pricing, stopwatch: Stopwatch) -> None:
         self.pricing = pricing
         self.stopwatch = stopwatch
-        self._cycles: int | None = None
         self._done = weakref.finalize(self, stopwatch.give_back)
+
+    @cached_property
+    def totals(self) -> Recording:
+        """The cores, of which all is known without the rows."""
+        ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
+        return self._placed(recorded_ends(ends, self.pricing.kind))
 
     @property
     def cycles(self) -> int:
-        """Of the kernel; this much is known without the rows."""
-        if self._cycles is None:
-            ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
-            self._cycles = self._placed(recorded_ends(ends, self.pricing.kind)).cycles
-        return self._cycles
+        return self.totals.cycles
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -291,7 +292,7 @@ class TimedRun:
 
     def __call__(self) -> Recording:
         """All that the run has left."""
-        _ = self.cycles  # the log is given back
+        _ = self.totals  # the log is given back
         logs = [{part: _matrix(sheet.written(part), WIDTHS[part]) for part in Part} for sheet in self.stopwatch.sheets]
         pricing, latency = self.pricing, self.pricing.prices.target.latency
         told = Told(

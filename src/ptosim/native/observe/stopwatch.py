@@ -27,8 +27,8 @@ _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
 
 CHUNKS = {Part.ROWS: 1 << 16, Part.POOL: 1 << 18, Part.SIGNALS: 1 << 16, Part.CORES: 1 << 12}
 """Records of a chunk."""
-MOST_RECORDS = 1 << 25
-"""Of one part of a log: 1 GB of rows. What a longer run does only counts."""
+MOST_RECORDS = 1 << 21
+"""Of one part of a log: what a longer run does only counts. To find the path through so many rows takes seconds."""
 FIRST_PRICES = 1 << 10
 _ALL = (1 << 64) - 1
 
@@ -209,7 +209,8 @@ class Sheet:
 
     def written(self, part: Part) -> list[memoryview]:
         """What a part of the log holds, chunk by chunk, as words."""
-        ends = [*self.ends[part], self.kept.get(part, self.header[3 * part + moments.NEXT])]
+        last: int = self.kept[part] if part in self.kept else self.header[3 * part + moments.NEXT]
+        ends = [*self.ends[part], last]
         counts = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
         sizes = [count * moments.WIDTHS[part] for count in counts]
         return [
