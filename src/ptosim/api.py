@@ -141,7 +141,7 @@ def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted, mo
 
 def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | None:
     """Which blocks may have a finding, as compiled code sees it; None where it cannot tell."""
-    from ptosim.native.engine import Run as NativeRun
+    from ptosim.native.run.engine import Run as NativeRun
 
     sieve = kernel.sieve()
     if isinstance(sieve, str):
@@ -289,7 +289,7 @@ def measure(
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
     native = timed(kernel, launch, machine) if choice("engine", engine, ENGINES) == "native" else None
-    recording, warnings = (native, ()) if native is not None else _observed(kernel, launch, machine)
+    recording, warnings = (native, native.warnings) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
     return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)
 

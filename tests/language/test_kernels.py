@@ -299,6 +299,12 @@ def test_one_part_is_of_one_kind():
         function("f", body=ALLOCATED + loop + PRODUCT + "~" + ABSOLUTE + "}"),
         "pto.tabs is for the vector core, but the same part of the kernel also has pto.tmatmul",
     )
+    mat = "!pto.tile_buf<mat, 16x16xf16, blayout=col_major, slayout=row_major>"
+    moved = f"%m = pto.alloc_tile : {mat}\n{loop}pto.tmov ins(%m : {mat}) outs(%l : {LEFT})\n"
+    rejects(
+        function("f", body=f"{ALLOCATED}{moved}~pto.tmov ins(%t : {TILE}) outs(%t : {TILE})\n}}"),
+        "pto.tmov is for the vector core, but the same part of the kernel also has pto.tmov for the cube core",
+    )
     sections = f"pto.section.cube {{\n{PRODUCT}}}\npto.section.vector {{\n{ABSOLUTE}}}\n"
     assert kernels(function("f", body=ALLOCATED + loop + sections + "}"))["f"].kind == "mixed"
 

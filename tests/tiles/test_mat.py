@@ -73,6 +73,17 @@ def test_the_last_block_of_columns_ends_in_zeros_and_rows_below_keep_what_they_h
     assert (bits(found[:, 48:]) == 0xEE).all()
 
 
+def test_a_view_with_the_shape_of_the_transpose_is_cut_and_remarked():
+    x = random("f16", (64, 32), 4)
+    program = Program()
+    program.view("x", "f16", (64, 32))
+    program.tile("t", "mat, 32x64xf16", NZ, addr=0)
+    program.op("tload", ["x"], ["t"])
+    found = elements(program.images(x).of(Space.L1), "f16", 32, 64, NZ)
+    assert np.array_equal(bits(found[:, :32]), bits(x[:32]))
+    assert any("swap the strides, not the shape" in one.message for one in program.run(x).findings)
+
+
 @pytest.mark.parametrize("element", ["i8", "f16", "f32", "i64"])
 @pytest.mark.parametrize("layout", [ND, DN])
 def test_a_load_that_keeps_rows_or_columns(element: str, layout: str):

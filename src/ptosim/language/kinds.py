@@ -31,7 +31,7 @@ NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
 """The kinds of core in words."""
 
 
-# --- modules --------------------------------------------------------------------------------------
+# --- modules ----------------------------------------------------------------------------------------------------------
 
 
 def module_problems(module: ModuleOp) -> Iterator[Found]:
@@ -62,7 +62,7 @@ def _kind_problems(op: Operation) -> Iterator[Found]:
         yield op, Problem(f"unknown kernel kind '{word_in(kind)}'; a kernel is {known}", at=KERNEL_KIND)
 
 
-# --- cores ----------------------------------------------------------------------------------------
+# --- cores ------------------------------------------------------------------------------------------------------------
 
 
 def cores(function: Function) -> tuple[CoreKind, ...]:
@@ -160,7 +160,8 @@ def _both_kinds(unplaced: list[tuple[PTOOperation, CoreKind]]) -> Iterator[Found
         other, kind = first.setdefault(_part(op) if on_tiles else None, (op, needed))
         if kind is not needed:
             where = "the same part of the kernel" if on_tiles else "the kernel"
-            message = f"{op.name} is for the {NAMES[needed]} core, but {where} also has {other.name}"
+            also = other.name if other.name != op.name else f"{other.name} for the {NAMES[kind]} core"
+            message = f"{op.name} is for the {NAMES[needed]} core, but {where} also has {also}"
             hint = "put the code of each kind of core in pto.section.vector { ... } and pto.section.cube { ... }"
             yield op, Problem(message, hint=hint)
             return

@@ -18,8 +18,8 @@ from ptosim.machine.observer import Use
 from ptosim.reference.mask import Mask
 from ptosim.reference.replay import Replay
 from ptosim.reference.taint import (
-    CHOOSERS,
     GATES,
+    STEERING,
     Image,
     Observed,
     Taints,
@@ -66,7 +66,7 @@ class Act:
     def decided(self) -> Iterator[tuple[Use, Image]]:
         """Tainted masks and offsets decide which bytes are touched."""
         for role, argument, taint in zip(self.observed.parameters, self.arguments, self.taints or (), strict=False):
-            if taint is None or role not in GATES | CHOOSERS:
+            if taint is None or role not in STEERING:
                 continue
             if role in GATES:
                 yield "mask", taint
@@ -85,7 +85,7 @@ class Act:
                 return np.arange(lanes) < argument
         return np.ones(lanes, np.bool_)
 
-    # --- replays ----------------------------------------------------------------------------------------------------
+    # --- replays ------------------------------------------------------------------------------------------------------
 
     def moved(self, core: Core, arguments: tuple[Any, ...]) -> Any:
         """It has read tainted bytes: the taint of its results. The object may serve again."""

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.element import GRANULE
 from ptosim.effects.record import Effects, Group, Spread, Taint
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import CROSSED, DECIDED
@@ -34,6 +34,9 @@ GATES = frozenset(("mask", "active", "seed"))
 """Operands that say which lanes take part."""
 CHOOSERS = frozenset(("index", "offsets"))
 """Operands that say where a lane comes from or goes to."""
+STEERING = GATES | CHOOSERS
+DATA = Mask, StoreAlign, np.ndarray
+"""Operands that may be tainted."""
 
 FILL = 0xFF
 """A tainted byte in a replay. Bits of masks, signs that are extended and halves that are kept all show it."""
@@ -109,6 +112,8 @@ def origins(images: Iterable[Image | None]) -> list[int]:
 def _numbers(image: Image) -> list[int]:
     """Those of one image; counting is much quicker than np.unique, and takes eight bytes for each of the image's."""
     flat = image.reshape(-1)
+    if len(flat) <= COUNTED:
+        return (np.flatnonzero(np.bincount(flat)[1:]) + 1).tolist()
     parts = (flat[begin : begin + COUNTED] for begin in range(0, len(flat), COUNTED))
     counts = sum((np.bincount(part, minlength=256) for part in parts), np.zeros(256, np.int64))
     return (np.flatnonzero(counts[1:]) + 1).tolist()
@@ -139,15 +144,16 @@ def merged(into: Image | None, image: Image | None, number: int) -> Image | None
 def as_taint(observed: Observed, arguments: Arguments, taints: Taints, number: int) -> list[Any]:
     """The arguments with data replaced by the image of its taint; what gates or chooses stays what it is."""
     changed: list[Any] = []
-    for place, argument in enumerate(arguments[: len(observed.parameters)]):
-        taint = of_origin(taints[place] if place < len(taints) else None, number)
-        if observed.parameters[place] in GATES | CHOOSERS:
+    for place, (role, argument) in enumerate(zip(observed.parameters, arguments, strict=False)):
+        if role in STEERING or not isinstance(argument, DATA):
             changed.append(argument)
-        elif isinstance(argument, Mask):
+            continue
+        taint = of_origin(taints[place] if place < len(taints) else None, number)
+        if isinstance(argument, Mask):
             changed.append(Mask(np.zeros(REGISTER_BYTES, np.bool_) if taint is None else taint != 0))
         elif isinstance(argument, StoreAlign):
             changed.append(replace(argument, pending=np.zeros_like(argument.pending) if taint is None else taint))
-        elif observed.operand_widths[place] and isinstance(argument, np.ndarray):
+        elif observed.operand_widths[place]:
             image = np.zeros(REGISTER_BYTES, np.uint8) if taint is None else taint
             changed.append(image.view(cast("NDArray[Any]", argument).dtype))
         else:
@@ -328,7 +334,7 @@ def _difference(one: Any, other: Any) -> Image:
 
 def _movement(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
     results: list[Image | None] = [None] * len(observed.result_widths)
-    data = [taint for role, taint in zip(observed.parameters, taints, strict=False) if role not in GATES | CHOOSERS]
+    data = [taint for role, taint in zip(observed.parameters, taints, strict=False) if role not in STEERING]
     for number in origins(data):
         outcome = as_tuple(observed.function(*as_taint(observed, arguments, taints, number)))
         for place, result in enumerate(outcome):
@@ -373,7 +379,7 @@ def _filled(taint: Taint, reduced: Image, width: int, result: int) -> Image:
 
 _BYTES: dict[Group, Callable[[int], int]] = {
     "register": lambda width: REGISTER_BYTES,
-    "block": lambda width: BLOCK,
+    "block": lambda width: GRANULE,
     "pair": lambda width: 2 * width,
 }
 """The bytes of a group of lanes, by those of a lane."""

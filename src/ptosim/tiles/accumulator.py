@@ -14,7 +14,7 @@ from ptosim.language.tile_matrix import Product
 from ptosim.language.tile_move import TStore
 from ptosim.tiles.fixpipe import Epilogue, Layout, Store, leave
 from ptosim.tiles.layout import byte_offset
-from ptosim.tiles.mat_load import one_matrix, side_by_side
+from ptosim.tiles.mat_load import is_turned, one_matrix, side_by_side
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.shape import ROWS, common, is_multiple, must, remark, up, where_some
 from ptosim.tiles.values import Tile, View
@@ -46,7 +46,7 @@ def _rows_of(op: object) -> int | None:
     return ROWS if op.gemv else None if rows is None else -(-rows // ROWS) * ROWS
 
 
-# --- to GM --------------------------------------------------------------------------------------------------------
+# --- to GM ------------------------------------------------------------------------------------------------------------
 
 
 def store_accumulator(
@@ -78,7 +78,7 @@ def _to_view(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Numb
     if view == "nz":
         return _to_blocks(build, src, dst)
     one_matrix(build, dst, "dst")
-    if view == "nd" and _is_turned(src, dst):
+    if view == "nd" and is_turned(src, dst):
         remark(build, False, "the view has the shape of the transpose: the accumulator is stored by columns")
         return src.rows, src.cols, s3, "nz2dn", False
     m, n = common(build, src.rows, g3, "rows"), common(build, src.cols, g4, "columns")
@@ -87,12 +87,6 @@ def _to_view(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Numb
         return m, n, s4, "nz2dn", False
     side_by_side(build, n, s4)
     return m, n, s3, "nz2nd", False
-
-
-def _is_turned(src: Tile, dst: View) -> bool:
-    """Whether a view is known to have as many rows as the accumulator has columns, and the reverse."""
-    rows, cols = known(src.rows), known(src.cols)
-    return rows is not None and rows != cols and (cols, rows) == (known(dst.sizes[3]), known(dst.sizes[4]))
 
 
 def _to_blocks(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Number, Layout, bool]:
@@ -116,7 +110,7 @@ def _to_blocks(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Nu
     return m, n, s0 if known(g1) == 1 else s1, "nz2nz", width == 4 and block == 8
 
 
-# --- to local memories --------------------------------------------------------------------------------------------
+# --- to local memories ------------------------------------------------------------------------------------------------
 
 
 def move_accumulator(build: Builder, window: Window, epilogue: Epilogue) -> None:
