@@ -56,10 +56,17 @@ def check(
 def _with_tiles(found: CheckReport, kernel: Kernel, most: int | None) -> CheckReport:
     """A report, and what no run of its instructions shows of tiles: operations of one pipe that overlap on this machine
     though they depend on each other, tiles that overlap though both are needed."""
-    from ptosim.order.prove import dependent
-    from ptosim.tiles.overlap import overlaps
+    from ptosim.diagnostics import Finding
 
-    more = (*dependent(kernel.module.executable, dict(kernel.program.entries)), *overlaps(kernel.module.verified))
+    module, more = kernel.module, list[Finding]()
+    if module.target != "a5":
+        from ptosim.order.prove import dependent
+
+        more += dependent(module.executable, dict(kernel.program.entries))
+    if "addr" in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
+        from ptosim.tiles.overlap import overlaps
+
+        more += overlaps(module.verified)
     kept = (*found.findings, *more)[:most]
     return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
 
