@@ -289,7 +289,7 @@ def measure(
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
     native = timed(kernel, launch, machine) if choice("engine", engine, ENGINES) == "native" else None
-    recording, warnings = (native, ()) if native is not None else _observed(kernel, launch, machine)
+    recording, warnings = (native, native.warnings) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
     return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)
 

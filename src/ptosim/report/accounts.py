@@ -133,7 +133,8 @@ class PathStep:
     core: str
     pipe: str
     activity: str
-    """"work", "sync" (a signal on its way, a barrier) or "scalar" (the scalar unit had not got there)."""
+    """"work", "sync" (a signal on its way, a barrier), "scalar" (the scalar unit had not got there), or "unrecorded"
+    where a run was too long to keep all of it."""
     start: int
     end: int
     count: int
@@ -351,7 +352,7 @@ def _same(one: PathStep, other: PathStep) -> bool:
 def _step(recording: Recording, stretch: Stretch) -> PathStep:
     site = recording.sites[stretch.site] if stretch.site != NOTHING else None
     core, pipe = recording.cores[stretch.core].name, str(PIPES[stretch.pipe])
-    name = site.title if site else "scalar code"
+    name = site.title if site else "not recorded" if stretch.activity == "unrecorded" else "scalar code"
     return PathStep(site.line if site else None, name, core, pipe, stretch.activity, stretch.start, stretch.end, 1)
 
 
@@ -360,6 +361,8 @@ def bounds(recording: Recording, path: Sequence[Stretch]) -> dict[str, int]:
     sums: dict[str, float] = {}
     crossing = set(recording.crossings.row)
     for stretch in path:
+        if stretch.activity == "unrecorded":
+            continue
         for bound, cycles in _stretch_bounds(recording, stretch, crossing):
             sums[bound] = sums.get(bound, 0) + cycles
     ordered = sorted(sums.items(), key=lambda item: -item[1])

@@ -4,6 +4,7 @@ Inheritance, spelling, types and completeness are settled here, so that `profile
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -208,6 +209,7 @@ def near(word: str, known: Iterable[str]) -> str | None:
 # --- reading ----------------------------------------------------------------------------------------------------------
 
 
+@cache
 def built_in_names() -> list[str]:
     return sorted(path.stem for path in BUILT_IN.glob("*.toml"))
 

@@ -73,19 +73,22 @@ class Runner:
         block_done: BlockDone | None,
     ) -> tuple[list[int], list[bytes]]:
         """Run blocks of a kernel that is checked; gives those that have failed, and the records of all."""
+        began = time.monotonic()
         count = max(1, min(threads or os.cpu_count() or 1, sum(map(len, blocks))))
         workers = [self._sifter(outline) for _ in range(count)]
+        shape = invocation.shape, blocks
+        here = self._executable.steady and shape == self._short
         failed: list[int] = []
         for part in blocks:
             tables = Tables(invocation, part)
             for worker in workers:
                 worker.take(tables)
-            run = _Workers(tables, workers, block_done, failed)
-            run.run(here=False)
+            _Workers(tables, workers, block_done, failed).run(here)
         if confuses_cores({used for worker in workers for used in worker.rooms.used}):
             failed = [block for part in blocks for block in part]
         found = sorted(failed), [part for worker in workers for part in worker.rooms.taken()]
         self._sifters += workers  # those of a run that was interrupted are not used again
+        self._short = shape if time.monotonic() - began < SHORT_SECONDS else None
         return found
 
     def _sifter(self, outline: Mapping[str, Any]) -> "_BlockSifter | _ClusterSifter":
