@@ -41,7 +41,7 @@ def _elements(add: Any, largest: int) -> None:
 
 def _lengths(add: Any) -> None:
     from ptosim.language.load import load
-    from ptosim.native.compilation import compile_kernel
+    from ptosim.native.build.compilation import compile_kernel
 
     for length in (100, 500, 1000, 2000, 5000):
         module = load(Source("chain.pto", chain(length)))

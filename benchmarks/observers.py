@@ -16,12 +16,17 @@ import ptosim
 from benchmarks.examples import EXAMPLES, launch
 from benchmarks.kernels import ABS, ADD, EXP, softmax, tiled
 from benchmarks.measure import in_turns
-from ptosim.native.compilation import compile_kernel, compile_sieve
+from ptosim.api import Launch
+from ptosim.arguments import bind
+from ptosim.native.build.compilation import compile_kernel, compile_sieve
+from ptosim.native.run.engine import Run
 
 LIMIT = 2.0
 LIMIT_OF_TAILS = 2.5
 LIMIT_OF_PRODUCTS = 3.0
 LIMIT_OF_COMPILING = 2.5
+LEAST_GAIN = 0.9
+"""Of what a plain run gains by a second thread."""
 BLOCKS = 16
 ROUNDS = 15
 
@@ -39,7 +44,34 @@ class Case(NamedTuple):
 def table(quick: bool) -> list[dict[str, Any]]:
     """All rows, printed as they come."""
     print()
-    return [row for case in _cases(1 << 20 if quick else 1 << 22) for row in _rows(case)]
+    cases = list(_cases(1 << 20 if quick else 1 << 22))
+    return [*(row for case in cases for row in _rows(case)), *(_gain(case) for case in cases[1:9:3])]
+
+
+def _gain(case: Case) -> dict[str, Any]:
+    """What a second thread does for a check, beside what it does for the plain run."""
+    launch = Launch(bind(case.kernel.signature, case.arguments), case.grid)
+    sieve = case.kernel.sieve()
+    assert not isinstance(sieve, str)
+
+    def sift(threads: int) -> None:
+        arguments = launch.arguments
+        run = Run(arguments.values, arguments.buffers, arguments.regions, case.grid, threads, launch.max_steps)
+        sieve.sift(run, range(case.grid))
+
+    one, two, sifted, twice = in_turns(
+        partial(case.kernel.native, launch, 1),
+        partial(case.kernel.native, launch, 2),
+        partial(sift, 1),
+        partial(sift, 2),
+        rounds=ROUNDS,
+    )
+    gain = (sifted / twice) / (one / two)
+    verdict = "ok" if gain >= LEAST_GAIN else "MISSED"
+    print(
+        f"{f'two threads, {case.name}':34} {gain:6.2f} x the gain of a run, at least {LEAST_GAIN} {verdict}", flush=True
+    )
+    return {"name": f"two threads, {case.name}", "ratio": gain, "least": LEAST_GAIN}
 
 
 def _rows(case: Case) -> Iterator[dict[str, Any]]:
@@ -85,9 +117,11 @@ def _cases(elements: int) -> Iterator[Case]:
         ("layer_norm", {"rows": elements // 512, "columns": 512}, LIMIT),
         ("layer_norm", {"rows": elements // 300, "columns": 300}, LIMIT_OF_TAILS),
         ("matmul", {"rows": 256, "depth": 2048}, LIMIT_OF_PRODUCTS),
+        ("flash_attention", {"rows": 512, "keys": 2048}, LIMIT_OF_PRODUCTS),
+        ("tiles.flash_attention", {}, LIMIT_OF_PRODUCTS),
     ):
         launched = launch(name, **sizes)
-        kernel = ptosim.load(EXAMPLES / f"{name}.pto").kernel()
+        kernel = ptosim.load(EXAMPLES / f"{name.replace('.', '/')}.pto").kernel()
         shown = " ".join(f"{key}={value}" for key, value in sizes.items())
         yield Case(f"{name} {shown}", kernel, tuple(launched.arguments), launched.grid, limit)
 

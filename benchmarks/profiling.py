@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 import ptosim
-from benchmarks.examples import EXAMPLES
+from benchmarks.examples import EXAMPLES, launch
 from benchmarks.kernels import ABS, ADD, EXP, softmax, tiled
 from benchmarks.measure import in_turns
 from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
-from ptosim.native.compilation import compile_kernel
+from ptosim.native.build.compilation import compile_kernel
 from ptosim.native.observe.timing import Timing
 from ptosim.profiling import TimedRun, stopwatch
 from ptosim.target import load_target
@@ -54,20 +54,23 @@ def _cases(count: int) -> Iterator[Case]:
     yield "online softmax", ptosim.load(EXAMPLES / "softmax.pto").kernel(), (matrix, out, rows), BLOCKS
     ones = np.ones(128, np.float32)
     yield "layer norm", ptosim.load(EXAMPLES / "layer_norm.pto").kernel(), (matrix, ones, ones, out, rows, 128), BLOCKS
+    launched = launch("flash_attention", rows=512, keys=2048)
+    kernel = ptosim.load(EXAMPLES / "flash_attention.pto").kernel()
+    yield "flash attention", kernel, tuple(launched.arguments), launched.grid
 
 
 def _run(name: str, kernel: Kernel, arguments: tuple[Any, ...], grid: int) -> dict[str, Any]:
-    launch = Launch(bind(kernel.signature, arguments), grid)
+    launched = Launch(bind(kernel.signature, arguments), grid)
     pricing = kernel.pricing(load_target(kernel.module.target))
     assert pricing is not None
 
     def timed() -> TimedRun:
         watch = stopwatch(pricing)
-        kernel.native(launch, 1, "profile", watch.attach)
+        kernel.native(launched, 1, "profile", watch.attach)
         watch.conclude()
         return TimedRun(pricing, watch)
 
-    plain, seconds = in_turns(partial(kernel.native, launch, 1), timed, rounds=25, clock=process_time)
+    plain, seconds = in_turns(partial(kernel.native, launched, 1), timed, rounds=25, clock=process_time)
     entries = sum(1 for kind in timed()().rows.kind if kind == 0)
     limit = SHORT_LIMIT if plain / max(1, entries) < SHORT else LIMIT
     return _row(f"profile {name}", seconds, plain, "native run", limit, f"{plain / entries * 1e9:5.0f} ns per entry")

@@ -46,7 +46,7 @@ def _load(add: Any) -> None:
 
 def _compile(add: Any) -> None:
     from ptosim.language.load import load
-    from ptosim.native.compilation import compile_kernel
+    from ptosim.native.build.compilation import compile_kernel
 
     compile_kernel(*_program(load(Source("warm", chain(2)))), drop=False)
     for path in paths():

@@ -21,7 +21,7 @@ from benchmarks.examples import EXAMPLES, launch
 from benchmarks.tile_kernels import COLUMNS, ROWS, each_register, many, micro, softmax_scopes, tiles
 from ptosim.diagnostics import Source
 from ptosim.loading import LoadedModule, load_module
-from ptosim.native.compilation import compile_kernel
+from ptosim.native.build.compilation import compile_kernel
 
 BLOCKS = 16
 ELEMENTS = 1 << 22

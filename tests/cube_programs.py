@@ -15,7 +15,7 @@ from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import Space
 from ptosim.machine.observer import Footprint, Silent
-from ptosim.native.context import Word
+from ptosim.native.ir.context import Word
 from ptosim.target.profile import load_target
 from raw import all_raw
 

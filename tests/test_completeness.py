@@ -13,7 +13,7 @@ from ptosim.language.catalogue import operations, room_of, structural_operations
 from ptosim.language.normalise import respelled
 from ptosim.language.operation import PTOOperation
 from ptosim.language.tile_operation import TileOperation
-from ptosim.native.catalogue import lowered
+from ptosim.native.build.catalogue import lowered
 from ptosim.reference.catalogue import defined
 from ptosim.reference.control import STRUCTURED
 from ptosim.report.instruction import page

@@ -53,6 +53,17 @@ def check(
     return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
 
 
+def _with_tiles(found: CheckReport, kernel: Kernel, most: int | None) -> CheckReport:
+    """A report, and what no run of its instructions shows of tiles: operations of one pipe that overlap on this machine
+    though they depend on each other, tiles that overlap though both are needed."""
+    from ptosim.order.prove import dependent
+    from ptosim.tiles.overlap import overlaps
+
+    more = (*dependent(kernel.module.executable, dict(kernel.program.entries)), *overlaps(kernel.module.verified))
+    kept = (*found.findings, *more)[:most]
+    return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
+
+
 def examine(
     kernel: Kernel,
     launch: Launch,
@@ -63,6 +74,20 @@ def examine(
     engine: str = "native",
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
+    found = run_checked(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
+    return _with_tiles(found, kernel, max_findings)
+
+
+def run_checked(
+    kernel: Kernel,
+    launch: Launch,
+    mem_bar: str = "relaxed",
+    blocks: Sequence[int | str] | None = None,
+    max_findings: int | None = None,
+    unwritten: bool = False,
+    engine: str = "native",
+) -> CheckReport:
+    """What the run of a launch shows."""
     from ptosim.report.check_report import report
     from ptosim.report.fix import Fix
 
@@ -116,7 +141,7 @@ def _judged(kernel: Kernel, launch: Launch, mem_bar: MemBar, sifting: Sifted, mo
 
 def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | None:
     """Which blocks may have a finding, as compiled code sees it; None where it cannot tell."""
-    from ptosim.native.engine import Run as NativeRun
+    from ptosim.native.run.engine import Run as NativeRun
 
     sieve = kernel.sieve()
     if isinstance(sieve, str):
@@ -228,7 +253,8 @@ def prove(kernel: Kernel, *args: Any, grid: int = 1) -> Proof:
     verdict = judge(kernel.module.executable, dict(kernel.program.entries))
     confirmed = None
     if args and verdict.broken:
-        shown = {place for found in check(kernel, *args, grid=grid).findings for place in found.places}
+        launch = Launch(bind(kernel.signature, args), count("grid", grid))
+        shown = {place for found in run_checked(kernel, launch).findings for place in found.places}
         confirmed = any(shown & found.places for found in verdict.broken)
     return Proof(kernel.name, verdict.broken, verdict.undecided, verdict.assumptions, confirmed)
 
@@ -263,7 +289,7 @@ def measure(
     machine = target if isinstance(target, Target) else load_target(target or kernel.module.target)
     kernel = kernel.on(machine.architecture)
     native = timed(kernel, launch, machine) if choice("engine", engine, ENGINES) == "native" else None
-    recording, warnings = (native, ()) if native is not None else _observed(kernel, launch, machine)
+    recording, warnings = (native, native.warnings) if native is not None else _observed(kernel, launch, machine)
     source = kernel.module.outline.source
     return Profile(kernel.name, source, machine, launch.grid, recording, launch.arguments.names, warnings)
 

@@ -109,7 +109,7 @@ def unfit(index: int, parameter: Parameter, reason: str) -> PTOError:
     return error("argument", f"argument {index} ({parameter.name}: {parameter.type}): {reason}")
 
 
-# --- arrays ---------------------------------------------------------------------------------------------------------
+# --- arrays -----------------------------------------------------------------------------------------------------------
 
 
 def array_bytes(index: int, parameter: Parameter, value: Any) -> Bytes:
@@ -219,7 +219,7 @@ class _Keeping(np.ndarray[Any, Any]):
         return self
 
 
-# --- scalars --------------------------------------------------------------------------------------------------------
+# --- scalars ----------------------------------------------------------------------------------------------------------
 
 
 def scalar(index: int, parameter: Parameter, value: Any) -> int:

@@ -15,6 +15,7 @@ from ptosim.diagnostics import Diagnostic, PTOError, error
 from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
 
 if TYPE_CHECKING:
+    from ptosim.module import Module
     from ptosim.report.fix import Fix
 
 
@@ -73,18 +74,13 @@ def check(
     Runs the kernel under the sanitizer, on copies of its arrays. One run without a finding covers every schedule of
     these arguments. With --fix, looks for the least edits of its synchronisation that remove the findings.
     """
-    from ptosim.api import Launch, examine, load
+    from ptosim.api import Launch, examine
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
 
     if write and not fixed:
         raise click.UsageError("--write needs --fix")
-    try:
-        module = load(file, target)
-    except PTOError as problem:
-        if sarif is not None:  # a log of an earlier check must not stay behind
-            _write_sarif(sarif, problem.diagnostics)
-        raise
+    module = _loaded(file, target, sarif)
     chosen = module.kernel(kernel)
     if speaks_of_ranks(ranks, words):
         refuse(blocks=blocks, unwritten=options["unwritten"])
@@ -115,6 +111,17 @@ def check(
             click.echo(f"fix: written to {file}", err=True)
             found = (*module.warnings, *fix.left)
     sys.exit(1 if (strict and found) or any(finding.severity == "error" for finding in found) else 0)
+
+
+def _loaded(file: str, target: str | None, sarif: str | None) -> Module:
+    from ptosim.api import load
+
+    try:
+        return load(file, target)
+    except PTOError as problem:
+        if sarif is not None:  # a log of an earlier check must not stay behind
+            _write_sarif(sarif, problem.diagnostics)
+        raise
 
 
 def _show(fix: Fix, quiet: bool) -> None:

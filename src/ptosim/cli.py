@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -32,6 +32,9 @@ from ptosim.diagnostics import Diagnostic, PTOError, error
 from ptosim.order_cli import prove, sync
 from ptosim.rank_cli import RANKS, Ranked, refuse, speaks_of_ranks
 from ptosim.show_cli import copies, numbered, run_showing, summary
+
+if TYPE_CHECKING:
+    from ptosim.report.profile import Profile
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=EXAMPLES)
@@ -268,7 +271,7 @@ def isa(name: str | None, as_json: bool) -> Sequence[Any]:
     return [page(name)] if name else pages()
 
 
-# --- profile --------------------------------------------------------------------------------------------------------
+# --- profile ----------------------------------------------------------------------------------------------------------
 
 
 @main.command(cls=Launching, epilog=ARGUMENTS)
@@ -308,8 +311,6 @@ def profile(
     Shows where the cycles go: per pipe, per line, along the critical path. They rank variants of a kernel; they do not
     predict wall time.
     """
-    from shutil import get_terminal_size
-
     from ptosim import api
     from ptosim.arguments import bind
     from ptosim.report.progress import progress
@@ -339,21 +340,31 @@ def profile(
             report = api.examine(chosen, launch) if checked else None
     findings = list(report.findings) if report else []
     asked = others[-1] if what_ifs else first
-    if html:
-        _written(html, lambda: asked.save_html(html, findings if checked else None))
-    if trace:
-        _written(trace, lambda: asked.save_trace(trace))
+    _save(asked, html, trace, findings if checked else None)
     comparisons = [first.compare(other) for other in others]
     result = [*chosen.module.warnings, *first.warnings, *findings, first, *others, *comparisons]
     if not as_json:
-        width = max(60, get_terminal_size((100, 24)).columns)
-        click.echo("\n\n".join(shown.text(width) for shown in comparisons or [first]))
+        _print_profiles(comparisons or [first])
         show([*first.warnings, *findings], as_json)
     if report and not report.ok:
         if as_json:
             show(result, as_json)
         sys.exit(1)
     return result
+
+
+def _save(profile: Profile, html: str | None, trace: str | None, findings: Sequence[Diagnostic] | None) -> None:
+    if html:
+        _written(html, lambda: profile.save_html(html, findings))
+    if trace:
+        _written(trace, lambda: profile.save_trace(trace))
+
+
+def _print_profiles(shown: Sequence[Any]) -> None:
+    from shutil import get_terminal_size
+
+    width = max(60, get_terminal_size((100, 24)).columns)
+    click.echo("\n\n".join(each.text(width) for each in shown))
 
 
 def _written(path: str, write: Callable[[], None]) -> None:
@@ -390,8 +401,8 @@ def cache_(clear: bool, as_json: bool) -> Sequence[Any]:
     And how many there are. PTOSIM_CACHE=/directory names the place, XDG_CACHE_HOME moves it; with PTOSIM_CACHE=off
     nothing is kept. A directory that is a link, or that others own or may write to, is not used.
     """
-    from ptosim.native.cache import why_unusable
-    from ptosim.native.library import kernel_cache
+    from ptosim.native.host.cache import why_unusable
+    from ptosim.native.host.library import kernel_cache
 
     kept = kernel_cache()
     files = kept.files()

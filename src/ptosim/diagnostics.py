@@ -213,7 +213,7 @@ def error(kind: str, message: str, location: Location | None = None, **details: 
     return PTOError(Diagnostic(kind, "error", message, location, **details))
 
 
-# ---- rendering ------------------------------------------------------------------------------------------------------
+# --- rendering --------------------------------------------------------------------------------------------------------
 
 GUTTER = 5  # cells for a line number
 INDENT = "   "

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from ptosim.machine.entry import Key
     from ptosim.machine.observer import Closeness, Observer
     from ptosim.machine.scheduler import Stop
-    from ptosim.native.cache import Compiled
-    from ptosim.native.cores import Cluster as NativeCluster
-    from ptosim.native.cores import Invocation
-    from ptosim.native.engine import LinkedKernel
-    from ptosim.native.library import KernelOutline, ModuleOutline, Request
+    from ptosim.native.host.cache import Compiled
+    from ptosim.native.host.library import KernelOutline, ModuleOutline, Request
     from ptosim.native.observe import Observe
-    from ptosim.native.reachability import Reachability
+    from ptosim.native.run.cores import Cluster as NativeCluster
+    from ptosim.native.run.cores import Invocation
+    from ptosim.native.run.engine import LinkedKernel
+    from ptosim.native.run.reachability import Reachability
     from ptosim.profiling import Pricing
     from ptosim.reference.engine import Programs, Run
     from ptosim.reference.watch import Watch
@@ -52,7 +52,7 @@ def load(source: str | os.PathLike[str], target: str | None = None, sync: str = 
 
         kernel = ptosim.load("softmax.pto").kernel()
     """
-    from ptosim.native.library import Request, find_module
+    from ptosim.native.host.library import Request, find_module
 
     text, requested = _source(source), Request(target, choice("sync", sync, SYNC))
     outline = find_module(text, requested)
@@ -84,7 +84,7 @@ class Module:
     """
 
     def __init__(self, known: LoadedModule | ModuleOutline, requested: Request) -> None:
-        from ptosim.native.library import ModuleOutline
+        from ptosim.native.host.library import ModuleOutline
 
         if isinstance(known, ModuleOutline):
             self.outline = known
@@ -148,7 +148,7 @@ class Module:
         Raises PTOError where a function cannot be lowered.
         """
         from ptosim.language.printing import text
-        from ptosim.native.library import Request
+        from ptosim.native.host.library import Request
 
         executable = self.executable
         if refused := [diagnostic for found in executable.refused.values() for diagnostic in found]:
@@ -273,7 +273,7 @@ class Kernel:
         attach: Callable[[NativeCluster, Invocation], Observer] | None = None,
     ) -> None:
         """A run on the native engine."""
-        from ptosim.native.engine import Run as NativeRun
+        from ptosim.native.run.engine import Run as NativeRun
 
         if launch.schedule != "program":
             raise error("argument", f"schedule {launch.schedule!r} needs engine='reference'; native has only 'program'")
@@ -293,8 +293,8 @@ class Kernel:
 
     def linked(self, drop: bool = False, observe: Observe = "none") -> LinkedKernel:
         """The compiled kernel, from the cache or new."""
-        from ptosim.native.engine import LinkedKernel
-        from ptosim.native.library import find_kernel
+        from ptosim.native.host.library import find_kernel
+        from ptosim.native.run.engine import LinkedKernel
         from ptosim.target.profile import load_target
 
         key = drop, observe
@@ -307,8 +307,8 @@ class Kernel:
 
     def sieve(self) -> LinkedKernel | str:
         """The kernel compiled to find out which blocks have to be judged, or why it cannot be."""
-        from ptosim.native.engine import LinkedKernel
-        from ptosim.native.library import find_kernel
+        from ptosim.native.host.library import find_kernel
+        from ptosim.native.run.engine import LinkedKernel
         from ptosim.target.profile import load_target
 
         if self._sieve is not None:
@@ -320,8 +320,8 @@ class Kernel:
         return self._sieve
 
     def _compiled_sieve(self) -> Compiled:
-        from ptosim.native.compilation import compile_sieve
-        from ptosim.native.library import keep_kernel
+        from ptosim.native.build.compilation import compile_sieve
+        from ptosim.native.host.library import keep_kernel
 
         compiled = compile_sieve(self.module.executable, self.program)
         keep_kernel(self.module.outline, self.name, False, compiled, "check")
@@ -333,13 +333,13 @@ class Kernel:
 
     @cached_property
     def _reachability(self) -> Reachability:
-        from ptosim.native.reachability import Reachability
+        from ptosim.native.run.reachability import Reachability
 
         return Reachability(self.module.executable.parsed, self.program.entries)
 
     def _compiled(self, drop: bool, observe: Observe) -> Compiled:
-        from ptosim.native.compilation import compile_kernel, compile_timed
-        from ptosim.native.library import keep_kernel
+        from ptosim.native.build.compilation import compile_kernel, compile_timed
+        from ptosim.native.host.library import keep_kernel
 
         if observe == "profile":
             compiled = compile_timed(self.module.executable, self.program)
@@ -348,7 +348,7 @@ class Kernel:
         keep_kernel(self.module.outline, self.name, drop, compiled, observe)
         return compiled
 
-    # --- for the other public calls ------------------------------------------------------------------------------
+    # --- for the other public calls -----------------------------------------------------------------------------------
 
     def reference(
         self,

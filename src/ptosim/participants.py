@@ -99,7 +99,7 @@ class Context:
         words = np.zeros(self.WORDS, np.int64)
         words[2] = rank | len(self.window) << 32
         words[3] = self.window.nbytes
-        for peer in range(len(self.window)):
+        for peer in range(MOST_RANKS):  # of ranks that do not exist the place is named, so that it can be told
             words[4 + peer] = words[4 + MOST_RANKS + peer] = pointer(window_number(self.window.number, peer))
         return words
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Block, Operation, SSAValue
 
+from ptosim.diagnostics import Diagnostic
 from ptosim.effects.element import Element
 from ptosim.effects.names import CoreKind
 from ptosim.language import control
@@ -31,7 +32,7 @@ from ptosim.machine.launch import KernelKind
 from ptosim.machine.moments import WIDTHS, Part
 from ptosim.machine.observer import Observer
 from ptosim.machine.semaphores import heard
-from ptosim.native.observe.stopwatch import Sheet, Stopwatch, Supplies
+from ptosim.native.observe.stopwatch import MOST_RECORDS, Sheet, Stopwatch, Supplies
 from ptosim.native.observe.timing import UNCOVERED, TimedWork
 from ptosim.reference.catalogue import semantics_of
 from ptosim.reference.gauge import Gauge
@@ -260,16 +261,29 @@ class TimedRun:
     def __init__(self, pricing: Pricing, stopwatch: Stopwatch) -> None:
         self.pricing = pricing
         self.stopwatch = stopwatch
-        self._cycles: int | None = None
         self._done = weakref.finalize(self, stopwatch.give_back)
+
+    @cached_property
+    def totals(self) -> Recording:
+        """The cores, of which all is known without the rows."""
+        ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
+        return self._placed(recorded_ends(ends, self.pricing.kind))
 
     @property
     def cycles(self) -> int:
-        """Of the kernel; this much is known without the rows."""
-        if self._cycles is None:
-            ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
-            self._cycles = self._placed(recorded_ends(ends, self.pricing.kind)).cycles
-        return self._cycles
+        return self.totals.cycles
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What has to be said of a run that was too long to keep all of it."""
+        if not self.stopwatch.is_cut:
+            return ()
+        message = (
+            f"a thread of this run has more than {MOST_RECORDS:,} entries and waits: cycles and the totals of pipes "
+            "and cores are exact; the timeline, and with it the critical path, lines, waits and transfers, are of the "
+            "first part alone"
+        )
+        return (Diagnostic("limit", "warning", message, hint="time fewer blocks, or smaller arguments"),)
 
     def _placed(self, recording: Recording) -> Recording:
         """Blocks begin when a core of the chip is free. (Those that wait for each other are not timed here.)"""
@@ -278,7 +292,7 @@ class TimedRun:
 
     def __call__(self) -> Recording:
         """All that the run has left."""
-        _ = self.cycles  # the log is given back
+        _ = self.totals  # the log is given back
         logs = [{part: _matrix(sheet.written(part), WIDTHS[part]) for part in Part} for sheet in self.stopwatch.sheets]
         pricing, latency = self.pricing, self.pricing.prices.target.latency
         told = Told(

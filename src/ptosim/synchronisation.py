@@ -202,7 +202,7 @@ def _checked(source: Prepared, kernel: Kernel, launch: Launched, goal: Goal | No
 def _shortened(written: VerifiedModule, lowered: ParsedModule, name: str) -> Kernel:
     """A kernel of loops that run a few times, from operations that may be changed."""
     from ptosim.loading import as_loaded
-    from ptosim.native.library import Request
+    from ptosim.native.host.library import Request
     from ptosim.order.shorten import shorten
 
     module = replace(written, parsed=lowered.cloned())
@@ -337,7 +337,7 @@ def _barriers(module: VerifiedModule) -> int:
 def _loaded(source: str, target: str, order: str) -> Module:
     """A module with an order that `load` does not offer."""
     from ptosim.loading import load_module
-    from ptosim.native.library import Request
+    from ptosim.native.host.library import Request
 
     return Module(load_module(Source("<text>", source), target, order), Request(target, "written"))
 

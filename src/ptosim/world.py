@@ -151,7 +151,7 @@ class World:
         source, grid = launches[0].kernel.module.outline.source, max(each.grid for each in launches)
         return Profile(_title(launches), source, machine, grid, recording, names, timer.warnings)
 
-    # ---- running
+    # --- running ------------------------------------------------------------------------------------------------------
 
     def _reference(
         self,
@@ -188,8 +188,8 @@ class World:
 
     def _native(self, launches: Sequence[Launched], space: GlobalSpace, max_steps: int, poison: bool) -> None:
         from ptosim.machine.launch import KernelKind, Launch
-        from ptosim.native.cores import Invocation
-        from ptosim.native.runtime import run_together
+        from ptosim.native.run.cores import Invocation
+        from ptosim.native.run.runtime import run_together
         from ptosim.target.profile import load_target
 
         order = [(rank, launched) for rank in range(self.ranks) for launched in launches]
@@ -214,7 +214,7 @@ class World:
 
         run_together(parts, load_target(launches[0].kernel.module.target), may_set, poison)
 
-    # ---- the list
+    # --- the list -----------------------------------------------------------------------------------------------------
 
     def _list(self) -> list[Launched]:
         if not self._launches:

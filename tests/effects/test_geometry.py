@@ -22,8 +22,8 @@ from ptosim.effects.geometry import (
     reach,
     select,
 )
-from ptosim.native.flow import Function
-from ptosim.native.ir import I64, Value
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I64, Value
 
 # Values as they reach a field of 40 bits, with the borders of the powers of two used below, and their negatives.
 INTERESTING = [0, 1, -1, 2, 31, 32, 33, -31, -32, -33, 255, 256, 257, (1 << 21) - 1, 1 << 21, (1 << 40) - 1, -(1 << 40)]

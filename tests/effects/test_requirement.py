@@ -11,7 +11,7 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.record import Static
 from ptosim.effects.requirement import Requirement, fits, multiple
 from ptosim.language.catalogue import operations
-from ptosim.native.catalogue import lowering_of
+from ptosim.native.build.catalogue import lowering_of
 from ptosim.reference.catalogue import semantics_of
 from ptosim.target.profile import load_target
 

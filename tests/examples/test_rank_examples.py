@@ -1,5 +1,5 @@
 """The examples of several ranks give what NumPy gives and check clean; their broken twins do not. No notice, wait or
-fence can be dropped, and no comparison or peer changed, without a finding or another result."""
+fence can be dropped, and no comparison, number, peer or root changed, without a finding or another result."""
 
 from __future__ import annotations
 
@@ -136,6 +136,62 @@ def test_nothing_can_be_left_out(name: str) -> None:
         if not checked(name, subject).findings and not _differs(name, subject):
             survivors.add((name, said))
     assert survivors <= HARMLESS
+
+
+VALUE = re.compile(r"^( *)(?:%\w+ = )?pto\.comm\.(?:tnotify|twait|ttest)\(%\w+, (%\w+) :.*\n", re.MULTILINE)
+PEER = re.compile(r"^( *)%\w+ = func\.call @CommRemoteOffset_\w+\(%\w+, (%\w+)\).*\n", re.MULTILINE)
+ROOT = re.compile(r"root = (\d) : i32")
+
+
+def misdirected(text: str) -> Iterator[tuple[str, str]]:
+    """The text with another number in each notice and wait, another peer in each address, another root."""
+    for number, match in enumerate(VALUE.finditer(text)):
+        for by in (1, -1):
+            made = f"{match[1]}%by = arith.constant {by} : i32\n{match[1]}%other = arith.addi {match[2]}, %by : i32\n"
+            line = match[0].replace(f"{match[2]} :", "%other :", 1)
+            what = re.sub(r".*pto\.comm\.(\w+).*\n", r"\1", match[0])
+            yield f"{what} {number}, {by:+}", text[: match.start()] + made + line + text[match.end() :]
+    for number, match in enumerate(PEER.finditer(text)):
+        if match[2] != "%c0":
+            line = match[0].replace(f", {match[2]})", ", %peer_0)", 1)
+            made = f"{match[1]}%peer_0 = arith.constant 0 : index\n"
+            yield f"peer {number}", text[: match.start()] + made + line + text[match.end() :]
+    for number, match in enumerate(ROOT.finditer(text)):
+        other = str((int(match[1]) + 1) % 4)
+        yield f"root {number}", text[: match.start(1)] + other + text[match.end(1) :]
+
+
+OF_NO_CONSEQUENCE = {
+    "all_gather_async": {"tnotify 0, +1", "tnotify 2, -1"},
+    "all_gather_pull": {"tnotify 0, +1"},
+    "all_gather_push": {"tnotify 0, +1"},
+    "all_gather_ring": {"tnotify 2, -1"},
+    "all_reduce": {"tnotify 0, +1"},
+    "all_reduce_ring": {"tnotify 4, -1", "tnotify 5, -1"},
+    "barrier": {"tnotify 2, +1", "tnotify 4, +1"},
+    "gemm_all_reduce": {"tnotify 5, -1"},
+    "moe": {"tnotify 0, +1", "tnotify 2, -1", "tnotify 3, +1", "tnotify 5, -1"},
+    "ring_put": {"tnotify 0, +1"},
+    "root_collectives": {"tnotify 0, +1"},
+}
+"""+1: a notice of more than is waited for, by waits for at least that. -1: words that are set anew by the next run are
+cleared to less than nothing."""
+
+
+QUICK = ("all_gather_ring", "reduce_scatter", "ring_put")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in QUICK else pytest.mark.full) for name in NAMES]
+)
+def test_no_number_peer_or_root_can_be_another(name: str) -> None:
+    text = (EXAMPLES / f"{name}.pto").read_text()
+    survivors: set[str] = set()
+    for said, changed in misdirected(text):
+        subject = first(ptosim.load(changed))
+        if not checked(name, subject).findings and not _differs(name, subject):
+            survivors.add(said)
+    assert survivors == OF_NO_CONSEQUENCE.get(name, set())
 
 
 def _differs(name: str, subject: ptosim.Kernel) -> bool:

@@ -106,6 +106,16 @@ def test_copies(body: str) -> None:
             "not !pto.tile_buf<vec, 8x64xf32>",
         ),
         (
+            "pto.comm.tput(%dst, %src, buf(%ping) : ~PV<16x64x«ui8|i8»>, PV<16x64x«ui8|i8»>, ND<16x64x«ui8|i8»>) "
+            "{atomicType = #pto<atomic_type atomic_add>}",
+            "pto.comm.tput expects dst of atomic_add to have elements of f32, f16, bf16, i32, i16, i8, not ui8",
+        ),
+        (
+            "pto.comm.«tget|tput»(%dst, %src, buf(%ping) : PV<16x64xf32>, PV<16x64xf32>, ND<16x64xf32>) "
+            "{atomicType = ~#pto<atomic_type atomic_add>}",
+            "pto.comm.tget has no atomic form: only pto.comm.tput adds to what is there",
+        ),
+        (
             PUT.format("~«ND|PV»<16x64xf32>", MEMBER, "ND<16x64xf32>"),
             "dst must be a view, not !pto.tile_buf<vec, 16x64xf32>",
         ),

@@ -95,8 +95,9 @@ def aligned(alignment: int, found: int) -> str:
     ],
 )
 def test_addresses_are_aligned(address: str, type_: str, message: str):
-    rejects(f"%t = pto.alloc_tile addr = ~{address} : {type_}", message)
-    rejects(f"%d = pto.declare_tile -> {type_}\n%t = pto.tassign %d, ~{address} : {type_} -> {type_}", message)
+    kind = "misaligned" if "aligned" in message else "invalid"
+    rejects(f"%t = pto.alloc_tile addr = ~{address} : {type_}", message, kind)
+    rejects(f"%d = pto.declare_tile -> {type_}\n%t = pto.tassign %d, ~{address} : {type_} -> {type_}", message, kind)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,9 @@ import pytest
 
 from machine.stage import A2A3, ALL, FIX, MTE1, MTE2, MTE3, M, Recorder, S, V, at, mixed, run
 from ptosim.effects.names import Pipe
-from ptosim.machine.clock import clock_index, ordered
+from ptosim.machine.clock import clock_index, joined, ordered
 from ptosim.machine.core import Core
+from ptosim.machine.entry import Clock
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.sync import Form
 
@@ -366,3 +367,20 @@ def test_no_clocks_unless_asked_for() -> None:
     recorder = Recorder(wants_clocks=False)
     run(lambda core: work(core, V, 1), observer=recorder)
     assert recorder.entry(1).clock is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ({1: 3, 2: 4}, {1: 2}, "one"),
+        ({1: 2}, {1: 3, 2: 4}, "other"),
+        ({1: 3, 2: 4}, {1: 3, 2: 5}, "other"),
+        ({1: 3, 2: 5}, {1: 3, 2: 4}, "one"),
+        ({1: 3}, {2: 5}, None),
+        ({1: 3, 2: 1}, {1: 1, 2: 3}, None),
+    ],
+)
+def test_clocks_of_which_one_says_it_all_are_shared(one: Clock, other: Clock, expected: str | None) -> None:
+    both = joined(one, other)
+    assert both == {index: max(one.get(index, 0), other.get(index, 0)) for index in one | other}
+    assert (both is one, both is other) == (expected == "one", expected == "other")

@@ -123,8 +123,9 @@ def test_a_peers_window_is_one_number_further_and_an_argument_of_a_peer_is_priva
 
 
 def test_a_window_has_no_more_ranks_than_there_are() -> None:
-    said, _ = Regions(RANKS, 0).stray("reads", pointer(window_number(0, 5), 4), 4)
-    assert said == "reads 4 bytes of GM through a pointer that comes from no argument: window 0 has no rank 5"
+    said, extent = Regions(RANKS, 0).stray("reads", pointer(window_number(0, 5), 4), 4)
+    assert said == ("reads bytes 4 to 7 of window 0 (%recv) of rank 5, and there is no such rank: ranks are 0 to 1")
+    assert extent == (4, 8)
     said, _ = Regions(RANKS, 0).stray("reads", pointer(window_number(0, 1), 126), 4)
     assert said == (
         "reads bytes 126 to 129 of window 0 (%recv) of rank 1, which has 128 bytes: the first byte outside is 128"

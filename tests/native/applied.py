@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from native.compiled import Bench
-from ptosim.native.context import Status
-from ptosim.native.flow import Function
-from ptosim.native.ir import I64, Type, Value
-from ptosim.native.toolchain import Host
+from ptosim.native.host.toolchain import Host
+from ptosim.native.ir.context import Status
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I64, Type, Value
 
 Array = NDArray[Any]
 Lowering = Callable[..., Value]  # (function, *lanes) -> lanes

@@ -5,11 +5,11 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ptosim.native.context import WORDS, Status, Word
-from ptosim.native.flow import Function
-from ptosim.native.ir import I64, PTR, Value
-from ptosim.native.module import Module
-from ptosim.native.toolchain import Host, Program, compile_object, this_host
+from ptosim.native.host.toolchain import Host, Program, compile_object, this_host
+from ptosim.native.ir.context import WORDS, Status, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I64, PTR, Value
 
 ROOM = 1024  # bytes for each result
 

@@ -10,16 +10,16 @@ from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
-from ptosim.native.context import Word
-from ptosim.native.cores import Executable, Fault, Invocation
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import host_address
-from ptosim.native.ir import I64, PTR, Value
-from ptosim.native.issue import begin_entry, issue, run_entry
-from ptosim.native.module import Module
-from ptosim.native.operations import ENTRIES, Known, Operation, entry_symbol
-from ptosim.native.runtime import Runner
-from ptosim.native.toolchain import Program, compile_object
+from ptosim.native.build.global_memory import host_address
+from ptosim.native.build.issue import begin_entry, issue, run_entry
+from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
+from ptosim.native.host.toolchain import Program, compile_object
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I64, PTR, Value
+from ptosim.native.run.cores import Executable, Fault, Invocation
+from ptosim.native.run.runtime import Runner
 from ptosim.target.profile import load_target
 
 Build = Callable[["Kernel", Function], None]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ptosim.native.cache import SOURCES, Cache, Compiled, default_directory, source_digest, why_unusable
+from ptosim.native.host.cache import SOURCES, Cache, Compiled, default_directory, source_digest, why_unusable
 
 SOMETHING = Compiled(b"\x7fELF and so on \x00\xff", {"kernels": {"k": [["x", "ptr"]]}, "lines": [1, 2, 3], "note": "−"})
 
@@ -241,7 +241,7 @@ def test_the_directory_follows_the_environment(environment: dict[str, str], expe
 WRITER = """
 import sys
 from pathlib import Path
-from ptosim.native.cache import Cache, Compiled
+from ptosim.native.host.cache import Cache, Compiled
 cache = Cache(Path(sys.argv[1]))
 mine = Compiled(sys.argv[2].encode() * 50_000, sys.argv[2])
 for _ in range(60):
@@ -265,6 +265,6 @@ def test_processes_that_write_the_same_key_never_see_a_part(tmp_path: Path):
 
 
 def test_importing_the_cache_imports_nothing_heavy():
-    code = "import sys, ptosim.native.cache; print([m for m in ('xdsl', 'llvmlite', 'numpy') if m in sys.modules])"
+    code = "import sys, ptosim.native.host.cache; print([m for m in ('xdsl', 'llvmlite', 'numpy') if m in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown == "[]\n"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ptosim import api
-from ptosim.native import library
+from ptosim.native.host import library
 
 KERNEL = """
 func.func @scale(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>, %s: f32, %bytes: i64) attributes {pto.kernel} {
@@ -53,7 +53,7 @@ print(json.dumps({
     "target": kernel.module.target,
     "signature": [str(parameter) for parameter in kernel.signature],
     "xdsl": any(name.partition(".")[0] == "xdsl" for name in sys.modules),
-    "compiled": "ptosim.native.program" in sys.modules,
+    "compiled": "ptosim.native.build.program" in sys.modules,
 }))
 """
 

@@ -5,7 +5,7 @@ import pytest
 
 from native.agreement import fails
 from native.ub_image import kernel, same
-from ptosim.native.compilation import compile_kernel
+from ptosim.native.build.compilation import compile_kernel
 from reference.kernel import SIZE, scope, some_bytes
 
 STORE_SUM = "pto.store_scalar %sum, %ub4096_i32[%c0] : P<i32>, i32"

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from native.compiled import Bench
-from ptosim.native.context import LOOPS_RECORDED, Status, Word
-from ptosim.native.flow import Function
-from ptosim.native.ir import I8, I32, I64, PTR, Value
-from ptosim.native.module import Module
+from ptosim.native.ir.context import LOOPS_RECORDED, Status, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I8, I32, I64, PTR, Value
 
 HIGH = (1 << 63) - 1
 

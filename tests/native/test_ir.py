@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from native.compiled import Bench, evaluate
-from ptosim.native.flow import Function
-from ptosim.native.ir import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Type, Value, scalar_text
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Type, Value, scalar_text
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
 WORDS = [0, 1, -1, 2, 7, -7, 63, 1 << 31, -(1 << 31), 1 << 32, HIGH, LOW, LOW + 1, 0x0123456789ABCDEF]

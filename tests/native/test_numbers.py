@@ -8,10 +8,10 @@ import pytest
 from native.applied import Array, Lowering, apply, assert_same_bits
 from native.compiled import Bench
 from ptosim.effects.element import element
-from ptosim.native import elementary, numbers
-from ptosim.native.flow import Function
-from ptosim.native.ir import F16, F32, F64, I16, Value
-from ptosim.native.toolchain import Host, this_host
+from ptosim.native.host.toolchain import Host, this_host
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F16, F32, F64, I16, Value
+from ptosim.native.vector import elementary, numbers
 from ptosim.reference import elementary as reference_elementary
 from ptosim.reference import numbers as reference
 from reference import exact

@@ -7,11 +7,11 @@ import pytest
 
 from native.applied import Array, apply, assert_same_bits
 from ptosim.effects.element import element
-from ptosim.native.flow import Function
-from ptosim.native.ir import Value
-from ptosim.native.narrow_formats import decode
-from ptosim.native.numbers import lane_type
-from ptosim.native.value_conversion import convert, truncate
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import Value
+from ptosim.native.vector.narrow_formats import decode
+from ptosim.native.vector.numbers import lane_type
+from ptosim.native.vector.value_conversion import convert, truncate
 from ptosim.reference.narrow_formats import DECODING
 from ptosim.reference.numbers import dtype_of
 from ptosim.reference.value_conversion import conversion, truncation

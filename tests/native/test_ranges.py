@@ -11,8 +11,8 @@ from native.agreement import agree
 from native.test_ir import wrapped
 from native.ub_image import kernel
 from ptosim.api import load
-from ptosim.native.compilation import compile_kernel
-from ptosim.native.ranges import Range, combined, converted, decided, everything, indices, only
+from ptosim.native.build.compilation import compile_kernel
+from ptosim.native.ir.ranges import Range, combined, converted, decided, everything, indices, only
 from reference.kernel import module, scope
 
 BITS = 6

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from native.compiled import Bench, Outcome
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, I1, I8, I16, I32, I64, Type, Value
-from ptosim.native.registers import (
+from ptosim.native.host.toolchain import optimized_text
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, I1, I8, I16, I32, I64, Type, Value
+from ptosim.native.vector.registers import (
     Mask,
     any_lane,
     constant_mask,
@@ -28,7 +29,6 @@ from ptosim.native.registers import (
     view,
     zeroed,
 )
-from ptosim.native.toolchain import optimized_text
 
 REGISTER = bytes(range(256))
 RNG = np.random.default_rng(5)

@@ -7,7 +7,7 @@ import sys
 TOGETHER = """
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from ptosim.native.resident import resident
+from ptosim.native.build.resident import resident
 
 together = Barrier(4)
 

@@ -19,14 +19,14 @@ from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
-from ptosim.native import runtime
-from ptosim.native.context import Register, Word, register_word
-from ptosim.native.cores import Invocation
-from ptosim.native.crew import Crew
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import host_address, leaves_buffer, locate
-from ptosim.native.ir import F32, I8, I16, I64, PTR, Value
-from ptosim.native.operations import METHODS, Operation, operation_from_json
+from ptosim.native.build.global_memory import host_address, leaves_buffer, locate
+from ptosim.native.build.operations import METHODS, Operation, operation_from_json
+from ptosim.native.ir.context import Register, Word, register_word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, I8, I16, I64, PTR, Value
+from ptosim.native.run import runtime
+from ptosim.native.run.cores import Invocation
+from ptosim.native.run.crew import Crew
 
 
 def loop(function: Function, count: Value | int, body, site: int | None = None) -> None:
@@ -441,7 +441,7 @@ def test_the_crew_grows_to_what_works_at_once_and_no_further():
 def test_a_forked_process_has_a_crew_of_its_own():
     code = """
 import os, sys
-from ptosim.native.crew import crew
+from ptosim.native.run.crew import crew
 assert crew().begin(lambda: None).wait(10)
 child = os.fork()
 if child == 0:
@@ -453,7 +453,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 
 def test_running_a_cached_kernel_imports_neither_xdsl_nor_numpy():
     code = (
-        "import sys, ptosim.native.runtime, ptosim.native.toolchain, ptosim.native.cache; "
+        "import sys, ptosim.native.run.runtime, ptosim.native.host.toolchain, ptosim.native.host.cache; "
         "print([m for m in ('xdsl', 'numpy') if m in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

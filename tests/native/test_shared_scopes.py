@@ -12,9 +12,9 @@ import pytest
 import ptosim
 from ptosim.diagnostics import PTOError, Source
 from ptosim.loading import load_module
-from ptosim.native.compilation import compile_kernel, lower
-from ptosim.native.sharing import FEW
-from ptosim.native.toolchain import this_host
+from ptosim.native.build.compilation import compile_kernel, lower
+from ptosim.native.build.sharing import FEW
+from ptosim.native.host.toolchain import this_host
 
 ROW = "!pto.tile_buf<vec, 1x64xf32>"
 PART = "!pto.partition_tensor_view<1x64xf32>"

@@ -11,15 +11,15 @@ from ptosim.diagnostics import PTOError
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
-from ptosim.native.cache import Cache, Compiled
-from ptosim.native.context import Word
-from ptosim.native.cores import Executable, Invocation
-from ptosim.native.global_memory import host_address
-from ptosim.native.ir import F32, I64, PTR, Value
-from ptosim.native.module import Module
-from ptosim.native.registers import register_type
-from ptosim.native.runtime import Runner
-from ptosim.native.toolchain import Program, compile_object, this_host
+from ptosim.native.build.global_memory import host_address
+from ptosim.native.host.cache import Cache, Compiled
+from ptosim.native.host.toolchain import Program, compile_object, this_host
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import F32, I64, PTR, Value
+from ptosim.native.run.cores import Executable, Invocation
+from ptosim.native.run.runtime import Runner
+from ptosim.native.vector.registers import register_type
 from ptosim.target.profile import load_target
 
 UB_BYTES = 256 << 10

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from native.compiled import Bench
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, I8, I16, I32, I64, PTR, Type, Value
-from ptosim.native.module import Module
-from ptosim.native.registers import masked_store, permute, prefix_mask, register_type, tree, view, zeroed
-from ptosim.native.toolchain import Host, InvalidIR, Program, compile_object, this_host
+from ptosim.native.host.toolchain import Host, InvalidIR, Program, compile_object, this_host
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import F32, I8, I16, I32, I64, PTR, Type, Value
+from ptosim.native.vector.registers import masked_store, permute, prefix_mask, register_type, tree, view, zeroed
 
 LINUX = "x86_64-unknown-linux-gnu"
 HOSTS = [

@@ -10,10 +10,10 @@ import pytest
 from native.test_vector_agreement import CASES, TEXTS, agree
 from ptosim.api import Kernel
 from ptosim.arguments import bind
-from ptosim.native.cache import Compiled
-from ptosim.native.compilation import compile_kernel
-from ptosim.native.engine import LinkedKernel, Run
-from ptosim.native.toolchain import Host, this_host
+from ptosim.native.build.compilation import compile_kernel
+from ptosim.native.host.cache import Compiled
+from ptosim.native.host.toolchain import Host, this_host
+from ptosim.native.run.engine import LinkedKernel, Run
 from ptosim.target.profile import load_target
 from vector_programs import program
 

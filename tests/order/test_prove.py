@@ -211,7 +211,7 @@ def test_drains_behind_a_loop_say_all_whichever_turn_was_the_last():
 
 @pytest.mark.parametrize(("awaited", "proven"), [("z", True), ("y", True), ("x", False)])
 def test_a_scoped_wait_covers_what_is_before_the_last_entry_that_touches_its_tile(awaited: str, proven: bool):
-    """V writes z, then y; a wait for y covers both. Of x the vector unit has nothing left to do behind the first."""
+    """V writes z, then y; a wait for y covers both, one for x neither."""
     text = Text().tiles("x", "y", "z").load("a", "%c0", "x").load("a", "%c1", "y")
     text.add(f"pto.tsync ins(%x, %y : {TILE}, {TILE})").sum("x", "x", "x").sum("y", "y", "z").sum("y", "y", "y")
     kernel = text.add(f"pto.tsync ins(%{awaited} : {TILE})").store("z", "b", "%c0").kernel()
@@ -219,6 +219,34 @@ def test_a_scoped_wait_covers_what_is_before_the_last_entry_that_touches_its_til
     assert proof.proven is proven, proof
     kinds = {found.kind for found in ptosim.check(kernel, *arrays(), 1, 1).findings}
     assert ("race" in kinds) is not proven
+
+
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [
+        ("scf.if %c {{\n{}\n}}", "counterexample"),
+        ("scf.if %c {{\n}} else {{\n{}\n}}", "proven"),
+        ("scf.if %not {{\n{}\n}}", "undecided"),
+        ("scf.if %other {{\n{}\n}}", "counterexample"),
+        ("scf.for %i = %c2 to %c2 step %c1 {{\n{}\n}}", "proven"),
+    ],
+    ids=["same", "else", "opposite", "independent", "never"],
+)
+def test_a_race_between_branches_is_certain_only_if_both_can_be_taken(second: str, expected: str):
+    """A tile is loaded again in one branch and used in another one, and nothing is between the two."""
+    ahead = ('pto.set_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]', 'pto.wait_flag["PIPE_MTE2", "PIPE_V", "EVENT_ID0"]')
+    text = Text().tiles("x", "z").load("a", "%c0", "x").add("\n".join(ahead)).add("pto.barrier #pto.pipe<PIPE_MTE2>")
+    for name, condition in (("c", "sgt, %n"), ("not", "sle, %n"), ("other", "sgt, %m")):
+        text.add(f"%{name} = arith.cmpi {condition}, %c2 : index")
+    text.add("scf.if %c {").load("a", "%c1", "x").end()
+    text.add(second.format(f"pto.tadd ins(%x, %x : {TILE}, {TILE}) outs(%z : {TILE})"))
+    kernel = text.add("pto.barrier #pto.pipe<PIPE_ALL>").store("z", "b", "%c0").kernel()
+    proof = ptosim.prove(kernel)
+    judged = "proven" if proof.proven else "counterexample" if proof.counterexample is not None else "undecided"
+    assert judged == expected, proof
+    checks = [ptosim.check(kernel, *arrays(), n, 3) for n in (1, 3)]
+    races = ["race" in {found.kind for found in report.findings} for report in checks]
+    assert any(races) is (expected == "counterexample")
 
 
 # --- random programs --------------------------------------------------------------------------------------------------

@@ -268,3 +268,19 @@ def test_a_page_groups_by_rank(gemm: Profile, tmp_path: Path) -> None:
         tracks = 2 * (5 + 4) * 21 + 4 * 19 + 2 * 19  # pipes of the cores, a head for each core and each rank
         assert page.run("document.getElementById('spacer').clientHeight") == 20 + tracks + 4
         assert page.complaints == []
+
+
+def test_kernels_of_several_sources_are_told_apart() -> None:
+    """Lines are those of the first; what stands at the same place of the other is another instruction."""
+    first, second = sending(), Writer(PARAMETERS)
+    second.notify(second.view("%words", (1,), "i32"), 1)
+    world = ptosim.World(2)
+    window, words = world.symmetric(65536, "f4"), world.symmetric(64, "i4")
+    given = window, words, world.context(window), ptosim.RANK, ptosim.RANKS
+    world.launch(first.kernel(), *given)
+    alone = world.profile()
+    world.launch(second.kernel(), *given, stream=1)
+    both = world.profile()
+    assert both.lines == alone.lines
+    assert set(both.ranks[0].cores) == {"r0.b0.aiv0", "r0.b0.aiv0 #2"}
+    assert [link.bytes for link in both.links] == [link.bytes for link in alone.links]

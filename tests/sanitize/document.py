@@ -155,7 +155,7 @@ def said(each: Explanation) -> str:
     try:
         from ptosim.api import Module
         from ptosim.loading import load_module
-        from ptosim.native.library import Request
+        from ptosim.native.host.library import Request
 
         module = Module(load_module(Source(each.file, source)), Request())
         kernel = module.kernel()

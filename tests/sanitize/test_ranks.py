@@ -185,6 +185,21 @@ def test_an_exact_number_may_be_stepped_over() -> None:
     assert kinds(found) == [("signal-overrun", "warning")]
 
 
+def test_an_exact_number_that_was_stepped_over_is_waited_for_for_ever() -> None:
+    w = writer()
+    first = w.new(f"arith.cmpi eq, %rank, {w.constant(0, 'i32')} : i32")
+    mine, theirs = (w.view(place, (1,), "i32") for place in ("%words", w.remote("%words", "i32", w.constant(0))))
+    w.do(f"scf.if {first} {{")
+    w.wait(mine, 1, "eq")
+    w.do("} else {")
+    w.notify(theirs, 1)
+    w.notify(theirs, 1)
+    w.do("}")
+    found = checked(w)
+    assert kinds(found) == [("unmatched-wait", "error"), ("signal-overrun", "warning")]
+    assert found[1].message == "%words[0] of rank 0 == 1 held until another notice came, before anybody looked"
+
+
 # --- memory that is used again ----------------------------------------------------------------------------------------
 
 

@@ -238,11 +238,26 @@ def test_a_pointer_that_leaves_its_argument_is_left_to_the_reference():
     same(kernel, *arrays(), 3)
 
 
-def test_a_log_has_an_end(monkeypatch: pytest.MonkeyPatch):
+ROUNDS = "%m = arith.index_cast %n : i32 to index", "scf.for %i = %c0 to %m step %c1 {", COPY_IN, SCOPE, "}"
+
+
+@pytest.mark.parametrize("lines", [ROUNDS, (*ROUNDS, barrier("ALL"), COPY_OUT)])
+def test_a_long_run_is_counted_to_its_end(monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...]):
+    """Its log has an end: what is drawn is the first part, and the profile says so."""
+    kernel = kernel_of(*lines)
+    whole = ptosim.profile(kernel, *arrays(), 100_000)
     monkeypatch.setattr("ptosim.native.observe.stopwatch.MOST_RECORDS", 1)
-    lines = "%m = arith.index_cast %n : i32 to index", "scf.for %i = %c0 to %m step %c1 {", SCOPE, "}"
-    with pytest.raises(PTOError, match="limit: a profile keeps at most"):
-        ptosim.profile(kernel_of(*lines), *arrays(), 100_000)
+    cut = ptosim.profile(kernel, *arrays(), 100_000)
+    assert not whole.warnings
+    (warning,) = cut.warnings
+    assert (warning.kind, warning.severity) == ("limit", "warning")
+    assert (cut.cycles, cut.pipes, cut.cores, cut.least) == (whole.cycles, whole.pipes, whole.cores, whole.least)
+    assert 0 < len(cut.timeline) < len(whole.timeline)
+    drawn, all_of_them = ({(event.pipe, event.start, event.end) for event in each.timeline} for each in (cut, whole))
+    assert drawn < all_of_them
+    assert sum(step.cycles for step in cut.critical_path) == cut.cycles
+    assert cut.critical_path[-1].activity == "unrecorded"
+    assert "unrecorded" not in cut.bounds
 
 
 def test_an_error_is_the_reference_s():

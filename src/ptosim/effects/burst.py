@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import reach, select
 from ptosim.effects.names import Space
 from ptosim.effects.record import Extent
 from ptosim.effects.requirement import Requirements, fits
 from ptosim.target.profile import load_target
 
-BLOCK = 32
-"""The unit of on-chip copies, in bytes."""
 FB_BLOCK = 64
 """The unit of copies into the fixpipe buffer."""
 
@@ -67,7 +66,7 @@ def row_extent(counts: Sequence[Any], strides: Sequence[Any], width: Any) -> Ext
     return 0, select(some & (width > 0), last + width, 0)
 
 
-def blocks(side: str, unit: int = BLOCK) -> Callable[[Any], Extent]:
+def blocks(side: str, unit: int = GRANULE) -> Callable[[Any], Extent]:
     """One side of a copy whose length and gaps count blocks."""
 
     def extent(operands: Any) -> Extent:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK, SHORT_LIMIT, blocks, gapped, row_extent
-from ptosim.effects.element import Element
+from ptosim.effects.burst import FB_BLOCK, SHORT_LIMIT, blocks, gapped, row_extent
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
     BIAS_ALIGNMENT,
@@ -55,7 +55,7 @@ def _start(operands: Any, role: str) -> Any:
     return 0 if start is None else start
 
 
-# --- data tiles -----------------------------------------------------------------------------------------------------
+# --- data tiles -------------------------------------------------------------------------------------------------------
 
 
 def tile_control(operands: Any, static: Static, side: str, transpose: bool) -> Control:
@@ -106,7 +106,9 @@ def tile_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ..
         transpose = bool(static.integers.get("transpose", 0))
         columns = fractal_columns(static.elements["source"])
         return (
-            Access("read", Space.L1, "source", lambda o: tile_source(tile_control(o, static, side, transpose)), BLOCK),
+            Access(
+                "read", Space.L1, "source", lambda o: tile_source(tile_control(o, static, side, transpose)), GRANULE
+            ),
             Access(
                 "write",
                 dest,
@@ -119,7 +121,7 @@ def tile_accesses(side: str, dest: Space) -> Callable[[Static], tuple[Access, ..
     return accesses
 
 
-# --- MX scales ------------------------------------------------------------------------------------------------------
+# --- MX scales --------------------------------------------------------------------------------------------------------
 
 
 def scale_control(operands: Any, static: Static, side: str) -> Control:
@@ -152,14 +154,14 @@ def scale_accesses(side: str, dest: Space, shift: int = SCALE_SHIFT) -> Callable
             return start, start + size
 
         return (
-            Access("read", Space.L1, "source", lambda o: scale_source(scale_control(o, static, side)), BLOCK),
+            Access("read", Space.L1, "source", lambda o: scale_source(scale_control(o, static, side)), GRANULE),
             Access("write", dest, "dest", written),
         )
 
     return accesses
 
 
-# --- bias table and fixpipe buffer ----------------------------------------------------------------------------------
+# --- bias table and fixpipe buffer ------------------------------------------------------------------------------------
 
 
 def bias_unit(source: Element, convert: Any = True) -> Any:
@@ -168,8 +170,8 @@ def bias_unit(source: Element, convert: Any = True) -> Any:
     `convert` is the flag of the raw spelling, which nothing but f16 heeds.
     """
     if source.bytes == 4:
-        return BLOCK
-    return BLOCK + BLOCK * (convert != 0) if source.name == "f16" else 2 * BLOCK
+        return GRANULE
+    return GRANULE + GRANULE * (convert != 0) if source.name == "f16" else 2 * GRANULE
 
 
 def bias_accesses(static: Static) -> tuple[Access, ...]:
@@ -181,7 +183,7 @@ def bias_accesses(static: Static) -> tuple[Access, ...]:
         return row_extent((operands.n_burst,), (length + operands.dest_gap * unit,), length)
 
     return (
-        Access("read", Space.L1, "source", blocks("source"), BLOCK),
+        Access("read", Space.L1, "source", blocks("source"), GRANULE),
         Access("write", Space.BT, "dest", written, BIAS_ALIGNMENT),
     )
 
@@ -189,7 +191,7 @@ def bias_accesses(static: Static) -> tuple[Access, ...]:
 def parameter_accesses(static: Static) -> tuple[Access, ...]:
     """Parameter rows; the space is that of the first segment, the address decides."""
     return (
-        Access("read", Space.L1, "source", blocks("source", FB_BLOCK), BLOCK),
+        Access("read", Space.L1, "source", blocks("source", FB_BLOCK), GRANULE),
         Access("write", Space.FB, "dest", blocks("dest", FB_BLOCK), FB_BLOCK),
     )
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ptosim.effects.burst import (
-    BLOCK,
     GM_STRIDE_LIMIT,
     UB_STRIDE_LIMIT,
     alignment_of,
@@ -19,6 +18,7 @@ from ptosim.effects.burst import (
     row_extent,
     strided,
 )
+from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_to, is_multiple, maximum, negate, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required, table
@@ -36,7 +36,7 @@ def padded_width(length: Any, left: Any, right: Any, element_bytes: int, stride:
     """The bytes of a padded UB row: pad, data, pad; then up to the row stride, or to 32 bytes where that is short."""
     end = left * element_bytes + length
     least = end + right * element_bytes
-    return select(stride < end, maximum(least, ceil_to(end, BLOCK)), maximum(least, stride))
+    return select(stride < end, maximum(least, ceil_to(end, GRANULE)), maximum(least, stride))
 
 
 def _rows(operands: Any, side: str, width: Any) -> Extent:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptosim.effects.burst import BLOCK, COUNT_LIMIT, GM_STRIDE_LIMIT, SHORT_LIMIT, row_extent
+from ptosim.effects.burst import COUNT_LIMIT, GM_STRIDE_LIMIT, SHORT_LIMIT, row_extent
+from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_div, ceil_to, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, required
@@ -49,12 +50,12 @@ def matrix_dest(width: int) -> Callable[[Any], Extent]:
     """The 32-byte pieces of rows in L1, group by group of columns; with small_c0 rows of four elements."""
 
     def extent(operands: Any) -> Extent:
-        columns = ceil_div(operands.d * width, BLOCK)
+        columns = ceil_div(operands.d * width, GRANULE)
         counts = (operands.groups, columns, operands.n)
-        strides = (operands.loop4_stride * BLOCK, operands.loop3_stride * BLOCK, operands.loop2_stride * BLOCK)
-        _, high = row_extent(counts, strides, BLOCK)
-        packed = ceil_to(operands.n * (SMALL_ROW * width), BLOCK) * (operands.d > 0)
-        _, small = row_extent((operands.groups,), (operands.loop4_stride * BLOCK,), packed)
+        strides = (operands.loop4_stride * GRANULE, operands.loop3_stride * GRANULE, operands.loop2_stride * GRANULE)
+        _, high = row_extent(counts, strides, GRANULE)
+        packed = ceil_to(operands.n * (SMALL_ROW * width), GRANULE) * (operands.d > 0)
+        _, small = row_extent((operands.groups,), (operands.loop4_stride * GRANULE,), packed)
         return 0, select(operands.small_c0 != 0, small, high)
 
     return extent
@@ -64,18 +65,18 @@ def _matrix_accesses(static: Static) -> tuple[Access, ...]:
     width = static.elements["dest"].bytes
     return (
         Access("read", Space.GM, "source", matrix_source(static.words["layout"], width)),
-        Access("write", Space.L1, "dest", matrix_dest(width), BLOCK),
+        Access("write", Space.L1, "dest", matrix_dest(width), GRANULE),
     )
 
 
 def filled(operands: Any) -> Extent:
     """The runs of a filling."""
-    _, size = row_extent((operands.repeat,), ((operands.blocks + operands.gap) * BLOCK,), operands.blocks * BLOCK)
+    _, size = row_extent((operands.repeat,), ((operands.blocks + operands.gap) * GRANULE,), operands.blocks * GRANULE)
     return operands.byte_offset, operands.byte_offset + size
 
 
 def _fill_accesses(static: Static) -> tuple[Access, ...]:
-    return (Access("write", Space.L1, "dest", filled, BLOCK),)
+    return (Access("write", Space.L1, "dest", filled, GRANULE),)
 
 
 def _older(layout: str) -> Effects:

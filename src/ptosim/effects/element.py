@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 VECTOR_BYTES = 256
+GRANULE = 32
+"""Bytes of the unit in which memories on the chip are addressed and copied."""
 
 Kind = Literal["signed", "unsigned", "float", "lowprecision"]
 Granularity = Literal["b8", "b16", "b32"]

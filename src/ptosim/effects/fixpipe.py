@@ -120,7 +120,7 @@ def dest_extent(shape: Shape, layout: str, element: Element, split: bool = False
     return 0, select(some, ceil_div(((shape.count - 1) * shape.repeat_dest + size) * value_bits(element), 8), 0)
 
 
-# --- stores with clauses --------------------------------------------------------------------------------------------
+# --- stores with clauses ----------------------------------------------------------------------------------------------
 
 
 def _given(operands: Any, role: str, default: int) -> Any:

@@ -24,7 +24,7 @@ Table = tuple[int, ...]
 NOTHING = -1
 """This bit becomes zero."""
 
-# --- patterns -------------------------------------------------------------------------------------
+# --- patterns ---------------------------------------------------------------------------------------------------------
 
 _FIRST_LANES = {f"PAT_VL{count}": count for count in (1, 2, 3, 4, 8, 16, 32, 64, 128)}
 
@@ -49,7 +49,7 @@ def pattern_lanes(pattern: str, granularity: Granularity) -> tuple[bool, ...]:
     return tuple(_PATTERNS[pattern](lane, lanes) for lane in range(lanes))
 
 
-# --- movements between predicate registers --------------------------------------------------------
+# --- movements between predicate registers ----------------------------------------------------------------------------
 
 _HALF = PREDICATE_BITS // 2
 _EVEN_BITS = tuple(range(0, PREDICATE_BITS, 2))
@@ -90,7 +90,7 @@ INTERLEAVE: dict[Granularity, tuple[Table, Table]] = {name: _interleave(stride) 
 DEINTERLEAVE: dict[Granularity, tuple[Table, Table]] = {name: _deinterleave(stride) for name, stride in STRIDES.items()}
 """pdintlv: for each bit of the low and the high result the bit of the sources, those of the second from 256 on."""
 
-# --- memory ---------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def stream_bytes(granularity: Granularity) -> int:
     return len(STREAM_BITS[granularity]) // 8
 
 
-# --- records --------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 _GRANULARITIES: dict[int, Granularity] = {stride: name for name, stride in STRIDES.items()}
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK
+from ptosim.effects.burst import FB_BLOCK
+from ptosim.effects.element import GRANULE
 from ptosim.effects.fixpipe import QUANT_WORD
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_FRACTAL, BIAS_ALIGNMENT
 from ptosim.effects.mad import EXTENTS, accumulator_extent
@@ -17,7 +18,7 @@ def scale_accesses(static: Static) -> tuple[Access, ...]:
     """Scales in L1, a word for each in the fixpipe buffer."""
     width = static.elements["source"].bytes
     return (
-        Access("read", Space.L1, "source", lambda o: (0, o.count * width), BLOCK),
+        Access("read", Space.L1, "source", lambda o: (0, o.count * width), GRANULE),
         Access("write", Space.FB, "dest", lambda o: (0, o.count * QUANT_WORD), FB_BLOCK),
     )
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptosim.effects.element import VECTOR_BYTES, Element
+from ptosim.effects.element import GRANULE, VECTOR_BYTES, Element
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint
 
-BLOCK_BYTES = 32
-BLOCKS = VECTOR_BYTES // BLOCK_BYTES
+BLOCKS = VECTOR_BYTES // GRANULE
 """So many lanes of the offsets count in vgatherb."""
 
 SCATTER_SOURCE: dict[int, tuple[int, ...]] = {size: tuple(range(0, VECTOR_BYTES, max(size, 2))) for size in (1, 2, 4)}
@@ -57,9 +56,9 @@ def _lanes(static: Static) -> tuple[Access, ...]:
 def _blocks(static: Static) -> tuple[Access, ...]:
     def extent(operands: Any) -> Extent:
         low = block_offsets(operands, static)
-        return low, low + BLOCK_BYTES
+        return low, low + GRANULE
 
-    return (Access("read", Space.UB, "source", extent, BLOCK_BYTES, "active", _mask(static), block_offsets),)
+    return (Access("read", Space.UB, "source", extent, GRANULE, "active", _mask(static), block_offsets),)
 
 
 EFFECTS = {

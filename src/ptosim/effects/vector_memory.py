@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from ptosim.effects.element import VECTOR_BYTES, Element, Granularity
+from ptosim.effects.element import GRANULE, VECTOR_BYTES, Element, Granularity
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Spread, Static, Taint, Touch
 
-BLOCK_BYTES = 32
-BLOCKS = VECTOR_BYTES // BLOCK_BYTES
+BLOCKS = VECTOR_BYTES // GRANULE
 
 Table = tuple[int, ...]
 
@@ -62,7 +61,7 @@ class StoreMode:
     on_hardware: bool = True
 
 
-# --- loads ----------------------------------------------------------------------------------------
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 
 def _units(size: int, order: Iterable[int]) -> Table:
@@ -127,7 +126,7 @@ LOAD_MODES = _named(
 
 DUAL_LOAD_MODES = _named(
     _load(name, 512, size, _every(2), _every(2, 1))
-    for name, size in (("BDINTLV", BLOCK_BYTES), ("DINTLV_B8", 1), ("DINTLV_B16", 2), ("DINTLV_B32", 4))
+    for name, size in (("BDINTLV", GRANULE), ("DINTLV_B8", 1), ("DINTLV_B16", 2), ("DINTLV_B32", 4))
 )
 """The dist modes of vldsx2."""
 
@@ -169,7 +168,7 @@ def _moves(table: Table, size: int) -> bool:
     return whole and table == _units(size, (start if start == NOTHING else start // size for start in starts))
 
 
-# --- stores ---------------------------------------------------------------------------------------
+# --- stores -----------------------------------------------------------------------------------------------------------
 
 
 def _in_place(size: int) -> StoreMode:
@@ -196,7 +195,7 @@ def _interleaved(size: int) -> StoreMode:
 
 def _merged(name: str, size: int, planes: int, granularity: Granularity) -> StoreMode:
     """Each 32-byte block holds its planes one after the other; unit i of every plane comes together in memory."""
-    units = BLOCK_BYTES // size
+    units = GRANULE // size
     depth = units // planes
     block = [plane * depth + unit for unit in range(depth) for plane in range(planes)]
     source = _units(size, (start * units + unit for start in range(BLOCKS) for unit in block))
@@ -247,7 +246,7 @@ def store_mode_of(static: Static) -> StoreMode:
     return store_mode(static.words.get("dist"), static.elements["value"], static.mask_strides.get("mask"))
 
 
-# --- fixed strides --------------------------------------------------------------------------------
+# --- fixed strides ----------------------------------------------------------------------------------------------------
 
 _STRIDES = {"STRIDE_S3_B16": (3, 2), "STRIDE_S4_B64": (4, 8), "STRIDE_S8_B32": (8, 4), "STRIDE_S2_B64": (2, 8)}
 """Every how many units, and bytes of a unit. No page says which elements are meant: this takes the name literally."""
@@ -271,7 +270,7 @@ STRIDED_LOAD_MODES = _named(_strided_load(name, *stride) for name, stride in _ST
 STRIDED_STORE_MODES = {name: _strided_store(mode) for name, mode in STRIDED_LOAD_MODES.items()}
 """The strides of vsst."""
 
-# --- closed forms ---------------------------------------------------------------------------------
+# --- closed forms -----------------------------------------------------------------------------------------------------
 
 
 def block_strides(operands: Any, static: Static) -> tuple[Any, Any]:
@@ -285,11 +284,11 @@ def block_offsets(operands: Any, static: Static) -> tuple[Any, ...]:
     """The byte offset of each of the 8 blocks of vsldb and vsstb from the pointer."""
     block_stride, repeat_stride = block_strides(operands, static)
     # With an updated base the repeat stride is what the base advances by, not part of the address.
-    first = 0 if "next" in static.present else repeat_stride * BLOCK_BYTES
-    return tuple(first + block_stride * (block * BLOCK_BYTES) for block in range(BLOCKS))
+    first = 0 if "next" in static.present else repeat_stride * GRANULE
+    return tuple(first + block_stride * (block * GRANULE) for block in range(BLOCKS))
 
 
-# --- records --------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 _Form = Callable[[Any], Extent]
 
@@ -344,19 +343,19 @@ def _vsst(static: Static) -> tuple[Access, ...]:
 def _block_extent(static: Static) -> _Form:
     def extent(operands: Any) -> Extent:
         offsets = block_offsets(operands, static)
-        return offsets[0], offsets[-1] + BLOCK_BYTES
+        return offsets[0], offsets[-1] + GRANULE
 
     return extent
 
 
 def _vsldb(static: Static) -> tuple[Access, ...]:
     extent = _block_extent(static)
-    return (Access("read", Space.UB, "source", extent, BLOCK_BYTES, "active", "mask", block_offsets),)
+    return (Access("read", Space.UB, "source", extent, GRANULE, "active", "mask", block_offsets),)
 
 
 def _vsstb(static: Static) -> tuple[Access, ...]:
     extent = _block_extent(static)
-    return (Access("write", Space.UB, "dest", extent, BLOCK_BYTES, "active", "mask", block_offsets),)
+    return (Access("write", Space.UB, "dest", extent, GRANULE, "active", "mask", block_offsets),)
 
 
 def _broadcasts(static: Static) -> bool:

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.geometry import floor_to, maximum, select
 from ptosim.effects.names import Pipe, Space
 from ptosim.effects.record import Access, Effects, Extent, Static, Taint, Touch
-
-BLOCK_BYTES = 32
 
 LOAD_STREAM = ("pto.vldas", "pto.vldus")
 STORE_STREAM = ("pto.init_align", "pto.vstus", "pto.vstur", "pto.vstu", "pto.pstu")
@@ -49,7 +47,7 @@ def append(stream: StoreStream, address: Any, length: Any) -> Append:
     """Store `length` bytes at `address`, where the stream ended (otherwise it is flushed before: see `continues`)."""
     low = select(stream.pending >= 1, stream.start, address)
     end = address + length
-    high = maximum(low, floor_to(end, BLOCK_BYTES))
+    high = maximum(low, floor_to(end, GRANULE))
     return Append(low, high, StoreStream(high, end - high))
 
 
@@ -60,10 +58,10 @@ def continues(stream: StoreStream, address: Any) -> Any:
 
 def primed_block(address: Any) -> Any:
     """The block that `vldas` reads ahead for a load at `address`, and the one that `vldus` expects to be read."""
-    return floor_to(address, BLOCK_BYTES)
+    return floor_to(address, GRANULE)
 
 
-# --- records --------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 _Form = Callable[[Any], Extent]
 

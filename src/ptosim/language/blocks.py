@@ -64,7 +64,7 @@ class _Blocks:
     def entry(self) -> Block:
         return self.blocks[0]
 
-    # --- the ways ---------------------------------------------------------------------------------
+    # --- the ways -----------------------------------------------------------------------------------------------------
 
     def _end_once(self) -> None:
         """One block ends the region: where several do, they branch to a new one."""
@@ -115,7 +115,7 @@ class _Blocks:
             grown, found = bool(more), found | more
         return found
 
-    # --- writing ----------------------------------------------------------------------------------
+    # --- writing ------------------------------------------------------------------------------------------------------
 
     def write(self, block: Block, given: Values, out: Block, stop: Block | None = None) -> Values:
         """Write what happens from a block on, up to another; gives what is handed to that one."""
@@ -218,7 +218,7 @@ class _Blocks:
             block = parent.parent_block() if parent is not None else None
         return block
 
-    # --- what is made -----------------------------------------------------------------------------
+    # --- what is made -------------------------------------------------------------------------------------------------
 
     def like(self, block: Block) -> Block:
         """An empty block that takes what another one does."""

@@ -23,7 +23,16 @@ from ptosim.language.operation import (
 )
 from ptosim.language.tile_attributes import KINDS
 from ptosim.language.tile_call import CallOperation
-from ptosim.language.tile_places import count, element_at, has_elements, lies_in, same_elements, static_view, view_at
+from ptosim.language.tile_places import (
+    count,
+    element_at,
+    has_elements,
+    lies_in,
+    may_be_added_to,
+    same_elements,
+    static_view,
+    view_at,
+)
 from ptosim.language.tile_rules import at_type, extents, name_of
 from ptosim.language.tile_types import PartitionViewType, View, view_of
 
@@ -113,6 +122,10 @@ class TPut(_Copy):
     defaults = {"atomicType": "atomic_none"}
     atomicType = OptionalProperty()
 
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        yield from may_be_added_to(self, "dst")
+
 
 class TGet(_Copy):
     """Read from another rank.
@@ -124,6 +137,11 @@ class TGet(_Copy):
     """
 
     name = "pto.comm.tget"
+
+    def tile_rules(self, target: str) -> Iterator[Problem]:
+        yield from super().tile_rules(target)
+        if "atomicType" in self.attributes:
+            yield Problem("pto.comm.tget has no atomic form: only pto.comm.tput adds to what is there", at="atomicType")
 
 
 # --- signals --------------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ class TestAsyncEvent(_Completion):
     name = "pto.comm.test_async_event"
 
 
-# --- older names ----------------------------------------------------------------------------------
+# --- older names ------------------------------------------------------------------------------------------------------
 
 
 class OlderBuildAsyncSession(BuildAsyncSession):
@@ -230,7 +230,7 @@ class OlderTestAsyncEvent(TestAsyncEvent):
     replaced_by = "pto.comm.test_async_event"
 
 
-# --- prefetches -----------------------------------------------------------------------------------
+# --- prefetches -------------------------------------------------------------------------------------------------------
 
 
 class MakePrefetchAsyncContext(_Async):

@@ -26,7 +26,7 @@ CARRIER = "llvm.loop.aivector_scope"
 """The attribute of a loop that is a vector scope."""
 
 
-# --- terminators ------------------------------------------------------------------------------------
+# --- terminators ------------------------------------------------------------------------------------------------------
 
 _DEFINITION = r"%[^\s,=:]+(:\d+)?(\s*,\s*%[^\s,=:]+(:\d+)?)*\s*="
 """The names of results: what follows is not an operand of the terminator but another operation."""
@@ -146,7 +146,7 @@ def is_condition(op: PTOOperation, role: str) -> Iterator[Problem]:
         yield Problem(f"the condition has type i1, not {type_}", at=role)
 
 
-# --- loops and branches -------------------------------------------------------------------------------
+# --- loops and branches -----------------------------------------------------------------------------------------------
 
 
 class For(PTOOperation):
@@ -386,7 +386,7 @@ def _ends_with(block: Block, end: type[Terminator]) -> Iterator[Problem]:
         yield Problem(f"this region of scf.while must end with {end.name}")
 
 
-# --- text they share ------------------------------------------------------------------------------------
+# --- text they share --------------------------------------------------------------------------------------------------
 
 
 def _parse_assignments(parser: LocatedParser, role: str) -> tuple[list[Parser.UnresolvedArgument], list[SSAValue]]:

@@ -14,8 +14,8 @@ from xdsl.dialects.builtin import i1
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from ptosim.effects.burst import BLOCK
 from ptosim.effects.dma import PADDING_LIMIT
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Space
 from ptosim.language.burst import burst_sizes
 from ptosim.language.clauses import parse_operand_list, print_clause_types
@@ -30,7 +30,7 @@ from ptosim.language.types import PtrType, element_of
 def paddings(op: PTOOperation) -> Iterator[Problem]:
     """Hardware adds at most a block at each end of a row; the operands count elements."""
     dest = op.operands[1].type
-    most = BLOCK // element_of(dest.element).bytes if isinstance(dest, PtrType) else PADDING_LIMIT
+    most = GRANULE // element_of(dest.element).bytes if isinstance(dest, PtrType) else PADDING_LIMIT
     for role in ("left_padding", "right_padding"):
         for place, known in constants(op, role):
             if most < known <= PADDING_LIMIT:
@@ -45,7 +45,7 @@ def padding_in_elements(op: PTOOperation) -> Iterator[Problem]:
         return
     width = element_of(dest.element).bytes
     for place, known in constants(op, "left_padding"):
-        if width > 1 and 0 < known <= BLOCK // width:
+        if width > 1 and 0 < known <= GRANULE // width:
             message = f"left_padding counts elements: {known} of {dest.element} are {known * width} bytes"
             yield Problem(message, place, "lint", "warning")
 

@@ -45,7 +45,7 @@ def belongs_to_side(op: TileOperation) -> Iterator[Problem]:
         yield Problem(f"{op.name} must be inside a {_SIDES[side]} kernel function or section")
 
 
-# --- initialisation -------------------------------------------------------------------------------
+# --- initialisation ---------------------------------------------------------------------------------------------------
 
 
 class InitializePipe(TileOperation):
@@ -83,7 +83,7 @@ class InitializePipe(TileOperation):
         """Whether entries pass through global memory; on a5 a gm_slot_buffer is not used."""
         return self.gm_slot_tensor is not None or target != "a5"
 
-    # --- text -------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
     def usage(cls) -> str:
@@ -130,7 +130,7 @@ class InitializePipe(TileOperation):
         printer.print_list(list(self.roles()), lambda pair: _print_named(printer, *pair))
         printer.print_string(")")
 
-    # --- rules ------------------------------------------------------------------------------------
+    # --- rules --------------------------------------------------------------------------------------------------------
 
     def tile_rules(self, target: str) -> Iterator[Problem]:
         yield from belongs_to_side(self)

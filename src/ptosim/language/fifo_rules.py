@@ -93,7 +93,7 @@ def _initialise(end: End, op: InitializePipe) -> None:
         end.initialised[op.number] = op
 
 
-# --- one end --------------------------------------------------------------------------------------
+# --- one end ----------------------------------------------------------------------------------------------------------
 
 
 def _ids(end: End) -> Found:
@@ -163,7 +163,7 @@ def _halves(op: Push, columns: int) -> Found:
         yield op, Problem(f"split {op.shared} needs {wanted} {side}, not {extent}", at="entry_type")
 
 
-# --- sizes ----------------------------------------------------------------------------------------
+# --- sizes ------------------------------------------------------------------------------------------------------------
 
 
 def _sizes(pipe: InitializePipe, entries: list[Entry], target: str) -> Found:
@@ -213,7 +213,7 @@ def _entry_bytes(pipe: InitializePipe, op: Entry, target: str) -> int | None:
     return rows * cols * tile.element_bytes * (2 if halved else 1)
 
 
-# --- epilogue -------------------------------------------------------------------------------------
+# --- epilogue ---------------------------------------------------------------------------------------------------------
 
 
 def _parameters(pipe: InitializePipe, end: End) -> Found:
@@ -270,7 +270,7 @@ def _popped(op: Pop, epilogue: Epilogue) -> Found:
         yield op, Problem(f"quant = {epilogue.quant} of the epilogue does not give {found}", at="result")
 
 
-# --- lifetimes ------------------------------------------------------------------------------------
+# --- lifetimes --------------------------------------------------------------------------------------------------------
 
 
 def _lifetimes(end: End) -> Found:
@@ -323,7 +323,7 @@ def _uses(value: SSAValue) -> Iterator[Use]:
             yield from _uses(part)
 
 
-# --- both ends ------------------------------------------------------------------------------------
+# --- both ends --------------------------------------------------------------------------------------------------------
 
 
 def _peers(ends: dict[tuple[Function, CoreKind], End]) -> Found:

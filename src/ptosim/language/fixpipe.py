@@ -71,7 +71,7 @@ class _Store(CubeOperation):
     loop3_dest_stride = OptionalOperand()
     sat = OptionalProperty()
 
-    # --- text --------------------------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -211,7 +211,7 @@ class _Store(CubeOperation):
             word, _, preserve = saturation.partition("_")
             yield word, (), preserve
 
-    # --- rules -------------------------------------------------------------------------------------------------------
+    # --- rules --------------------------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
         yield from are_i64(self, *self.leading[2:], "split", "loop0_stride", *LOOP3)

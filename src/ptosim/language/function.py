@@ -114,7 +114,7 @@ class Function(PTOOperation):
         self.body.block.erase_arg(argument)
         self.retype()
 
-    # --- text ------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -175,7 +175,7 @@ class Function(PTOOperation):
             attributes = cast("ArrayAttr[DictionaryAttr]", self.arg_attrs).data[index].data
             printer.print_op_attributes(attributes)
 
-    # --- rules -----------------------------------------------------------------------------------
+    # --- rules --------------------------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
         if not isinstance(self.parent_op(), ModuleOp):

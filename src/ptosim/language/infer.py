@@ -84,7 +84,7 @@ def _defined(op: Operation) -> Iterator[SSAValue]:
             yield from block.args
 
 
-# --- values of one type ---------------------------------------------------------------------------
+# --- values of one type -----------------------------------------------------------------------------------------------
 
 
 def _alike(op: Operation) -> Iterator[Sequence[SSAValue]]:
@@ -118,7 +118,7 @@ def _registers(op: Operation) -> list[VregType]:
     return [value.type for value in (*op.results, *op.operands) if isinstance(value.type, VregType)]
 
 
-# --- facts ----------------------------------------------------------------------------------------
+# --- facts ------------------------------------------------------------------------------------------------------------
 
 
 class _Inference:
@@ -216,7 +216,7 @@ class _Inference:
             return op.operands[0].type
         return i32 if isinstance(op, _WORDS) else None
 
-    # --- closing ---------------------------------------------------------------------------------
+    # --- closing ------------------------------------------------------------------------------------------------------
 
     def close(self, operations: list[Operation]) -> Iterator[Diagnostic]:
         open_values = [value for op in operations for value in _defined(op) if is_open(value.type)]

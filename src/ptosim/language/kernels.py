@@ -83,7 +83,7 @@ def program_problems(parsed: ParsedModule) -> Iterator[Found]:
         others.setdefault(core, function)
 
 
-# --- which functions are one kernel ---------------------------------------------------------------
+# --- which functions are one kernel -----------------------------------------------------------------------------------
 
 
 def _programs(parsed: ParsedModule) -> dict[str, list[Function]]:

@@ -31,7 +31,7 @@ NAMES = {CoreKind.AIV: "vector", CoreKind.AIC: "cube"}
 """The kinds of core in words."""
 
 
-# --- modules --------------------------------------------------------------------------------------
+# --- modules ----------------------------------------------------------------------------------------------------------
 
 
 def module_problems(module: ModuleOp) -> Iterator[Found]:
@@ -62,7 +62,7 @@ def _kind_problems(op: Operation) -> Iterator[Found]:
         yield op, Problem(f"unknown kernel kind '{word_in(kind)}'; a kernel is {known}", at=KERNEL_KIND)
 
 
-# --- cores ----------------------------------------------------------------------------------------
+# --- cores ------------------------------------------------------------------------------------------------------------
 
 
 def cores(function: Function) -> tuple[CoreKind, ...]:

@@ -111,7 +111,7 @@ class LocatedParser(Parser):
         self._types: dict[str, TypeAttribute] = {}
         self._last_end = 0
 
-    # --- operations --------------------------------------------------------------------------------
+    # --- operations ---------------------------------------------------------------------------------------------------
 
     def parse_operation(self) -> Operation:
         first = self.span_here()
@@ -281,7 +281,7 @@ class LocatedParser(Parser):
             self.raise_error(f"unknown type '!{attr_name}'{hint}", span)
         return super()._parse_dialect_type_or_attribute_body(attr_name, is_type, is_opaque, starting_opaque_pos)
 
-    # --- positions ---------------------------------------------------------------------------------
+    # --- positions ----------------------------------------------------------------------------------------------------
 
     def parse_optional_unresolved_operand(self) -> UnresolvedOperand | None:
         operand = super().parse_optional_unresolved_operand()
@@ -317,7 +317,7 @@ class LocatedParser(Parser):
             at_position = Span(at_position, at_position if end_position is None else end_position, self.lexer.input)
         raise ParseError(here if at_position is None else at_position, msg)
 
-    # --- values -----------------------------------------------------------------------------------
+    # --- values -------------------------------------------------------------------------------------------------------
 
     def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:
         value = self._defined(operand)
@@ -406,7 +406,7 @@ class LocatedParser(Parser):
         near = difflib.get_close_matches(name, self.ssa_values, 1)
         return f"; did you mean %{near[0]}?" if near else ""
 
-    # --- tokens -----------------------------------------------------------------------------------
+    # --- tokens -------------------------------------------------------------------------------------------------------
 
     def at(self, *kinds: MLIRTokenKind) -> bool:
         return self._current_token.kind in kinds
@@ -443,7 +443,7 @@ class LocatedParser(Parser):
             return int(token.text[1:])
         return 1
 
-    # --- reports ----------------------------------------------------------------------------------
+    # --- reports ------------------------------------------------------------------------------------------------------
 
     def location(self, span: Span) -> Location:
         line, column = self.source.position(span.start)

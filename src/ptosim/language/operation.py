@@ -113,7 +113,7 @@ class Problem:
     """Another operation that the problem shows at."""
 
 
-# --- the base class -------------------------------------------------------------------------------
+# --- the base class ---------------------------------------------------------------------------------------------------
 
 
 class PTOOperation(Readable):
@@ -169,7 +169,7 @@ class PTOOperation(Readable):
         cls.required_properties = _roles(fields, Property)
         cls.region_roles = _roles(fields, Body)
 
-    # --- access -----------------------------------------------------------------------------------
+    # --- access -------------------------------------------------------------------------------------------------------
 
     def segment(self, role: str) -> Sequence[SSAValue]:
         """The operands that play a role: one, none, or several."""
@@ -233,7 +233,7 @@ class PTOOperation(Readable):
         """The kinds of core that have this operation, where its operands decide that."""
         return self.cores
 
-    # --- construction -----------------------------------------------------------------------------
+    # --- construction -------------------------------------------------------------------------------------------------
 
     @classmethod
     def make(
@@ -257,7 +257,7 @@ class PTOOperation(Readable):
             regions=regions,
         )
 
-    # --- text -------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
     def elements(cls) -> tuple[Element, ...]:
@@ -376,7 +376,7 @@ class PTOOperation(Readable):
     def _lists(self, role: str) -> bool:
         return self.listed is None or role in self.listed
 
-    # --- the generic form --------------------------------------------------------------------------
+    # --- the generic form ---------------------------------------------------------------------------------------------
 
     def settle(self, parser: LocatedParser) -> None:
         """Bring an operation read in the generic form, `"pto.x"(...) : (...) -> (...)`, to what the class declares."""
@@ -394,7 +394,7 @@ class PTOOperation(Readable):
         """See that every region is one block and ends as it must; the text may leave out the end."""
         close_regions(self, parser)
 
-    # --- rules ------------------------------------------------------------------------------------
+    # --- rules --------------------------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
         """What the verifier has to say about this operation beyond what it checks for every class alike."""

@@ -14,7 +14,7 @@ from ptosim.language.operands import are_type
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.types import PtrType, element_name
 
-# --- pointers -------------------------------------------------------------------------------------
+# --- pointers ---------------------------------------------------------------------------------------------------------
 
 
 class CastPtr(PTOOperation):
@@ -131,7 +131,7 @@ class IntToPtr(PTOOperation):
                 )
 
 
-# --- scalar memory --------------------------------------------------------------------------------
+# --- scalar memory ----------------------------------------------------------------------------------------------------
 
 
 class _Load(PTOOperation):

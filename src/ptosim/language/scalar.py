@@ -38,7 +38,7 @@ from ptosim.language.syntax import Parsed
 from ptosim.language.tile_kernel import has_tiles
 from ptosim.language.types import element_name, element_of
 
-# --- constants ------------------------------------------------------------------------------------
+# --- constants --------------------------------------------------------------------------------------------------------
 
 
 class Constant(PTOOperation):
@@ -174,7 +174,7 @@ def _literal_bits(parser: LocatedParser, text: str, number: int | float, type_: 
     return bits
 
 
-# --- integers -------------------------------------------------------------------------------------
+# --- integers ---------------------------------------------------------------------------------------------------------
 
 
 class AddI(IntegerBinary):
@@ -385,7 +385,7 @@ class MulUIExtended(_MulExtended):
     name = "arith.mului_extended"
 
 
-# --- floats ---------------------------------------------------------------------------------------
+# --- floats -----------------------------------------------------------------------------------------------------------
 
 
 class AddF(FloatBinary):

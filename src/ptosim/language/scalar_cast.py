@@ -25,7 +25,7 @@ from ptosim.language.syntax import Parsed, Vocabulary, parse_listed_type
 from ptosim.language.tile_types import TileBufType
 from ptosim.language.types import MaskType, PtrType, VregType, element_name, element_of
 
-# --- comparison and selection -----------------------------------------------------------------------
+# --- comparison and selection -----------------------------------------------------------------------------------------
 
 
 class _Compare(ScalarOperation):
@@ -127,7 +127,7 @@ class Select(ScalarOperation):
                 yield Problem(f"{role} has type {found}, but the result has type {type_}", at=role)
 
 
-# --- conversions ------------------------------------------------------------------------------------
+# --- conversions ------------------------------------------------------------------------------------------------------
 
 
 class Cast(ScalarOperation):

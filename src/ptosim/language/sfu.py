@@ -24,7 +24,7 @@ from ptosim.language.vector import (
     listing,
 )
 
-# --- activations ----------------------------------------------------------------------------------
+# --- activations ------------------------------------------------------------------------------------------------------
 
 
 class VLrelu(VectorScalar):
@@ -87,7 +87,7 @@ class VExpdif(VectorOperation):
             yield Problem(f"pto.vexpdif gives {VregType.of(f32)}, not {result}", at="result")
 
 
-# --- multiply and add -----------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 class VAxpy(VectorOperation):
@@ -148,7 +148,7 @@ class VMull(VectorOperation):
     high = Result()
 
 
-# --- sorting --------------------------------------------------------------------------------------
+# --- sorting ----------------------------------------------------------------------------------------------------------
 
 
 class Sorting(PTOOperation):

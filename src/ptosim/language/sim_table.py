@@ -58,7 +58,7 @@ class _ByIndex(PTOOperation):
         return element_of(type_.element).bytes if isinstance(type_, PtrType) and not type_.is_open else None
 
 
-# --- gathers --------------------------------------------------------------------------------------
+# --- gathers ----------------------------------------------------------------------------------------------------------
 
 
 class SimGather(_ByIndex):
@@ -89,7 +89,7 @@ class SimGatherMte2(SimGather):
     name = "pto.sim.gather_mte2"
 
 
-# --- scatters -------------------------------------------------------------------------------------
+# --- scatters ---------------------------------------------------------------------------------------------------------
 
 
 class SimScatter(_ByIndex):

@@ -156,7 +156,7 @@ class Parsed:
         return {**{name: StringAttr(word) for name, word in self.words.items()}, **integers}
 
 
-# --- parsing --------------------------------------------------------------------------------------
+# --- parsing ----------------------------------------------------------------------------------------------------------
 
 
 def parse_form(parser: LocatedParser, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> Parsed:
@@ -380,7 +380,7 @@ def agreed_types(
     return types
 
 
-# --- printing -------------------------------------------------------------------------------------
+# --- printing ---------------------------------------------------------------------------------------------------------
 
 
 def print_form(printer: Printer, op: Any, elements: tuple[Element, ...], words: Mapping[str, Vocabulary]) -> None:

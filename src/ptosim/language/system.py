@@ -28,7 +28,7 @@ from ptosim.language.operation import (
 from ptosim.language.syntax import Vocabulary
 from ptosim.language.types import PtrType, element_name
 
-# --- queries --------------------------------------------------------------------------------------
+# --- queries ----------------------------------------------------------------------------------------------------------
 
 
 class Query(PTOOperation):
@@ -97,7 +97,7 @@ class GetSubblockNum(Query):
     name = "pto.get_subblock_num"
 
 
-# --- the control register -------------------------------------------------------------------------
+# --- the control register ---------------------------------------------------------------------------------------------
 
 
 class GetCtrl(PTOOperation):
@@ -167,7 +167,7 @@ class SBitSet1(_BitSet):
     name = "pto.sbitset1"
 
 
-# --- special registers ----------------------------------------------------------------------------
+# --- special registers ------------------------------------------------------------------------------------------------
 
 
 class GetVms4Sr(PTOOperation):
@@ -264,7 +264,7 @@ class SprSts(SpecialRegisterStore):
     name = "pto.sprsts"
 
 
-# --- debugging ------------------------------------------------------------------------------------
+# --- debugging --------------------------------------------------------------------------------------------------------
 
 
 class Trap(PTOOperation):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from xdsl.ir import Attribute
 
-from ptosim.effects.element import Element
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.names import Space
 from ptosim.language.types import SPACE_SPELLINGS, F4E1M2x2Type, F4E2M1x2Type, F8E8M0Type, element_of
 
@@ -27,8 +27,6 @@ NORMAL, ROW_PLUS_ONE = COMPACTS.index("normal"), COMPACTS.index("row_plus_one")
 PARAMETER_BYTES = 8
 """Of the word that a column has in the fixpipe buffer."""
 
-BLOCK_BYTES = 32
-"""The unit that local memories are addressed in: rows of boxes and of plain tiles are multiples of it."""
 
 _LAYOUTS: dict[tuple[str, str], Layout] = {
     ("row_major", "none_box"): "ND",
@@ -110,7 +108,7 @@ class TileBuf:
             return 1, 1
         if self.fractal == 1024:
             return 16, 16
-        minor = 2 if self.fractal == 32 else BLOCK_BYTES * 8 // self.element_bits
+        minor = 2 if self.fractal == 32 else GRANULE * 8 // self.element_bits
         return (16, minor) if self.slayout == "row_major" else (minor, 16)
 
     @property

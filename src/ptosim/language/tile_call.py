@@ -61,7 +61,7 @@ class CallOperation(TileOperation):
         first, *rest = zip(roles, shown, strict=True) if roles else [("", "")]
         return first[1] + "".join(f"[, {text}]" if role in cls.optional_roles else f", {text}" for role, text in rest)
 
-    # --- reading ----------------------------------------------------------------------------------
+    # --- reading ------------------------------------------------------------------------------------------------------
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -156,7 +156,7 @@ class CallOperation(TileOperation):
         parser.parse_punctuation("->", f" and the type of the result of {cls.name}")
         return cls._results(parser, parse_types(parser))
 
-    # --- writing ----------------------------------------------------------------------------------
+    # --- writing ------------------------------------------------------------------------------------------------------
 
     def print(self, printer: Printer) -> None:
         called = list(self._values(self.leading()))

@@ -130,7 +130,7 @@ def tile(shape: str = "16x64", element: str = "ELEMENT", more: str = "") -> str:
     return f"!pto.tile_buf<vec, {shape}x{element}{more}>"
 
 
-# --- families -------------------------------------------------------------------------------------
+# --- families ---------------------------------------------------------------------------------------------------------
 
 OVER_DST = "It covers the valid region of dst; bytes outside of it keep what they have."
 
@@ -209,7 +209,7 @@ class TileScalarTmp(TileScalar):
     dst = Operand()
 
 
-# --- attributes -----------------------------------------------------------------------------------
+# --- attributes -------------------------------------------------------------------------------------------------------
 
 
 def precise(function: str) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def is_precise(op: TileOperation) -> bool:
     return op.setting("precisionType") == "high_precision"
 
 
-# --- rules of operations that exist for two tiles and for a tile and a scalar -------------------------
+# --- rules of operations that exist for two tiles and for a tile and a scalar -----------------------------------------
 
 
 def power_rules(op: TileOperation, target: str) -> Iterator[Problem]:

@@ -57,7 +57,7 @@ class AivInitializePipe(InitializePipe):
     cores = (CoreKind.AIV,)
 
 
-# --- entries --------------------------------------------------------------------------------------
+# --- entries ----------------------------------------------------------------------------------------------------------
 
 
 class FifoOperation(CallOperation):
@@ -310,7 +310,7 @@ class TAllocToAic(Alloc):
     direction = V2C
 
 
-# --- parameters of the epilogue -------------------------------------------------------------------
+# --- parameters of the epilogue ---------------------------------------------------------------------------------------
 
 
 class SetQuantScalar(FifoOperation):

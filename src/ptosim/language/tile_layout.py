@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language.operands import constant_of
 from ptosim.language.operation import Problem
-from ptosim.language.tile_buf import BLOCK_BYTES, TileBuf, is_fp4
+from ptosim.language.tile_buf import TileBuf, is_fp4
 from ptosim.target import load_target
 
 _TOP_OF_UB = 8 * 1024
@@ -20,7 +21,7 @@ _ADDRESS_ALIGNMENT = {"left": 512, "right": 512, "acc": 512}
 
 def address_alignment(tile: TileBuf) -> int:
     """What the address of a tile is a multiple of."""
-    return _ADDRESS_ALIGNMENT.get(tile.loc, BLOCK_BYTES)
+    return _ADDRESS_ALIGNMENT.get(tile.loc, GRANULE)
 
 
 def layout_problems(tile: TileBuf, at: str) -> Iterator[Problem]:
@@ -29,7 +30,7 @@ def layout_problems(tile: TileBuf, at: str) -> Iterator[Problem]:
         yield from _box_problems(tile, at)
         return
     side, extent = ("row", tile.cols) if tile.blayout == "row_major" else ("column", tile.rows)
-    size, unit = extent * tile.element_bits // 8, 16 if is_fp4(tile.element) else BLOCK_BYTES
+    size, unit = extent * tile.element_bits // 8, 16 if is_fp4(tile.element) else GRANULE
     if size % unit:
         message = f"expects {side} byte size to be {unit}-byte aligned, but got {size} bytes"
         yield _tolerated(message, at) if _is_half_a_block(tile) else Problem(message, at=at)
@@ -65,7 +66,7 @@ def address_problems(tile: TileBuf, address: SSAValue, target: str, at: str, siz
         return
     if known % alignment:
         message = f"addr must be aligned to {alignment} bytes for local tile memory space, got {known}"
-        yield Problem(message, at=at)
+        yield Problem(message, at=at, kind="misaligned")
     capacity = load_target(target).memory[tile.space]
     end = known + size
     if end > capacity:

@@ -16,7 +16,7 @@ from ptosim.language.tile_types import LocalArrayType, StructType, View
 from ptosim.language.types import element_of
 from ptosim.language.view_operation import ViewOperation
 
-# --- arrays ---------------------------------------------------------------------------------------
+# --- arrays -----------------------------------------------------------------------------------------------------------
 
 
 class DeclareLocalArray(ViewOperation):
@@ -132,7 +132,7 @@ def _same_element(expected: Attribute, value: SSAValue, role: str) -> Iterator[P
         yield Problem(f"{role} must be {expected}, not {value.type}", at=role)
 
 
-# --- structs --------------------------------------------------------------------------------------
+# --- structs ----------------------------------------------------------------------------------------------------------
 
 
 class DeclareStruct(ViewOperation):

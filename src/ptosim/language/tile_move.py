@@ -24,6 +24,7 @@ from ptosim.language.tile_places import (
     has_elements,
     is_laid_out,
     lies_in,
+    may_be_added_to,
     same_width,
     tensor_of,
     view_at,
@@ -31,7 +32,6 @@ from ptosim.language.tile_places import (
 )
 from ptosim.language.tile_rules import at_type, extents, name_of
 
-_ATOMIC = ("f32", "f16", "bf16", "i32", "i16", "i8")
 _NEVER_READ = (
     *("pad_mode", "pad_value", "left_padding_num", "init_out_buffer"),
     *("right_padding_num", "init_condition"),
@@ -178,7 +178,7 @@ class TStore(TileOperation):
         yield from has_elements(self, "dst")
         yield from self._counts()
         yield from leaves(self, target, element_at(self, "dst"))
-        yield from self._atomic()
+        yield from may_be_added_to(self, "dst")
         if self.has("fp") and self.setting("stPhase") != "unspecified":
             yield Problem("a store with fp has no stPhase", at="stPhase")
         yield from self._accumulator(target) if self.tile("src").loc == "acc" else self._local(target)
@@ -199,11 +199,6 @@ class TStore(TileOperation):
         if (expected := count(valid)) is not None and (found := count(shape)) is not None and expected != found:
             message = f"dst static element count ({found}) to match src valid_shape {extents(valid)}"
             yield Problem(f"{self.name} expects {message} ({expected})", at="dst_type")
-
-    def _atomic(self) -> Iterator[Problem]:
-        found = name_of(element_at(self, "dst"))
-        if self.setting("atomicType") == "atomic_add" and found.removeprefix("s") not in _ATOMIC:
-            yield at_type(self, "dst", f"of atomic_add to have elements of {', '.join(_ATOMIC)}", found)
 
 
 class TStoreFp(TStore):

@@ -90,7 +90,7 @@ class TileOperation(PTOOperation):
         cls.writes = tuple(role for role in cls.operand_roles if role in cls.outs)
         cls.overwrites = tuple(role for role in cls.writes if role not in (*cls.also_reads, *cls.partly_writes))
 
-    # --- facts ------------------------------------------------------------------------------------
+    # --- facts --------------------------------------------------------------------------------------------------------
 
     def heading(self, name_of: Callable[[SSAValue], str]) -> str:
         """The name and the first tile that it fills, or else the tile that it takes away."""
@@ -132,7 +132,7 @@ class TileOperation(PTOOperation):
             return (CoreKind.AIV,)
         return (CoreKind.AIC,) if places else self.cores
 
-    # --- text -------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
     def usage(cls) -> str:
@@ -283,7 +283,7 @@ class TileOperation(PTOOperation):
                 printer.print_ssa_value(value)
                 print_typed(printer, [value])
 
-    # --- rules ------------------------------------------------------------------------------------
+    # --- rules --------------------------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
         """First that tiles are tiles and views are views, since the rules of the class rely on it."""

@@ -87,6 +87,17 @@ def unsigned_name(type_: Attribute) -> str:
 # --- tiles and views ------------------------------------------------------------------------------
 
 
+_ATOMIC = ("f32", "f16", "bf16", "i32", "i16", "i8")
+"""What GM adds to, element by element."""
+
+
+def may_be_added_to(op: TileOperation, role: str) -> Iterator[Problem]:
+    """A view that atomic_add adds to."""
+    found = name_of(element_at(op, role))
+    if op.setting("atomicType") == "atomic_add" and found.removeprefix("s") not in _ATOMIC:
+        yield at_type(op, role, f"of atomic_add to have elements of {', '.join(_ATOMIC)}", found)
+
+
 def element_at(op: TileOperation, role: str) -> Attribute:
     """The element type of a tile or view."""
     type_ = op.segment(role)[0].type

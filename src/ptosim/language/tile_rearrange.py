@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.language.operation import Operand, OptionalOperand, OptionalProperty, Problem
 from ptosim.language.tile_attributes import KINDS
-from ptosim.language.tile_buf import BLOCK_BYTES
 from ptosim.language.tile_operation import TileOperation
 from ptosim.language.tile_places import holds, is_laid_out, lies_in, same_width, scales
 from ptosim.language.tile_rules import agree, at_type, extents, same_element, same_shape, same_valid
@@ -45,12 +45,12 @@ class TTrans(TileOperation):
         for role in ("src", "dst"):
             tile = self.tile(role)
             major = tile.rows if tile.blayout == "col_major" else tile.cols
-            if major * tile.element_bytes % BLOCK_BYTES:
+            if major * tile.element_bytes % GRANULE:
                 side, found = ("columns" if tile.blayout == "col_major" else "rows"), major * tile.element_bytes
-                yield at_type(self, role, f"with {side} of a multiple of {BLOCK_BYTES} bytes on a5", found)
+                yield at_type(self, role, f"with {side} of a multiple of {GRANULE} bytes on a5", found)
 
 
-# --- padding --------------------------------------------------------------------------------------
+# --- padding ----------------------------------------------------------------------------------------------------------
 
 
 class TFillPad(TileOperation):
@@ -128,7 +128,7 @@ class TFillPadExpand(TFillPad):
     replaced_by = "pto.tfillpad"
 
 
-# --- concatenation --------------------------------------------------------------------------------
+# --- concatenation ----------------------------------------------------------------------------------------------------
 
 
 class _Concatenation(TileOperation):
@@ -189,7 +189,7 @@ class TConcatIdx(_Concatenation):
         yield from same_element("idx0", "idx1")(self, target)
 
 
-# --- scales ---------------------------------------------------------------------------------------
+# --- scales -----------------------------------------------------------------------------------------------------------
 
 
 class TGetScaleAddr(TileOperation):

@@ -73,7 +73,7 @@ def _alike(
     return check
 
 
-# --- place and layout -----------------------------------------------------------------------------
+# --- place and layout -------------------------------------------------------------------------------------------------
 
 
 def located(*roles: str, allowed: tuple[str, ...]) -> Check:
@@ -103,7 +103,7 @@ def distinct(one: str, other: str, severity: Severity = "error") -> Check:
     return check
 
 
-# --- shapes ---------------------------------------------------------------------------------------
+# --- shapes -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def within(role: str, bound: str) -> Check:
     return check
 
 
-# --- elements -------------------------------------------------------------------------------------
+# --- elements ---------------------------------------------------------------------------------------------------------
 
 
 def same_element(*roles: str) -> Check:
@@ -230,7 +230,7 @@ def on(target: str, *checks: Check) -> Check:
     return lambda op, machine: together(op, machine) if machine == target else iter(())
 
 
-# --- scalars --------------------------------------------------------------------------------------
+# --- scalars ----------------------------------------------------------------------------------------------------------
 
 
 def _scalar(role: str, expected: str, holds: Callable[[Attribute], bool]) -> Check:
@@ -295,7 +295,7 @@ def _same_width(one: Attribute, other: Attribute) -> bool:
     return is_integer(one) and is_integer(other) and element_of(one).bits == element_of(other).bits
 
 
-# --- working memory -------------------------------------------------------------------------------
+# --- working memory ---------------------------------------------------------------------------------------------------
 
 
 def tmp_bytes(least: int, role: str = "tmp") -> Check:

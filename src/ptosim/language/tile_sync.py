@@ -86,7 +86,7 @@ class TSync(TileOperation):
             yield Problem(message, "op_class", "lint", "warning")
 
 
-# --- arrays of event ids --------------------------------------------------------------------------
+# --- arrays of event ids ----------------------------------------------------------------------------------------------
 
 
 class DeclareEventIdArray(ViewOperation):

@@ -25,7 +25,7 @@ from ptosim.language.syntax import Vocabulary, check_word, given_twice, parse_li
 _BARE_NAME = re.compile(r"[A-Za-z_][\w$.]*")
 
 
-# --- attributes that are words --------------------------------------------------------------------
+# --- attributes that are words ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def read_word(parser: LocatedParser, name: str, attribute: Attribute, vocabulary
     return check_word(parser, name, word_in(attribute), vocabulary, span)
 
 
-# --- clauses --------------------------------------------------------------------------------------
+# --- clauses ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-# --- printing -------------------------------------------------------------------------------------
+# --- printing ---------------------------------------------------------------------------------------------------------
 
 
 def print_dictionary(

@@ -36,7 +36,7 @@ READ_AS = "a5"
 """The machine whose `left` tiles the parser reads."""
 
 
-# --- tiles ----------------------------------------------------------------------------------------
+# --- tiles ------------------------------------------------------------------------------------------------------------
 
 
 @irdl_attr_definition
@@ -74,7 +74,7 @@ def _dimension(extent: int | None) -> str:
     return "?" if extent is None else str(extent)
 
 
-# --- reading tiles --------------------------------------------------------------------------------
+# --- reading tiles ----------------------------------------------------------------------------------------------------
 
 
 def _parse_short(parser: LocatedParser, fields: Mapping[str, Reader]) -> tuple[TileBuf, dict[str, Any]]:
@@ -254,7 +254,7 @@ _LONG_FIELDS: dict[str, Reader] = {
 }
 
 
-# --- several tiles --------------------------------------------------------------------------------
+# --- several tiles ----------------------------------------------------------------------------------------------------
 
 SLOTS = range(2, 17)
 """How many tiles a multi-buffer may have."""
@@ -306,7 +306,7 @@ class MultiTileBufType(Data[MultiTileBuf], TypeAttribute):
             printer.print_string(f", count={self.data.count}")
 
 
-# --- views of global memory -----------------------------------------------------------------------
+# --- views of global memory -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -362,7 +362,7 @@ class TileType(_ViewType):
     name = "pto.tile"
 
 
-# --- arrays and structures of scalars -------------------------------------------------------------
+# --- arrays and structures of scalars ---------------------------------------------------------------------------------
 
 
 @irdl_attr_definition
@@ -432,7 +432,7 @@ class EventIdArrayType(Data[int], TypeAttribute):
             printer.print_string(str(self.data))
 
 
-# --- handles --------------------------------------------------------------------------------------
+# --- handles ----------------------------------------------------------------------------------------------------------
 
 
 @irdl_attr_definition
@@ -476,7 +476,7 @@ PASSED_TYPES: tuple[type[Attribute], ...] = tuple(type_ for type_ in TILE_TYPES 
 """What functions may take and give; a struct stays where it is declared."""
 
 
-# --- what a type says -----------------------------------------------------------------------------
+# --- what a type says -------------------------------------------------------------------------------------------------
 
 
 def tile_of(type_: Attribute) -> TileBuf | None:

@@ -77,7 +77,7 @@ _EXPANDED = table(
 )
 
 
-# --- operations with a row or a column that is broadcast ------------------------------------------
+# --- operations with a row or a column that is broadcast --------------------------------------------------------------
 
 
 def _is_column(source: TileBuf, result: TileBuf) -> bool:

@@ -226,7 +226,7 @@ class TGatherB(VectorTile):
     checks = (in_vec("src", "idx", "dst"), same_element("src", "dst"), element_in("idx", INDICES))
 
 
-# --- sorting --------------------------------------------------------------------------------------
+# --- sorting ----------------------------------------------------------------------------------------------------------
 
 
 class TSort32(VectorTile):

@@ -29,7 +29,7 @@ from ptosim.language.tile_rules import (
 )
 from ptosim.language.tile_types import TileBufType
 
-# --- quantise -------------------------------------------------------------------------------------
+# --- quantise ---------------------------------------------------------------------------------------------------------
 
 _F32 = elements("f32")
 _RESULTS = {"INT8_SYM": ("i8", "si8"), "INT8_ASYM": ("ui8",), "MXFP8": ("f8E4M3FN",), "MXFP4_E2M1": ("f4E2M1x2",)}
@@ -172,7 +172,7 @@ class TDequant(VectorTile):
     )
 
 
-# --- count and print ------------------------------------------------------------------------------
+# --- count and print --------------------------------------------------------------------------------------------------
 
 _BINS = 256
 _ELEMENTS_OF_HISTOGRAM = {"src": ("ui16", "ui32"), "idx": ("ui8",), "dst": ("ui32",)}

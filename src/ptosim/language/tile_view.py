@@ -33,7 +33,7 @@ def _tile(value: SSAValue) -> TileBuf:
     return cast(TileBufType, value.type).data
 
 
-# --- allocation -----------------------------------------------------------------------------------
+# --- allocation -------------------------------------------------------------------------------------------------------
 
 MULTI_BUFFER = "pto.multi_buffer"
 """An attribute of an allocation: how many slots it stands for."""
@@ -222,7 +222,7 @@ class TAssign(ViewOperation):
         yield from address_problems(tile, self.addr, target, "addr", tile.size)
 
 
-# --- views of tiles -------------------------------------------------------------------------------
+# --- views of tiles ---------------------------------------------------------------------------------------------------
 
 
 class SubView(ViewOperation):
@@ -380,7 +380,7 @@ def _bytes(tile: TileBuf) -> int:
     return tile.rows * tile.cols * tile.element_bits // 8
 
 
-# --- valid regions and addresses ------------------------------------------------------------------
+# --- valid regions and addresses --------------------------------------------------------------------------------------
 
 
 class SetValidShape(ViewOperation):

@@ -16,7 +16,7 @@ from ptosim.effects.element import ELEMENTS
 from ptosim.language.operation import Operand, Problem, PTOOperation, Result
 from ptosim.language.types import MaskType, VregType, element_name, element_of, is_open, mask_for
 
-# --- element types --------------------------------------------------------------------------------
+# --- element types ----------------------------------------------------------------------------------------------------
 
 
 def integers(*widths: int) -> frozenset[str]:
@@ -37,7 +37,7 @@ def listing(names: frozenset[str]) -> str:
     return ", ".join(name for name in ELEMENTS if name in names)
 
 
-# --- rules ----------------------------------------------------------------------------------------
+# --- rules ------------------------------------------------------------------------------------------------------------
 
 
 def type_of(op: PTOOperation, role: str) -> Attribute:
@@ -135,7 +135,7 @@ def not_on_a5(op: PTOOperation, target: str, instead: str) -> Iterator[Problem]:
         yield Problem(message, kind="wrong-target", severity="warning", hint=f"use {instead}")
 
 
-# --- families -------------------------------------------------------------------------------------
+# --- families ---------------------------------------------------------------------------------------------------------
 
 
 class VectorOperation(PTOOperation):

@@ -37,7 +37,7 @@ class ViewOperation(PTOOperation):
     results_shown: ClassVar[bool] = True
     """Whether the result types are printed."""
 
-    # --- text -------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------------------------------
 
     @classmethod
     def parse_rest(cls, parser: LocatedParser, operands: Operands, properties: Mapping[str, Attribute]) -> Self:
@@ -96,7 +96,7 @@ class ViewOperation(PTOOperation):
             printer.print_string(" -> " if types or self.arrow else " : ")
             printer.print_list(results, printer.print_attribute)
 
-    # --- rules ------------------------------------------------------------------------------------
+    # --- rules --------------------------------------------------------------------------------------------------------
 
     def rules(self, target: str) -> Iterator[Problem]:
         """First that every role has a type it can have, since the rules of the class rely on it."""

@@ -147,7 +147,7 @@ class Core:
         """The flags that any instruction off the inline path has named."""
         return list(self._flags.values())
 
-    # ---- work
+    # --- work ---------------------------------------------------------------------------------------------------------
 
     def work(
         self,
@@ -169,7 +169,7 @@ class Core:
         entry.start, entry.finish, entry.facts = start, finish, facts
         self.issue(entry)
 
-    # ---- flags
+    # --- flags --------------------------------------------------------------------------------------------------------
 
     def set_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
         base = self.flag_bases.get((src, dst))
@@ -220,7 +220,7 @@ class Core:
     def _illegal_flag(self, site: Site, src: Pipe, dst: Pipe, event: int) -> None:
         self.illegal(site, *wrong_flag(self, src, dst, event))
 
-    # ---- buffers
+    # --- buffers ------------------------------------------------------------------------------------------------------
 
     def get_buffer(self, site: Site, pipe: Pipe, buffer: int, mode: int = 0) -> None:
         self._buffers.get(site, pipe, buffer, mode)
@@ -228,7 +228,7 @@ class Core:
     def release_buffer(self, site: Site, pipe: Pipe, buffer: int, mode: int = 0) -> None:
         self._buffers.release(site, pipe, buffer, mode)
 
-    # ---- barriers
+    # --- barriers -----------------------------------------------------------------------------------------------------
 
     def barrier(self, site: Site, pipe: Pipe) -> None:
         if pipe is not Pipe.ALL and not has(self, pipe):
@@ -266,7 +266,7 @@ class Core:
             entry.event = queue, count
             self.issue(entry)
 
-    # ---- semaphores
+    # --- semaphores ---------------------------------------------------------------------------------------------------
 
     def semaphore_set(self, site: Site, pipe: Pipe, number: int, form: Form = Form.SYNC) -> None:
         """`pipe` is ALL for the forms that name none: they fire when everything issued so far has ended."""
@@ -325,7 +325,7 @@ class Core:
         entry.counters = signal.counters
         return entry
 
-    # ---- signals in global memory
+    # --- signals in global memory -------------------------------------------------------------------------------------
 
     def notify(self, site: Site, words: Words, value: int, adds: bool) -> None:
         """Set a word, or add to it; then the scalar unit waits until its pipes are empty."""
@@ -374,7 +374,7 @@ class Core:
     def overflow(self, entry: Entry, counter: Counter) -> None:
         self._complain(entry, "semaphore-overflow", overflow_message(counter))
 
-    # ---- the scalar unit's own accesses, in observed runs
+    # --- the scalar unit's own accesses, in observed runs -------------------------------------------------------------
 
     def scalar_load(self, site: Site) -> Entry:
         return self.issue(Entry(site, Pipe.S, self, LOAD))
@@ -392,7 +392,7 @@ class Core:
         self.pending[entry.event] = site
         return self.issue(entry) if self.tracker else entry
 
-    # ---- issuing
+    # --- issuing ------------------------------------------------------------------------------------------------------
 
     def issue(self, entry: Entry) -> Entry:
         queue = self.queues.get(entry.pipe)
@@ -458,7 +458,7 @@ class Core:
             self.markers.remove(marker)
             fire(marker, woken)
 
-    # ---- complaints
+    # --- complaints ---------------------------------------------------------------------------------------------------
 
     def illegal(self, site: Site, kind: str, message: str, hint: str | None = None) -> None:
         entry = Entry(site, site.pipe, self, FENCE)

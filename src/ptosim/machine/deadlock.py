@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ptosim.diagnostics import Diagnostic, PTOError, Related
 from ptosim.effects.names import Pipe
-from ptosim.machine.entry import Entry, Key, Kind
+from ptosim.machine.entry import Entry, Key, Kind, Site
 from ptosim.machine.graph import bottom_components, reaching
 from ptosim.machine.queue import PipeQueue
 from ptosim.machine.sync import DONE, QUEUE_LIMIT, Counter, buffer_word
@@ -293,7 +293,7 @@ def describe(deadlock: Deadlock, head: Blocked) -> str:
         cause = "nothing that is queued or can still be reached sets it"
     else:
         cause = "; ".join(_cause(deadlock, release) for release in head.releases)
-    return f"{head.core.name} {head.pipe}: {head.entry.site}: {what}: {cause}"
+    return f"{head.core.name} {head.pipe}: {_written(head.entry.site)}: {what}: {cause}"
 
 
 def _condition(head: Blocked) -> str:
@@ -325,11 +325,16 @@ def _cause(deadlock: Deadlock, release: Release) -> str:
     behind = ", ".join(dict.fromkeys(_place(deadlock.heads[position]) for position in release.behind))
     if release.entry:
         where = f"queued on {release.core.name} {release.pipe}" if release.pipe is not Pipe.S else "pending"
-        return f"{release.entry.site} is {where} behind {behind}"
+        return f"{_written(release.entry.site)} is {where} behind {behind}"
     if release.pipe is Pipe.S:
         return f"{release.core.name} would set it after {behind}"
     return f"{release.pipe} stands at {behind}"
 
 
 def _place(head: Blocked) -> str:
-    return str(head.entry.site)
+    return _written(head.entry.site)
+
+
+def _written(site: Site) -> str:
+    """An instruction as it stands in the text."""
+    return f"{site.title} (line {site.line})" if site.location else site.title

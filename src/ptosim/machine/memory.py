@@ -89,20 +89,24 @@ class Regions:
         """What to say of an access that leaves the regions, and the bytes it is about. `verb`: "reads" or "writes"."""
         number, offset = decode(start)
         region = self.all.get(number)
-        if region is None:
-            return f"{verb} {width} bytes of GM through a pointer that comes from no argument{self._aim(number)}", None
         extent = offset, offset + width
+        if region is None and (aim := self._aim(number)) is not None:
+            return f"{verb} bytes {offset} to {offset + width - 1} of {aim}", extent
+        if region is None:
+            return f"{verb} {width} bytes of GM through a pointer that comes from no argument", None
         if self.find(number) is None:
             message = f"{verb} bytes {offset} to {offset + width - 1} of {region}, which is private to that rank"
             return f"{message}: rank {self.rank} reaches its own arguments and the windows of all ranks", extent
         return outside(verb, str(region), region.size, offset, width), extent
 
-    def _aim(self, number: int) -> str:
+    def _aim(self, number: int) -> str | None:
         """The peer that a pointer into a window was moved to, where there is none."""
         window, rank = divmod(number - FIRST_WINDOW, MOST_RANKS)
-        if self.rank is None or window < 0 or FIRST_WINDOW + MOST_RANKS * window + self.rank not in self.all:
-            return ""
-        return f": window {window} has no rank {rank}"
+        own = self.all.get(FIRST_WINDOW + MOST_RANKS * window + (self.rank or 0)) if window >= 0 else None
+        if self.rank is None or own is None:
+            return None
+        last = max(region.rank for region in self.all.values() if region.rank is not None)
+        return f"window {window} (%{own.name}) of rank {rank}, and there is no such rank: ranks are 0 to {last}"
 
 
 NO_REGIONS = Regions({})

@@ -58,7 +58,7 @@ Moment = tuple[Any, Any]
 BEGIN: Moment = (0, NOTHING)
 
 
-# --- rules ----------------------------------------------------------------------------------------------------------
+# --- rules ------------------------------------------------------------------------------------------------------------
 
 
 def counted(unit: Moment, operations: Any, scalar: Any) -> Moment:
@@ -99,7 +99,7 @@ def _choice(condition: Any, chosen: Moment, otherwise: Moment) -> Moment:
     return select(condition, chosen[0], otherwise[0]), select(condition, chosen[1], otherwise[1])
 
 
-# --- the log --------------------------------------------------------------------------------------------------------
+# --- the log ----------------------------------------------------------------------------------------------------------
 
 
 class Part(IntEnum):
@@ -153,7 +153,7 @@ class End(IntEnum):
 WIDTHS = {Part.ROWS: 4, Part.POOL: 1, Part.SIGNALS: 4, Part.CORES: End.SUMS + 2 * PIPES}
 """Words of a record."""
 
-# --- the page of a core ---------------------------------------------------------------------------------------------
+# --- the page of a core -----------------------------------------------------------------------------------------------
 
 
 class Figure(IntEnum):
@@ -188,7 +188,7 @@ PATH_ITEMS = 1 << 16
 MOST_TOUCHES = 1 << 12
 """Accesses of one entry that are told apart."""
 
-# --- rows -----------------------------------------------------------------------------------------------------------
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 # A head, the low bits of the first word of a row: the operation, the pipe, and what the row is.
 PIPE_SHIFT = 24

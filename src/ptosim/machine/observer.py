@@ -71,7 +71,7 @@ class Observer(Protocol):
     inline: bool
     """Compiled code goes on by itself where it can, and keeps what its flags tell: only what it hands over is told."""
 
-    # ---- from the scheduler
+    # --- from the scheduler -------------------------------------------------------------------------------------------
 
     def begin(self, core: Core) -> None:
         """The SU of this core is about to run its program."""
@@ -101,7 +101,7 @@ class Observer(Protocol):
         """Nothing can go on. The run ends when this returns."""
         ...
 
-    # ---- from the engine
+    # --- from the engine ----------------------------------------------------------------------------------------------
 
     def inside(self, entry: Entry) -> Quick | None:
         """A vector scope begins: whom to ask first about its accesses."""

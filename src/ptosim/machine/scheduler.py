@@ -98,7 +98,7 @@ class Scheduler:
         core.started = True
         return core
 
-    # ---- building
+    # --- building -----------------------------------------------------------------------------------------------------
 
     def _run(self, blocks: Iterable[tuple[int, int]]) -> None:
         """Run these blocks, each with the number of its launch before it."""
@@ -164,7 +164,7 @@ class Scheduler:
                 assert tracker is not None
                 tracker.leftover(counter)
 
-    # ---- running
+    # --- running ------------------------------------------------------------------------------------------------------
 
     def _program(self, core: Core) -> None:
         core.started = True
@@ -243,7 +243,7 @@ class Scheduler:
         else:
             self._start(receiver)
 
-    # ---- what the schedule asks
+    # --- what the schedule asks ---------------------------------------------------------------------------------------
 
     def give(self, holder: Core, receiver: Core) -> None:
         if self.stopping:

@@ -32,7 +32,7 @@ class Tracker:
         self.clocks = Clocks(core) if observer.wants_clocks else None
         self.brackets: dict[tuple[Pipe, int], Entry] = {}  # the get of each open bracket
 
-    # ---- what happens to entries
+    # --- what happens to entries --------------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Launches before this one have ended, and all that they did is known."""
@@ -78,7 +78,7 @@ class Tracker:
         if entry.kind not in (SET, RELEASE):
             self.observer.end(entry)
 
-    # ---- sets and waits
+    # --- sets and waits -----------------------------------------------------------------------------------------------
 
     def watch(self, entry: Entry) -> None:
         """The words that a wait asks for satisfy it: what those know is known who must have told them."""
@@ -187,7 +187,7 @@ class Tracker:
             return
         self.report("race", f"two {plural} of {key} are in no order", entry, (earlier, "the other one"))
 
-    # ---- buffer brackets, in program order
+    # --- buffer brackets, in program order ----------------------------------------------------------------------------
 
     def _open_bracket(self, entry: Entry) -> None:
         assert entry.key is not None
@@ -215,7 +215,7 @@ class Tracker:
             self.report("buffer-misuse", message, entry, (self.brackets[entry.pipe, buffer], "got here"))
         self.brackets.pop((entry.pipe, buffer), None)
 
-    # ---- the end
+    # --- the end ------------------------------------------------------------------------------------------------------
 
     def finish(self) -> None:
         if self.clocks:

@@ -1,27 +1,38 @@
 """The fast engine: a kernel as LLVM IR text, compiled to an object that is kept on disk and runs on the host.
 
-What the rooms build with
-    ir.py             Type (I1 … I64, F16, F32, F64, PTR, .vector(n)); Value: operators append instructions, ints on
+Rooms stand here, beside what several of them share (burst.py, fractals.py, quantisation.py …). What they build with
+
+  ir/        LLVM IR under construction
+    values.py         Type (I1 … I64, F16, F32, F64, PTR, .vector(n)); Value: operators append instructions, ints on
                       either side become constants, integer constants fold; .compare .select .zext .sext .trunc
                       .convert .bitcast; pointers have .at .load .store .copy_from .move_from .fill
-    ranges.py         Range: what is known of an integer before the kernel runs; Value.range, by which ir.py folds
-    flow.py           Module.function(name, parameters, results, linkage), Module.site(description), Module.text();
-                      Function: for_loop, while_loop, choose, call, finish; check, access, settle; intrinsic, constant,
+    ranges.py         Range: what is known of an integer before the kernel runs; Value.range, by which values.py folds
+    flow.py           Function: for_loop, while_loop, choose, call, finish; check, access, settle; intrinsic, constant,
                       slot, scratch, once; word(number) of the context; loops, the indices around
+    module.py         Module.function(name, parameters, results, linkage), Module.site(description), Module.text()
+    context.py        Word, Register, Status: the words that compiled code and the run time share
+    instance.py       which of the entries that share a function runs
+  vector/    registers and what is computed in their lanes
     registers.py      register_type, view, splat, shuffle, extract, insert, tree, permute, gather, lane_numbers; Mask,
                       full_mask, constant_mask, prefix_mask, mask_of_word; zeroed, masked_load, masked_store, any_lane
     avx512.py         look_up, scale, extremum, …: instructions of some processors, where Module.avx512 says so
     lanes.py          at_the_front, prefix_sums, moved_up, count_lanes, first_lane, each_lane, chosen
+    numbers.py        widen, narrow, canonical: floats; rounding.py, value_conversion.py, elementary.py
+  build/     from a verified kernel to its code
+    lowering.py       what a lowering may ask for by the names of its parameters
     global_memory.py  locate, leaves_buffer, host_address: GM pointers
-    context.py        Word, Register, Status: the words that compiled code and the run time share
     issue.py          begin_entry, run_entry, call_entry; issue, nothing_stalled, core_word, cluster_word
-    sharing.py        Entry, Entries: which entries are one function; instance.py: which of them runs
+    sharing.py        Entry, Entries: which entries are one function
     operations.py     Operation: what an issued number means to the scheduler, as data for the cache
+  observe/   code that check and profile add
 
-What runs the result
+and what runs the result
+
+  host/      the machine it runs on
     toolchain.py      compile_object(text, host), Program(image, symbols), Host, this_host().identity
     half.py           conversions of half for processors that have none; toolchain appends them
     cache.py          Cache(default_directory()): key, load, store, files, clear
+  run/       running it
     cores.py          Executable, Invocation, Fault
     runtime.py        Runner(executable, target).run_apart(invocation, threads) or .run_together(invocation)
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ptosim.effects.burst import BLOCK
 from ptosim.effects.ctrl import KEEP_BIT, PRESERVE_NAN_BIT
-from ptosim.effects.element import Element
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fixpipe import (
     ALIGNMENT,
     QUANT_WORD,
@@ -28,14 +27,14 @@ from ptosim.effects.geometry import ceil_div, ceil_to, floor_div, minimum
 from ptosim.effects.names import Space
 from ptosim.native.accumulators import accumulators_touched
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import read_inside, write_inside
 from ptosim.native.burst import MOST_BYTES, Loop, each_row, either
-from ptosim.native.context import Word
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import read_inside, write_inside
-from ptosim.native.ir import I1, I32, I64, Value
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.quantisation import COLUMNS, Saturation, Steps, quantised, slopes, stored_type
-from ptosim.native.registers import splat
+from ptosim.native.vector.registers import splat
 
 RUN_OFFSET = 1 << 21
 """Where in the workspace a run is put together; the values of a repeat lie before it, rows padded to COLUMNS."""
@@ -72,7 +71,7 @@ class Part:
     at: str | None = None
 
 
-# --- parameter words ------------------------------------------------------------------------------------------------
+# --- parameter words --------------------------------------------------------------------------------------------------
 
 
 def quant_vector(core: Core, offset: Value, n: Value) -> Lanes:
@@ -105,7 +104,7 @@ def saturation(f: Function, clause: str | None, ctrl: Value) -> Saturation:
     return Saturation(keep, (keep ^ 1) & ((ctrl.lshr(PRESERVE_NAN_BIT) & 1) != 0))
 
 
-# --- the store ------------------------------------------------------------------------------------------------------
+# --- the store --------------------------------------------------------------------------------------------------------
 
 
 def check_shape(core: Core, shape: Shape) -> None:
@@ -196,7 +195,7 @@ def _observe_part(core: Core, store: Store, part: Part, dest: Element) -> None:
     def stores(base: Value, steps: Sequence[tuple[Value, Value]], length: Value) -> None:
         if store.space is not Space.GM:
             for count, distance in steps:
-                core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (BLOCK - 1)) != 0))
+                core.suspect(lambda count=count, distance=distance: (count > 1) & ((distance & (GRANULE - 1)) != 0))
         core.touches_rows("writes", store.space, base, steps, length, part.at)
 
     if layout == "nz2nd":
@@ -241,7 +240,7 @@ def _quantise(
     f.for_loop(pitch.like(0), shape.n, COLUMNS, (), columns)
 
 
-# --- layouts --------------------------------------------------------------------------------------------------------
+# --- layouts ----------------------------------------------------------------------------------------------------------
 
 Write = Callable[[Value, Value, Value], None]
 """(destination in bytes, host address, bytes)"""
@@ -332,7 +331,7 @@ def _run(core: Core, dest: Element, index: Value, run: Value, count: Value, writ
     write(floor_div(index, 2), packed, half)
 
 
-# --- memories -------------------------------------------------------------------------------------------------------
+# --- memories ---------------------------------------------------------------------------------------------------------
 
 
 def _extent(core: Core, store: Store, part: Part, dest: Element) -> Value:

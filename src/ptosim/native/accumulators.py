@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ptosim.effects.fractal import ACCUMULATOR, ACCUMULATOR_ROW, FRACTAL_ROWS
 from ptosim.effects.names import Space
-from ptosim.native.core import Core, Step
-from ptosim.native.ir import Value
+from ptosim.native.build.core import Core, Step
+from ptosim.native.ir.values import Value
 
 
 def accumulators_touched(

@@ -9,20 +9,20 @@ from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
 from ptosim.language import arithmetic as op
 from ptosim.language import arithmetic_integer
-from ptosim.native import elementary, numbers
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, F64, I1, I32, Value
-from ptosim.native.lanes import chosen
-from ptosim.native.lowering import define, lowering
-from ptosim.native.numbers import bits_of, canonical, lane_type, narrow, numeric, widen
-from ptosim.native.registers import Mask, extract, splat, zeroed
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import define, lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, F64, I1, I32, Value
+from ptosim.native.vector import elementary, numbers
+from ptosim.native.vector.lanes import chosen
+from ptosim.native.vector.numbers import bits_of, canonical, lane_type, narrow, numeric, widen
+from ptosim.native.vector.registers import Mask, extract, splat, zeroed
 
 Function1 = Callable[[Function, Value], Value]
 Function2 = Callable[[Function, Value, Value], Value]
 
 
-# --- from scalars and lanes -----------------------------------------------------------------------------------------
+# --- from scalars and lanes -------------------------------------------------------------------------------------------
 
 
 @lowering(op.VBr)
@@ -38,7 +38,7 @@ def vdup(f: Function, core: Core, input: Value, position: str | None, result_ele
     return splat(f, extract(bits_of(input), lanes - 1 if position == "HIGHEST" else 0), lanes)
 
 
-# --- unary ----------------------------------------------------------------------------------------------------------
+# --- unary ------------------------------------------------------------------------------------------------------------
 
 
 def _absolute(element: Element) -> Function1:
@@ -103,7 +103,7 @@ for _name, _choose in _UNARY.items():
     define(f"pto.{_name}", _unary, _bind(_choose), lanewise=True)
 
 
-# --- binary ---------------------------------------------------------------------------------------------------------
+# --- binary -----------------------------------------------------------------------------------------------------------
 
 
 Masked2 = Callable[[Function, Value, Value, Mask], Value]
@@ -206,7 +206,7 @@ for _name, _choose_binary in _BINARY.items():
     define(f"pto.{_name}", _binary, _bind(_choose_binary), lanewise=True)
 
 
-# --- vector and scalar ----------------------------------------------------------------------------------------------
+# --- vector and scalar ------------------------------------------------------------------------------------------------
 
 
 def _vector_scalar(
@@ -231,7 +231,7 @@ for _name in ("vshl", "vshr"):
     define(f"pto.{_name}s", _shift_by, _bind(_BINARY[_name]))
 
 
-# --- carry chain ----------------------------------------------------------------------------------------------------
+# --- carry chain ------------------------------------------------------------------------------------------------------
 
 
 def _chain(f: Function, total: Value, carry: Value, mask: Mask) -> tuple[Value, Mask]:
@@ -264,7 +264,7 @@ def vsubcs(f: Function, lhs: Value, rhs: Value, carry_in: Mask, mask: Mask) -> t
     return _chain(f, lhs - rhs - 1 + carry.zext(I32), enough, mask)
 
 
-# --- multiply and add -----------------------------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VMAdd)

@@ -10,10 +10,10 @@ from functools import partial
 
 from ptosim.effects.ctrl import ATOMIC_OPERATIONS, ATOMIC_TYPES
 from ptosim.effects.element import Element, element
-from ptosim.native.core import Core, Unit
-from ptosim.native.flow import Function
-from ptosim.native.ir import I64, PTR, Value
-from ptosim.native.numbers import lane_type, maximum, minimum, narrow, widen
+from ptosim.native.build.core import Core, Unit
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I64, PTR, Value
+from ptosim.native.vector.numbers import lane_type, maximum, minimum, narrow, widen
 
 Combine = Callable[[Value, Value], Value]
 

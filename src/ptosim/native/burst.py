@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ptosim.effects.burst import BLOCK, MOST_BYTES, MOST_ROWS, alignment_of
+from ptosim.effects.burst import MOST_BYTES, MOST_ROWS, alignment_of
+from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
 from ptosim.machine.memory import OFFSET_BITS
-from ptosim.native.core import Core, Unit
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside, write_inside
-from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.build.core import Core, Unit
+from ptosim.native.build.global_memory import Place, read_inside, write_inside
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.transfer import read
 
 FARTHEST = 1 << (OFFSET_BITS - 1)
@@ -200,7 +201,7 @@ def _copy_rows(core: Core, burst: Burst, source: Side, dest: Side) -> None:
 
     def staged() -> None:
         """What is written must not be read again."""
-        room = f.emit(PTR, f"alloca i8, {extent}, align {BLOCK}")
+        room = f.emit(PTR, f"alloca i8, {extent}, align {GRANULE}")
         room.copy_from(origin, extent)
         _move(f, burst, room, target)
 
@@ -257,7 +258,7 @@ def _write_rows(core: Core, burst: Burst, origin: Value, place: Place, outside: 
         _move(core.f, burst, origin, place.address)
 
 
-# --- fill -----------------------------------------------------------------------------------------------------------
+# --- fill -------------------------------------------------------------------------------------------------------------
 
 
 def fill(f: Function, unit: Unit, dest: Value, count: Value, pattern: Value) -> None:

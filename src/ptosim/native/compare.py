@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ptosim.effects.element import Element
 from ptosim.language import compare as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import Value
-from ptosim.native.lanes import chosen
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, widen
-from ptosim.native.registers import Mask, permute
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import Value
+from ptosim.native.vector.lanes import chosen
+from ptosim.native.vector.numbers import bits_of, widen
+from ptosim.native.vector.registers import Mask, permute
 
 
 def _predicate(comparison: str, element: Element) -> str:

@@ -8,11 +8,11 @@ from ptosim.effects.configuration import CONFIGURATION, ConfigurationRegister
 from ptosim.effects.element import Element
 from ptosim.language import configuration as op
 from ptosim.language import dma_registers as register
-from ptosim.native.context import Register
-from ptosim.native.core import Core
-from ptosim.native.ir import I64, Type, Value
-from ptosim.native.lowering import define, lowering
-from ptosim.native.requirement import demand
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import define, lowering
+from ptosim.native.build.requirement import demand
+from ptosim.native.ir.context import Register
+from ptosim.native.ir.values import I64, Type, Value
 
 
 def _setter(written: ConfigurationRegister) -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""Loops, branches, calls and constants. Masks cross a join with as few lanes as both sides allow (native/state.py)."""
+"""Loops, branches, calls and constants. Masks cross a join with as few lanes as both sides allow (build/state.py)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ptosim.language.function import Function as PTOFunction
 from ptosim.language.pointer import looks_at_memory
 from ptosim.language.scalar import Constant
 from ptosim.language.types import AlignType, MaskType, PtrType, VregType, element_of
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I32, I64, Type, Value
-from ptosim.native.numbers import lane_type
-from ptosim.native.registers import REGISTER_BYTES, full_mask, register_type
-from ptosim.native.state import ALIGN_BYTES, Align, Native, Shape, all_apart, all_together, kinds_of, shape_of
+from ptosim.native.build.state import ALIGN_BYTES, Align, Native, Shape, all_apart, all_together, kinds_of, shape_of
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I32, I64, Type, Value
+from ptosim.native.vector.numbers import lane_type
+from ptosim.native.vector.registers import REGISTER_BYTES, full_mask, register_type
 
 if TYPE_CHECKING:
-    from ptosim.native.program import Body
+    from ptosim.native.build.program import Body
 
 LIMIT = "more than {max_steps} loop iterations and calls in one block (max_steps)"
 
@@ -119,7 +119,7 @@ def _ends(body: Body, region: Region) -> list[Native]:
     return [body[value] for value in last.arguments]
 
 
-# --- calls --------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
 
 def _call(body: Body, op: Operation) -> None:
@@ -200,7 +200,7 @@ def _received(function: Function, parts: Sequence[Value], likes: Sequence[Native
     return all_together(function, shapes, (part.bitcast(kind) for part, kind in zip(parts, kinds, strict=True)), likes)
 
 
-# --- the rest -----------------------------------------------------------------------------------------------------
+# --- the rest ---------------------------------------------------------------------------------------------------------
 
 
 def _constant(body: Body, op: Operation) -> None:

@@ -12,16 +12,16 @@ from ptosim.effects import conversion as matrix
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
 from ptosim.language import conversion as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, Type, Value
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, lane_type, lanes_as, narrow
-from ptosim.native.registers import Mask, lane_numbers, shuffle, view, zeroed
-from ptosim.native.tables import gated
-from ptosim.native.value_conversion import convert, truncate
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, Type, Value
+from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, narrow
+from ptosim.native.vector.registers import Mask, lane_numbers, shuffle, view, zeroed
+from ptosim.native.vector.tables import gated
+from ptosim.native.vector.value_conversion import convert, truncate
 
-# --- lanes ----------------------------------------------------------------------------------------------------------
+# --- lanes ------------------------------------------------------------------------------------------------------------
 
 
 def _part(f: Function, register: Value, bits: int, ratio: int, part: int) -> Value:
@@ -48,7 +48,7 @@ def _pairs(f: Function, codes: Value) -> Value:
     return low | high << 4
 
 
-# --- vcvt -----------------------------------------------------------------------------------------------------------
+# --- vcvt -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _converted(f: Function, input: Value, mask: Mask, pair: _Pair, saturates: bo
     return _among_zeros(values, pair.ratio, pair.part) if dest.bits < source.bits else values
 
 
-# --- the others -----------------------------------------------------------------------------------------------------
+# --- the others -------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VTrc)

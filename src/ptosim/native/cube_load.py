@@ -11,11 +11,11 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import cube_load as op
 from ptosim.language import cube_load_raw as raw
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
 from ptosim.native.fractals import load_bias, load_parameters, load_scales, load_tile
-from ptosim.native.ir import I1, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, Value
 
 
 def _known(start: Value | None, like: Value) -> Value:

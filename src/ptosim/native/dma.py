@@ -16,6 +16,9 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
 from ptosim.native.atomic import accumulate, atomic_checks, element_bytes, is_atomic
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import Place, read_inside, write_inside
+from ptosim.native.build.lowering import define, lowering
 from ptosim.native.burst import (
     Burst,
     Loop,
@@ -26,12 +29,9 @@ from ptosim.native.burst import (
     read_rows,
     unless_empty,
 )
-from ptosim.native.context import Register
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside, write_inside
-from ptosim.native.ir import I32, I64, Value
-from ptosim.native.lowering import define, lowering
+from ptosim.native.ir.context import Register
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.transfer import stream
 
 STREAMED_BUFFER = 4 << 20
@@ -40,7 +40,7 @@ STREAMED_ROW = 512
 """Shorter rows are not worth the trouble."""
 
 
-# --- GM to UB -------------------------------------------------------------------------------------------------------
+# --- GM to UB ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +125,7 @@ def mte_gm_ub(
         either(f, data_select, padded, plain)
 
 
-# --- UB to GM -------------------------------------------------------------------------------------------------------
+# --- UB to GM ---------------------------------------------------------------------------------------------------------
 
 
 def _store(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Value) -> None:
@@ -226,7 +226,7 @@ def mte_ub_gm(
     _store(core, source, dest, burst, ctrl)
 
 
-# --- atomic stores ---------------------------------------------------------------------------------------------------
+# --- atomic stores ----------------------------------------------------------------------------------------------------
 
 
 def _set_ctrl(low: int, width: int, value: int) -> Any:

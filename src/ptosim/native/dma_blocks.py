@@ -4,43 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
 from ptosim.native.burst import Burst, Loop, Side, copy_rows, either
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import Value
-from ptosim.native.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import Value
 
 
 def _blocks(n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value) -> Burst:
     """Rows of blocks: a gap lies between the end of a row and the start of the next."""
-    rows = Loop(n_burst, (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * BLOCK)
-    return Burst(len_burst * BLOCK, [rows])
+    rows = Loop(n_burst, (len_burst + source_gap) * GRANULE, (len_burst + dest_gap) * GRANULE)
+    return Burst(len_burst * GRANULE, [rows])
 
 
-# --- within UB ------------------------------------------------------------------------------------------------------
+# --- rows of blocks ---------------------------------------------------------------------------------------------------
 
 
-@lowering(grouped.MteUbUb)
-def mte_ub_ub(
-    core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
+@lowering(grouped.MteUbUb, bind=lambda static: {"dest_space": Space.UB})
+@lowering(grouped.MteUbL1, bind=lambda static: {"dest_space": Space.L1})
+def mte_ub(
+    core: Core,
+    source: Value,
+    dest: Value,
+    n_burst: Value,
+    len_burst: Value,
+    source_gap: Value,
+    dest_gap: Value,
+    dest_space: Space,
 ) -> None:
     burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
-    copy_rows(core, burst, Side(Space.UB, source), Side(Space.UB, dest))
-
-
-# --- between UB and L1 ----------------------------------------------------------------------------------------------
-
-
-@lowering(grouped.MteUbL1)
-def mte_ub_l1(
-    core: Core, source: Value, dest: Value, n_burst: Value, len_burst: Value, source_gap: Value, dest_gap: Value
-) -> None:
-    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
-    copy_rows(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
+    copy_rows(core, burst, Side(Space.UB, source), Side(dest_space, dest))
 
 
 _FIRST = {"sid": None}
@@ -78,11 +75,12 @@ def mte_l1_ub(
         either(f, sid == 0, into("aiv0"), into("aiv1"))
 
 
-# --- GM to L1 -------------------------------------------------------------------------------------------------------
+# --- between GM and L1 ------------------------------------------------------------------------------------------------
 
 
-@lowering(grouped.MteGmL1)
-def mte_gm_l1(
+@lowering(grouped.MteGmL1, bind=lambda static: {"spaces": (Space.GM, Space.L1)})
+@lowering(grouped.SimL1Gm, bind=lambda static: {"spaces": (Space.L1, Space.GM)})
+def mte_l1(
     core: Core,
     source: Value,
     dest: Value,
@@ -93,25 +91,8 @@ def mte_gm_l1(
     loop_counts: Sequence[Value],
     loop_source_strides: Sequence[Value],
     loop_dest_strides: Sequence[Value],
+    spaces: tuple[Space, Space],
 ) -> None:
     loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
     burst = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops])
-    copy_rows(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
-
-
-@lowering(grouped.SimL1Gm)
-def l1_gm(
-    core: Core,
-    source: Value,
-    dest: Value,
-    len_burst: Value,
-    n_burst: Value,
-    source_stride: Value,
-    dest_stride: Value,
-    loop_counts: Sequence[Value],
-    loop_source_strides: Sequence[Value],
-    loop_dest_strides: Sequence[Value],
-) -> None:
-    loops = map(Loop, loop_counts, loop_source_strides, loop_dest_strides)
-    burst = Burst(len_burst, [Loop(n_burst, source_stride, dest_stride), *loops])
-    copy_rows(core, burst, Side(Space.L1, source), Side(Space.GM, dest))
+    copy_rows(core, burst, Side(spaces[0], source), Side(spaces[1], dest))

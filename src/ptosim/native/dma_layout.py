@@ -6,18 +6,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-from ptosim.effects.burst import BLOCK, alignment_of
+from ptosim.effects.burst import alignment_of
 from ptosim.effects.dma_layout import SMALL_ROW, filled, matrix_dest, matrix_source
+from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import Place, read_inside
+from ptosim.native.build.lowering import lowering
 from ptosim.native.burst import Loop, each_row, either, fill
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside
-from ptosim.native.ir import I8, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I8, Value
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +48,11 @@ def _check(core: Core, matrix: Matrix) -> None:
     small = matrix.small_c0 != 0
     size = core.target.memory[Space.L1]
     # Cut before they are multiplied, so that no product passes 2^63.
-    most = [minimum(value, 1 << 20) for value in (matrix.groups, ceil_div(matrix.d * matrix.width, BLOCK), matrix.n)]
+    most = [minimum(value, 1 << 20) for value in (matrix.groups, ceil_div(matrix.d * matrix.width, GRANULE), matrix.n)]
     blocks = most[0] * most[1] * most[2]
     limit = small.select(blocks.like(SMALL_ROW * size), blocks.like(size))
-    message = f"writes {{}} blocks of {BLOCK} bytes of l1, which has {size} bytes"
-    core.fail(blocks * BLOCK > limit, "out-of-bounds", message, blocks)
+    message = f"writes {{}} blocks of {GRANULE} bytes of l1, which has {size} bytes"
+    core.fail(blocks * GRANULE > limit, "out-of-bounds", message, blocks)
     core.f.settle()
 
 
@@ -91,7 +92,7 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
         return
     is_rows = matrix.layout == "nd2nz"
     lines, length = (matrix.n, matrix.d) if is_rows else (matrix.d, matrix.n)
-    groups, columns = matrix.groups, ceil_div(matrix.d * matrix.width, BLOCK)
+    groups, columns = matrix.groups, ceil_div(matrix.d * matrix.width, GRANULE)
     read = [(lines, matrix.inner_stride), (groups, matrix.outer_stride)]
     core.touches_rows("reads", Space.GM, source, read, length * matrix.width)
     row, column, group = matrix.loop2_stride, matrix.loop3_stride, matrix.loop4_stride
@@ -99,8 +100,8 @@ def _observe(core: Core, source: Value, dest: Value, matrix: Matrix) -> None:
     high = (matrix.n - 1) * row + 1
     core.suspect(lambda: ((matrix.n > 1) & (row == 0)) | ((columns > 1) & (column < high)))
     core.suspect(lambda: (groups > 1) & (group < (columns - 1) * column + high))
-    written = [(matrix.n, row * BLOCK), (columns, column * BLOCK), (groups, group * BLOCK)]
-    core.touches_rows("writes", Space.L1, dest, written, dest.like(BLOCK))
+    written = [(matrix.n, row * GRANULE), (columns, column * GRANULE), (groups, group * GRANULE)]
+    core.touches_rows("writes", Space.L1, dest, written, dest.like(GRANULE))
 
 
 def _clipped(place: Place) -> Callable[[Value, Value, Value], None]:
@@ -113,18 +114,18 @@ ReadPiece = Callable[[Value, Value, Value], None]
 
 def _fractals(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) -> None:
     """Columns in groups of 32 bytes, each group holding all rows; zeros behind the last column."""
-    c0 = BLOCK // matrix.width
+    c0 = GRANULE // matrix.width
     columns = ceil_div(matrix.d, c0)
-    zero = f.constant(I8.vector(BLOCK), 0)
+    zero = f.constant(I8.vector(GRANULE), 0)
 
     def piece(group: Value, column: Value, row: Value) -> None:
         first = column * c0
         count = minimum(matrix.d - first, c0)
-        offset = (group * matrix.loop4_stride + column * matrix.loop3_stride + row * matrix.loop2_stride) * BLOCK
+        offset = (group * matrix.loop4_stride + column * matrix.loop3_stride + row * matrix.loop2_stride) * GRANULE
         to, source = target.at(offset), group * matrix.outer_stride + matrix.element_offset(row, first)
 
         def whole() -> None:
-            read_piece(source, to, count.like(BLOCK))
+            read_piece(source, to, count.like(GRANULE))
 
         def partial() -> None:
             to.store(zero)
@@ -152,10 +153,10 @@ def _elements(f: Function, matrix: Matrix, count: Value, source: Value, to: Valu
 def _small(f: Function, matrix: Matrix, target: Value, read_piece: ReadPiece) -> None:
     """Rows of four elements, one behind the other; the end of a group is filled up to 32 bytes."""
     row_bytes = SMALL_ROW * matrix.width
-    size = ceil_to(matrix.n * row_bytes, BLOCK)
+    size = ceil_to(matrix.n * row_bytes, GRANULE)
 
     def group(index: Value, _: list[Value]) -> Sequence[Value]:
-        to = target.at(index * matrix.loop4_stride * BLOCK)
+        to = target.at(index * matrix.loop4_stride * GRANULE)
         to.fill(0, size)
 
         def row(number: Value, _: list[Value]) -> Sequence[Value]:
@@ -215,7 +216,7 @@ def mte_gm_l1_frac(
     _copy(core, source, dest, Matrix(layout, width, n, d, inner_stride, outer, groups, *strides, small_c0))
 
 
-# --- filling --------------------------------------------------------------------------------------------------------
+# --- filling ----------------------------------------------------------------------------------------------------------
 
 
 @lowering(grouped.RawFillL1)
@@ -231,7 +232,7 @@ def raw_fill_l1(
 ) -> None:
     f = core.f
     size = core.target.memory[Space.L1]
-    total = repeat * blocks * BLOCK
+    total = repeat * blocks * GRANULE
     core.fail(total > size, "out-of-bounds", f"writes {{}} bytes of l1, which has {size} bytes", total)
     f.settle()
     _, extent = filled(SimpleNamespace(byte_offset=0, repeat=repeat, blocks=blocks, gap=gap))
@@ -240,7 +241,7 @@ def raw_fill_l1(
         target = core.stretch("writes", Space.L1, dest + byte_offset, extent, alignment_of(Space.L1, core.target.name))
         half = value & 0xFFFF
         word = value if fill_word_bits == 32 else half | half << 16
-        step = (blocks + gap) * BLOCK
-        each_row(f, [Loop(repeat, step, step)], lambda _, to: fill(f, core.unit, target.at(to), blocks * BLOCK, word))
+        step = (blocks + gap) * GRANULE
+        each_row(f, [Loop(repeat, step, step)], lambda _, to: fill(f, core.unit, target.at(to), blocks * GRANULE, word))
 
     either(f, (repeat == 0) | (blocks == 0), lambda: None, write)

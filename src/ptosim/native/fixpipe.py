@@ -24,12 +24,12 @@ from ptosim.native.accumulator_store import (
     slope_scalar,
     slope_vector,
 )
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, I1, I64, Value
-from ptosim.native.lowering import Bind, lowering
-from ptosim.native.numbers import bits_of, lane_type, lanes_as, widen
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import Bind, lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, I1, I64, Value
 from ptosim.native.quantisation import Relu, Steps
+from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, widen
 
 
 def _as_f32(payload: Value, kind: Element) -> Value:

@@ -28,14 +28,14 @@ from ptosim.native.accumulator_store import (
     saturation,
     slope_vector,
 )
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import Bind, lowering
+from ptosim.native.build.requirement import demand
 from ptosim.native.burst import either
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I32, Value
-from ptosim.native.lowering import Bind, lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I32, Value
 from ptosim.native.quantisation import COLUMNS, Relu, Saturation, Steps, slopes
-from ptosim.native.registers import splat
-from ptosim.native.requirement import demand
+from ptosim.native.vector.registers import splat
 
 
 def _into(space: Space) -> Bind:

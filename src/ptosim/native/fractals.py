@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK, alignment_of, row_extent
+from ptosim.effects.burst import FB_BLOCK, alignment_of, row_extent
 from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts, scale_source, tile_dest, tile_source
-from ptosim.effects.element import Element
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
     ACCUMULATOR,
@@ -22,14 +22,14 @@ from ptosim.effects.fractal import (
 )
 from ptosim.effects.geometry import maximum, minimum
 from ptosim.effects.names import Space
+from ptosim.native.build.core import Core
+from ptosim.native.build.requirement import demand
 from ptosim.native.burst import Loop, each_row, either
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, PTR, Type, Value
-from ptosim.native.numbers import canonical, lane_type, widen
-from ptosim.native.requirement import demand
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, PTR, Type, Value
+from ptosim.native.vector.numbers import canonical, lane_type, widen
 
-# --- fractals -------------------------------------------------------------------------------------------------------
+# --- fractals ---------------------------------------------------------------------------------------------------------
 
 
 def load_tile(
@@ -189,7 +189,7 @@ def _turn_nibbles(f: Function) -> None:
     _each_fractal(f, high, wide, fractal)
 
 
-# --- scales ---------------------------------------------------------------------------------------------------------
+# --- scales -----------------------------------------------------------------------------------------------------------
 
 
 def load_scales(
@@ -214,7 +214,7 @@ def load_scales(
     either(core.f, (control.m_step > 0) & (control.k_step > 0), copy, lambda: None)
 
 
-# --- rows -----------------------------------------------------------------------------------------------------------
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def _check_rows(core: Core, spaces: Mapping[Space, Value], unit: Value | int, n_burst: Value, len_burst: Value) -> None:
@@ -242,9 +242,9 @@ def _observe_bias(
     """Rows that are only moved stay as defined as they are."""
     read, written = (n_burst, strides[0]), (n_burst, strides[1])
     if element.bytes == ACCUMULATOR:
-        core.carries_rows((Space.L1, source), (Space.BT, dest), [(read, written)], len_burst * BLOCK)
+        core.carries_rows((Space.L1, source), (Space.BT, dest), [(read, written)], len_burst * GRANULE)
         return
-    core.touches_rows("reads", Space.L1, source, [read], len_burst * BLOCK)
+    core.touches_rows("reads", Space.L1, source, [read], len_burst * GRANULE)
     core.touches_rows("writes", Space.BT, dest, [written], len_burst * unit)
 
 
@@ -266,8 +266,8 @@ def load_bias(
     _check_rows(core, {Space.BT: f.constant(I1, 1)}, unit, n_burst, len_burst)
 
     def load() -> None:
-        strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * unit
-        _, read = row_extent((n_burst,), (strides[0],), len_burst * BLOCK)
+        strides = (len_burst + source_gap) * GRANULE, (len_burst + dest_gap) * unit
+        _, read = row_extent((n_burst,), (strides[0],), len_burst * GRANULE)
         origin = core.stretch("reads", Space.L1, source, read, alignment_of(Space.L1, core.target.name))
         _, written = row_extent((n_burst,), (strides[1],), len_burst * unit)
         target = core.stretch("writes", Space.BT, dest, written, BIAS_ALIGNMENT)
@@ -276,12 +276,12 @@ def load_bias(
 
         def row(from_: Value, to: Value) -> None:
             def copy() -> None:
-                target.at(to).copy_from(origin.at(from_), len_burst * BLOCK)
+                target.at(to).copy_from(origin.at(from_), len_burst * GRANULE)
 
             def widened() -> None:
                 _widen(f, element, origin.at(from_), target.at(to), len_burst)
 
-            either(f, unit == BLOCK, copy, widened) if element.bytes == 2 else copy()
+            either(f, unit == GRANULE, copy, widened) if element.bytes == 2 else copy()
 
         each_row(f, [Loop(n_burst, *strides)], row)
 
@@ -292,8 +292,8 @@ def _widen(f: Function, element: Element, origin: Value, target: Value, blocks: 
     """Blocks of 16-bit floats as f32."""
 
     def block(index: Value, _: list[Value]) -> Sequence[Value]:
-        values = origin.at(index * BLOCK).load(lane_type(element).vector(BLOCK // 2))
-        target.at(index * (2 * BLOCK)).store(canonical(widen(element, values)))
+        values = origin.at(index * GRANULE).load(lane_type(element).vector(GRANULE // 2))
+        target.at(index * (2 * GRANULE)).store(canonical(widen(element, values)))
         return ()
 
     f.for_loop(blocks.like(0), blocks, 1, (), block, polls=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from ptosim.effects.names import Space
 from ptosim.effects.vector_memory import Demand, LoadMode, demand
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, Type, Value
-from ptosim.native.registers import Mask, insert, shuffle
+from ptosim.native.build.core import Core
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, Type, Value
+from ptosim.native.vector.registers import Mask, insert, shuffle
 
 
 def logical_window(

@@ -35,14 +35,14 @@ from ptosim.effects.mad import (
 from ptosim.effects.names import Space
 from ptosim.language import mad as op
 from ptosim.native.accumulators import accumulators_touched
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.build.requirement import demand
 from ptosim.native.burst import either
-from ptosim.native.context import Word
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, PTR, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, PTR, Value
 from ptosim.native.product import Kind, product
-from ptosim.native.requirement import demand
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,7 @@ def _start(core: Core, c: Value, bias: Value | None, m: Value, n: Value, how: Op
     return begun, _where(how.from_accumulators, in_columns), how.from_accumulators.select(group, in_columns)
 
 
-# --- instructions ---------------------------------------------------------------------------------------------------
+# --- instructions -----------------------------------------------------------------------------------------------------
 
 
 @lowering(op.Mad, bind=facts("zero", scaled=False))

@@ -8,11 +8,11 @@ from ptosim.effects.element import Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import pointer as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import read_inside, write_inside
-from ptosim.native.ir import I64, Type, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import read_inside, write_inside
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I64, Type, Value
 
 
 @lowering(op.CastPtr)

@@ -25,16 +25,16 @@ from ptosim.effects.predicate import (
 from ptosim.effects.record import Static
 from ptosim.language import predicate as op
 from ptosim.language.predicate_memory import Pstu
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I32, I64, I128, Type, Value
-from ptosim.native.lowering import define, lowering
-from ptosim.native.registers import Mask, constant_mask, prefix_mask, shuffle
-from ptosim.native.state import Align
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import define, lowering
+from ptosim.native.build.state import Align
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I32, I64, I128, Type, Value
 from ptosim.native.stream import append
-from ptosim.native.tables import gated
+from ptosim.native.vector.registers import Mask, constant_mask, prefix_mask, shuffle
+from ptosim.native.vector.tables import gated
 
-# --- generation -----------------------------------------------------------------------------------------------------
+# --- generation -------------------------------------------------------------------------------------------------------
 
 
 def _by_pattern(granularity: Granularity) -> Callable[..., Mask]:
@@ -72,7 +72,7 @@ for _granularity in STRIDES:
     define(f"pto.plt_{_granularity}", _tail(_granularity))
     define(f"pto.pltm_{_granularity}", _loop_tail(_granularity))
 
-# --- algebra, on all 256 bits ---------------------------------------------------------------------------------------
+# --- algebra, on all 256 bits -----------------------------------------------------------------------------------------
 
 
 @lowering(op.PAnd)
@@ -100,7 +100,7 @@ def psel(lhs: Mask, rhs: Mask, select: Mask) -> Mask:
     return (lhs & select) | rhs.without(select)
 
 
-# --- rearrangement --------------------------------------------------------------------------------------------------
+# --- rearrangement ----------------------------------------------------------------------------------------------------
 
 
 def _moved(f: Function, table: Table, *sources: Mask) -> Mask:
@@ -146,7 +146,7 @@ def pbitcast(input: Mask) -> Mask:
     return input
 
 
-# --- load and store -------------------------------------------------------------------------------------------------
+# --- load and store ---------------------------------------------------------------------------------------------------
 
 
 def _facts(modes: dict[str, PredicateMode], immediate: bool) -> Callable[[Static], dict[str, Any]]:

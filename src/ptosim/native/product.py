@@ -24,13 +24,13 @@ from ptosim.effects.fractal import (
     fractal_columns,
 )
 from ptosim.effects.geometry import ceil_div, ceil_to, minimum
-from ptosim.native.core import Unit
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32 as FLOAT
-from ptosim.native.ir import F64, I1, I8, I32, I64, PTR, Value
-from ptosim.native.narrow_formats import decode
-from ptosim.native.numbers import bits_of, canonical, lane_type, lanes_as, widen
-from ptosim.native.registers import extract, lane_numbers, masked_store, shuffle, splat
+from ptosim.native.build.core import Unit
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32 as FLOAT
+from ptosim.native.ir.values import F64, I1, I8, I32, I64, PTR, Value
+from ptosim.native.vector.narrow_formats import decode
+from ptosim.native.vector.numbers import bits_of, canonical, lane_type, lanes_as, widen
+from ptosim.native.vector.registers import extract, lane_numbers, masked_store, shuffle, splat
 
 ROWS = 4
 COLUMNS = 8
@@ -104,7 +104,7 @@ class _Product:
 
         f.for_loop(self.k.like(0), panels, 1, (), panel)
 
-    # --- packing ----------------------------------------------------------------------------------------------------
+    # --- packing ------------------------------------------------------------------------------------------------------
 
     def _pack(
         self,
@@ -193,7 +193,7 @@ class _Product:
             vector = lower.select(vector, splat(self.f, factors[1], columns))
         return values * vector
 
-    # --- sums -------------------------------------------------------------------------------------------------------
+    # --- sums ---------------------------------------------------------------------------------------------------------
 
     def _sums(self, left: Value, right: Value) -> list[Value]:
         """4 rows of 8 sums over all k."""

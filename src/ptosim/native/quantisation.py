@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from ptosim.effects.element import Element, element
 from ptosim.effects.fixpipe import EXACT, SCALE_MASK, UNSCALED, WITH_OFFSET, mode_family, value_bits
 from ptosim.effects.float_format import BF16, F16, NARROW_FORMATS
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, F64, I8, I16, I32, I64, Type, Value
-from ptosim.native.numbers import bits_of, canonical, f64_to_f16, lanes_as
-from ptosim.native.registers import splat
-from ptosim.native.rounding import round_integral
-from ptosim.native.value_conversion import convert
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, F64, I8, I16, I32, I64, Type, Value
+from ptosim.native.vector.numbers import bits_of, canonical, f64_to_f16, lanes_as
+from ptosim.native.vector.registers import splat
+from ptosim.native.vector.rounding import round_integral
+from ptosim.native.vector.value_conversion import convert
 
 COLUMNS = 8
 
@@ -114,7 +114,7 @@ def _rectified(f: Function, values: Value, steps: Steps, slope: Value | None) ->
     return _lanes(f, steps.relu.sloped).select(leaking, rectified)
 
 
-# --- narrowing ------------------------------------------------------------------------------------------------------
+# --- narrowing --------------------------------------------------------------------------------------------------------
 
 
 def _to_float(f: Function, values: Value, steps: Steps) -> Value:

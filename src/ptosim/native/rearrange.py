@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 from ptosim.effects.element import Element
 from ptosim.language import rearrange as op
-from ptosim.native.context import Register
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I32, I64, Type, Value
-from ptosim.native.lanes import at_the_front, count_lanes, each_lane, moved_up, prefix_sums
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, lane_type
-from ptosim.native.registers import REGISTER_BYTES, lane_bytes, prefix_mask, shuffle, zeroed
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.context import Register
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, Type, Value
+from ptosim.native.vector.lanes import at_the_front, count_lanes, each_lane, moved_up, prefix_sums
+from ptosim.native.vector.numbers import bits_of, lane_type
+from ptosim.native.vector.registers import REGISTER_BYTES, lane_bytes, prefix_mask, shuffle, zeroed
 
-# --- interleaving ---------------------------------------------------------------------------------------------------
+# --- interleaving -----------------------------------------------------------------------------------------------------
 
 
 def _interleaved(f: Function, lhs: Value, rhs: Value, half: int) -> Value:
@@ -49,7 +49,7 @@ def vdintlvv2(f: Function, lhs: Value, rhs: Value, part: str) -> Value:
     return _separated(f, lhs, rhs, int(part == "HIGHER"))
 
 
-# --- squeezing ------------------------------------------------------------------------------------------------------
+# --- squeezing --------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VSqz)
@@ -78,7 +78,7 @@ def vusqz(f: Function, core: Core, input: Value, active: Value) -> Value:
     return prefix_sums(f, moved_up(f, active.zext(input.kind.element), 1))
 
 
-# --- packing --------------------------------------------------------------------------------------------------------
+# --- packing ----------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VPack)

@@ -13,18 +13,18 @@ from ptosim.effects.element import Element
 from ptosim.effects.float_format import BF16, F16, F32, BinaryFormat
 from ptosim.effects.record import Static
 from ptosim.language import reduction as op
-from ptosim.native import avx512
-from ptosim.native.flow import Function
-from ptosim.native.ir import I16, I32, Type, Value
-from ptosim.native.lanes import at_the_front, chosen, each_lane, first_lane, prefix_sums
-from ptosim.native.lowering import define, lowering
-from ptosim.native.numbers import bits_of, lane_type, lanes_as, tree_sum, widen
-from ptosim.native.registers import Mask, any_lane, extract, insert, shuffle, splat, tree, zeroed
+from ptosim.native.build.lowering import define, lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I16, I32, Type, Value
+from ptosim.native.vector import avx512
+from ptosim.native.vector.lanes import at_the_front, chosen, each_lane, first_lane, prefix_sums
+from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, tree_sum, widen
+from ptosim.native.vector.registers import Mask, any_lane, extract, insert, shuffle, splat, tree, zeroed
 
 BLOCKS = 8
 
 
-# --- sums -----------------------------------------------------------------------------------------------------------
+# --- sums -------------------------------------------------------------------------------------------------------------
 
 
 def _summed(f: Function, input: Value, mask: Mask, element: Element, result: Element, groups: int) -> Value:
@@ -52,7 +52,7 @@ def vcpadd(f: Function, input: Value, mask: Mask, element: Element) -> Value:
     return _summed(f, input, mask, element, element, input.kind.lanes // 2)
 
 
-# --- extrema --------------------------------------------------------------------------------------------------------
+# --- extrema ----------------------------------------------------------------------------------------------------------
 
 _INFINITY, _NAN = float("inf"), float("nan")
 _FORMATS = {"f16": F16, "bf16": BF16, "f32": F32}
@@ -163,7 +163,7 @@ for _word, _largest in (("max", True), ("min", False)):
     define(f"pto.vcb{_word}", _extremum_with_matches, _bind(_largest))
 
 
-# --- histograms -----------------------------------------------------------------------------------------------------
+# --- histograms -------------------------------------------------------------------------------------------------------
 
 VALUES = 256
 

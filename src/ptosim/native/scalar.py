@@ -7,15 +7,15 @@ from typing import Any
 
 from ptosim.effects.element import Element, element
 from ptosim.effects.record import Static
-from ptosim.native import elementary
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F64, I1, Type, Value
-from ptosim.native.lowering import define
-from ptosim.native.numbers import bits_of, lane_type, lanes_as, maximum, minimum, narrow, widen
-from ptosim.native.registers import Mask
-from ptosim.native.state import Align, Native
-from ptosim.native.value_conversion import convert
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import define
+from ptosim.native.build.state import Align, Native
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F64, I1, Type, Value
+from ptosim.native.vector import elementary
+from ptosim.native.vector.numbers import bits_of, lane_type, lanes_as, maximum, minimum, narrow, widen
+from ptosim.native.vector.registers import Mask
+from ptosim.native.vector.value_conversion import convert
 
 Function2 = Callable[[Function, Value, Value], Value]
 
@@ -25,7 +25,7 @@ def _kinds(static: Static) -> dict[str, Element]:
     return {"kind": given, "result_kind": static.elements.get("result", given)}
 
 
-# --- integers -------------------------------------------------------------------------------------------------------
+# --- integers ---------------------------------------------------------------------------------------------------------
 
 
 def _intrinsic(name: str) -> Function2:
@@ -157,7 +157,7 @@ def _absolute(operand: Value) -> Value:
 define("math.absi", _absolute)
 
 
-# --- floats ---------------------------------------------------------------------------------------------------------
+# --- floats -----------------------------------------------------------------------------------------------------------
 
 
 def _float(bits: Value, kind: Element) -> Value:
@@ -245,7 +245,7 @@ define("math.exp", _elementary(lambda f, value: elementary.exp(f, _F32, value), 
 define("math.log", _elementary(lambda f, value: elementary.log(f, _F32, value), "llvm.log"), _kinds)
 
 
-# --- comparisons and selection --------------------------------------------------------------------------------------
+# --- comparisons and selection ----------------------------------------------------------------------------------------
 
 
 def _compare_integers(lhs: Value, rhs: Value, predicate: str) -> Value:
@@ -276,7 +276,7 @@ def _select(f: Function, condition: Value, if_true: Native, if_false: Native) ->
 define("arith.select", _select)
 
 
-# --- casts ----------------------------------------------------------------------------------------------------------
+# --- casts ------------------------------------------------------------------------------------------------------------
 
 
 def _kind_of(kind: Element) -> Type:

@@ -1,4 +1,4 @@
-"""Sections: code of one kind of core, which the other kind passes over. A scope is an entry (native/program.py)."""
+"""Sections: code of one kind of core, which the other kind passes over. A scope is an entry (build/program.py)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from ptosim.language.scope import Section, SectionCube, SectionVector
 
 if TYPE_CHECKING:
-    from ptosim.native.program import Body
+    from ptosim.native.build.program import Body
 
 
 def _section(body: Body, op: Operation) -> None:

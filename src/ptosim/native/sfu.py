@@ -11,17 +11,17 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.sfu import LISTS, RECORD_BYTES, SORT_WIDTH, list_count, list_valid, repeats, suspends
 from ptosim.language import sfu as op
-from ptosim.native import elementary, numbers
-from ptosim.native.context import Register
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import F32, I1, I8, I32, I64, Type, Value
-from ptosim.native.lanes import chosen
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, lane_type, narrow, numeric, sort_key, widen
-from ptosim.native.registers import Mask, lane_numbers, shuffle, splat
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.context import Register
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import F32, I1, I8, I32, I64, Type, Value
+from ptosim.native.vector import elementary, numbers
+from ptosim.native.vector.lanes import chosen
+from ptosim.native.vector.numbers import bits_of, lane_type, narrow, numeric, sort_key, widen
+from ptosim.native.vector.registers import Mask, lane_numbers, shuffle, splat
 
-# --- activations ----------------------------------------------------------------------------------------------------
+# --- activations ------------------------------------------------------------------------------------------------------
 
 
 def _leaky(input: Value, alpha: Value, element: Element) -> Value:
@@ -60,7 +60,7 @@ def vexpdif(f: Function, input: Value, max: Value, mask: Mask, part: str, elemen
     return difference if active.text == "splat (i1 true)" else active.select(difference, 0.0)
 
 
-# --- multiply and add -----------------------------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VAxpy)
@@ -87,7 +87,7 @@ def vmull(lhs: Value, rhs: Value, element: Element) -> tuple[Value, Value]:
     return product.trunc(I32), product.lshr(32).trunc(I32)
 
 
-# --- sorting --------------------------------------------------------------------------------------------------------
+# --- sorting ----------------------------------------------------------------------------------------------------------
 #
 # Loops that may fail are `while` loops: the indices of `for` loops belong to the kernel, and an error lists them.
 
@@ -143,7 +143,7 @@ def _place(f: Function, dest: Value, records: Value, ranks: Value) -> None:
     f.for_loop(f.constant(I64, 0), SORT_WIDTH, 1, [], move)
 
 
-# --- merging --------------------------------------------------------------------------------------------------------
+# --- merging ----------------------------------------------------------------------------------------------------------
 
 
 def _scores(static: Static) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK
-from ptosim.effects.element import Element
+from ptosim.effects.burst import FB_BLOCK
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fixpipe import QUANT_WORD
 from ptosim.effects.fractal import (
     ACCUMULATOR,
@@ -23,14 +23,14 @@ from ptosim.effects.sim import SIGNED_RESULT
 from ptosim.language import sim as op
 from ptosim.language.tile_text import Drawing
 from ptosim.native.accumulators import accumulators_touched
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import locate
-from ptosim.native.ir import I32, I64, Value
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import bits_of, canonical, lane_type, widen
-from ptosim.native.registers import extract
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import locate
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.transfer import address_of
+from ptosim.native.vector.numbers import bits_of, canonical, lane_type, widen
+from ptosim.native.vector.registers import extract
 
 
 def _facts(static: Static) -> Mapping[str, Any]:
@@ -82,7 +82,7 @@ def _memory(f: Function, core: Core, space: Space, base: Value) -> tuple[Value, 
 
 @lowering(op.SimScaleWords, bind=lambda static: {"element": static.elements["source"]})
 def scale_words(f: Function, core: Core, source: Value, dest: Value, count: Value, element: Element) -> None:
-    origin = core.stretch("reads", Space.L1, source, count * element.bytes, BLOCK)
+    origin = core.stretch("reads", Space.L1, source, count * element.bytes, GRANULE)
     target = core.stretch("writes", Space.FB, dest, count * QUANT_WORD, FB_BLOCK)
     core.touches_rows("reads", Space.L1, source, (), count * element.bytes)
     core.touches_rows("writes", Space.FB, dest, (), count * QUANT_WORD)

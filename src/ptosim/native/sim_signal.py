@@ -8,11 +8,11 @@ from typing import Any
 from ptosim.effects.record import Static
 from ptosim.effects.sim_signal import WORD
 from ptosim.language import sim_signal as op
-from ptosim.native.context import WORD_BYTES
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I64, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.context import WORD_BYTES
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I64, Value
 from ptosim.native.transfer import address_of
 
 

@@ -14,12 +14,12 @@ from ptosim.effects.record import Static
 from ptosim.effects.sim_table import INDEX_BYTES, base_extent, index_extent
 from ptosim.language import sim_table as op
 from ptosim.native.atomic import accumulate
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import Place, read_inside, write_inside
+from ptosim.native.build.lowering import lowering
 from ptosim.native.burst import either
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import Place, read_inside, write_inside
-from ptosim.native.ir import I32, I64, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, Value
 
 
 def _facts(static: Static) -> Mapping[str, Any]:

@@ -8,11 +8,11 @@ from typing import Any
 from ptosim.effects.geometry import minimum
 from ptosim.effects.record import Static
 from ptosim.language import sim_transfer as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.global_memory import read_inside, write_inside
-from ptosim.native.ir import I64, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.build.core import Core
+from ptosim.native.build.global_memory import read_inside, write_inside
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I64, Value
 
 PIECE = 4096
 """Bytes that are copied in one go where some of them may be dropped."""

@@ -9,10 +9,10 @@ from ptosim.effects import vector_stream
 from ptosim.effects.element import VECTOR_BYTES
 from ptosim.effects.names import Space
 from ptosim.effects.vector_stream import StoreStream, continues
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I8, I64, Value
-from ptosim.native.state import ALIGN_BYTES, Align
+from ptosim.native.build.core import Core
+from ptosim.native.build.state import ALIGN_BYTES, Align
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I8, I64, Value
 
 
 def empty(f: Function) -> Align:

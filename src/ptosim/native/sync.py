@@ -26,13 +26,13 @@ from ptosim.machine.sync import (
     Form,
     token_word,
 )
-from ptosim.native.context import WORD_BYTES, Word
-from ptosim.native.core import Core, FlagStep
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I64, Value
-from ptosim.native.issue import cluster_word, core_word, inline_or_issue, issue, nothing_stalled
-from ptosim.native.lowering import lowering
-from ptosim.native.operations import Known
+from ptosim.native.build.core import Core, FlagStep
+from ptosim.native.build.issue import cluster_word, core_word, inline_or_issue, issue, nothing_stalled
+from ptosim.native.build.lowering import lowering
+from ptosim.native.build.operations import Known
+from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I64, Value
 
 Number = int | Value
 """An id or mode: a literal or an operand."""
@@ -75,7 +75,7 @@ def _add(word: Value, amount: int) -> None:
     word.store(word.load(I64, WORD_BYTES) + amount, WORD_BYTES)
 
 
-# --- flags ----------------------------------------------------------------------------------------------------------
+# --- flags ------------------------------------------------------------------------------------------------------------
 
 
 def _event(f: Function, event: str | Value) -> Number:
@@ -174,7 +174,7 @@ def _flag_number(step: FlagStep) -> Number:
     return step.event + FLAG_BASES[step.core.kind][step.pipes]
 
 
-# --- buffers --------------------------------------------------------------------------------------------------------
+# --- buffers ----------------------------------------------------------------------------------------------------------
 
 
 def _buffer_exists(core: Core, pipe: Pipe, buffer: Number) -> Value:
@@ -229,7 +229,7 @@ def rls_buf(
     _either(core, _buffer_exists(core, on, buffer) & nothing_stalled(f), now, "release_buffer", on, buffer, way)
 
 
-# --- barriers -------------------------------------------------------------------------------------------------------
+# --- barriers ---------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.Barrier)
@@ -269,7 +269,7 @@ def dsb(core: Core) -> None:
         core.unit.observer.fence(core)
 
 
-# --- between cores --------------------------------------------------------------------------------------------------
+# --- between cores ----------------------------------------------------------------------------------------------------
 
 _MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
 _MEETINGS = (Form.VECTOR_PAIR, Form.CROSS_BLOCK)

@@ -10,11 +10,11 @@ from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.system import WORD
 from ptosim.language import system as op
-from ptosim.native.context import WORD_BYTES, Register, Word
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I16, I32, I64, Value
-from ptosim.native.lowering import define, lowering
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import define, lowering
+from ptosim.native.ir.context import WORD_BYTES, Register, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I16, I32, I64, Value
 
 
 def _query(word: Word) -> Callable[..., Value]:

@@ -9,10 +9,10 @@ from ptosim.effects.element import Element
 from ptosim.effects.record import Static
 from ptosim.effects.tile_local import outside, position
 from ptosim.language import tile_local as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, Type, Value
-from ptosim.native.lowering import lowering
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, Type, Value
 
 
 def _facts(static: Static) -> Mapping[str, Any]:

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptosim.native.context import READS_FOLLOWED, WORD_BYTES, Word
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I8, I64, PTR, Value
-from ptosim.native.module import Module
+from ptosim.native.build.core import Core
+from ptosim.native.ir.context import READS_FOLLOWED, WORD_BYTES, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I8, I64, PTR, Value
 
 LINE = 64
 """Bytes of a cache line, and of one streaming store."""
@@ -52,7 +52,7 @@ def stream(core: Core, dest: Value, source: Value, count: Value) -> None:
     core.f.status_of(core.f.base(Word.STREAM).text, core.f.context, dest, source, count)
 
 
-# --- what they call, for all kernels --------------------------------------------------------------------------------
+# --- what they call, for all kernels ----------------------------------------------------------------------------------
 
 
 def build_read(module: Module, name: str) -> None:
@@ -113,7 +113,7 @@ def build_stream(module: Module, name: str) -> None:
     f.finish()
 
 
-# --- the reads that follow ------------------------------------------------------------------------------------------
+# --- the reads that follow --------------------------------------------------------------------------------------------
 
 
 def _follow(f: Function, number: Value, source: Value, count: Value) -> None:
@@ -134,7 +134,7 @@ def _ask(f: Function, words: Value, start: Value) -> None:
     _each(f, start, start + count, LINE, lambda offset: expected.at(offset).prefetch(first=True))
 
 
-# --- loops ----------------------------------------------------------------------------------------------------------
+# --- loops ------------------------------------------------------------------------------------------------------------
 
 
 def address_of(pointer: Value) -> Value:

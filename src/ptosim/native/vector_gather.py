@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
-from ptosim.effects.vector_gather import BLOCK_BYTES, BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
+from ptosim.effects.vector_gather import BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, Type, Value
-from ptosim.native.lowering import lowering
-from ptosim.native.registers import Mask, any_lane, extract, gather_at, joined, lane_numbers, shuffle, splat, view
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, Type, Value
+from ptosim.native.vector.registers import (
+    Mask,
+    any_lane,
+    extract,
+    gather_at,
+    joined,
+    lane_numbers,
+    shuffle,
+    splat,
+    view,
+)
 
 
 @dataclass(frozen=True)
@@ -39,7 +50,7 @@ def _starts(f: Function, pointer: Value, offsets: Value, static: Static) -> Valu
     return lane_offsets(_Offsets(offsets.zext(I64)), static) + splat(f, pointer, lanes)
 
 
-# --- gathers --------------------------------------------------------------------------------------------------------
+# --- gathers ----------------------------------------------------------------------------------------------------------
 
 
 def _gathered(f: Function, core: Core, source: Value, offsets: Value, active: Value, static: Static) -> Value:
@@ -81,19 +92,19 @@ def vgatherb(
     static: Static,
 ) -> Value:
     """Lane b of the b32 mask, of the offsets and of the count stands for block b."""
-    core.aligned("reads", Space.UB, source, BLOCK_BYTES)
+    core.aligned("reads", Space.UB, source, GRANULE)
     active = _active(f, BLOCKS, offsets.kind.bits // 8, mask, active_lanes)
     used = shuffle(f, range(BLOCKS), offsets).zext(I64)
     starts = block_offsets(_Offsets(used), static) + splat(f, source, BLOCKS)
-    places = core.lanes("reads", Space.UB, starts, active, BLOCK_BYTES, BLOCK_BYTES)
+    places = core.lanes("reads", Space.UB, starts, active, GRANULE, GRANULE)
     blocks: list[Value] = []
     for number in range(BLOCKS):
-        block = core.base(Space.UB).at(extract(places, number)).load(I8.vector(BLOCK_BYTES))
+        block = core.base(Space.UB).at(extract(places, number)).load(I8.vector(GRANULE))
         blocks.append(extract(active, number).select(block, block.like(0)))
     return joined(f, blocks)
 
 
-# --- scatters -------------------------------------------------------------------------------------------------------
+# --- scatters ---------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VScatter)

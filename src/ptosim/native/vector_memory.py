@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ptosim.effects.element import Element
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import (
     ALWAYS,
-    BLOCK_BYTES,
     BLOCKS,
     DUAL_LOAD_MODES,
     DUAL_STORE_MODES,
@@ -26,13 +25,13 @@ from ptosim.effects.vector_memory import (
     store_mode_of,
 )
 from ptosim.language import vector_memory as op
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, Type, Value
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, Type, Value
 from ptosim.native.logical import logical_window
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import lane_type
-from ptosim.native.registers import (
+from ptosim.native.vector.numbers import lane_type
+from ptosim.native.vector.registers import (
     Mask,
     any_lane,
     extract,
@@ -45,9 +44,9 @@ from ptosim.native.registers import (
     view,
     zeroed,
 )
-from ptosim.native.tables import distributed, gated, kind_of, unit_of, units
+from ptosim.native.vector.tables import distributed, gated, kind_of, unit_of, units
 
-VECTOR_BYTES = BLOCKS * BLOCK_BYTES
+VECTOR_BYTES = BLOCKS * GRANULE
 
 
 def _unit(role: str) -> Callable[[Static], dict[str, Any]]:
@@ -60,7 +59,7 @@ def _moved(base: Value, offset: Value, unit: int, post: bool) -> tuple[Value, tu
     return (base, (further,)) if post else (further, ())
 
 
-# --- loads ----------------------------------------------------------------------------------------------------------
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 
 def _loaded(
@@ -117,7 +116,7 @@ def vsld(f: Function, core: Core, source: Value, offset: Value, stride: str, uni
     return gather(f, kind_of(size, 0), window, numbers)
 
 
-# --- stores ---------------------------------------------------------------------------------------------------------
+# --- stores -----------------------------------------------------------------------------------------------------------
 
 
 def _stored(f: Function, core: Core, address: Value, mode: StoreMode, mask: Mask | None, *values: Value) -> None:
@@ -177,7 +176,7 @@ def vsst(f: Function, core: Core, value: Value, dest: Value, offset: Value, stri
     _stored(f, core, dest + offset * unit, STRIDED_STORE_MODES[stride], None, value)
 
 
-# --- blocks at equal distances --------------------------------------------------------------------------------------
+# --- blocks at equal distances ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,7 @@ def _blocks(
     starts = f.poison(I64.vector(BLOCKS))
     for number, offset in enumerate(block_offsets(operands, static)):
         starts = insert(starts, number, base + offset)
-    return starts, base + block_strides(operands, static)[1] * BLOCK_BYTES
+    return starts, base + block_strides(operands, static)[1] * GRANULE
 
 
 def _of_block(f: Function, vector: Value, number: int) -> Value:
@@ -218,12 +217,12 @@ def vsldb(
     static: Static,
 ) -> Any:
     """A block of which any predicate bit is set is loaded; the others are zero."""
-    core.aligned("reads", Space.UB, source, BLOCK_BYTES)
+    core.aligned("reads", Space.UB, source, GRANULE)
     starts, advanced = _blocks(f, static, source, control, block_stride, repeat_stride)
     groups = mask.bits.bitcast(Type(f"i{mask.bits.kind.lanes // BLOCKS}", BLOCKS))
     active = groups != 0
-    places = core.lanes("reads", Space.UB, starts, active, BLOCK_BYTES)
-    kind = I8.vector(BLOCK_BYTES)
+    places = core.lanes("reads", Space.UB, starts, active, GRANULE)
+    kind = I8.vector(GRANULE)
     blocks: list[Value] = []
     for number in range(BLOCKS):
         block = core.base(Space.UB).at(extract(places, number)).load(kind)
@@ -245,12 +244,12 @@ def vsstb(
     static: Static,
 ) -> Any:
     """Each element by its own lane of the mask."""
-    core.aligned("writes", Space.UB, dest, BLOCK_BYTES)
+    core.aligned("writes", Space.UB, dest, GRANULE)
     starts, advanced = _blocks(f, static, dest, control, block_stride, repeat_stride)
     lanes = mask.for_lanes_of(value.kind)
     active = lanes.bitcast(Type(f"i{lanes.kind.lanes // BLOCKS}", BLOCKS)) != 0
     full = any_lane(lanes ^ True) ^ True
-    places = core.lanes("writes", Space.UB, starts, active, BLOCK_BYTES, together=full)
+    places = core.lanes("writes", Space.UB, starts, active, GRANULE, together=full)
     for number in range(BLOCKS):
         window = core.base(Space.UB).at(extract(places, number))
         masked_store(f, window, _of_block(f, value, number), _of_block(f, lanes, number))

@@ -11,18 +11,18 @@ from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import load_mode
 from ptosim.effects.vector_stream import primed_block
 from ptosim.language import vector_stream as op
-from ptosim.native.context import Register
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I8, I32, I64, Value
+from ptosim.native.build.core import Core
+from ptosim.native.build.lowering import lowering
+from ptosim.native.build.state import Align
+from ptosim.native.ir.context import Register
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I8, I32, I64, Value
 from ptosim.native.logical import logical_window
-from ptosim.native.lowering import lowering
-from ptosim.native.numbers import lane_type
-from ptosim.native.registers import Mask, register_type, zeroed
-from ptosim.native.state import Align
 from ptosim.native.stream import append, empty, flush
+from ptosim.native.vector.numbers import lane_type
+from ptosim.native.vector.registers import Mask, register_type, zeroed
 
-# --- loads ----------------------------------------------------------------------------------------------------------
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VLdas)
@@ -70,7 +70,7 @@ def uvld(
     return _loaded(f, core, source + offset * unit, mask, unit, result_element)
 
 
-# --- stores ---------------------------------------------------------------------------------------------------------
+# --- stores -----------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.InitAlign)
@@ -131,7 +131,7 @@ def vstur(core: Core, align: Align, value: Value, dest: Value, mode: str) -> Ali
     return after
 
 
-# --- flushes --------------------------------------------------------------------------------------------------------
+# --- flushes ----------------------------------------------------------------------------------------------------------
 
 
 @lowering(op.VStas, bind=lambda static: {"unit": static.elements["dest"].bytes})

@@ -15,7 +15,7 @@ from itertools import count
 
 from xdsl.ir import Operation
 
-from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
+from ptosim.effects.names import PIPES_OF, CoreKind, Pipe, Space
 from ptosim.effects.sync import signalling
 from ptosim.language.control import For, If, Yield
 from ptosim.language.function import Function
@@ -39,7 +39,7 @@ from ptosim.order.model import (
     WaitSignal,
 )
 from ptosim.order.number import Linear, Number, Periodic, key_of
-from ptosim.order.read import SIGNALS, Reader
+from ptosim.order.read import SIGNALS, Reader, serial_of
 from ptosim.order.values import Common, Values
 
 CUBE, VECTORS = 0, (1, 2)
@@ -68,7 +68,8 @@ def has_signals(entries: dict[CoreKind, Function]) -> bool:
 
 def read_cluster(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Program:
     """The programs of the cores of a cluster, one node after the other; raises `Unfollowed`."""
-    common = _Common(Program(Block(), [], {}, SERIAL_PIPES, cores=1 + len(VECTORS)))
+    serial = serial_of(module, entries[CoreKind.AIC]) & serial_of(module, entries[CoreKind.AIV])
+    common = _Common(Program(Block(), [], {}, serial, cores=1 + len(VECTORS)))
     members = [_Member(module, entries[CoreKind.AIC], CUBE, common)]
     members += [_Member(module, entries[CoreKind.AIV], core, common) for core in VECTORS]
     bodies = [member.read().body for member in members]
@@ -95,7 +96,7 @@ class _Member(Reader):
 
     def __init__(self, module: VerifiedModule, function: Function, core: int, common: _Common) -> None:
         kind = CoreKind.AIC if core == CUBE else CoreKind.AIV
-        super().__init__(module, function, kind, SERIAL_PIPES, ())
+        super().__init__(module, function, kind, common.program.serial, ())
         self.number = core
         self.common = common
         self.values = Values(function, common.values, None if core == CUBE else core - 1)

@@ -97,7 +97,7 @@ class Conflicts:
         known = self._places[place]
         return known.high - known.low > (_LONG - 1) * VECTOR_BYTES and known.range.spans != (None,)
 
-    # --- places -----------------------------------------------------------------------------------------------------
+    # --- places -------------------------------------------------------------------------------------------------------
 
     def _gather(self, program: Program) -> None:
         numbers: dict[tuple[object, ...], int] = {}

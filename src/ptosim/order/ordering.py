@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
-from ptosim.effects.names import SERIAL_PIPES, CoreKind, Space
+from ptosim.effects.names import CoreKind, Space
 from ptosim.language.build import Builder, Place, head_of
 from ptosim.language.control import While
 from ptosim.language.function import Function, Return
 from ptosim.language.kernels import kernels
 from ptosim.language.kinds import cores
 from ptosim.language.load import VerifiedModule
-from ptosim.language.tile_operation import TileOperation
 from ptosim.order.automatic import unordered
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts
@@ -22,7 +21,7 @@ from ptosim.order.emit import Target, emit
 from ptosim.order.insert import Inserter
 from ptosim.order.model import Entry, Flag, GetBuffer, Opaque, Program
 from ptosim.order.pairs import Inserted
-from ptosim.order.read import SERIAL, SIGNALS, is_entry, is_opaque, read, touched
+from ptosim.order.read import SIGNALS, is_entry, is_opaque, read, serial_of, touched
 from ptosim.order.state import State
 from ptosim.order.turns import TurnWalker
 from ptosim.order.walk import Meeting, Walker
@@ -106,8 +105,7 @@ def _read(
     minds_peers: bool,
 ) -> Program:
     """The program of a function; its signals touch what the programs beside it touch."""
-    has_tiles = any(isinstance(op, TileOperation) for op in module.parsed.origin(function).walk())
-    serial = SERIAL[module.target] if has_tiles else SERIAL_PIPES
+    serial = serial_of(module, function)
     if not minds_peers:
         return read(module, function, core, serial, ())
     if not any(op.name in SIGNALS for op in function.walk()) or (function, core) not in peers:

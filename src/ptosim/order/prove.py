@@ -17,13 +17,14 @@ from ptosim.diagnostics import Diagnostic, Location, Related
 from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
+from ptosim.order.branches import both_run
 from ptosim.order.cluster import CUBE, Unfollowed, has_signals, read_cluster
 from ptosim.order.confine import confine
 from ptosim.order.conflict import Conflicts, distance, meets
 from ptosim.order.families import family_of
 from ptosim.order.model import Entry, Flag, GetBuffer, Loop, Node, Opaque, Program, Range, ReleaseBuffer, Touch
 from ptosim.order.number import Periodic
-from ptosim.order.read import SIGNALS, read
+from ptosim.order.read import SIGNALS, read, serial_of
 from ptosim.order.signals import MOST_SIGNALS, SignalWalker, one_pipe
 from ptosim.order.state import State
 from ptosim.order.stuck import is_stuck
@@ -33,6 +34,7 @@ from ptosim.order.walk import Meeting, Walker
 
 DIFFERENT_ARGUMENTS = "different arguments do not overlap"
 UNKNOWN_BYTES = "the bytes depend on values that only the run knows"
+BOTH_BRANCHES = "it shows only if both branches are taken"
 DIFFERENT_BLOCKS = "different blocks do not write the same bytes of GM"
 DIFFERENT_VECTORS = "the vector cores of a cluster do not write the same bytes of GM"
 
@@ -63,10 +65,18 @@ def prove(module: VerifiedModule, entries: dict[CoreKind, Function]) -> Verdict:
     return Verdict(tuple(broken), tuple(dict.fromkeys(undecided)), tuple(assumptions))
 
 
+def dependent(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tuple[Diagnostic, ...]:
+    """Tile operations on one pipe that depend on each other, where the machine lets them overlap and nothing holds the
+    later one back. A run cannot show that: it is reported as a warning."""
+    if all(serial_of(module, function) == SERIAL_PIPES for function in entries.values()):
+        return ()
+    return tuple(found for found in prove(module, entries).broken if found.hint and found.kind == "race")
+
+
 def _programs(module: VerifiedModule, entries: dict[CoreKind, Function]) -> tuple[Iterator[Program], Unfollowed | None]:
     """The programs that are judged each for itself: those of cores that signal each other are one, unless something
     stands in the way of that."""
-    alone = (read(module, function, core, SERIAL_PIPES) for core, function in entries.items())
+    alone = (read(module, function, core, serial_of(module, function)) for core, function in entries.items())
     if not has_signals(entries):
         return alone, None
     try:
@@ -171,15 +181,21 @@ class _Judge:
     def _missing(self, walker: Walker, state: State, meeting: Meeting, open_: int) -> None:
         for entry in self.program.entries:
             if open_ >> entry.number & 1:
-                self._race(entry, meeting, walker.times(meeting.later) if isinstance(walker, TurnWalker) else {})
+                runs = both_run(walker.places, entry, meeting.later, meeting.distance)
+                times = walker.times(meeting.later) if isinstance(walker, TurnWalker) else {}
+                if runs is not False:
+                    self._race(entry, meeting, times, bool(runs))
         state.open[meeting.later.pipe] &= ~open_
 
-    def _race(self, earlier: Entry, meeting: Meeting, times: Times) -> None:
+    def _race(self, earlier: Entry, meeting: Meeting, times: Times, runs: bool) -> None:
         later, loop = meeting.later, meeting.rounds[-1].loop if meeting.distance else None
+        overlaps = self._overlaps(earlier, later)
+        if overlaps and not meeting.distance and self._origin(earlier) is self._origin(later):
+            return  # what is inside of one operation belongs to its lowering
         met = list(_meeting(earlier, later, loop, meeting.distance))
         sure = [each for each in met if self._is_certain(each[0].range, each[1].range, meeting.distance)]
         touches = next(iter(sure or met), None)
-        certain = not self.unknown and bool(sure)
+        certain = not self.unknown and bool(sure) and runs
         if not sure and self._is_of_both(earlier, later, met):
             self.assumptions[DIFFERENT_VECTORS] = None
             return
@@ -192,15 +208,28 @@ class _Judge:
         related = self._place(earlier.op)
         found = Diagnostic(
             "race",
-            "error" if certain else "warning",
+            "error" if certain and not overlaps else "warning",
             message,
             self._place(later.op),
             label=f"{later.pipe} {roles[writes[1]]} here",
             related=(Related(related, f"{earlier.pipe} {roles[writes[0]]} here"),) if related is not None else (),
-            notes=(*self._shown(times), *((UNKNOWN_BYTES,) if not certain and not self.unknown else ())),
+            notes=(*self._shown(times), *self._why(certain, bool(sure))),
+            hint=f"add pto.barrier #pto.pipe<PIPE_{later.pipe}> before this line" if overlaps else None,
             pipe=later.pipe,
         )
         self._add(not certain, found)
+
+    def _why(self, certain: bool, sure: bool) -> Iterator[str]:
+        """Why it is not certain, as far as nothing else says so."""
+        if not certain and not self.unknown:
+            yield BOTH_BRANCHES if sure else UNKNOWN_BYTES
+
+    def _overlaps(self, earlier: Entry, later: Entry) -> bool:
+        """Whether two entries are on one pipe that is serial on other machines."""
+        return (earlier.pipe, earlier.core) == (later.pipe, later.core) and later.pipe in SERIAL_PIPES
+
+    def _origin(self, entry: Entry) -> Operation:
+        return self.parsed.origin(entry.op)
 
     def _is_of_both(self, earlier: Entry, later: Entry, met: list[tuple[Touch, Touch]]) -> bool:
         """Whether it is the two vector cores that may write the same bytes of GM."""

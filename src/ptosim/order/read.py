@@ -28,6 +28,7 @@ from ptosim.language.sync_fence import Dsb, FenceBarrierAll
 from ptosim.language.sync_semaphore import slots_of
 from ptosim.language.sync_token import SimTSync
 from ptosim.language.tile_local import DeclareLocalArray, LocalArraySet
+from ptosim.language.tile_operation import TileOperation
 from ptosim.order.arrays import RoundCounter, goes_on
 from ptosim.order.integers import natural
 from ptosim.order.model import (
@@ -59,6 +60,13 @@ from ptosim.order.values import ANYWHERE, Trial, Values
 
 SERIAL: dict[str, frozenset[Pipe]] = {"a5": SERIAL_PIPES, "a2a3": SERIAL_PIPES - {Pipe.V, Pipe.M}}
 """By machine, the pipes whose entries end one after the other. On a2a3 vector and matrix operations overlap."""
+
+
+def serial_of(module: VerifiedModule, function: Function) -> frozenset[Pipe]:
+    """The serial pipes of a function: tile operations overlap on some machines, micro-instructions do not."""
+    has_tiles = any(isinstance(op, TileOperation) for op in module.parsed.origin(function).walk())
+    return SERIAL[module.target] if has_tiles else SERIAL_PIPES
+
 
 SIGNALS = signalling("semaphore", "cross-block", "syncall")
 """Signals between cores stay as they are written: each counts as an access to what other cores touch."""
@@ -197,6 +205,8 @@ class Reader:
         name = self._name(op, path)
         inside = (*path, name)
         most = self.values.enter(op, inside)
+        if most == 0:
+            return
         loop = Loop(op, name, self._block(op.body.block, inside), inside, most)
         if loop.body.nodes:
             self.program.loops[name] = loop

@@ -96,7 +96,7 @@ class Values:
         for index, argument in enumerate(function.body.block.args):
             self._known[argument] = self._shared(("argument", index), lambda at=(index, argument): _argument(*at))
 
-    # --- loops ------------------------------------------------------------------------------------------------------
+    # --- loops --------------------------------------------------------------------------------------------------------
 
     def enter(self, loop: For, path: tuple[int, ...]) -> int | None:
         """Learn what a loop counts and carries; `path` names it and the loops around it. Gives how often it runs at
@@ -155,7 +155,7 @@ class Values:
         number = known.offset if isinstance(known, Pointer) else known
         return isinstance(number, Linear) and bounds(number) == (None, None)
 
-    # --- values -----------------------------------------------------------------------------------------------------
+    # --- values -------------------------------------------------------------------------------------------------------
 
     def of(self, value: SSAValue) -> Known:
         """What is known of a value."""

@@ -50,7 +50,7 @@ class AccessWitness(Port):
         self.remarks = self._remarks = Remarks(self.say, lambda: self.site)
         self._held = self._remarks.held
 
-    # --- the scalar unit --------------------------------------------------------------------------------------------
+    # --- the scalar unit ----------------------------------------------------------------------------------------------
 
     def loop(self, indices: Iterable[int], lower: int, trips: int) -> Iterator[int]:
         loops = self.machine.loops
@@ -72,7 +72,7 @@ class AccessWitness(Port):
     def begin_transfer(self, entry: Entry) -> None:
         self.entry = entry
 
-    # --- instructions -----------------------------------------------------------------------------------------------
+    # --- instructions -------------------------------------------------------------------------------------------------
 
     def attend(self, what: Observed, arguments: tuple[Any, ...]) -> tuple[Callable[[Step], Any], None]:
         return partial(self._take, Act(what, arguments)), None
@@ -117,7 +117,7 @@ class AccessWitness(Port):
         """A tainted value decides something."""
         self.observer.tainted(self.entry, act.site, use, taint)
 
-    # --- memory -----------------------------------------------------------------------------------------------------
+    # --- memory -------------------------------------------------------------------------------------------------------
 
     def read(self, place: Place, by_use: bool = False) -> Bytes:
         act, memories = self.act, self.memories

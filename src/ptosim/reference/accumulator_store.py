@@ -57,7 +57,7 @@ def saturation(clause: str | None, ctrl: int) -> str:
     return "sat_preserve_nan" if ctrl >> PRESERVE_NAN_BIT & 1 else "sat"
 
 
-# --- parameter words ------------------------------------------------------------------------------------------------
+# --- parameter words --------------------------------------------------------------------------------------------------
 
 
 def quant_vector(core: Core, offset: int, n: int) -> Parameters:
@@ -83,7 +83,7 @@ def slope_scalar(word: int) -> Values:
     return slopes(np.array([word & 0xFFFFFFFF], np.uint32))
 
 
-# --- the store ------------------------------------------------------------------------------------------------------
+# --- the store --------------------------------------------------------------------------------------------------------
 
 
 def check_shape(core: Core, store: Store) -> None:

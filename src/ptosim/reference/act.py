@@ -85,7 +85,7 @@ class Act:
                 return np.arange(lanes) < argument
         return np.ones(lanes, np.bool_)
 
-    # --- replays ----------------------------------------------------------------------------------------------------
+    # --- replays ------------------------------------------------------------------------------------------------------
 
     def moved(self, core: Core, arguments: tuple[Any, ...]) -> Any:
         """It has read tainted bytes: the taint of its results. The object may serve again."""

@@ -22,7 +22,7 @@ Function1 = Callable[[Lanes], Lanes]
 Function2 = Callable[[Lanes, Lanes], Lanes]
 
 
-# --- from scalars and lanes -----------------------------------------------------------------------------------------
+# --- from scalars and lanes -------------------------------------------------------------------------------------------
 
 
 def _filling(static: Static) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def vdup(input: Any, position: str | None, register: Lane, lanes: int) -> Lanes:
     return lane.repeat(lanes)
 
 
-# --- unary ----------------------------------------------------------------------------------------------------------
+# --- unary ------------------------------------------------------------------------------------------------------------
 
 
 def _absolute(element: Element) -> Function1:
@@ -103,7 +103,7 @@ for _name, _choose in _UNARY.items():
     define(f"pto.{_name}", _unary, _bind(_choose))
 
 
-# --- binary ---------------------------------------------------------------------------------------------------------
+# --- binary -----------------------------------------------------------------------------------------------------------
 
 
 def _by_kind(integer: Function2, floating: Function2) -> Callable[[Element], Function2]:
@@ -183,7 +183,7 @@ def vdiv(core: Core, site: Site, lhs: Lanes, rhs: Lanes, mask: Mask, element: El
     return mask.zero_inactive(function(lhs, rhs))
 
 
-# --- vector and scalar ----------------------------------------------------------------------------------------------
+# --- vector and scalar ------------------------------------------------------------------------------------------------
 
 
 def _vector_scalar(input: Lanes, scalar: int, function: Function2, lane: Lane) -> Lanes:
@@ -210,7 +210,7 @@ for _name in ("vshl", "vshr"):
     define(f"pto.{_name}s", _vector_scalar, _bind_scalar(_BINARY[_name], _shift_count))
 
 
-# --- carry chain ----------------------------------------------------------------------------------------------------
+# --- carry chain ------------------------------------------------------------------------------------------------------
 
 
 def _chain(total: Lanes, carry: Lanes, active: Lanes) -> tuple[Lanes, Mask]:
@@ -254,7 +254,7 @@ def vsubcs(lhs: Lanes, rhs: Lanes, carry_in: Mask, active: Lanes) -> tuple[Lanes
     return _subtract(lhs, rhs, carry_in.lanes(4), active)
 
 
-# --- multiply and add -----------------------------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 @semantics(op.VMAdd)

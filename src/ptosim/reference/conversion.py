@@ -19,7 +19,7 @@ from ptosim.reference.mask import Mask
 from ptosim.reference.semantics import semantics
 from ptosim.reference.value_conversion import Conversion, conversion, truncation
 
-# --- vcvt -----------------------------------------------------------------------------------------------------------
+# --- vcvt -------------------------------------------------------------------------------------------------------------
 
 
 def _vcvt_facts(static: Static) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _saturation(ctrl: int, sat: str) -> str:
     return "NOSAT" if ctrl >> 59 & 1 else "SAT"
 
 
-# --- the others -----------------------------------------------------------------------------------------------------
+# --- the others -------------------------------------------------------------------------------------------------------
 
 
 @semantics(op.VTrc, bind=lambda static: {"round": truncation(static.elements["result"], static.words["rnd"])})

@@ -107,7 +107,7 @@ class Core:
         self.standing: Callable[[FrameType | None], Site | None] = lambda frame: None
         """The instruction of the translated code that has called a frame."""
 
-    # --- the scalar unit --------------------------------------------------------------------------------------------
+    # --- the scalar unit ----------------------------------------------------------------------------------------------
 
     def loop(self, lower: int, upper: int, step: int) -> Iterable[int]:
         """The indices of an scf.for, counted against max_steps."""
@@ -163,7 +163,7 @@ class Core:
     def missing_function(self, name: str) -> None:
         raise Fault("unsupported", f"@{name} is only declared; there is no body to run")
 
-    # --- issuing ----------------------------------------------------------------------------------------------------
+    # --- issuing ------------------------------------------------------------------------------------------------------
 
     def issue(self, what: Observed, arguments: tuple[Any, ...]) -> None:
         """Queue an instruction of a serial pipe with its operands."""
@@ -198,7 +198,7 @@ class Core:
             return step
         return partial(delayed, self, site, self.indices(inspect.currentframe()), step)
 
-    # --- memory -----------------------------------------------------------------------------------------------------
+    # --- memory -------------------------------------------------------------------------------------------------------
 
     def use(self, port: Port) -> None:
         """From now on, accesses go through this port. Registers are loaded and stored so often that the two ways are
@@ -290,7 +290,7 @@ class Core:
 
         return Words(addresses, lambda position: int(places[position][0]), write)
 
-    # --- bounds -----------------------------------------------------------------------------------------------------
+    # --- bounds -------------------------------------------------------------------------------------------------------
 
     def holds(self, verb: str, space: Space, start: int, width: int, alignment: int = 1, at: str | None = None) -> bool:
         """Whether all that an instruction is about to touch lies inside; if not, an observed run leaves it out."""
@@ -310,7 +310,7 @@ class Core:
         size = len(self.memories.global_memory.buffers.get(number, NOTHING))
         return (offsets + (first + width) > 0) & (offsets + first < size)
 
-    # --- complaints -------------------------------------------------------------------------------------------------
+    # --- complaints ---------------------------------------------------------------------------------------------------
 
     def violation(self, kind: str, message: str) -> None:
         """An access that breaks a rule ends the run; an observed one goes on."""

@@ -36,7 +36,7 @@ def _grouped(len_burst: int, n_burst: int, source_stride: int, dest_stride: int,
     return Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
 
 
-# --- GM to UB -------------------------------------------------------------------------------------------------------
+# --- GM to UB ---------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def mte_gm_ub(
     yield from _load(core, source, dest, burst, pad)
 
 
-# --- UB to GM -------------------------------------------------------------------------------------------------------
+# --- UB to GM ---------------------------------------------------------------------------------------------------------
 
 
 def _store(core: Core, source: int, dest: int, burst: Burst, ctrl: int) -> Iterator[None]:
@@ -161,7 +161,7 @@ def mte_ub_gm(
     yield from _store(core, source, dest, burst, ctrl)
 
 
-# --- atomic stores ---------------------------------------------------------------------------------------------------
+# --- atomic stores ----------------------------------------------------------------------------------------------------
 
 
 def _set_ctrl(low: int, width: int, value: int) -> Any:

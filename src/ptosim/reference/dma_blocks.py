@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptosim.effects.burst import BLOCK, alignment_of
+from ptosim.effects.burst import alignment_of
 from ptosim.effects.dma import OLDER
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language import dma as op
 from ptosim.language import dma_grouped as grouped
@@ -32,20 +33,29 @@ def _moved(core: Core, burst: Burst, source: Side, dest: Side) -> Iterator[None]
 
 def _blocks(n_burst: int, len_burst: int, source_gap: int, dest_gap: int) -> Burst:
     """Rows of blocks: a gap lies between the end of a row and the start of the next."""
-    strides = (len_burst + source_gap) * BLOCK, (len_burst + dest_gap) * BLOCK
-    return Burst(len_burst * BLOCK, ((n_burst, *strides),))
+    strides = (len_burst + source_gap) * GRANULE, (len_burst + dest_gap) * GRANULE
+    return Burst(len_burst * GRANULE, ((n_burst, *strides),))
 
 
-# --- within UB ------------------------------------------------------------------------------------------------------
+# --- rows of blocks ---------------------------------------------------------------------------------------------------
 
 
-@semantics(grouped.MteUbUb)
-def mte_ub_ub(
-    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
+@semantics(grouped.MteUbUb, bind=lambda static: {"dest_space": Space.UB})
+@semantics(grouped.MteUbL1, bind=lambda static: {"dest_space": Space.L1})
+def mte_ub(
+    core: Core,
+    source: int,
+    dest: int,
+    n_burst: int,
+    len_burst: int,
+    source_gap: int,
+    dest_gap: int,
+    dest_space: Space,
 ) -> Iterator[None]:
     burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
-    _look_for_overlap(core, burst, source, dest)
-    yield from _moved(core, burst, Side(Space.UB, source), Side(Space.UB, dest))
+    if dest_space is Space.UB:
+        _look_for_overlap(core, burst, source, dest)
+    yield from _moved(core, burst, Side(Space.UB, source), Side(dest_space, dest))
 
 
 def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
@@ -53,17 +63,6 @@ def _look_for_overlap(core: Core, burst: Burst, source: int, dest: int) -> None:
         return
     if is_overlapping(burst.sources(source), burst.dests(dest), burst.length):
         core.lint("source and destination overlap; in which order the bytes are copied is not defined", "overlap")
-
-
-# --- between UB and L1 ----------------------------------------------------------------------------------------------
-
-
-@semantics(grouped.MteUbL1)
-def mte_ub_l1(
-    core: Core, source: int, dest: int, n_burst: int, len_burst: int, source_gap: int, dest_gap: int
-) -> Iterator[None]:
-    burst = _blocks(n_burst, len_burst, source_gap, dest_gap)
-    yield from _moved(core, burst, Side(Space.UB, source), Side(Space.L1, dest))
 
 
 _FIRST = {"sid": 0}
@@ -92,11 +91,12 @@ def mte_l1_ub(
     yield from _moved(core, burst, Side(Space.L1, source), Side(Space.UB, dest, f"aiv{sid}"))
 
 
-# --- GM to L1 -------------------------------------------------------------------------------------------------------
+# --- between GM and L1 ------------------------------------------------------------------------------------------------
 
 
-@semantics(grouped.MteGmL1, bind=lambda static: {"is_older": OLDER in static.present})
-def mte_gm_l1(
+@semantics(grouped.MteGmL1, bind=lambda static: {"spaces": (Space.GM, Space.L1), "is_older": OLDER in static.present})
+@semantics(grouped.SimL1Gm, bind=lambda static: {"spaces": (Space.L1, Space.GM), "is_older": False})
+def mte_l1(
     core: Core,
     source: int,
     dest: int,
@@ -108,27 +108,11 @@ def mte_gm_l1(
     loop_source_strides: Sequence[int],
     loop_dest_strides: Sequence[int],
     config: Config,
+    spaces: tuple[Space, Space],
     is_older: bool,
 ) -> Iterator[None]:
-    look_at_registers(core, "outtol1", config, is_older, len(loop_counts))
+    if spaces[0] is Space.GM:
+        look_at_registers(core, "outtol1", config, is_older, len(loop_counts))
     loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
     burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
-    yield from _moved(core, burst, Side(Space.GM, source), Side(Space.L1, dest))
-
-
-@semantics(grouped.SimL1Gm)
-def l1_gm(
-    core: Core,
-    source: int,
-    dest: int,
-    len_burst: int,
-    n_burst: int,
-    source_stride: int,
-    dest_stride: int,
-    loop_counts: Sequence[int],
-    loop_source_strides: Sequence[int],
-    loop_dest_strides: Sequence[int],
-) -> Iterator[None]:
-    loops: list[Loop] = list(zip(loop_counts, loop_source_strides, loop_dest_strides, strict=True))
-    burst = Burst(len_burst, ((n_burst, source_stride, dest_stride), *loops))
-    yield from _moved(core, burst, Side(Space.L1, source), Side(Space.GM, dest))
+    yield from _moved(core, burst, Side(spaces[0], source), Side(spaces[1], dest))

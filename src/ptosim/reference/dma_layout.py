@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK, alignment_of
+from ptosim.effects.burst import alignment_of
 from ptosim.effects.dma_layout import SMALL_ROW
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.effects.record import Static
 from ptosim.language import dma_grouped as grouped
@@ -52,9 +53,9 @@ class Matrix:
 def _check(core: Core, matrix: Matrix, groups: Groups, small: int) -> None:
     """What L1 could not hold ends here, before it is read."""
     size = len(core.memories[Space.L1])
-    blocks = groups.count * -(-matrix.d * matrix.width // BLOCK) * matrix.n
-    if blocks * BLOCK > (SMALL_ROW * size if small else size):
-        raise Fault("out-of-bounds", f"writes {blocks} blocks of {BLOCK} bytes of l1, which has {size} bytes")
+    blocks = groups.count * -(-matrix.d * matrix.width // GRANULE) * matrix.n
+    if blocks * GRANULE > (SMALL_ROW * size if small else size):
+        raise Fault("out-of-bounds", f"writes {blocks} blocks of {GRANULE} bytes of l1, which has {size} bytes")
 
 
 def _with_columns(rows: Bytes, columns: int) -> Bytes:
@@ -79,33 +80,33 @@ def _copy(core: Core, source: int, dest: int, matrix: Matrix, groups: Groups, sm
 
 def _write_fractals(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
     """Columns in groups of 32 bytes, each group holding all rows."""
-    c0 = BLOCK // rows.shape[3]
+    c0 = GRANULE // rows.shape[3]
     columns = -(-rows.shape[2] // c0)
-    blocks = _with_columns(rows, columns * c0).reshape(groups.count, rows.shape[1], columns, BLOCK)
+    blocks = _with_columns(rows, columns * c0).reshape(groups.count, rows.shape[1], columns, GRANULE)
     starts = places(
         dest,
-        (groups.count, groups.group * BLOCK),
-        (columns, groups.column * BLOCK),
-        (rows.shape[1], groups.row * BLOCK),
+        (groups.count, groups.group * GRANULE),
+        (columns, groups.column * GRANULE),
+        (rows.shape[1], groups.row * GRANULE),
     )
     _look_for_overlap(core, starts)
     core.write_pieces(
-        Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, BLOCK), alignment_of(Space.L1, core.target)
+        Space.L1, starts, blocks.transpose(0, 2, 1, 3).reshape(-1, GRANULE), alignment_of(Space.L1, core.target)
     )
 
 
 def _look_for_overlap(core: Core, starts: Places) -> None:
-    if core.wants_lint and len(starts) > 1 and int(np.diff(np.sort(starts)).min()) < BLOCK:
+    if core.wants_lint and len(starts) > 1 and int(np.diff(np.sort(starts)).min()) < GRANULE:
         core.lint("parts of the matrix overlap in l1; which of them stays is not defined", "overlap")
 
 
 def _write_small(core: Core, dest: int, rows: Bytes, groups: Groups) -> None:
     """Rows of four elements, one behind the other; the end of a group is filled up to 32 bytes."""
     packed = _with_columns(rows, SMALL_ROW).reshape(groups.count, -1)
-    filled = np.zeros((groups.count, -(-packed.shape[1] // BLOCK) * BLOCK), np.uint8)
+    filled = np.zeros((groups.count, -(-packed.shape[1] // GRANULE) * GRANULE), np.uint8)
     filled[:, : packed.shape[1]] = packed
     core.write_pieces(
-        Space.L1, places(dest, (groups.count, groups.group * BLOCK)), filled, alignment_of(Space.L1, core.target)
+        Space.L1, places(dest, (groups.count, groups.group * GRANULE)), filled, alignment_of(Space.L1, core.target)
     )
 
 
@@ -134,7 +135,7 @@ def mte_gm_l1_frac(
     yield from _copy(core, source, dest, matrix, Groups(groups, loop2_stride, loop3_stride, loop4_stride), small_c0)
 
 
-# --- filling --------------------------------------------------------------------------------------------------------
+# --- filling ----------------------------------------------------------------------------------------------------------
 
 
 @semantics(grouped.RawFillL1)
@@ -142,13 +143,13 @@ def raw_fill_l1(
     core: Core, dest: int, byte_offset: int, value: int, repeat: int, blocks: int, gap: int, fill_word_bits: int
 ) -> Iterator[None]:
     size = len(core.memories[Space.L1])
-    if repeat * blocks * BLOCK > size:
-        raise Fault("out-of-bounds", f"writes {repeat * blocks * BLOCK} bytes of l1, which has {size} bytes")
+    if repeat * blocks * GRANULE > size:
+        raise Fault("out-of-bounds", f"writes {repeat * blocks * GRANULE} bytes of l1, which has {size} bytes")
     yield
     if repeat and blocks:
         word = (value & ((1 << fill_word_bits) - 1)).to_bytes(fill_word_bits // 8, "little")
-        run = np.frombuffer(word * (blocks * BLOCK // len(word)), np.uint8)
-        starts = places(dest + byte_offset, (repeat, (blocks + gap) * BLOCK))
+        run = np.frombuffer(word * (blocks * GRANULE // len(word)), np.uint8)
+        starts = places(dest + byte_offset, (repeat, (blocks + gap) * GRANULE))
         core.write_pieces(
             Space.L1, starts, core.pattern(np.tile(run, (repeat, 1))), alignment_of(Space.L1, core.target)
         )

@@ -192,7 +192,7 @@ class Run:
     def _following(self) -> Callable[[Operation, CoreKind], tuple[PTOOperation, ...]]:
         return cache(following_sets)
 
-    # --- where a fault happened -------------------------------------------------------------------------------------
+    # --- where a fault happened ---------------------------------------------------------------------------------------
 
     def _located(self, fault: Fault, core: Core | None = None) -> PTOError:
         """Give a fault the place of the instruction that was running, and the loop indices around it."""

@@ -46,7 +46,7 @@ class EntryWitness(Port):
         self.act: Site | None = None
         """The instruction that accesses memory."""
 
-    # --- the path ---------------------------------------------------------------------------------------------------
+    # --- the path -----------------------------------------------------------------------------------------------------
 
     def loop(self, indices: Iterable[int], lower: int, trips: int) -> Iterable[int]:
         self.path.append(trips)
@@ -66,7 +66,7 @@ class EntryWitness(Port):
         """So many scalar operations have been executed."""
         self.machine.operations += operations
 
-    # --- entries ----------------------------------------------------------------------------------------------------
+    # --- entries ------------------------------------------------------------------------------------------------------
 
     def attend(self, what: Observed, arguments: tuple[Any, ...]) -> tuple[Callable[[Step], Any], Any]:
         """What an entry returns to the observer is the number of bytes it read; its facts are its operands."""
@@ -96,7 +96,7 @@ class EntryWitness(Port):
 
     def begin_transfer(self, entry: Entry) -> None: ...
 
-    # --- memory -----------------------------------------------------------------------------------------------------
+    # --- memory -------------------------------------------------------------------------------------------------------
 
     def read(self, place: Place, by_use: bool = False) -> Bytes:
         self._reads.setdefault((place.space, place.at, place.width, self.act), []).extend(_integers(place.starts))

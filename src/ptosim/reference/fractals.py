@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK, FB_BLOCK, alignment_of
+from ptosim.effects.burst import FB_BLOCK, alignment_of
 from ptosim.effects.cube_load import FIELDS, Control, bias_unit, dest_counts
-from ptosim.effects.element import Element
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.float_format import FOUR_BITS
 from ptosim.effects.fractal import (
     BIAS_ALIGNMENT,
@@ -27,7 +27,7 @@ from ptosim.reference.fault import Fault
 from ptosim.reference.places import Places, places
 from ptosim.reference.requirement import demand
 
-# --- fractals -------------------------------------------------------------------------------------------------------
+# --- fractals ---------------------------------------------------------------------------------------------------------
 
 
 def load_tile(
@@ -55,10 +55,10 @@ def _read_fractals(core: Core, starts: Places) -> Bytes:
     end = len(core.memories[Space.L1])
     if int(starts.max()) + FRACTAL <= end or int(starts.min()) >= end:
         return core.read_pieces(Space.L1, starts, FRACTAL, alignment_of(Space.L1, core.target))
-    rows = places(0, (FRACTAL_ROWS, BLOCK)) + starts[:, np.newaxis]
+    rows = places(0, (FRACTAL_ROWS, GRANULE)) + starts[:, np.newaxis]
     inside = rows < end
-    fractals = np.zeros((*rows.shape, BLOCK), np.uint8)
-    fractals[inside] = core.read_pieces(Space.L1, rows[inside], BLOCK, alignment_of(Space.L1, core.target))
+    fractals = np.zeros((*rows.shape, GRANULE), np.uint8)
+    fractals[inside] = core.read_pieces(Space.L1, rows[inside], GRANULE, alignment_of(Space.L1, core.target))
     return fractals.reshape(-1, FRACTAL)
 
 
@@ -91,7 +91,7 @@ def _joined(values: Bytes) -> Bytes:
     return values[::2] | values[1::2] << np.uint8(4)
 
 
-# --- scales ---------------------------------------------------------------------------------------------------------
+# --- scales -----------------------------------------------------------------------------------------------------------
 
 
 def load_scales(
@@ -114,7 +114,7 @@ def load_scales(
     core.write_pieces(space, starts, data)
 
 
-# --- rows -----------------------------------------------------------------------------------------------------------
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def _check_rows(core: Core, space: Space, unit: int, n_burst: int, len_burst: int) -> None:
@@ -141,10 +141,10 @@ def load_bias(
     if not n_burst or not len_burst:
         yield
         return
-    rows = places(source, (n_burst, (len_burst + source_gap) * BLOCK))
-    data = core.read_pieces(Space.L1, rows, len_burst * BLOCK, alignment_of(Space.L1, core.target))
+    rows = places(source, (n_burst, (len_burst + source_gap) * GRANULE))
+    data = core.read_pieces(Space.L1, rows, len_burst * GRANULE, alignment_of(Space.L1, core.target))
     yield
-    if unit != BLOCK:
+    if unit != GRANULE:
         data = core.converted(data.reshape(-1), element.bytes, lambda bytes_: _widened(bytes_, element))
     starts = places(dest, (n_burst, (len_burst + dest_gap) * unit))
     core.write_pieces(Space.BT, starts, data.reshape(n_burst, -1), BIAS_ALIGNMENT)

@@ -74,7 +74,7 @@ class Product:
     tf32: Literal["even", "away"] | None
 
 
-# --- operands -------------------------------------------------------------------------------------------------------
+# --- operands ---------------------------------------------------------------------------------------------------------
 
 
 def _read_rows(core: Core, space: Space, base: int, rows: int, depth: int) -> Bytes:
@@ -157,7 +157,7 @@ def _operands(core: Core, product: Product, a: int, b: int) -> tuple[Matrix, Mat
     return left, right
 
 
-# --- sums -----------------------------------------------------------------------------------------------------------
+# --- sums -------------------------------------------------------------------------------------------------------------
 
 _CACHED = 8192
 """Sums that are worked on together, so that they stay in the cache."""
@@ -237,7 +237,7 @@ def _start(core: Core, product: Product, c: int, bias: int | None) -> Words | No
     return None
 
 
-# --- instructions ---------------------------------------------------------------------------------------------------
+# --- instructions -----------------------------------------------------------------------------------------------------
 
 
 @semantics(op.Mad, bind=facts("zero", scaled=False))

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ptosim.effects.burst import BLOCK
-from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import GM, UB, Space
 from ptosim.machine.memory import Regions, decode, outside
 from ptosim.machine.observer import Footprint
@@ -62,7 +61,7 @@ class Memories(Port):
         self.own = cluster[core.machine.role]
         self.global_memory = global_memory
         ub = self.own.get(UB, NOTHING)
-        self.register_starts = range(0, len(ub) - VECTOR_BYTES + 1, BLOCK)
+        self.register_starts = range(0, len(ub) - VECTOR_BYTES + 1, GRANULE)
         """Where the contiguous bytes of a register may start in UB."""
         self.lanes_of_ub = {dtype.char: (ub.view(dtype), dtype.itemsize.bit_length() - 1) for dtype in LANE_TYPES}
         """UB as lanes of each type, and the power of two that is their width."""
@@ -71,7 +70,7 @@ class Memories(Port):
         """An on-chip memory of its own."""
         return self.own[space]
 
-    # --- accesses ---------------------------------------------------------------------------------------------------
+    # --- accesses -----------------------------------------------------------------------------------------------------
 
     def read(self, place: Place, by_use: bool = False) -> Bytes:
         space, start, width, alignment, at, _ = place
@@ -175,7 +174,7 @@ class Memories(Port):
         if complaint.is_fatal:
             raise Fault(complaint.kind, complaint.message, bytes=complaint.bytes)
 
-    # --- bounds and alignment ---------------------------------------------------------------------------------------
+    # --- bounds and alignment -----------------------------------------------------------------------------------------
 
     def window(self, verb: str, place: Place) -> tuple[Bytes, int, bool]:
         """The memory of bytes in a row, the offset in it, and whether all of them lie inside."""
@@ -236,7 +235,7 @@ class Memories(Port):
             message = f"{verb} {space} at {offset}, which is not a multiple of {alignment}"
             self.core.port.say(Complaint("misaligned", message))
 
-    # --- what lies where --------------------------------------------------------------------------------------------
+    # --- what lies where ----------------------------------------------------------------------------------------------
 
     def present(self, place: Place) -> Bytes:
         """What pieces hold now; zeros where some of it lies outside, which is complained of elsewhere."""

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ptosim.diagnostics import Severity
-from ptosim.effects.burst import BLOCK
-from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import UB, Space
 from ptosim.machine.entry import Entry, Site
 from ptosim.reference.numbers import Lanes
@@ -97,11 +96,11 @@ class Port(Protocol):
 
     def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
         """A register from contiguous bytes of UB, as a copy; its lanes count only if they are used."""
-        return self.read(Place(UB, start, VECTOR_BYTES, BLOCK), True).copy().view(dtype)
+        return self.read(Place(UB, start, VECTOR_BYTES, GRANULE), True).copy().view(dtype)
 
     def store(self, start: int, value: Lanes) -> None:
         """A whole register to contiguous bytes of UB."""
-        self.write(Place(UB, start, VECTOR_BYTES, BLOCK), value.view(np.uint8))
+        self.write(Place(UB, start, VECTOR_BYTES, GRANULE), value.view(np.uint8))
 
     def pattern(self, data: Bytes) -> Bytes:
         """Bytes that come from no memory, such as padding: a replay tells them from copied ones."""

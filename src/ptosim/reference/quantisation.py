@@ -100,7 +100,7 @@ def _rectified(values: Values, steps: Steps) -> Values:
     return np.where(values >= 0, values, product)
 
 
-# --- narrowing ------------------------------------------------------------------------------------------------------
+# --- narrowing --------------------------------------------------------------------------------------------------------
 
 
 def _to_float(values: Values, steps: Steps) -> Bits:

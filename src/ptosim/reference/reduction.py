@@ -29,7 +29,7 @@ def _first(values: Lanes, dtype: Any) -> Lanes:
     return register
 
 
-# --- sums -----------------------------------------------------------------------------------------------------------
+# --- sums -------------------------------------------------------------------------------------------------------------
 
 
 def _summed(input: Lanes, mask: Mask, element: Element, result: Any, groups: int) -> Lanes:
@@ -56,7 +56,7 @@ def vcpadd(input: Lanes, mask: Mask, element: Element) -> Lanes:
     return _first(_summed(input, mask, element, input.dtype, len(input) // 2), input.dtype)
 
 
-# --- extrema --------------------------------------------------------------------------------------------------------
+# --- extrema ----------------------------------------------------------------------------------------------------------
 
 _FORMATS = {"f16": F16, "bf16": BF16, "f32": F32}
 
@@ -153,7 +153,7 @@ for _word, _largest in (("max", True), ("min", False)):
     define(f"pto.vcb{_word}", _extremum_with_matches, _bind(_largest))
 
 
-# --- histograms -----------------------------------------------------------------------------------------------------
+# --- histograms -------------------------------------------------------------------------------------------------------
 
 
 def _counts(input: Lanes, mask: Mask, bin: int) -> tuple[Lanes, int]:

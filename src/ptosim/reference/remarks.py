@@ -40,7 +40,7 @@ class Remarks:
         if not self._site().served:
             self._lint(message)
 
-    # --- loop registers ---------------------------------------------------------------------------------------------
+    # --- loop registers -----------------------------------------------------------------------------------------------
 
     def relies_on(self, direction: str, words: Words, others: Sequence[str]) -> None:
         sizes = words.get(f"loop_size_{direction}", _ONCE)
@@ -68,7 +68,7 @@ class Remarks:
             if sizes != _ONCE:
                 self._lint(f"the loop sizes {sizes} are left set: restore them to 1, 1 after use", site)
 
-    # --- store streams ----------------------------------------------------------------------------------------------
+    # --- store streams ------------------------------------------------------------------------------------------------
 
     def hold(self, before: Any, after: Any) -> None:
         self.held.pop(before, None)

@@ -25,7 +25,7 @@ from ptosim.reference.semantics import define
 CANONICAL_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC0_0000, "f64": 0x7FF8 << 48}
 
 
-# --- integers -------------------------------------------------------------------------------------------------------
+# --- integers ---------------------------------------------------------------------------------------------------------
 
 
 def _quotient(a: int, b: int) -> int:
@@ -172,7 +172,7 @@ def _magnitude(operand: int, kind: Element) -> int:
 define("math.absi", _magnitude, _kinds)
 
 
-# --- floats ---------------------------------------------------------------------------------------------------------
+# --- floats -----------------------------------------------------------------------------------------------------------
 
 
 def to_float(bits: int, kind: Element) -> float:
@@ -280,7 +280,7 @@ define("math.floor", _unary(lambda value: math.copysign(math.floor(value), value
 define("math.ceil", _unary(lambda value: math.copysign(math.ceil(value), value)), _kinds)
 
 
-# --- comparisons and selection --------------------------------------------------------------------------------------
+# --- comparisons and selection ----------------------------------------------------------------------------------------
 
 _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "eq": lambda a, b: a == b,
@@ -321,7 +321,7 @@ def _select(condition: int, if_true: Any, if_false: Any) -> Any:
 define("arith.select", _select)
 
 
-# --- casts ----------------------------------------------------------------------------------------------------------
+# --- casts ------------------------------------------------------------------------------------------------------------
 
 
 def _resize(operand: int, kind: Element, result_kind: Element) -> int:

@@ -28,7 +28,7 @@ from ptosim.reference.lanes import Lane, Lanes, broadcast, scalar_lane, unsigned
 from ptosim.reference.mask import Mask
 from ptosim.reference.semantics import semantics
 
-# --- activations ----------------------------------------------------------------------------------------------------
+# --- activations ------------------------------------------------------------------------------------------------------
 
 
 def _leaky(input: Lanes, alpha: Lanes, element: Element) -> Lanes:
@@ -59,7 +59,7 @@ def vexpdif(input: Lanes, max: Lanes, mask: Mask, part: str) -> Lanes:
     return np.where(mask.lanes(2)[chosen], power, np.float32(0))
 
 
-# --- multiply and add -----------------------------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 @semantics(op.VAxpy, bind=lambda static: {"register": broadcast(static.elements["input"])})
@@ -83,7 +83,7 @@ def vmull(lhs: Lanes, rhs: Lanes) -> tuple[Lanes, Lanes]:
     return halves[0::2].copy(), halves[1::2].copy()
 
 
-# --- sorting --------------------------------------------------------------------------------------------------------
+# --- sorting ----------------------------------------------------------------------------------------------------------
 
 
 @semantics(op.VBitsort, bind=lambda static: {"dtype": numbers.dtype_of(static.elements["source"])})

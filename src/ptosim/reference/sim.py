@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ptosim.diagnostics import Severity
-from ptosim.effects.burst import BLOCK, FB_BLOCK
-from ptosim.effects.element import Element
+from ptosim.effects.burst import FB_BLOCK
+from ptosim.effects.element import GRANULE, Element
 from ptosim.effects.fractal import ACCUMULATOR, BIAS_ALIGNMENT
 from ptosim.effects.names import GM, Space
 from ptosim.effects.record import Static
@@ -82,7 +82,7 @@ def scale_words(core: Core, source: int, dest: int, count: int, element: Element
     if not count:
         yield
         return
-    data = core.read_pieces(Space.L1, np.array([source]), count * element.bytes, BLOCK)
+    data = core.read_pieces(Space.L1, np.array([source]), count * element.bytes, GRANULE)
     yield
     words = core.converted(data.reshape(-1), element.bytes, lambda scales: _words(scales, element))
     core.write_pieces(Space.FB, np.array([dest]), words.reshape(1, -1), FB_BLOCK)

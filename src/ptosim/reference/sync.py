@@ -110,7 +110,7 @@ def mem_bar(core: Core, site: Site, order: str | None) -> None:
         core.fence(site, kind)
 
 
-# --- between cores --------------------------------------------------------------------------------------------------
+# --- between cores ----------------------------------------------------------------------------------------------------
 
 _MODES = {0: Form.CROSS_BLOCK, 1: Form.VECTOR_PAIR}
 
@@ -173,7 +173,7 @@ def syncall(core: Core, site: Site, core_type: str) -> None:
     core.machine.syncall(site, frozenset(kinds))
 
 
-# --- memory ordering ------------------------------------------------------------------------------------------------
+# --- memory ordering --------------------------------------------------------------------------------------------------
 
 
 @semantics(fence.Dsb)

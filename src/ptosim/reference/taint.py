@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.burst import BLOCK
+from ptosim.effects.element import GRANULE
 from ptosim.effects.record import Effects, Group, Spread, Taint
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import CROSSED, DECIDED
@@ -379,7 +379,7 @@ def _filled(taint: Taint, reduced: Image, width: int, result: int) -> Image:
 
 _BYTES: dict[Group, Callable[[int], int]] = {
     "register": lambda width: REGISTER_BYTES,
-    "block": lambda width: BLOCK,
+    "block": lambda width: GRANULE,
     "pair": lambda width: 2 * width,
 }
 """The bytes of a group of lanes, by those of a lane."""

@@ -115,7 +115,7 @@ class Translator:
         self.uncounted = 0
         """Scalar operations written since the last line that counts them, where an observer follows entries."""
 
-    # --- the whole --------------------------------------------------------------------------------------------------
+    # --- the whole ----------------------------------------------------------------------------------------------------
 
     def translate(self, entry: Function) -> Code:
         with deep_recursion():
@@ -141,7 +141,7 @@ class Translator:
                 lines[len(out)] = line
         return "\n".join(out) + "\n", lines
 
-    # --- functions --------------------------------------------------------------------------------------------------
+    # --- functions ----------------------------------------------------------------------------------------------------
 
     def function(self, op: Function) -> str:
         """The Python function of a PTO function; helpers are translated once for scopes and once for scalar code."""
@@ -184,7 +184,7 @@ class Translator:
         call = f"{self.functions[key].name}({', '.join(('core', *given))})"
         self.line(f"{results} = {call}" if results else call)
 
-    # --- text -------------------------------------------------------------------------------------------------------
+    # --- text ---------------------------------------------------------------------------------------------------------
 
     def line(self, text: str) -> None:
         self.out.lines.append(_Line(self.depth, text, self.current, self.loops))
@@ -218,7 +218,7 @@ class Translator:
             self.sites[op] = Site(*standing(self.module.parsed, op))
         return self.sites[op]
 
-    # --- operations -------------------------------------------------------------------------------------------------
+    # --- operations ---------------------------------------------------------------------------------------------------
 
     def block(self, block: Block) -> None:
         for op in block.ops:
@@ -304,7 +304,7 @@ class Translator:
         self.call_function(op, meaning, arguments)
         self.line(f"{watched}.done(shown, {operands}, {as_text([self.name(result) for result in op.results])})")
 
-    # --- observed runs ----------------------------------------------------------------------------------------------
+    # --- observed runs ------------------------------------------------------------------------------------------------
 
     def accesses(self, op: Operation, *directions: str) -> bool:
         """Whether an operation touches memory, or does so in one of these directions."""
@@ -360,7 +360,7 @@ class Translator:
         # Members of an enumeration are strings too, but their repr is not Python.
         return repr(value) if type(value) in (int, str, bool, type(None)) else self.constant(value)
 
-    # --- structured control flow ------------------------------------------------------------------------------------
+    # --- structured control flow --------------------------------------------------------------------------------------
 
     def region(self, region: Region, end: Callable[[], None]) -> None:
         """The body of a loop or branch, one level deeper, and what happens at its end."""

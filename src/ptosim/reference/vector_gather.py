@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
-from ptosim.effects.vector_gather import BLOCK_BYTES, BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
+from ptosim.effects.vector_gather import BLOCKS, SCATTER_SOURCE, block_offsets, lane_offsets
 from ptosim.language import vector_gather as op
 from ptosim.reference.core import Core
 from ptosim.reference.lanes import Lanes, unsigned
@@ -86,12 +87,12 @@ def vgatherb(
     dtype: Any,
 ) -> Lanes:
     """Lane b of the b32 mask, of the offsets and of the count stands for block b."""
-    core.aligned("reads", UB, source, BLOCK_BYTES)
+    core.aligned("reads", UB, source, GRANULE)
     active = _active(BLOCKS, offsets.itemsize, mask, active_lanes)
     used = unsigned(offsets)[:BLOCKS].astype(np.int64)
     starts = block_offsets(SimpleNamespace(offsets=used), static) + source
-    blocks = np.zeros((BLOCKS, BLOCK_BYTES), np.uint8)
-    blocks[active] = core.read_pieces(UB, starts[active], BLOCK_BYTES, BLOCK_BYTES)
+    blocks = np.zeros((BLOCKS, GRANULE), np.uint8)
+    blocks[active] = core.read_pieces(UB, starts[active], GRANULE, GRANULE)
     return blocks.reshape(-1).view(dtype)
 
 

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.element import VECTOR_BYTES
+from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.names import UB
 from ptosim.effects.record import Static
 from ptosim.effects.vector_memory import (
     ALWAYS,
-    BLOCK_BYTES,
     BLOCKS,
     DUAL_LOAD_MODES,
     DUAL_STORE_MODES,
@@ -144,7 +143,7 @@ def _store_facts(static: Static, mode: StoreMode, value: str) -> dict[str, Any]:
 def _vsts_facts(static: Static) -> dict[str, Any]:
     mode = store_mode_of(static)
     facts = _store_facts(static, mode, "value")
-    if mode.footprint < BLOCK_BYTES:  # 1PT: the unit in its place, and nothing else
+    if mode.footprint < GRANULE:  # 1PT: the unit in its place, and nothing else
         facts["gather"] = itemgetter(slice(mode.footprint))
     return {**facts, "stride": VECTOR_BYTES // len(set(mode.gate))}
 
@@ -228,7 +227,7 @@ def _block_starts(
 ) -> tuple[NDArray[np.int64], int]:
     """Where the 8 blocks lie, and the pointer advanced by the repeat stride."""
     operands = SimpleNamespace(control=control, block_stride=block_stride, repeat_stride=repeat_stride)
-    advance = block_strides(operands, static)[1] * BLOCK_BYTES
+    advance = block_strides(operands, static)[1] * GRANULE
     return np.array(block_offsets(operands, static), np.int64) + base, base + advance
 
 
@@ -245,11 +244,11 @@ def vsldb(
     post: bool,
 ) -> Any:
     """A block of which any predicate bit is set is loaded; the others are zero."""
-    core.aligned("reads", UB, source, BLOCK_BYTES)
+    core.aligned("reads", UB, source, GRANULE)
     starts, advanced = _block_starts(source, control, block_stride, repeat_stride, static)
     active = mask.bits.reshape(BLOCKS, -1).any(axis=1)
-    blocks = np.zeros((BLOCKS, BLOCK_BYTES), np.uint8)
-    blocks[active] = core.read_pieces(UB, starts[active], BLOCK_BYTES)
+    blocks = np.zeros((BLOCKS, GRANULE), np.uint8)
+    blocks[active] = core.read_pieces(UB, starts[active], GRANULE)
     value = blocks.reshape(-1).view(dtype)
     return (value, advanced) if post else value
 
@@ -268,9 +267,9 @@ def vsstb(
     post: bool,
 ) -> int | None:
     """Each element by its own lane of the mask."""
-    core.aligned("writes", UB, dest, BLOCK_BYTES)
+    core.aligned("writes", UB, dest, GRANULE)
     starts, advanced = _block_starts(dest, control, block_stride, repeat_stride, static)
-    blocks = value.view(np.uint8).reshape(BLOCKS, BLOCK_BYTES)
+    blocks = value.view(np.uint8).reshape(BLOCKS, GRANULE)
     if mask.is_full(width):
         core.write_pieces(UB, starts, blocks)
     else:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.diagnostics import Source
 from ptosim.effects.sim_signal import SIGNALS
+from ptosim.machine.entry import Site
 from ptosim.timing.kernel_path import Stretch
 from ptosim.timing.recording import NOTHING, PIPES, SDMA, Kind, Recording
 from ptosim.timing.result import VectorFunctionTiming
@@ -131,7 +133,8 @@ class PathStep:
     core: str
     pipe: str
     activity: str
-    """"work", "sync" (a signal on its way, a barrier) or "scalar" (the scalar unit had not got there)."""
+    """"work", "sync" (a signal on its way, a barrier), "scalar" (the scalar unit had not got there), or "unrecorded"
+    where a run was too long to keep all of it."""
     start: int
     end: int
     count: int
@@ -260,8 +263,8 @@ def function_lines(timing: VectorFunctionTiming, scope: int) -> Iterator[tuple[i
     yield from timing.lines.items()
 
 
-def line_times(recording: Recording, path: Sequence[Stretch]) -> list[LineTime]:
-    """The lines that took time, the most critical first."""
+def line_times(recording: Recording, path: Sequence[Stretch], source: Source) -> list[LineTime]:
+    """The lines of a source that took time, the most critical first: several may have run together."""
     busy: dict[int, float] = {}
     critical: dict[int, float] = {}
     waiting: dict[int, float] = {}
@@ -270,7 +273,7 @@ def line_times(recording: Recording, path: Sequence[Stretch]) -> list[LineTime]:
     kinds, sites, details = column(rows.kind), column(rows.site), column(rows.detail)
     spent = column(rows.end) - column(rows.start)
     for number, site in enumerate(recording.sites):
-        line = site.line or 0
+        line = _line_in(site, source)
         mine = sites == number
         work = mine & (kinds == Kind.WORK)
         _add(waiting, line, int(spent[mine & ~work].sum()))
@@ -281,10 +284,10 @@ def line_times(recording: Recording, path: Sequence[Stretch]) -> list[LineTime]:
             if function == NOTHING:
                 _add(busy, line, int(spent[work].sum()))
                 continue
-            for inner, cycles in function_lines(recording.functions[function], line):
+            for inner, cycles in function_lines(recording.functions[function], line) if line else ():
                 _add(busy, inner, cycles * repeats)
     for stretch in path:
-        for line, cycles in _stretch_lines(recording, stretch):
+        for line, cycles in _stretch_lines(recording, stretch, source):
             _add(critical, line, cycles)
     lines = {line for sums in (busy, critical, waiting) for line, cycles in sums.items() if line and cycles}
     found = [
@@ -305,10 +308,16 @@ def _function(recording: Recording, stretch: Stretch) -> VectorFunctionTiming | 
     return None if number == NOTHING else recording.functions[number]
 
 
-def _stretch_lines(recording: Recording, stretch: Stretch) -> Iterator[tuple[int, float]]:
-    line = recording.sites[stretch.site].line or 0 if stretch.site != NOTHING else 0
+def _line_in(site: Site, source: Source) -> int:
+    """Its line, 0 where it stands in another source."""
+    known = site.location.source if site.location else None
+    return site.line or 0 if known is None or known == source else 0
+
+
+def _stretch_lines(recording: Recording, stretch: Stretch, source: Source) -> Iterator[tuple[int, float]]:
+    line = _line_in(recording.sites[stretch.site], source) if stretch.site != NOTHING else 0
     function = _function(recording, stretch)
-    if function is None:
+    if function is None or not line:
         yield line, stretch.end - stretch.start
     else:
         yield from function_lines(function, line)
@@ -343,7 +352,7 @@ def _same(one: PathStep, other: PathStep) -> bool:
 def _step(recording: Recording, stretch: Stretch) -> PathStep:
     site = recording.sites[stretch.site] if stretch.site != NOTHING else None
     core, pipe = recording.cores[stretch.core].name, str(PIPES[stretch.pipe])
-    name = site.title if site else "scalar code"
+    name = site.title if site else "not recorded" if stretch.activity == "unrecorded" else "scalar code"
     return PathStep(site.line if site else None, name, core, pipe, stretch.activity, stretch.start, stretch.end, 1)
 
 
@@ -352,6 +361,8 @@ def bounds(recording: Recording, path: Sequence[Stretch]) -> dict[str, int]:
     sums: dict[str, float] = {}
     crossing = set(recording.crossings.row)
     for stretch in path:
+        if stretch.activity == "unrecorded":
+            continue
         for bound, cycles in _stretch_bounds(recording, stretch, crossing):
             sums[bound] = sums.get(bound, 0) + cycles
     ordered = sorted(sums.items(), key=lambda item: -item[1])

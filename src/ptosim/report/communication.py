@@ -99,7 +99,7 @@ def bandwidth(cycles: int, bytes: int, collective: str, ranks: int, target: Targ
     return Bandwidth(algorithm, algorithm * COLLECTIVES[collective] * (ranks - 1) / ranks)
 
 
-# --- ranks ----------------------------------------------------------------------------------------------------------
+# --- ranks ------------------------------------------------------------------------------------------------------------
 
 
 def rank_times(recording: Recording, cores: Mapping[str, CoreTime], target: Target) -> Mapping[int, RankTime]:
@@ -197,7 +197,7 @@ def _gb_s(moved: int, cycles: int, target: Target) -> float:
     return moved * target.chip.clock_ghz / cycles if cycles else 0.0
 
 
-# --- links and waits ------------------------------------------------------------------------------------------------
+# --- links and waits --------------------------------------------------------------------------------------------------
 
 
 def link_uses(recording: Recording, target: Target) -> list[LinkUse]:

@@ -52,7 +52,7 @@ def describe(execution: Execution) -> str:
     return "\n".join(lines)
 
 
-# --- values ---------------------------------------------------------------------------------------------------------
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def _content(value: Value, arguments: Mapping[int, str]) -> list[str]:
@@ -128,7 +128,7 @@ def _wrapped(numbers: Sequence[str]) -> Iterator[str]:
     yield line
 
 
-# --- memory ---------------------------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 def _touched(verb: str, space: Space, core: str, execution: Execution) -> Iterator[str]:

@@ -195,7 +195,7 @@ def _pipe(pipe: Pipe) -> str:
     return "scalar unit" if pipe is Pipe.S else str(pipe)
 
 
-# --- tile operations ------------------------------------------------------------------------------
+# --- tile operations --------------------------------------------------------------------------------------------------
 
 
 def _syntax(operation: type[TileOperation]) -> str:
@@ -258,7 +258,7 @@ def _tile_elements(operation: type[VectorTile]) -> str:
     return "; ".join(f"{listed} on {name}" for name, listed in by_target.items())
 
 
-# --- other instructions ---------------------------------------------------------------------------
+# --- other instructions -----------------------------------------------------------------------------------------------
 
 
 def _elements(operation: type[PTOOperation]) -> str:

@@ -30,22 +30,43 @@ MOST_STEPS = 400
 def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[str, Any]:
     from ptosim.report.profile import CAVEAT
 
-    recording = profile.recording
     until = _cut(profile)
-    rows = _Rows(profile, until)
+    return {
+        **_figures(profile),
+        **_recorded(profile),
+        **_events(profile, until),
+        **_tables(profile),
+        "until": until,
+        "source": profile.source.text,
+        "findings": _findings(profile, findings),
+        "caveat": CAVEAT,
+    }
+
+
+def _figures(profile: Profile) -> dict[str, Any]:
+    """What stands at the top of the page, and the machine."""
+    latency = profile.target.latency
     return {
         "kernel": profile.kernel,
         "file": profile.source.name,
         "target": profile.target.name,
         "grid": profile.grid,
-        "places": recording.hardware_cores,
+        "places": profile.recording.hardware_cores,
         "cycles": profile.cycles,
-        "until": until,
         "bound": profile.bound,
         "bounds": list(profile.bounds.items()),
         "least": profile.least,
         "pipes": [str(pipe) for pipe in PIPES],
         "totals": {name: [time.busy, time.waiting, time.idle] for name, time in profile.pipes.items()},
+        "hops": [latency.flag, latency.inter_core, latency.notify],
+        "ub": profile.target.memory["ub"],
+    }
+
+
+def _recorded(profile: Profile) -> dict[str, Any]:
+    """What rows refer to by number."""
+    recording = profile.recording
+    return {
         "cores": [
             {
                 "name": core.name,
@@ -64,16 +85,26 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
         "functions": [
             [timing.limit, path_text(path)] for timing, path in zip(recording.functions, recording.paths, strict=True)
         ],
+    }
+
+
+def _events(profile: Profile, until: int) -> dict[str, Any]:
+    """The timeline."""
+    rows = _Rows(profile, until)
+    return {
         "rows": rows.columns(),
         "scalar": _flat(_scalar(profile, until)),
         "signals": _signals(profile, until),
         "path": _path(profile, until),
         "touches": rows.touches(),
         "lives": _lives(profile, until),
-        "hops": [profile.target.latency.flag, profile.target.latency.inter_core, profile.target.latency.notify],
-        "ub": profile.target.memory["ub"],
+    }
+
+
+def _tables(profile: Profile) -> dict[str, Any]:
+    """Sums by line, wait, transfer and so on."""
+    return {
         "lines": [list(asdict(entry).values()) for entry in profile.lines],
-        "source": profile.source.text,
         "waiting": [list(asdict(waiting).values()) for waiting in profile.waiting],
         "transfers": [[*asdict(transfer).values(), transfer.rate] for transfer in profile.transfers],
         "ranks": [[rank, *list(asdict(time).values())[1:]] for rank, time in profile.ranks.items()],
@@ -89,8 +120,6 @@ def page_data(profile: Profile, findings: Sequence[Diagnostic] | None) -> dict[s
             [origin, WEAK[origin], names]
             for origin, names in sorted(by_origin(profile.rests_on, profile.target).items())
         ],
-        "findings": _findings(profile, findings),
-        "caveat": CAVEAT,
     }
 
 

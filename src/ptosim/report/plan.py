@@ -60,7 +60,7 @@ def _in(plan: MemoryPlan, space: Space) -> list[PlacedTile]:
     return [tile for tile in plan.tiles if tile.space == space]
 
 
-# --- the terminal ---------------------------------------------------------------------------------------------------
+# --- the terminal -----------------------------------------------------------------------------------------------------
 
 
 def _text(plan: MemoryPlan, width: int) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _row(tile: PlacedTile) -> Sequence[str]:
     return tile.name, tile.space, address, count(tile.size), str(tile.line), used, type_
 
 
-# --- the page -------------------------------------------------------------------------------------------------------
+# --- the page ---------------------------------------------------------------------------------------------------------
 
 _COLOURS = ("#4e79a7", "#f28e2b", "#59a14f", "#e15759", "#76b7b2", "#edc948", "#b07aa1", "#9c755f")
 _WIDTH, _HEIGHT, _MARGIN = 900, 320, 60

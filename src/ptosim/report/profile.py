@@ -126,6 +126,11 @@ class Pending(Protocol):
     @property
     def cycles(self) -> int: ...
 
+    @property
+    def totals(self) -> Recording:
+        """The cores alone, which are known before."""
+        ...
+
     def __call__(self) -> Recording: ...
 
 
@@ -158,6 +163,10 @@ class Profile:
         return self._recording if isinstance(self._recording, Recording) else self._recording()
 
     @property
+    def _totals(self) -> Recording:
+        return self._recording if isinstance(self._recording, Recording) else self._recording.totals
+
+    @property
     def cycles(self) -> int:
         """From the launch to the last completion on any core."""
         return self._recording.cycles
@@ -165,7 +174,7 @@ class Profile:
     @cached_property
     def cores(self) -> Mapping[str, CoreTime]:
         """By name: b0.aiv0 is a core of block 0. Its idle time lasts until the next block begins there."""
-        return accounts.core_times(self.recording)
+        return accounts.core_times(self._totals)
 
     @cached_property
     def ranks(self) -> Mapping[int, RankTime]:
@@ -247,8 +256,8 @@ class Profile:
 
     @cached_property
     def lines(self) -> Sequence[LineTime]:
-        """The lines that took time, the hottest first."""
-        return accounts.line_times(self.recording, self.path)
+        """The lines of `source` that took time, the hottest first."""
+        return accounts.line_times(self.recording, self.path, self.source)
 
     @cached_property
     def occupancy(self) -> Sequence[Life]:
@@ -258,7 +267,7 @@ class Profile:
     @property
     def least(self) -> int:
         """The busy cycles of the busiest pipe, spread evenly over the cores: no overlap makes the kernel shorter."""
-        return accounts.least_cycles(self.recording)
+        return accounts.least_cycles(self._totals)
 
     @cached_property
     def rests_on(self) -> Sequence[UsedFigure]:

@@ -123,6 +123,8 @@ class Checker(Doubts):
         self.standing.update(head.entry.site for head in deadlock.heads if head.pipe is Pipe.S)
         for diagnostic in diagnostics(deadlock):
             self.findings.diagnostic(diagnostic)
+        for head in deadlock.heads:
+            self.exchange.notices.stepped_over(head.entry)
         for head in (head for root in deadlock.roots for head in root.heads):
             if head.key is not None:
                 site = head.entry.site

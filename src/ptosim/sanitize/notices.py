@@ -113,6 +113,18 @@ class Notices:
                 hint = "wait for at least so much (ge), or let the next addition wait for an answer"
                 self._say(wait, "signal-overrun", message, "warning", (entry, "adds to it, in no order"), hint=hint)
 
+    def stepped_over(self, entry: Entry) -> None:
+        """A wait stands for ever, though its word once was what it waits for."""
+        watched = entry.watched
+        for address in watched.words.addresses if watched is not None else ():
+            history = entry.core.signals.histories.get(address)
+            told = history.told if history is not None else []
+            passed = next((n for n, one in enumerate(told[:-1]) if watched and watched.allows(one.after)), None)
+            if passed is not None and watched is not None and not watched.allows(told[-1].after):
+                message = f"{_named(entry, address)} {watched} held until another notice came, before anybody looked"
+                hint = "wait for at least so much (ge), or let the next notice wait for an answer"
+                self._say(entry, "signal-overrun", message, "warning", (told[passed + 1].entry, "this one"), hint=hint)
+
     # --- waits --------------------------------------------------------------------------------------------------------
 
     def wait(self, entry: Entry, was_written: Callable[[int], bool]) -> None:

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ptosim.effects.element import GRANULE
+
 Array = NDArray[Any]
 Places = NDArray[np.int64]
 Starts = int | range | Places
 """Where the pieces of an access start: a single one, equally spaced ones, or any."""
 
-GRANULE_BITS = 5
-GRANULE = 1 << GRANULE_BITS
-"""Bytes of a granule, the coarse unit of the shadow."""
+GRANULE_BITS = GRANULE.bit_length() - 1
 
 PORTION = 1 << 21
 """Bytes of pieces that are looked at together: each takes a few words. More than any memory on the chip has."""

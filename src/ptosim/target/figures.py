@@ -4,6 +4,7 @@ Inheritance, spelling, types and completeness are settled here, so that `profile
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,7 +41,7 @@ class Figures(NamedTuple):
     table: Mapping[str, Figure]
 
 
-# ---- what a file may hold -------------------------------------------------------------------------------------------
+# --- what a file may hold ---------------------------------------------------------------------------------------------
 
 Check = Callable[[Any], Value | None]  # the value as kept, or None where it does not fit
 
@@ -205,9 +206,10 @@ def near(word: str, known: Iterable[str]) -> str | None:
     return f"did you mean {' or '.join(found)}?" if found else None
 
 
-# ---- reading --------------------------------------------------------------------------------------------------------
+# --- reading ----------------------------------------------------------------------------------------------------------
 
 
+@cache
 def built_in_names() -> list[str]:
     return sorted(path.stem for path in BUILT_IN.glob("*.toml"))
 

@@ -46,7 +46,7 @@ def _rows_of(op: object) -> int | None:
     return ROWS if op.gemv else None if rows is None else -(-rows // ROWS) * ROWS
 
 
-# --- to GM --------------------------------------------------------------------------------------------------------
+# --- to GM ------------------------------------------------------------------------------------------------------------
 
 
 def store_accumulator(
@@ -110,7 +110,7 @@ def _to_blocks(build: Builder, src: Tile, dst: View) -> tuple[Number, Number, Nu
     return m, n, s0 if known(g1) == 1 else s1, "nz2nz", width == 4 and block == 8
 
 
-# --- to local memories --------------------------------------------------------------------------------------------
+# --- to local memories ------------------------------------------------------------------------------------------------
 
 
 def move_accumulator(build: Builder, window: Window, epilogue: Epilogue) -> None:

@@ -148,7 +148,7 @@ def _ceiling(build: Builder, extent: Number, step: Number) -> Number:
     return build.quotient(build.plus(extent, build.minus(step, 1)), step)
 
 
-# --- private tokens -----------------------------------------------------------------------------------------------
+# --- private tokens ---------------------------------------------------------------------------------------------------
 
 
 def tell(build: Builder, source: str, dest: str, number: int) -> None:

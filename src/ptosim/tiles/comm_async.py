@@ -116,7 +116,7 @@ def completed(build: Builder, event: SSAValue, session: Session | SSAValue) -> S
     return build.constant(1, i1)
 
 
-# --- prefetches are hints -----------------------------------------------------------------------------------------
+# --- prefetches are hints ---------------------------------------------------------------------------------------------
 
 
 @lowering(MakePrefetchAsyncContext, GetPrefetchAsyncSession, TPrefetchAsync)

@@ -78,7 +78,7 @@ def _byte_of(here: Access, pitch: Number) -> SSAValue:
     return build.index(build.plus(start, build.quotient(here.at, 8)))
 
 
-# --- comparisons --------------------------------------------------------------------------------------------------
+# --- comparisons ------------------------------------------------------------------------------------------------------
 
 
 @lowering(TCmp)
@@ -145,7 +145,7 @@ def _together(build: Builder, masks: Sequence[SSAValue], width: int) -> SSAValue
     return build.pdintlv_b8(lhs=first, rhs=second, low=mask_type(1), high=mask_type(1))[0]
 
 
-# --- selections ---------------------------------------------------------------------------------------------------
+# --- selections -------------------------------------------------------------------------------------------------------
 
 
 @lowering(TSel)

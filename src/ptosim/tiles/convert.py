@@ -123,7 +123,7 @@ def _whole_numbers(build: Builder, src: Tile, dst: Tile, rnd: str) -> None:
     computed(build, instruction("vtrc", rnd=rnd), dst, src)
 
 
-# --- what a pair becomes ------------------------------------------------------------------------------------------
+# --- what a pair becomes ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _steps(src: Tile, dst: Tile, pair: _Pair, rnd: str, clamped: bool) -> Iterat
         )
 
 
-# --- registers ----------------------------------------------------------------------------------------------------
+# --- registers --------------------------------------------------------------------------------------------------------
 
 
 def _pairs_as_words(build: Builder, tile: Tile) -> Tile:

@@ -96,7 +96,7 @@ def _pointing(pointer: SSAValue, element: Attribute) -> PtrType:
     return PtrType.of(element, pointer.type.space)
 
 
-# --- pieces as copies ---------------------------------------------------------------------------------------------
+# --- pieces as copies -------------------------------------------------------------------------------------------------
 
 
 def _load(

@@ -46,7 +46,7 @@ _JOINS: dict[str, Formula] = {
 Step = Callable[[Access, SSAValue], None]
 """What is done at a place with the register that is broadcast there."""
 
-# --- an element for each row --------------------------------------------------------------------------------------
+# --- an element for each row ------------------------------------------------------------------------------------------
 
 
 def _each_row(build: Builder, dst: Tile, column: Tile, prepare: Callable[[], Step]) -> None:
@@ -97,7 +97,7 @@ def _with_column(formula: Formula) -> Callable[..., None]:
     return lower
 
 
-# --- an element for each column -----------------------------------------------------------------------------------
+# --- an element for each column ---------------------------------------------------------------------------------------
 
 
 def _each_column(build: Builder, dst: Tile, row: Tile, prepare: Callable[[], Step]) -> None:

@@ -113,7 +113,7 @@ def _mode(store: Store, epilogue: Epilogue) -> str | None:
     return _CASTS.get(store.elements)
 
 
-# --- with clauses -------------------------------------------------------------------------------------------------
+# --- with clauses -----------------------------------------------------------------------------------------------------
 
 
 def _with_clauses(build: Builder, store: Store, epilogue: Epilogue, mode: str | None) -> None:
@@ -153,7 +153,7 @@ def _place(build: Builder, store: Store, epilogue: Epilogue) -> dict[str, object
             return {}
 
 
-# --- raw ----------------------------------------------------------------------------------------------------------
+# --- raw --------------------------------------------------------------------------------------------------------------
 
 
 def _raw(build: Builder, store: Store, epilogue: Epilogue, mode: str | None) -> None:

@@ -73,7 +73,7 @@ def _turned(view: View) -> View:
     return replace(view, sizes=(g0, g1, g2, g4, g3), strides=(s0, s1, s2, s4, s3))
 
 
-# --- rows, or columns, one after the other ------------------------------------------------------------------------
+# --- rows, or columns, one after the other ----------------------------------------------------------------------------
 
 
 def _rows(build: Builder, tile: Tile, view: View, sides: tuple[str, str]) -> Iterator[Piece]:
@@ -159,7 +159,7 @@ def is_contiguous(view: View) -> bool:
     return True
 
 
-# --- blocks of columns --------------------------------------------------------------------------------------------
+# --- blocks of columns ------------------------------------------------------------------------------------------------
 
 
 def _blocks(build: Builder, tile: Tile, view: View) -> Iterator[Piece]:

@@ -24,7 +24,7 @@ OfOne = Callable[[SSAValue, SSAValue], SSAValue]
 OfTwo = Callable[[SSAValue, SSAValue, SSAValue], SSAValue]
 OfThree = Callable[[SSAValue, SSAValue, SSAValue, SSAValue], SSAValue]
 
-# --- ways to make formulas ----------------------------------------------------------------------------------------
+# --- ways to make formulas --------------------------------------------------------------------------------------------
 
 
 def instruction(name: str, **words: str) -> Formula:
@@ -89,7 +89,7 @@ def as_signed(formula: Formula) -> Formula:
     return made
 
 
-# --- arithmetic ---------------------------------------------------------------------------------------------------
+# --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
 def negative(v: Registers) -> OfOne:
@@ -154,7 +154,7 @@ def _chained(first: str, second: str) -> Callable[[Registers], OfThree]:
 sum_of_three = _chained("vadd", "vadd")
 difference_and_sum = _chained("vsub", "vadd")
 
-# --- division -----------------------------------------------------------------------------------------------------
+# --- division ---------------------------------------------------------------------------------------------------------
 
 
 def _whole_quotient(v: Registers) -> OfTwo:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from xdsl.dialects.builtin import f32, i16, i32
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import GRANULE
 from ptosim.language.build import Builder, Number
-from ptosim.language.tile_buf import BLOCK_BYTES
 from ptosim.language.tile_vector_gather import TGather, TGatherB
 from ptosim.language.types import VregType
 from ptosim.tiles.indices import each_range
@@ -54,7 +54,7 @@ def tgather(
         _by_comparison(build, op, src, scalar, dst, cdst)
 
 
-# --- by index -----------------------------------------------------------------------------------------------------
+# --- by index ---------------------------------------------------------------------------------------------------------
 
 
 def _by_index(build: Builder, op: TGather, target: str, src: Tile, idx: Tile, dst: Tile) -> None:
@@ -84,7 +84,7 @@ def _by_index(build: Builder, op: TGather, target: str, src: Tile, idx: Tile, ds
     build.scope(scope)
 
 
-# --- by a pattern -------------------------------------------------------------------------------------------------
+# --- by a pattern -----------------------------------------------------------------------------------------------------
 
 
 def _by_pattern(build: Builder, op: TGather, src: Tile, dst: Tile) -> None:
@@ -145,7 +145,7 @@ def _every_column(build: Builder, src: Tile, dst: Tile, first: int, factor: int)
     build.loop(dst.rows, 1, row)
 
 
-# --- by comparison ------------------------------------------------------------------------------------------------
+# --- by comparison ----------------------------------------------------------------------------------------------------
 
 
 def _by_comparison(build: Builder, op: TGather, src: Tile, scalar: SSAValue, dst: Tile, cdst: Tile) -> None:
@@ -219,7 +219,7 @@ class _Widened:
         return v.cast(high) if kind.is_float else words.op("vshrs", high, missing, all_)
 
 
-# --- by blocks ----------------------------------------------------------------------------------------------------
+# --- by blocks --------------------------------------------------------------------------------------------------------
 
 
 @lowering(TGatherB)
@@ -228,7 +228,7 @@ def tgatherb(build: Builder, op: TGatherB, src: Tile, idx: Tile, dst: Tile) -> N
     data = as_bits(build, src)
     there, offsets = (as_bits(build, tile) for tile in by_rows(op, dst, idx))
     width = there.kind.bytes
-    per_block = BLOCK_BYTES // width
+    per_block = GRANULE // width
 
     def scope() -> None:
         lanes = Lanes(build, there.cols, there.buf.cols, width)

@@ -73,7 +73,7 @@ class Liveness:
         found = {self.root(op.results[0]): Interval() for op in allocations}
         home = {self.root(op.results[0]): op for op in allocations}
         for op in self.statements:
-            for value in _touched(op):
+            for value in touched(op):
                 root = self.root(value)
                 if root in found:
                     around = self._whole_loop(op, home[root])
@@ -100,7 +100,7 @@ class Liveness:
         return frozenset(arms)
 
 
-def _touched(op: Operation) -> Iterator[SSAValue]:
+def touched(op: Operation) -> Iterator[SSAValue]:
     """The tiles whose bytes an operation uses. Behind a pointer made of a tile anything may happen."""
     match op:
         case TileOperation():

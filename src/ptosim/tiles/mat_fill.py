@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import GRANULE
 from ptosim.language.build import Builder, Number
 from ptosim.language.tile_buf import PADS
 from ptosim.tiles.pad import pad_bits
@@ -12,8 +13,6 @@ from ptosim.tiles.refusal import Refused
 from ptosim.tiles.shape import must, where_some
 from ptosim.tiles.values import Tile
 
-BLOCK = 32
-"""Bytes that a fill is made of."""
 _REPEATED = {1: 0x01010101, 2: 0x00010001, 4: 1}
 """What makes a word of 32 bits of an element."""
 
@@ -48,10 +47,10 @@ def pad_l1(build: Builder, src: Tile, dst: Tile, pad: str) -> None:
     word = build.pattern(bits, i32)
     blocks, height = build.ceiling(cols, per_block), tile.buf.rows
     below = build.minus(height, rows)
-    start = build.times(rows, BLOCK)
+    start = build.times(rows, GRANULE)
     where_some(build, (below, blocks), lambda: _fill(build, tile, start, word, (blocks, below, tile.pitch)))
     behind = build.minus(-(-tile.buf.cols // per_block), blocks)
-    first = build.times(blocks, tile.pitch * BLOCK)
+    first = build.times(blocks, tile.pitch * GRANULE)
     where_some(build, (behind,), lambda: _fill(build, tile, first, word, (behind, height, tile.pitch)))
 
 
@@ -60,7 +59,7 @@ def _by_blocks(tile: Tile) -> tuple[Tile, int]:
     turned = tile.turned() if tile.buf.layout in ("ZN", "DN") else tile
     if turned.buf.boxed and (turned.buf.layout != "NZ" or turned.buf.fractal != 512):
         raise Refused(f"a tile of mat laid out as {tile.buf.layout} cannot be filled", "dst_type", kind="unsupported")
-    return turned, BLOCK // tile.buf.element_bytes
+    return turned, GRANULE // tile.buf.element_bytes
 
 
 def _word(build: Builder, scalar: SSAValue, tile: Tile) -> SSAValue:

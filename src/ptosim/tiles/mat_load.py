@@ -12,6 +12,7 @@ from functools import partial
 from xdsl.dialects.builtin import IntegerAttr, i1, i32, i64
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Space
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_buf import is_fp4
@@ -25,9 +26,6 @@ from ptosim.tiles.refusal import Refused
 from ptosim.tiles.shape import ROWS, common, must, remark, where_some
 from ptosim.tiles.values import Tile, View
 from ptosim.tiles.view_layout import layout_of
-
-BLOCK = 32
-"""Bytes of a row of a fractal."""
 
 
 def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
@@ -48,7 +46,7 @@ def load_matrix(build: Builder, src: View, dst: Tile, target: str) -> None:
         raise Refused(message, "dst_type", kind="unsupported")
 
 
-# --- into fractals ------------------------------------------------------------------------------------------------
+# --- into fractals ----------------------------------------------------------------------------------------------------
 
 
 def load_into_fractals(build: Builder, src: View, dst: Tile, by_columns: bool = False) -> None:
@@ -109,7 +107,7 @@ def side_by_side(build: Builder, count: Number, stride: Number) -> None:
         must(build, "eq", stride, 1, "invalid", "what is read in one go must be adjacent in GM: the stride is not 1")
 
 
-# --- as they are --------------------------------------------------------------------------------------------------
+# --- as they are ------------------------------------------------------------------------------------------------------
 
 
 def _as_it_is(build: Builder, src: View, dst: Tile) -> None:
@@ -123,10 +121,10 @@ def _as_it_is(build: Builder, src: View, dst: Tile) -> None:
 def _pad(build: Builder, dst: Tile) -> None:
     """Fill the block that a row ends in, before the row is copied."""
     width, length = dst.buf.element_bytes, known(dst.cols)
-    if length is not None and length * width % BLOCK == 0:
+    if length is not None and length * width % GRANULE == 0:
         return
     word = pad_bits(dst.kind, dst.buf.pad) * {1: 0x01010101, 2: 0x00010001}.get(width, 1) & 0xFFFFFFFF
-    last = build.times(build.quotient(build.times(dst.cols, width), BLOCK), BLOCK)
+    last = build.times(build.quotient(build.times(dst.cols, width), GRANULE), GRANULE)
     within = build.compare("slt", last, dst.buf.cols * width) if length is None else None
 
     def fill() -> None:
@@ -136,7 +134,7 @@ def _pad(build: Builder, dst: Tile) -> None:
             value=build.pattern(word, i32),
             repeat=build.i64(dst.rows),
             blocks=build.i64(1),
-            gap=build.i64(max(dst.pitch * width // BLOCK - 1, 0)),
+            gap=build.i64(max(dst.pitch * width // GRANULE - 1, 0)),
             fill_word_bits=IntegerAttr(32, i64),
         )
         build.barrier(pipe="PIPE_MTE2")  # the fill and the copy touch the same bytes
@@ -161,7 +159,7 @@ def _copy(build: Builder, gm: SSAValue, l1: SSAValue, piece: Piece, rows: Axis, 
     )
 
 
-# --- scales and parameters ----------------------------------------------------------------------------------------
+# --- scales and parameters --------------------------------------------------------------------------------------------
 
 
 def _scales(build: Builder, src: View, dst: Tile) -> None:
@@ -177,9 +175,9 @@ def _scales(build: Builder, src: View, dst: Tile) -> None:
     else:
         g1 = build.ceiling(src.sizes[3 + axis], ROWS)
         g2 = build.ceiling(src.sizes[4 - axis], 2)
-        stride = build.times(g2, BLOCK)
+        stride = build.times(g2, GRANULE)
     count = common(build, build.ceiling(lines, ROWS), g1, "fragments")
-    length = build.times(common(build, build.ceiling(groups, 2), g2, "groups"), BLOCK)
+    length = build.times(common(build, build.ceiling(groups, 2), g2, "groups"), GRANULE)
     _run(build, src, dst, length, (count, stride, ROWS * dst.storage[1 - axis]))
 
 

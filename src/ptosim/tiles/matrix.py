@@ -143,7 +143,7 @@ def _is_dense(build: Builder, operand: Tile, axis: int, extent: Number) -> None:
         must(build, "eq", up(build, extent, ROWS), operand.storage[axis], "invalid", message, role)
 
 
-# --- operands in L1 -----------------------------------------------------------------------------------------------
+# --- operands in L1 ---------------------------------------------------------------------------------------------------
 
 
 def _brought(build: Builder, lhs: Tile, rhs: Tile, target: str) -> tuple[Tile, Tile]:
@@ -171,7 +171,7 @@ def _moved(build: Builder, tile: Tile, location: str, target: str) -> Tile:
     return there
 
 
-# --- TF32 ---------------------------------------------------------------------------------------------------------
+# --- TF32 -------------------------------------------------------------------------------------------------------------
 
 
 @lowering(SetTf32Mode)

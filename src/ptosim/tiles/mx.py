@@ -161,7 +161,7 @@ class Results:
         self.build.vsts(**given, offset=self.build.index(at), mask=mask, dist=dist)
 
 
-# --- along rows ---------------------------------------------------------------------------------------------------
+# --- along rows -------------------------------------------------------------------------------------------------------
 
 
 def _along_rows(elements: _Elements, scale: Scale, results: Results) -> None:
@@ -219,7 +219,7 @@ def _in_order_of_products(build: Builder, row: Number, group: Number, groups: Nu
     return build.plus(build.times(box, 32), inside)
 
 
-# --- along columns ------------------------------------------------------------------------------------------------
+# --- along columns ----------------------------------------------------------------------------------------------------
 
 
 def _along_columns(elements: _Elements, scale: Scale, results: Results, interleave: bool) -> None:

@@ -158,7 +158,7 @@ def _load(
     build.op(load, source=source, dest=dest, **numbers, transpose=IntegerAttr(1, i1) if transpose else None)
 
 
-# --- from UB ------------------------------------------------------------------------------------------------------
+# --- from UB ----------------------------------------------------------------------------------------------------------
 
 
 def move_to_l1(build: Builder, window: Window) -> None:

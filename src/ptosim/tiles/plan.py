@@ -126,7 +126,7 @@ def _name(module: VerifiedModule, op: Operation) -> str:
     return span.text if span is not None else "a tile"
 
 
-# --- what became of it --------------------------------------------------------------------------------------------
+# --- what became of it ------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def _line(module: VerifiedModule, op: Operation) -> int:
     return location.line if location is not None else 0
 
 
-# --- working memory -----------------------------------------------------------------------------------------------
+# --- working memory ---------------------------------------------------------------------------------------------------
 
 
 class Scratchpads:

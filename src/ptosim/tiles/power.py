@@ -20,7 +20,7 @@ def power(v: Registers) -> Compute:
     return (in_halves(formula) if v.kind.bytes == (2 if v.kind.is_float else 1) else formula)(v)
 
 
-# --- integers -----------------------------------------------------------------------------------------------------
+# --- integers ---------------------------------------------------------------------------------------------------------
 
 
 def _integer_power(v: Registers) -> Compute:
@@ -43,7 +43,7 @@ def _integer_power(v: Registers) -> Compute:
     return compute
 
 
-# --- floats -------------------------------------------------------------------------------------------------------
+# --- floats -----------------------------------------------------------------------------------------------------------
 
 
 def _float_power(v: Registers) -> Compute:

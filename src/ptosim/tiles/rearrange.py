@@ -43,7 +43,7 @@ def by_rows(op: TileOperation, *tiles: Tile) -> tuple[Tile, ...]:
     raise Refused(f"{op.name} is for tiles that are all laid out as ND, or all as DN", kind="invalid")
 
 
-# --- pads ---------------------------------------------------------------------------------------------------------
+# --- pads -------------------------------------------------------------------------------------------------------------
 
 
 @lowering(TFillPad)
@@ -85,7 +85,7 @@ def tfillpad(build: Builder, op: TFillPad, src: Tile, dst: Tile) -> None:
     build.scope(scope)
 
 
-# --- concatenations -----------------------------------------------------------------------------------------------
+# --- concatenations ---------------------------------------------------------------------------------------------------
 
 
 @lowering(TConcat)

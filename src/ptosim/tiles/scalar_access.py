@@ -15,7 +15,7 @@ from ptosim.tiles.registers import as_element, signless
 from ptosim.tiles.require import require
 from ptosim.tiles.values import Tile, View
 
-# --- elements -----------------------------------------------------------------------------------------------------
+# --- elements ---------------------------------------------------------------------------------------------------------
 
 
 @lowering(TGetVal)
@@ -42,7 +42,7 @@ def _inside(build: Builder, tile: Tile, offset: SSAValue) -> None:
         require(build, build.compare("ult", offset, count), "out-of-bounds", message)
 
 
-# --- text ---------------------------------------------------------------------------------------------------------
+# --- text -------------------------------------------------------------------------------------------------------------
 
 _PRINT = "pto.sim.print_tile"
 

@@ -43,7 +43,7 @@ def _zero(build: Builder, dst: Tile) -> None:
     build.mem_bar(order="VST_VST")
 
 
-# --- by index -----------------------------------------------------------------------------------------------------
+# --- by index ---------------------------------------------------------------------------------------------------------
 
 
 def _by_index(build: Builder, op: TScatter, target: str, src: Tile, idx: Tile, dst: Tile) -> None:
@@ -109,7 +109,7 @@ def _by_the_scalar_unit(build: Builder, src: Tile, idx: Tile, dst: Tile) -> None
     build.loop(rows, 1, put)
 
 
-# --- by a pattern -------------------------------------------------------------------------------------------------
+# --- by a pattern -----------------------------------------------------------------------------------------------------
 
 
 def _by_pattern(build: Builder, op: TScatter, src: Tile, dst: Tile) -> None:

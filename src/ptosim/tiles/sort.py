@@ -26,7 +26,7 @@ RECORD_BYTES = 8
 MOST_REPEATS = 255
 """What a sort or a merge repeats at most."""
 
-# --- groups of 32 -------------------------------------------------------------------------------------------------
+# --- groups of 32 -----------------------------------------------------------------------------------------------------
 
 _SCORES, _INDICES, _SORTED = 0, GROUP * 4, GROUP * 8
 _WORKING_BYTES = _SORTED + GROUP * RECORD_BYTES
@@ -126,7 +126,7 @@ def _part(build: Builder, working: Tile, like: Tile, at: int) -> Tile:
     return Tile(buf, build.i64(build.plus(working.address, at)), (1, cols), (1, cols), working.name)
 
 
-# --- lists of records ---------------------------------------------------------------------------------------------
+# --- lists of records -------------------------------------------------------------------------------------------------
 
 _EVERY_LIST = 0x0001_0001_0001_0001
 """A length in each of the four fields of a count."""
@@ -216,7 +216,7 @@ def _merge(build: Builder, dest: SSAValue, lists: list[SSAValue], counts: Number
     build.vmrgsort4(dest=dest, **sources, count=build.i64(counts), config=build.i64(config))
 
 
-# --- places -------------------------------------------------------------------------------------------------------
+# --- places -----------------------------------------------------------------------------------------------------------
 
 
 def _per_record(tile: Tile) -> int:

@@ -35,7 +35,7 @@ def fits(tile: Tile) -> bool:
     return lane_width(tile) == 4 or reach < OFFSET_LIMIT
 
 
-# --- lanes --------------------------------------------------------------------------------------------------------
+# --- lanes ------------------------------------------------------------------------------------------------------------
 
 
 def store_lanes(build: Builder, dst: Tile, at: SSAValue, value: SSAValue, mask: SSAValue) -> None:
@@ -63,7 +63,7 @@ def element_pointer(build: Builder, tile: Tile, place: Number) -> SSAValue:
     return build.addptr(pointer=pointer, offset=build.index(place), result=pointer.type)
 
 
-# --- rows ---------------------------------------------------------------------------------------------------------
+# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def gather_rows(build: Builder, src: Tile, dst: Tile) -> None:

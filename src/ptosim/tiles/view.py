@@ -48,7 +48,7 @@ from ptosim.tiles.values import Slots, Tile, View, ViewLayout
 RANK = 5
 """Views of any rank are read as five dimensions."""
 
-# --- tiles --------------------------------------------------------------------------------------------------------
+# --- tiles ------------------------------------------------------------------------------------------------------------
 
 
 def clipped(build: Builder, valid: SSAValue | None, extent: int, written: int | None, role: str) -> Number:
@@ -191,7 +191,7 @@ def _tile_type(op: PTOOperation) -> TileBuf:
     return type_.data
 
 
-# --- views of global memory ---------------------------------------------------------------------------------------
+# --- views of global memory -------------------------------------------------------------------------------------------
 
 
 @lowering(MakeTensorView)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, SSAValue
 
+from ptosim.effects.element import GRANULE
 from ptosim.language.build import Builder, Number, known
-from ptosim.language.tile_buf import BLOCK_BYTES
 from ptosim.tiles.layout import byte_offset
 from ptosim.tiles.require import require
 from ptosim.tiles.values import Tile
@@ -36,7 +36,7 @@ def inside(build: Builder, tile: Tile, at: At, extent: At) -> None:
 def is_aligned(tile: Tile, col: Number = 0) -> bool:
     """Whether the rows of a row-major tile are known to begin at whole blocks, from a column on."""
     column, address = known(col), known(tile.address)
-    return column is not None and (column * tile.kind.bytes + (address or 0)) % BLOCK_BYTES == 0
+    return column is not None and (column * tile.kind.bytes + (address or 0)) % GRANULE == 0
 
 
 def bits(width: int) -> Attribute:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from xdsl.dialects.builtin import i16, i32
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import GRANULE
 from ptosim.language.build import Builder, known
-from ptosim.language.tile_buf import BLOCK_BYTES
 from ptosim.language.types import AlignType, VregType
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.require import require
@@ -21,7 +21,7 @@ from ptosim.tiles.values import Tile
 from ptosim.tiles.walk import Access, Lanes, everything, load, offset, over
 from ptosim.tiles.window import At, as_bits, bits, is_aligned, part
 
-# --- forms by layout ----------------------------------------------------------------------------------------------
+# --- forms by layout --------------------------------------------------------------------------------------------------
 
 
 def move(build: Builder, src: Tile, dst: Tile, extent: At, source: At = (0, 0), dest: At = (0, 0)) -> None:
@@ -41,7 +41,7 @@ def move(build: Builder, src: Tile, dst: Tile, extent: At, source: At = (0, 0), 
             _lines(build, as_bits(build, src), as_bits(build, dst), *streams)
         case "NZ", "NZ" if src.buf.box == dst.buf.box:
             build.scope(lambda: _blocks(build, as_bits(build, src), as_bits(build, dst)))
-        case "ND", "NZ" if dst.buf.box[1] * dst.kind.bytes == BLOCK_BYTES and not streams[0]:
+        case "ND", "NZ" if dst.buf.box[1] * dst.kind.bytes == GRANULE and not streams[0]:
             build.scope(lambda: _into_blocks(build, as_bits(build, src), as_bits(build, dst)))
         case _:
             _spread(build, src, dst, streams[0])
@@ -81,7 +81,7 @@ def _spread(build: Builder, src: Tile, dst: Tile, stream: bool) -> None:
         build.scope(lambda: scatter_rows(build, src, dst))
 
 
-# --- the same layout ----------------------------------------------------------------------------------------------
+# --- the same layout --------------------------------------------------------------------------------------------------
 
 
 def _lines(build: Builder, src: Tile, dst: Tile, stream_in: bool, stream_out: bool) -> None:

@@ -106,7 +106,7 @@ class Machine:
         self.issue_cycles: list[int] = []
         self.started: list[Entry] = []
 
-    # ---- issue ------------------------------------------------------------------------------------------------------
+    # --- issue --------------------------------------------------------------------------------------------------------
 
     def issue(self, step: Step, operands: Iterable[Binding]) -> Entry:
         """Issue an instruction as soon as there is room for it."""
@@ -210,7 +210,7 @@ class Machine:
         idle = not (self.execute or self.loads or self.stores or self.releases)
         return needed > 0 and self.registers + needed > self.unit.registers and not idle
 
-    # ---- operands and registers -------------------------------------------------------------------------------------
+    # --- operands and registers ---------------------------------------------------------------------------------------
 
     def _connect(self, entry: Entry, operands: Iterable[Binding]) -> None:
         for operand in operands:
@@ -248,7 +248,7 @@ class Machine:
             reader, cycle = entry, entry.end
         heappush(self.releases, (cycle, next(self.order), len(entry.step.results), reader))
 
-    # ---- starting ---------------------------------------------------------------------------------------------------
+    # --- starting -----------------------------------------------------------------------------------------------------
 
     def step(self) -> None:
         """Start what can start in this cycle and go on to the next in which anything can happen."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ptosim.timing.recording import NOTHING, Kind, Link, Recording
 
-Activity = Literal["work", "sync", "scalar"]
+Activity = Literal["work", "sync", "scalar", "unrecorded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,10 @@ def _backwards(recording: Recording) -> Iterator[Stretch]:
 def _block(recording: Recording, core: int) -> Iterator[Stretch]:
     """From the end of a core back to the begin of its block."""
     rows, run = recording.rows, recording.cores[core]
-    if run.last == NOTHING:
+    if run.recorded is not None:
+        row = run.last
+        yield Stretch("unrecorded", core, 0, NOTHING, run.recorded, run.end)
+    elif run.last == NOTHING:
         row = run.scalar_last
         yield Stretch("scalar", core, 0, NOTHING, _end(recording, row, run.begin), run.end)
     else:

@@ -67,6 +67,7 @@ def recorded(logs: Sequence[Mapping[Part, Ints]], told: Told) -> Recording:
     _cores(recording, blocks, told.kind, _row_places(blocks))
     sites = _Sites(recording, told)
     _rows(recording, blocks, told, sites)
+    _last_rows(recording)
     _signals(recording, blocks, told, sites)
     put_in_order(recording)
     return recording
@@ -96,7 +97,7 @@ class _Blocks:
         blocks, at = np.unique(ends[:, End.BLOCK], return_inverse=True)
         firsts = np.full(len(blocks), np.iinfo(np.int64).max)
         np.minimum.at(firsts, at, ends[:, End.FIRST + part])
-        counts = np.diff(firsts, append=len(log[part]))
+        counts = np.diff(np.minimum(firsts, len(log[part])), append=len(log[part]))
         return np.repeat([self.rank[block] for block in blocks.tolist()], counts).astype(np.int64)
 
     def first_by_rank(self, part: Part) -> Ints:
@@ -120,6 +121,14 @@ class _Blocks:
             offset += len(log[part])
         return found
 
+    def sizes(self, part: Part) -> dict[int, int]:
+        """By the rank of a block, how many records its worker has left."""
+        return {
+            self.rank[block]: len(log[part])
+            for log in self.logs
+            for block in np.unique(log[Part.CORES][:, End.BLOCK]).tolist()
+        }
+
 
 def recorded_ends(ends: Sequence[Ints], kind: KernelKind) -> Recording:
     """The cores of a launch alone, without what led to their ends."""
@@ -132,8 +141,18 @@ def recorded_ends(ends: Sequence[Ints], kind: KernelKind) -> Recording:
 def _row_places(blocks: _Blocks) -> Callable[[int, int], int]:
     """Where a row of a worker went, by its number and the rank of its block."""
     _, _, places = blocks.part(Part.ROWS)
-    offsets = blocks.offsets(Part.ROWS)
-    return lambda row, rank: row if row == moments.NOTHING else int(places[row + offsets[rank]])
+    offsets, sizes = blocks.offsets(Part.ROWS), blocks.sizes(Part.ROWS)
+
+    def moved(row: int, rank: int) -> int:
+        if row == moments.NOTHING:
+            return row
+        return int(places[row + offsets[rank]]) if row < sizes[rank] else _MISSING
+
+    return moved
+
+
+_MISSING = -2
+"""Stands for a row that was not kept."""
 
 
 def _cores(recording: Recording, blocks: _Blocks, kind: KernelKind, moved: Callable[[int, int], int]) -> None:
@@ -149,7 +168,22 @@ def _cores(recording: Recording, blocks: _Blocks, kind: KernelKind, moved: Calla
         scalar = run.pipes[_PIPE[moments.S]]
         scalar.busy = end[End.SCALAR_TIME] - scalar.waiting
         run.last, run.scalar_last = moved(end[End.LAST], rank), moved(end[End.SCALAR_LAST], rank)
+        if _MISSING in (run.last, run.scalar_last):
+            run.recorded = 0
         recording.cores.append(run)
+
+
+def _last_rows(recording: Recording) -> None:
+    """Of cores that only a part is recorded of: until when, and what ended then."""
+    cores, ends = (np.asarray(column, np.int64) for column in (recording.rows.core, recording.rows.end))
+    for number, run in enumerate(recording.cores):
+        if run.recorded is None:
+            continue
+        mine = np.flatnonzero(cores == number)
+        run.last, run.scalar_last = moments.NOTHING, moments.NOTHING
+        if len(mine):
+            run.last = int(mine[np.argmax(ends[mine])])
+            run.recorded = int(ends[run.last])
 
 
 class _Sites:

@@ -103,7 +103,7 @@ class PipeTimer(Silent):
         """Complete when all cores have finished; the blocks have still to be placed."""
         return self.recorder.finish()
 
-    # ---- cores
+    # --- cores --------------------------------------------------------------------------------------------------------
 
     def begin(self, core: Core) -> None:
         self._state(core)
@@ -144,7 +144,7 @@ class PipeTimer(Silent):
         number = core.progress.number
         self._ended[number] = max(self._ended.get(number, BEGIN), (run.end, final[1] if final[0] > end else row))
 
-    # ---- entries
+    # --- entries ------------------------------------------------------------------------------------------------------
 
     def issue(self, entry: Entry) -> None:
         state = self._cores[entry.core.index]
@@ -222,7 +222,7 @@ class PipeTimer(Silent):
         is_remote = self._way(entry) is not None
         return self.prices.instruction(entry.site, entry.facts, entry.payload, self._written, is_remote)
 
-    # ---- between ranks
+    # --- between ranks ------------------------------------------------------------------------------------------------
 
     def _way(self, entry: Entry) -> tuple[int, int] | None:
         """The rank that a copy takes its bytes from, and that which it gives them to, where they are two."""
@@ -269,7 +269,7 @@ class PipeTimer(Silent):
             cause = self.recorder.cause("transfers", self.recorder.site(entry.site), 0)
             self._hold(state, entry, _S, Link.SIGNAL, since, ends[-1], cause)
 
-    # ---- waits
+    # --- waits --------------------------------------------------------------------------------------------------------
 
     def _wait(self, state: _CoreState, entry: Entry, pipe: int) -> None:
         (since, before), _ = ready(state.free[pipe], entry.data)
@@ -344,7 +344,7 @@ class PipeTimer(Silent):
         state.free[pipe] = (end, row)
         state.waiting[pipe] += end - since
 
-    # ---- memory
+    # --- memory -------------------------------------------------------------------------------------------------------
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> None:
         if self.scoped:
@@ -376,7 +376,7 @@ class PipeTimer(Silent):
         first, last = hulls.get(key, (low, high))
         hulls[key] = min(low, first), max(high, last)
 
-    # ---- complaints
+    # --- complaints ---------------------------------------------------------------------------------------------------
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
         """What stops a run stops it here; brackets of buffers that are merely untidy do not."""

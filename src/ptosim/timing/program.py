@@ -79,7 +79,7 @@ class Program:
     line: int = 0
 
 
-# ---- a path, arranged like the program ------------------------------------------------------------------------------
+# --- a path, arranged like the program --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

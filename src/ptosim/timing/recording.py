@@ -176,6 +176,8 @@ class CoreRun:
     """When its launch begins, which follows others, counted from its block's begin; `begin` has it in."""
     after: int | None = None
     """The block before it on the same hardware core."""
+    recorded: int | None = None
+    """Where there are rows of a part of it only: until when. `last` is the one that ended last."""
 
 
 @dataclass(slots=True)

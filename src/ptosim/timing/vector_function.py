@@ -158,7 +158,7 @@ class _Run:
         seen[state] = iteration + periods * period, now
         return periods * period
 
-    # ---- values -----------------------------------------------------------------------------------------------------
+    # --- values -------------------------------------------------------------------------------------------------------
 
     def bindings(self, values: Values) -> Iterator[Binding]:
         """What the values stand for; one from outside the vector function is there from the start."""

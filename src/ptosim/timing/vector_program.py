@@ -56,7 +56,7 @@ class _Frame:
         self.fresh = fresh
         self.numbers: dict[SSAValue, int] = {}
 
-    # --- values -----------------------------------------------------------------------------------------------------
+    # --- values -------------------------------------------------------------------------------------------------------
 
     def value(self, value: SSAValue) -> int:
         if value not in self.numbers:
@@ -69,7 +69,7 @@ class _Frame:
     def name(self, values: Sequence[SSAValue], numbers: Values) -> None:
         self.numbers.update(zip(values, numbers, strict=True))
 
-    # --- nodes ------------------------------------------------------------------------------------------------------
+    # --- nodes --------------------------------------------------------------------------------------------------------
 
     def body(self, block: Block) -> Body:
         return tuple(node for op in block.ops for node in self.nodes(op))

@@ -44,6 +44,8 @@ def _move(recording: Recording, index: int, begin: int, after: int | None) -> No
     core = recording.cores[index]
     core.begin, core.after = begin + core.since, after
     core.end += begin
+    if core.recorded is not None:
+        core.recorded += core.begin
 
 
 def _windows(recording: Recording, blocks: dict[int, list[int]]) -> None:

@@ -140,7 +140,7 @@ class JointPrices(Prices):
         return self._by_source.get(id(source), next(iter(self._by_source.values())))
 
 
-# --- how many items an operation takes ------------------------------------------------------------------------------
+# --- how many items an operation takes --------------------------------------------------------------------------------
 
 
 def _sorted_groups(priced: Priced, facts: Mapping[str, Any]) -> int:

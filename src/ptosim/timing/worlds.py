@@ -50,7 +50,7 @@ class WorldTimer(PipeTimer):
             event(timer)
         return timer.recording()
 
-    # ---- what is told of a run
+    # --- what is told of a run ----------------------------------------------------------------------------------------
 
     def begin(self, core: Core) -> None:
         super().begin(core)

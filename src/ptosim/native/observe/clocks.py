@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe
 from ptosim.machine.sync import PIPES, SLOT
-from ptosim.native.context import WORD_BYTES, Word
-from ptosim.native.flow import Function
-from ptosim.native.ir import I32, I64, Value
+from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.observe import layout
 from ptosim.native.observe.layout import PIECE, STEPS, STORES, Layout
-from ptosim.native.registers import extract, insert, shuffle
+from ptosim.native.vector.registers import extract, insert, shuffle
 
 COUNTS = I32.vector(PIPES)
 SERIAL = frozenset(SLOT[pipe] for pipe in SERIAL_PIPES)

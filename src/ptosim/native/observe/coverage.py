@@ -17,6 +17,7 @@ from ptosim.language.function import Call, reached
 from ptosim.language.kernels import KernelProgram
 from ptosim.language.operation import enclosing_scope, is_scope
 from ptosim.language.static import static_of
+from ptosim.language.sync_semaphore import SyncSet, SyncWait
 from ptosim.language.types import AlignType
 
 STRUCTURE = frozenset(
@@ -53,6 +54,8 @@ SYNC = frozenset(
     "pto.get_buf_dyn pto.rls_buf pto.rls_buf_dyn pto.barrier pto.mem_bar pto.dsb pto.fence.barrier_all "
     "pto.sync.set pto.sync.wait pto.set_intra_block pto.wait_intra_block pto.set_cross_core pto.wait_flag_dev".split()
 )
+MEETINGS = (0, 1)
+"""Modes of signals that wait for every member."""
 INTER_CORE = ("set_cross_block", "wait_cross_block", "syncall")
 
 
@@ -70,6 +73,8 @@ def missing_operations(operations: Iterable[Operation], target: str) -> Iterable
             yield "func.call in a vector scope"
         if not is_covered(op, target):
             yield op.name
+        if isinstance(op, SyncSet | SyncWait) and static_of(op, target).integers.get("ffts_mode") in MEETINGS:
+            yield f"{op.name} of several cores"
         if any(isinstance(result.type, AlignType) and len(list(result.uses)) > 1 for result in op.results):
             yield "the state of a stream that is used twice"
 

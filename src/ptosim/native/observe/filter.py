@@ -17,30 +17,31 @@ from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
-from ptosim.language.operation import core_of, enclosing_scope, is_scope
+from ptosim.language.operation import is_scope
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import Dsb, FenceBarrierAll, MemBar
 from ptosim.language.types import VregType
 from ptosim.machine.complaints import FLAG_BASES
 from ptosim.machine.sync import BUFFER_IDS, OPEN, PIPES, SLOT, token_word
-from ptosim.native.context import WORD_BYTES
-from ptosim.native.core import Core, FlagStep
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I64, Value
-from ptosim.native.issue import core_word
+from ptosim.native.build.core import Core, FlagStep
+from ptosim.native.build.issue import core_word
+from ptosim.native.build.program import Body
+from ptosim.native.build.state import Align
+from ptosim.native.ir.context import WORD_BYTES
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, Value
 from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number, Observer, Step
-from ptosim.native.observe.layout import BLOCK, PIECE, STEPS, STORES, Area, Layout, Track
+from ptosim.native.observe.layout import BLOCK, PIECE, STEPS, STORES, Area, Layout
 from ptosim.native.observe.rows import Records, Rows
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
 from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
 from ptosim.native.observe.streams import Held, Shifted, written
 from ptosim.native.observe.taint import Doubts, Instruction, about_to_store, choosing, covered_words, results
-from ptosim.native.program import Body
-from ptosim.native.registers import extract
-from ptosim.native.state import Align
+from ptosim.native.observe.tracks import tracks_of
+from ptosim.native.vector.registers import extract
 from ptosim.target.profile import Target
 
 V = SLOT[Pipe.V]
@@ -52,44 +53,6 @@ BLOCKS = 8
 
 SUSPICION = ("suspicion", "", None, Pipe.S)
 """The way in which a block fails that has to be judged."""
-
-
-_SEGMENTS = (Space.FB, Space.FB_RELU)
-"""Memories of which an address tells the one that is meant."""
-
-
-def slot_of(op: Operation, verb: str) -> int:
-    """The slot under which an access of an operation is counted."""
-    if enclosing_scope(op) is not None:
-        return V
-    record = effects().get(op.name)
-    pipe = record.pipe if record else Pipe.S
-    return STORES if pipe is Pipe.S and verb == "writes" else SLOT[pipe]
-
-
-def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track]:
-    """What the cores of a kernel touch, as far as it lies on chip."""
-    found: set[Track] = set()
-    is_mixed = len(entries) > 1
-    for kind, entry in entries.items():
-        for op in reached(entry):
-            record = effects().get(op.name)
-            if record is None or core_of(op) not in (None, kind):
-                continue
-            for access in record.accesses(static_of(op, target)):
-                verb = "reads" if access.direction == "read" else "writes"
-                if access.space is not GM:
-                    places = _places(kind, access.space) if is_mixed else (0,)
-                    spaces = _SEGMENTS if access.space in _SEGMENTS else (access.space,)
-                    found |= {(space, place, slot_of(op, verb), verb) for place in places for space in spaces}
-    return found
-
-
-def _places(kind: CoreKind, space: Space) -> Sequence[int]:
-    """In a cluster, the places of the cores of a kind whose accesses to one memory are told apart."""
-    if kind is CoreKind.AIC:
-        return (0,)
-    return (1,) if space is Space.UB else (1, 2)
 
 
 class Filter(Observer):

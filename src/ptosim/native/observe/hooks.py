@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.names import Pipe, Space
-from ptosim.native.ir import Value
+from ptosim.native.ir.values import Value
 from ptosim.native.observe import Observe
 
 if TYPE_CHECKING:
-    from ptosim.native.core import Core, FlagStep
-    from ptosim.native.program import Body, Work
-    from ptosim.native.state import Align
+    from ptosim.native.build.core import Core, FlagStep
+    from ptosim.native.build.program import Body, Work
+    from ptosim.native.build.state import Align
 
 Number = int | Value
 Step = tuple[Value, Value]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 from collections.abc import Collection, Mapping
+from functools import cache
+from threading import Lock
 from typing import Any
 
 from ptosim.machine.sync import CLUSTER_WORDS, PIPES, SEMAPHORE_IDS, TO_AIC, TO_AIV
-from ptosim.native.cores import Cluster
-from ptosim.native.memory import Memory
 from ptosim.native.observe.layout import (
     CORES_OF_PIECES,
     COUNT,
@@ -22,40 +23,75 @@ from ptosim.native.observe.layout import (
     NEXT_RECORD,
     PIECE,
     READABLE,
-    RECORD_HEAD,
     SITES,
     WRITABLE,
     Semaphore,
 )
+from ptosim.native.run.cores import Cluster
+from ptosim.native.run.memory import Memory
 
-MOST_RECORDS = 1 << 22
-"""A block that would need more is suspicious."""
+MOST_BYTES = 400 << 20
+"""A block that would need more is suspicious: four million records of a core that is alone."""
+LEAST_BYTES = 1 << 16
+"""What has to be there."""
+KEPT_BYTES = 1 << 20
+"""Where no more than that was written, the memory is kept for the next check: to get it anew takes longer than to run
+many a kernel."""
+KEPT = 6
+"""So many of them, for all kernels together."""
 MANY_ENTRIES = 1 << 30
 """Where so many were counted, counting begins anew with the next run."""
 
-
-LEAST_BYTES = 1 << 16
-"""What has to be there."""
+Pages = ctypes.Array[ctypes.c_char]
 
 
-def _reserved(size: int, record_bytes: int) -> mmap.mmap:
-    """Memory of whole records, less than was asked for where a process may not have so much."""
+class Reserve:
+    """Memory that nobody uses."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._idle: list[Pages] = []
+
+    def take(self) -> Pages:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        pages = _reserved(MOST_BYTES)
+        return (ctypes.c_char * len(pages)).from_buffer(pages)
+
+    def give_back(self, pages: Pages, written: int) -> None:
+        with self._lock:
+            if written <= KEPT_BYTES and len(self._idle) < KEPT:
+                self._idle.append(pages)
+
+
+@cache
+def reserve() -> Reserve:
+    """That of this process."""
+    return Reserve()
+
+
+if hasattr(os, "register_at_fork"):  # a child would share it
+    os.register_at_fork(after_in_child=reserve.cache_clear)
+
+
+def _reserved(size: int) -> mmap.mmap:
+    """Less than was asked for where a process may not have so much."""
     while True:
         try:
             return mmap.mmap(-1, size)
         except OSError:
             if size <= LEAST_BYTES:
                 raise
-        size = size // 2 // record_bytes * record_bytes
+        size //= 2
 
 
 class Room:
-    """Memory for the records of one core, which keeps `state`; a record has so many bytes."""
+    """Memory for the records of one core, which keeps `state`."""
 
-    def __init__(self, state: Memory, record_bytes: int) -> None:
+    def __init__(self, state: Memory) -> None:
         self._state = state
-        self._record_bytes = record_bytes
-        self._pages: ctypes.Array[ctypes.c_char] | None = None
+        self._pages: Pages | None = None
         """While blocks run: they are many, and a kernel that nobody needs any more may live for long."""
 
     @property
@@ -69,8 +105,7 @@ class Room:
     def renew(self) -> None:
         """Before a run: no records."""
         ctypes.memset(self._state.address + LATEST, 0, 8 * SITES)
-        reserved = _reserved(MOST_RECORDS * self._record_bytes, self._record_bytes)
-        self._pages = (ctypes.c_char * len(reserved)).from_buffer(reserved)
+        self._pages = reserve().take()
         self._word(NEXT_RECORD).value = ctypes.addressof(self._pages)
         self._word(LAST_RECORD).value = ctypes.addressof(self._pages) + len(self._pages)
 
@@ -84,6 +119,7 @@ class Room:
         assert self._pages is not None
         first = ctypes.addressof(self._pages)
         written = ctypes.string_at(first, self._word(NEXT_RECORD).value - first)
+        reserve().give_back(self._pages, len(written))
         self._pages = None
         return written
 
@@ -98,8 +134,7 @@ class Rooms:
         self._outline = outline
         self._shared = cluster.state
         self._states = [core.state for core in cluster.cores.values() if core.state is not None]
-        record_bytes = 8 * RECORD_HEAD + outline["row"]
-        self._rooms = [Room(state, record_bytes) for state in self._states]
+        self._rooms = [Room(state) for state in self._states]
         self.used: set[frozenset[int]] = set()
         """The ids of signals that the cube core has used in a block."""
 

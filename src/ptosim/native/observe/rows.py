@@ -12,10 +12,10 @@ from ptosim.effects.geometry import minimum
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import PIPES, SLOT
-from ptosim.native.context import Word
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I32, I64, PTR, Value
+from ptosim.native.build.core import Core
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe import clocks, layout, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Step
@@ -76,7 +76,7 @@ def joined(steps: Sequence[Step], length: Value) -> tuple[list[Step], Value]:
     return [(adjacent.select(count.like(1), count), distance), *others], adjacent.select(length * count, length)
 
 
-# --- on chip --------------------------------------------------------------------------------------------------------
+# --- on chip ----------------------------------------------------------------------------------------------------------
 
 
 class Rows:
@@ -163,7 +163,7 @@ def _call(f: Function, routine: Function, *arguments: Value) -> None:
     f.call(routine, *arguments)
 
 
-# --- in GM ----------------------------------------------------------------------------------------------------------
+# --- in GM ------------------------------------------------------------------------------------------------------------
 
 
 class Records:

@@ -27,14 +27,14 @@ from ptosim.effects.sfu import (
 )
 from ptosim.language.operation import PTOOperation
 from ptosim.machine.sync import SLOT
-from ptosim.native.context import Register
-from ptosim.native.core import Core
-from ptosim.native.ir import I1, I32, I64, Value
+from ptosim.native.build.core import Core
+from ptosim.native.ir.context import Register
+from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
-from ptosim.native.registers import Mask, any_lane
+from ptosim.native.vector.registers import Mask, any_lane
 
 if TYPE_CHECKING:
-    from ptosim.native.program import Body
+    from ptosim.native.build.program import Body
 
 FARTHEST = 1 << 47
 """Offsets beyond this, in elements, may wrap."""
@@ -179,7 +179,7 @@ def _sort_status(body: Body, op: PTOOperation, static: Static) -> Value:
     return sorted_.compare("ugt", clocks.at(body.f, layout.KNOWN + 4 * SLOT[Pipe.V]).load(I32, 4))
 
 
-# --- loop registers of copies, which should be written for each copy that relies on them ----------------------------
+# --- loop registers of copies, which should be written for each copy that relies on them ------------------------------
 
 
 def _loop_sizes(direction: str) -> tuple[Register, Register]:

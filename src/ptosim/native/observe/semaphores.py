@@ -11,16 +11,16 @@ from collections.abc import Sequence
 
 from ptosim.effects.names import CoreKind, Pipe
 from ptosim.machine.sync import PIPES, SEMAPHORE_IDS, SLOT, TO_AIC, TO_AIV
-from ptosim.native.context import Word
-from ptosim.native.core import Core
-from ptosim.native.flow import Function
-from ptosim.native.ir import I32, I64, Value
+from ptosim.native.build.core import Core
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.clocks import COUNTS, Clocks
 from ptosim.native.observe.hooks import Number
 from ptosim.native.observe.layout import PIECE, PLACES, STEPS, Semaphore
 from ptosim.native.observe.rows import Suspect
-from ptosim.native.registers import extract, shuffle
+from ptosim.native.vector.registers import extract, shuffle
 from ptosim.target.profile import Target
 
 _JOINT = -1

@@ -13,12 +13,12 @@ from functools import cached_property
 
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import PIPES, SLOT
-from ptosim.native.context import Word
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I8, I32, Value
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I32, Value
 from ptosim.native.observe import clocks, words
 from ptosim.native.observe.layout import BLOCK, STEPS, STORES, WORD, Area, Layout
-from ptosim.native.registers import extract, splat
+from ptosim.native.vector.registers import extract, splat
 
 V = SLOT[Pipe.V]
 OWN_UB = Area(Space.UB)

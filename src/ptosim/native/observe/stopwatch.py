@@ -12,24 +12,23 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from threading import Lock
 
-from ptosim.diagnostics import error
 from ptosim.machine import moments
 from ptosim.machine.entry import Key
 from ptosim.machine.moments import Figure, Part
 from ptosim.machine.observer import Observer
 from ptosim.machine.sync import CORE_WORDS
-from ptosim.native.context import WORD_BYTES, Status
-from ptosim.native.cores import Cluster, Invocation
+from ptosim.native.build.resident import resident
+from ptosim.native.ir.context import WORD_BYTES, Status
 from ptosim.native.observe.routines import SYMBOLS, Routine
-from ptosim.native.resident import resident
+from ptosim.native.run.cores import Cluster, Invocation
 
 _Price = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
 _Room = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int64)
 
 CHUNKS = {Part.ROWS: 1 << 16, Part.POOL: 1 << 18, Part.SIGNALS: 1 << 16, Part.CORES: 1 << 12}
 """Records of a chunk."""
-MOST_RECORDS = 1 << 25
-"""Of one part of a log: 1 GB of rows."""
+MOST_RECORDS = 1 << 21
+"""Of one part of a log: what a longer run does only counts. To find the path through so many rows takes seconds."""
 FIRST_PRICES = 1 << 10
 _ALL = (1 << 64) - 1
 
@@ -147,6 +146,9 @@ class Sheet:
         self.chunks: dict[Part, list[Words]] = {part: [] for part in Part}
         self.ends: dict[Part, list[int]] = {part: [] for part in Part}
         """The first record behind each chunk but the last."""
+        self.kept: dict[Part, int] = {}
+        """How many records of each part there are to read, where the run has left more than that."""
+        self._spare: dict[Part, Words] = {}
         self.problem: BaseException | None = None
         self._pages: dict[str, Words] = {}
         self._paths: list[Words] = []
@@ -185,19 +187,30 @@ class Sheet:
 
     def _extend(self, part: Part) -> None:
         header, words = self.header, 3 * part
-        if header[words + moments.NEXT] >= MOST_RECORDS:
-            message = f"a profile keeps at most {MOST_RECORDS:,} entries and waits of one thread"
-            raise error("limit", message, hint="time fewer blocks, or smaller arguments")
-        if self.chunks[part]:
-            self.ends[part].append(header[words + moments.NEXT])
-        self.chunks[part].append(self.supplies.chunk(part))
+        following = header[words + moments.NEXT]
+        if following >= MOST_RECORDS and part is not Part.CORES and not self.kept:
+            self._cut(part)
+        if self.kept and part is not Part.CORES:
+            chunk = self._spare.setdefault(part, self.supplies.chunk(part))  # over and over: nobody will read it
+        else:
+            if self.chunks[part]:
+                self.ends[part].append(following)
+            chunk = self.supplies.chunk(part)
+            self.chunks[part].append(chunk)
         width = moments.WIDTHS[part] * WORD_BYTES
-        header[words + moments.END] = header[words + moments.NEXT] + CHUNKS[part]
-        header[words + moments.BASE] = ctypes.addressof(self.chunks[part][-1]) - header[words + moments.NEXT] * width
+        header[words + moments.END] = following + CHUNKS[part]
+        header[words + moments.BASE] = ctypes.addressof(chunk) - following * width
+
+    def _cut(self, part: Part) -> None:
+        """From now on only totals are kept. An entry whose operands have no room any more is the first without."""
+        self.kept = {each: self.header[3 * each + moments.NEXT] for each in Part if each is not Part.CORES}
+        if part is Part.POOL:
+            self.kept[Part.ROWS] -= 1
 
     def written(self, part: Part) -> list[memoryview]:
         """What a part of the log holds, chunk by chunk, as words."""
-        ends = [*self.ends[part], self.header[3 * part + moments.NEXT]]
+        last: int = self.kept[part] if part in self.kept else self.header[3 * part + moments.NEXT]
+        ends = [*self.ends[part], last]
         counts = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
         sizes = [count * moments.WIDTHS[part] for count in counts]
         return [
@@ -206,6 +219,8 @@ class Sheet:
 
     def give_back(self) -> None:
         """Nobody will read the log any more."""
+        for part, chunk in self._spare.items():
+            self.chunks[part].append(chunk)
         self.supplies.take_back(self.chunks, self._paths)
         self.chunks, self._paths = {}, []
 
@@ -331,6 +346,11 @@ class Stopwatch:
         self.sheets.append(sheet)
         sheet.attach(cluster, invocation, self.figures)
         return self.follow(sheet)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a log had no room for all of the run."""
+        return any(sheet.kept for sheet in self.sheets)
 
     @property
     def barriers(self) -> bool:

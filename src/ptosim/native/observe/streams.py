@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ptosim.native.flow import Function
-from ptosim.native.ir import I8, I64, Value
+from ptosim.native.build.state import Align
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I8, I64, Value
 from ptosim.native.observe.layout import BLOCK, WORD
 from ptosim.native.observe.shadow import Touch
 from ptosim.native.observe.words import lowest
-from ptosim.native.state import Align
 
 _FAR = 1 << 40
 """Above every address."""

@@ -24,13 +24,13 @@ from ptosim.language.types import VregType, element_of
 from ptosim.language.vector_gather import VGatherB
 from ptosim.language.vector_memory import VSldb, VSstb
 from ptosim.language.vector_stream import UVld, VLdus
-from ptosim.native.flow import Function
-from ptosim.native.ir import I64, Value
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I64, Value
 from ptosim.native.observe import words
-from ptosim.native.registers import Mask
+from ptosim.native.vector.registers import Mask
 
 if TYPE_CHECKING:
-    from ptosim.native.program import Body
+    from ptosim.native.build.program import Body
 
 GATES = ("mask", "seed")
 """The roles of operands that say which lanes take part."""

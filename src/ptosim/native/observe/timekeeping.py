@@ -1,5 +1,5 @@
 """What times the events of a run: the functions that compiled code calls when something of a pipe has happened, and
-what they write into the log. Code that all kernels share (native/resident.py); the rules are machine/moments.py.
+what they write into the log. Code that all kernels share (native/build/resident.py); the rules are machine/moments.py.
 
 Each takes the context and says whether the run may go on. A price that is not in the table, and room that has run out,
 are asked for (observe/stopwatch.py).
@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from ptosim.machine import moments
 from ptosim.machine.moments import End, Figure, Moment, Part, counted, is_held, last, ready, seen
 from ptosim.machine.sync import CLUSTER_WORDS, DONE, PIPES, TO_AIV, buffer_word
-from ptosim.native.context import WORD_BYTES, Status, Word
-from ptosim.native.flow import Function
-from ptosim.native.ir import I32, I64, PTR, Value
-from ptosim.native.module import Module
+from ptosim.native.ir.context import WORD_BYTES, Status, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe.routines import SYMBOLS, Routine
 
 WAYS = {
@@ -62,7 +62,7 @@ def count(f: Function, operations: int) -> None:
     _store(page, moments.FREE + 2 * moments.S, moment[0])
 
 
-# --- words ----------------------------------------------------------------------------------------------------------
+# --- words ------------------------------------------------------------------------------------------------------------
 
 
 def _word(base: Value, number: int | Value) -> Value:
@@ -105,7 +105,7 @@ def _log(f: Function, page: Value) -> Value:
     return f.once("log", lambda: _word(page, moments.LOG).load(PTR, WORD_BYTES))
 
 
-# --- the log --------------------------------------------------------------------------------------------------------
+# --- the log ----------------------------------------------------------------------------------------------------------
 
 
 def _when(f: Function, condition: Value, act: Callable[[], None]) -> None:
@@ -170,7 +170,7 @@ def _issued(page: Value) -> Moment:
     return moment
 
 
-# --- events ---------------------------------------------------------------------------------------------------------
+# --- events -----------------------------------------------------------------------------------------------------------
 
 
 def _work(f: Function, head: Value, key: Value, work: Value, words: Value, number: Value) -> None:
@@ -324,7 +324,7 @@ RELEASING = [buffer_word(0, pipe, 0) for pipe in moments.PIPE_ORDER]
 """The slots of the pipes, in the order in which their releases are looked at."""
 
 
-# --- between cores --------------------------------------------------------------------------------------------------
+# --- between cores ----------------------------------------------------------------------------------------------------
 
 NO_COUNTER = 0
 """In place of a second counter. (Word 0 of a cluster is none.)"""

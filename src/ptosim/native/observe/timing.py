@@ -28,9 +28,9 @@ from ptosim.language.types import PtrType
 from ptosim.machine import moments
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import DONE, PIPES, SLOT
-from ptosim.native.context import WORD_BYTES
-from ptosim.native.ir import I64, PTR, Value
-from ptosim.native.issue import to_word
+from ptosim.native.build.issue import to_word
+from ptosim.native.ir.context import WORD_BYTES
+from ptosim.native.ir.values import I64, PTR, Value
 from ptosim.native.observe.hooks import Number, Observer
 from ptosim.native.observe.timekeeping import (
     NO_COUNTER,
@@ -45,9 +45,9 @@ from ptosim.native.observe.timekeeping import (
 from ptosim.native.observe.touches import Touches
 
 if TYPE_CHECKING:
-    from ptosim.native.core import Core, FlagStep
-    from ptosim.native.flow import Function
-    from ptosim.native.program import Body, Work
+    from ptosim.native.build.core import Core, FlagStep
+    from ptosim.native.build.program import Body, Work
+    from ptosim.native.ir.flow import Function
 
 UNCOVERED: dict[type[Operation], str] = {
     SimTSync: "waits for entries by the bytes that they touch",

@@ -13,14 +13,14 @@ from xdsl.ir import Operation
 
 from ptosim.language.function import Call
 from ptosim.machine import moments
-from ptosim.native.context import WORD_BYTES
-from ptosim.native.ir import I64, PTR, Value
+from ptosim.native.ir.context import WORD_BYTES
+from ptosim.native.ir.values import I64, PTR, Value
 from ptosim.native.observe.timekeeping import page_of
-from ptosim.native.registers import active_span, any_lane, least
+from ptosim.native.vector.registers import active_span, any_lane, least
 
 if TYPE_CHECKING:
-    from ptosim.native.core import Core
-    from ptosim.native.flow import Function
+    from ptosim.native.build.core import Core
+    from ptosim.native.ir.flow import Function
 
 _RECORD = 2 * WORD_BYTES
 _FAR = moments.ROW_MASK

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache, reduce
 
-from ptosim.native.flow import Function
-from ptosim.native.ir import I1, I64, Type, Value
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I64, Type, Value
 from ptosim.native.observe.layout import WORD
-from ptosim.native.registers import Mask, shuffle
+from ptosim.native.vector.registers import Mask, shuffle
 
 REGISTER_WORDS = 64
 NOTHING = -1

@@ -1,0 +1,143 @@
+"""From a verified kernel to what the cache keeps of it: object code, and the plain data that running it needs."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation, SSAValue
+
+from ptosim.effects.dma import ATOMIC_SETTERS
+from ptosim.effects.names import CoreKind, Space
+from ptosim.language.control import While
+from ptosim.language.fixpipe import MteL0cGm
+from ptosim.language.function import reached
+from ptosim.language.kernels import KernelProgram
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operands import constant_of
+from ptosim.language.parser import without_collection
+from ptosim.language.pointer import LdDev, LoadScalar, StDev, StoreScalar
+from ptosim.language.sim import SimPrintTile
+from ptosim.language.sim_table import SimScatter
+from ptosim.language.system import GetCtrl, Print, SBitSet0, SBitSet1, SetCtrl
+from ptosim.language.types import PtrType
+from ptosim.native.build.core import Unit
+from ptosim.native.build.program import build
+from ptosim.native.host.cache import Compiled
+from ptosim.native.host.toolchain import Host, compile_object, this_host
+from ptosim.native.ir.module import Module
+from ptosim.native.observe.hooks import Observer
+from ptosim.native.observe.timing import Timing
+from ptosim.target.profile import load_target
+
+_ATOMIC_BITS = range(6, 11)
+"""Of CTRL: what makes stores to GM atomic."""
+
+
+def compile_kernel(
+    module: VerifiedModule,
+    program: KernelProgram,
+    drop: bool,
+    host: Host | None = None,
+    observer: Observer | None = None,
+) -> Compiled:
+    """The kernel for a host; `drop`: whether GM accesses outside are dropped instead of being errors."""
+    host = host or this_host()
+    unit, symbols = lower(module, program, drop, host, observer)
+    data = {
+        "kind": program.kind,
+        "programs": symbols,
+        "operations": [operation.to_json() for operation in unit.operations],
+        "sites": unit.module.sites,
+        "spaces": {space.value: unit.spaces[space] for space in sorted(unit.spaces)},
+        "cross_block": program.cross_block,
+        "in_order": unit.may_store_atomically or any(map(_stores_in_order, reached(*program.entries.values()))),
+        "works": [work.to_json() for work in observer.works] if isinstance(observer, Timing) else [],
+        "observe": observer.purpose if observer else "none",
+        "state": observer.state_bytes if observer else 0,
+        "steady": not any(isinstance(op, While | LoadScalar | LdDev) for op in reached(*program.entries.values())),
+    }
+    return Compiled(compile_object(unit.module.text(), host), data)
+
+
+def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
+    """The kernel with the filter of `check`, or only the reason why there is none."""
+    from ptosim.native.observe.coverage import uncovered
+    from ptosim.native.observe.filter import Filter
+    from ptosim.native.observe.usage import usage
+
+    if (reason := uncovered(program, module.target)) is not None:
+        return Compiled(b"", {"uncovered": reason})
+    observer = Filter(program.entries, load_target(module.target))
+    compiled = compile_kernel(module, program, False, observer=observer)
+    used = usage(program, module.target)
+    data = {**compiled.data, "outline": observer.outline(), "usage": used and [sorted(side) for side in used]}
+    return Compiled(compiled.image, data)
+
+
+def compile_timed(module: VerifiedModule, program: KernelProgram) -> Compiled:
+    """The kernel with what `profile` adds."""
+    from ptosim.native.observe.usage import usage
+
+    alone = len(program.entries) == 1
+    compiled = compile_kernel(module, program, False, observer=Timing(alone))
+    used = usage(program, module.target)
+    return Compiled(compiled.image, {**compiled.data, "usage": used and [sorted(side) for side in used]})
+
+
+@without_collection()
+def lower(
+    module: VerifiedModule, program: KernelProgram, drop: bool, host: Host, observer: Observer | None = None
+) -> tuple[Unit, dict[CoreKind, str]]:
+    """The kernel as IR, and the symbols of its programs."""
+    atomic = any(map(_may_make_atomic, reached(*program.entries.values())))
+    alone = len(program.entries) == 1
+    sets_ctrl = any(isinstance(op, SetCtrl) for op in reached(*program.entries.values()))
+    unit = Unit(
+        load_target(module.target),
+        drop,
+        alone,
+        Module(host.has_avx512),
+        may_store_atomically=atomic,
+        may_set_ctrl=sets_ctrl,
+        together=program.cross_block,
+        observer=observer,
+    )
+    symbols = build(module, program.entries, unit)
+    unit.export_entries()
+    return unit, symbols
+
+
+def _stores_in_order(op: Operation) -> bool:
+    """Whether an operation stores to GM what blocks may store to one place in a certain order, atomically by a clause
+    of its own, a scalar or by index, or whether it prints."""
+    if isinstance(op, Print | SimPrintTile):
+        return True
+    if isinstance(op, MteL0cGm):
+        return op.atomic_type is not None
+    if isinstance(op, SimScatter):
+        return True
+    if not isinstance(op, StoreScalar | StDev):
+        return False
+    pointer = op.pointer.type
+    return isinstance(pointer, PtrType) and pointer.space is Space.GM
+
+
+def _may_make_atomic(op: Operation) -> bool:
+    if isinstance(op, SetCtrl):
+        return not _leaves_clear(op.value)
+    return op.name in ATOMIC_SETTERS
+
+
+def _leaves_clear(value: SSAValue) -> bool:
+    """Whether a value written to CTRL is known to have no atomic bit, if CTRL had none before."""
+    known = constant_of(value)
+    if known is not None:
+        return not any(known >> bit & 1 for bit in _ATOMIC_BITS)
+    match value.owner:
+        case GetCtrl():
+            return True
+        case SBitSet0() as cleared:
+            return _leaves_clear(cleared.value)
+        case SBitSet1() as set_:
+            bit = constant_of(set_.bit)
+            return bit is not None and bit not in _ATOMIC_BITS and _leaves_clear(set_.value)
+        case _:
+            return False

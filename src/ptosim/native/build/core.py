@@ -1,0 +1,391 @@
+"""A core as lowerings see it while they build code for it: memories, registers that outlive an instruction, failures,
+and the way to the scheduler.
+
+What a site means is kept as plain data in the module's table of sites, so that an error of a run from the cache can be
+told as well (native/run/explain.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ptosim.diagnostics import Location
+from ptosim.effects.element import Element
+from ptosim.effects.names import CoreKind, Pipe, Space
+from ptosim.machine.entry import Site
+from ptosim.native.build.global_memory import Place, leaves_buffer, locate
+from ptosim.native.build.issue import issue
+from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
+from ptosim.native.ir.context import WORD_BYTES, Register, Word, register_word
+from ptosim.native.ir.flow import Function, Reported
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I1, I64, Type, Value
+from ptosim.native.vector import registers
+from ptosim.native.vector.numbers import lane_type, lanes_as
+from ptosim.target.profile import Target
+
+if TYPE_CHECKING:
+    from ptosim.native.observe.hooks import Observer
+
+_WORD_OF = {
+    Space.UB: Word.UB,
+    Space.L1: Word.L1,
+    Space.L0A: Word.L0A,
+    Space.L0B: Word.L0B,
+    Space.L0C: Word.L0C,
+    Space.BT: Word.BT,
+    Space.FB: Word.FB,
+    Space.FB_RELU: Word.FB_RELU,
+    Space.SCALE_A: Word.SCALE_A,
+    Space.SCALE_B: Word.SCALE_B,
+}
+Step = tuple[Value, Value]
+"""How often, and how many bytes further each time."""
+_UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
+
+
+@dataclass(frozen=True, eq=False)
+class FlagStep:
+    """A set (+1) or wait (-1) of a flag of this core, or of a private token."""
+
+    core: Core
+    step: int
+    pipes: tuple[Pipe, Pipe]
+    event: int | Value
+    private: bool = False
+
+    @property
+    def operation(self) -> Operation:
+        known: int | None = None if isinstance(self.event, Value) else self.event
+        captured = int(isinstance(self.event, Value))
+        method = f"{'set' if self.step > 0 else 'wait'}_{'token' if self.private else 'flag'}"
+        return Operation(method, self.core.origin, (*self.pipes, known), len(self.core.f.loops), captured)
+
+
+@dataclass
+class Unit:
+    """The object under construction, and what all its code is made for."""
+
+    target: Target
+    drop: bool
+    """Whether GM accesses outside read zeros and write nothing, instead of being errors."""
+    alone: bool = True
+    """Whether a core of the kernel has no other beside it."""
+    module: Module = field(default_factory=Module)
+    operations: list[Operation] = field(default_factory=list[Operation])
+    entries: set[int] = field(default_factory=set[int])
+    """The operations that have an entry."""
+    may_store_atomically: bool = True
+    """Whether some instruction of the kernel may turn stores to GM into atomic ones."""
+    may_set_ctrl: bool = True
+    """Whether some instruction of the kernel writes all of CTRL."""
+    observer: Observer | None = None
+    """Who adds code of its own, if the kernel is watched."""
+    routines: dict[str, Function] = field(default_factory=dict[str, Function])
+    reads: int = 0
+    """How many copies read rows of GM."""
+    together: bool = False
+    """Whether blocks of the kernel wait for each other, and so run together."""
+    spaces: dict[Space, int] = field(default_factory=dict[Space, int])
+    """The on-chip memories that the kernel uses, and how many bytes from their beginning it may write."""
+
+    def run(self, members: Sequence[Operation], loops: int) -> int:
+        """A number for operations that follow each other and are handed over together."""
+        if len(members) == 1:
+            self.operations.append(members[0])
+        else:
+            captured = sum(member.captured for member in members)
+            self.operations.append(Operation("run", members[0].site, (), loops, captured, tuple(members)))
+        return len(self.operations) - 1
+
+    def export_entries(self) -> None:
+        """Say where the entries are, when all of them are known."""
+        numbers = range(len(self.operations))
+        symbols = [entry_symbol(number) if number in self.entries else None for number in numbers]
+        self.module.addresses(ENTRIES, symbols)
+
+    def routine(self, name: str, parameters: Sequence[Type], fill: Callable[[Function], None]) -> Function:
+        """A function that several instructions call, made when the first one wants it."""
+        if name not in self.routines:
+            function = self.routines[name] = self.module.function(name, parameters, linkage="internal")
+            fill(function)
+            function.finish()
+        return self.routines[name]
+
+    def operation(self, method: str, site: Site, arguments: Sequence[Known], loops: int, captured: int) -> int:
+        """A number for an operation that may be handed to the scheduler."""
+        self.operations.append(Operation(method, site, tuple(arguments), loops, captured))
+        return len(self.operations) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Core:
+    """The core, for one operation in one function."""
+
+    f: Function
+    unit: Unit
+    kind: CoreKind
+    origin: Site
+    """The operation that is lowered."""
+    flags: list[FlagStep] = field(default_factory=list["FlagStep"])
+    """Sets and waits of flags that are lowered together, when something else follows."""
+
+    @property
+    def target(self) -> Target:
+        return self.unit.target
+
+    # --- failures -----------------------------------------------------------------------------------------------------
+
+    def site(self, kind: str, message: Any) -> int:
+        """A number for a way in which this operation may fail."""
+        pipe = Pipe.V if self.origin.scope else self.origin.pipe
+        return self.unit.module.site(at_place([kind, message, None, pipe], self.origin.location))
+
+    def fail(self, wrong: Value, kind: str, message: str, value: Reported = 0, detail: Reported = 0) -> None:
+        """End the run with this error where the condition holds; `{}` in the message stands for the values.
+
+        Code goes on until the next branch, so what follows must be harmless all the same.
+        """
+        if wrong.literal != 0:
+            self.f.check(wrong, self.site(kind, message), value, detail)
+
+    def suspect(self, doubtful: Callable[[], Value]) -> None:
+        """Where the condition holds there may be something to remark; only an observer cares."""
+        if self.unit.observer is not None:
+            self.unit.observer.suspect(self, doubtful())
+
+    # --- on-chip memory -----------------------------------------------------------------------------------------------
+
+    def window(self, verb: str, space: Space, address: Value, extent: int, alignment: int = 1) -> Value:
+        """The host address of `extent` bytes of an on-chip memory, checked; `verb` is "reads" or "writes"."""
+        if self.unit.observer is not None:
+            self.unit.observer.accessed(self, verb, space, address, extent, alignment)
+        return self._window(verb, space, address, extent, alignment)
+
+    def _window(self, verb: str, space: Space, address: Value, extent: int, alignment: int) -> Value:
+        self._exists(verb, space, self.f.constant(I1, 1))
+        self._touches(verb, space, address, extent)
+        size = self.target.memory[space.value]
+        site = self.site("access", [verb, space.value, size, extent, alignment])
+        return self.base(space).at(self.f.access(address, extent, size, alignment, site))
+
+    def aligned(self, verb: str, space: Space, address: Value, alignment: int) -> None:
+        """A pointer must be aligned even where no lane of the access is active."""
+        site = self.site("access", [verb, space.value, 0, 0, alignment])
+        self.f.check((address & (alignment - 1)) != 0, site, address)
+
+    def masked_window(self, verb: str, space: Space, address: Value, active: Value, unit: int, alignment: int) -> Value:
+        """The host address of units in a row of which only the active ones must lie in the memory.
+
+        An error tells of the stretch from the first active unit to the last.
+        """
+        extent = active.kind.lanes * unit
+        if active.text == "splat (i1 true)":
+            return self.window(verb, space, address, extent, alignment)
+        return self.partial_window(verb, space, address, extent, lambda: active, unit, alignment)
+
+    def partial_window(
+        self,
+        verb: str,
+        space: Space,
+        address: Value,
+        extent: int,
+        active: Callable[[], Value],
+        unit: int,
+        alignment: int,
+    ) -> Value:
+        """Likewise of `extent` bytes; which units are active is computed only where some may lie outside.
+
+        All of them may be read, wherever they lie: what is there outside of the memory is anything.
+        """
+        size = self.target.memory[space.value]
+        if self.unit.observer is not None:
+            self.unit.observer.accessed(self, verb, space, address, extent, alignment, active, unit)
+        if address.range.within(0, size - extent):
+            return self._window(verb, space, address, extent, alignment)
+        self._exists(verb, space, self.f.constant(I1, 1))
+        self._touches(verb, space, address, extent)
+        self.aligned(verb, space, address, alignment)
+
+        def stretch() -> tuple[Value, Value]:
+            first, end = registers.active_span(self.f, active())
+            return address + first * unit, address + end * unit
+
+        def outside() -> Value:
+            low, high = stretch()
+            return registers.any_lane(active()) & (low.compare("ugt", size) | high.compare("ugt", size))
+
+        def width() -> Value:
+            low, high = stretch()
+            return high - low
+
+        site = self.site("access", [verb, space.value, size, None, 1])
+        self.f.check(address.compare("ugt", size - extent), site, lambda: stretch()[0], width, confirm=outside)
+        # inactive units may also lie before the memory, so an address that is confined must stay negative there
+        return self.base(space).at(self.f.confined(address + extent, 2 * size) - extent)
+
+    def lanes(
+        self,
+        verb: str,
+        space: Space,
+        starts: Value,
+        active: Value,
+        extent: int,
+        alignment: int = 1,
+        together: Value | None = None,
+        backwards: bool = False,
+    ) -> Value:
+        """Confined addresses of `extent` bytes for each active lane; one of another lane is any address inside.
+
+        An error tells of all active lanes as one stretch where `together` holds (None: it does), otherwise of the
+        first lane outside; `backwards`: the lanes come last first.
+        """
+        self._touches(verb, space)
+        if self.unit.observer is not None:
+            self.unit.observer.scattered(self, verb, space, starts, active, extent)
+        size = self.target.memory[space.value]
+        odd = active & ((starts & (alignment - 1)) != 0)
+        site = self.site("access", [verb, space.value, size, extent, alignment])
+        named = registers.last_lane if backwards else registers.first_lane
+        self.f.check(registers.any_lane(odd), site, lambda: named(self.f, starts, odd))
+        outside = active & starts.compare("ugt", size - extent)
+
+        def low() -> Value:
+            lowest = registers.least(self.f, starts, active)
+            return (
+                lowest if together is None else together.select(lowest, registers.first_lane(self.f, starts, outside))
+            )
+
+        def reach() -> Value:
+            whole = extent - registers.least(self.f, -starts, active) - registers.least(self.f, starts, active)
+            return whole if together is None else together.select(whole, whole.like(extent))
+
+        site = self.site("access", [verb, space.value, size, None, 1])
+        self.f.check(registers.any_lane(outside), site, low, reach)
+        return self.f.confined(active.select(starts, starts.like(0)), size)
+
+    def stretch(
+        self, verb: str, space: Space, address: Value, extent: Value, alignment: int = 1, at: str | None = None
+    ) -> Value:
+        """Likewise for an extent known only at run time, which is not confined: the check is tested at once.
+
+        `at` names another core of the cluster ("aiv1") whose UB is meant. An empty extent is never wrong.
+        """
+        if at is None:
+            self._exists(verb, space, extent > 0)
+        self._touches(verb, space, address, max(0, extent.range.high))
+        size = self.target.memory[space.value]
+        misaligned = (address & (alignment - 1)) != 0
+        site = self.site("access", [verb, space.value, size, None, alignment])
+        if at is not None and self.unit.alone:
+            self.f.check(misaligned & (extent > 0), site, address, extent)
+            message = f"this kernel runs on {self.kind} alone: there is no {at} to reach"
+            self.fail(extent > 0, "unsupported", message)
+        wrong = misaligned | (address < 0) | (extent > size) | (address > size - extent)
+        self.f.check(wrong & (extent > 0), site, address, extent)
+        if self.unit.observer is not None:
+            self.unit.observer.stretched(self, verb, space, address, extent, at)
+        self.f.settle()
+        return self.base(space, at).at(address)
+
+    def _touches(self, verb: str, space: Space, address: Value | None = None, extent: int = 0) -> None:
+        """Note how far a store may reach, which without an address may be anywhere. One that would leave the memory
+        ends the run, and with it what the next block could find."""
+        if verb == "writes":
+            size = self.target.memory[space.value]
+            end = size if address is None else min(size, address.range.high + extent)
+            self.unit.spaces[space] = max(self.unit.spaces.get(space, 0), end)
+
+    def _exists(self, verb: str, space: Space, wanted: Value) -> None:
+        """The cube core has no UB, and so not even a place where a confined address would do no harm."""
+        if space is Space.UB and self.kind is CoreKind.AIC:
+            self.fail(wanted, "invalid", f"{verb} ub, which aic does not have")
+            self.f.settle()
+
+    def has(self, space: Space) -> bool:
+        """Whether this core reaches a memory: UB belongs to vector cores, L1 to all, the rest to the cube."""
+        return space is Space.L1 or (space is Space.UB) == (self.kind is CoreKind.AIV)
+
+    def base(self, space: Space, at: str | None = None) -> Value:
+        """The host address of an on-chip memory."""
+        word = _UB_OF[at] if at is not None else _WORD_OF[space]
+        self.unit.spaces.setdefault(space, 0)
+        return self.f.base(word)
+
+    # --- global memory ------------------------------------------------------------------------------------------------
+
+    def global_place(self, verb: str, pointer: Value, extent: Value | int, alignment: int = 1) -> tuple[Place, Value]:
+        """Where `extent` bytes behind a GM pointer lie, and whether all of them lie in their buffer.
+
+        Where they do not, the run ends, unless such bytes are to be dropped. An empty extent is never outside.
+        """
+        if self.unit.observer is not None:
+            self.unit.observer.in_global(self, verb, pointer)
+        place = locate(self.f, pointer)
+        extent = extent if isinstance(extent, Value) else self.f.constant(I64, extent)
+        outside = leaves_buffer(place, 0, extent) & (extent > 0)
+        misaligned = (pointer & (alignment - 1)) != 0
+        wrong = misaligned | ((place.known ^ 1) & (extent > 0) if self.unit.drop else outside)
+        self.f.check(wrong, self.site("gm", [verb, alignment]), pointer, extent)
+        self.f.settle()  # there is no harmless address to go to instead
+        return place, outside
+
+    # --- for an observer, if there is one -----------------------------------------------------------------------------
+
+    @property
+    def is_observed(self) -> bool:
+        return self.unit.observer is not None
+
+    def touches_global(self, verb: str, pointer: Value, extent: int) -> None:
+        """So many bytes of GM are read or written by something else than a copy."""
+        self.touches_rows(verb, Space.GM, pointer, (), self.f.constant(I64, extent))
+
+    def touches_rows(
+        self, verb: str, space: Space, base: Value, steps: Sequence[Step], length: Value, at: str | None = None
+    ) -> None:
+        """Rows of so many bytes are read or written, at every combination of steps, the innermost first; `at` as in
+        `stretch`."""
+        if self.unit.observer is not None:
+            self.unit.observer.copied(self, verb, space, base, steps, length, at)
+
+    def carries_rows(
+        self, source: tuple[Space, Value], dest: tuple[Space, Value], steps: Sequence[tuple[Step, Step]], length: Value
+    ) -> None:
+        """Rows of whole blocks are copied as they are from one on-chip memory to another."""
+        if self.unit.observer is not None:
+            self.unit.observer.carried(self, source, dest, steps, length)
+
+    # --- registers ----------------------------------------------------------------------------------------------------
+
+    def register(self, register: Register) -> Value:
+        """What a special register holds now, i64."""
+        return self.f.word(register_word(register)).load(I64, WORD_BYTES)
+
+    def set_register(self, register: Register, value: Value) -> None:
+        self.f.word(register_word(register)).store(value, WORD_BYTES)
+
+    # --- the scheduler ------------------------------------------------------------------------------------------------
+
+    def issue(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> None:
+        """Call a method of the machine's core (native/build/operations.py) with these arguments."""
+        issue(self.f, self.operation(method, arguments, captured), captured)
+
+    def operation(self, method: str, arguments: Sequence[Known] = (), captured: Sequence[Value] = ()) -> int:
+        """A number for a call of such a method here."""
+        return self.unit.operation(method, self.origin, arguments, len(self.f.loops), len(captured))
+
+    # --- lanes --------------------------------------------------------------------------------------------------------
+
+    def splat(self, scalar: Value, element: Element) -> Value:
+        """A register with a scalar (the bits of a float) in every lane, wrapped to the width of the element."""
+        kind = lane_type(element)
+        bits = scalar.signed(Type(f"i{element.bits}"))
+        return registers.splat(self.f, lanes_as(bits, kind), element.lanes)
+
+
+def at_place(site: Sequence[Any], place: Location | None) -> list[Any]:
+    """A way to fail, as the table of sites keeps it (native/run/explain.py), at another place."""
+    kind, message, _, pipe = site
+    return [kind, message, [place.line, place.column, place.length] if place else None, pipe]

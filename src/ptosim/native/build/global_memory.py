@@ -1,0 +1,73 @@
+"""From a GM pointer to host memory: which buffer it names, whether the bytes behind it lie in that buffer, and where.
+
+A GM pointer is an integer, the buffer's number in its upper 16 bits and a signed offset below (machine/memory.py). Any
+integer may come along as one; those that name no buffer meet an empty one.
+"""
+
+from dataclasses import dataclass
+
+from ptosim.effects.geometry import maximum, minimum
+from ptosim.machine.memory import OFFSET_BITS
+from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I64, PTR, Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """A byte of a buffer, or near it: the buffer's host address and size, the signed offset, whether there is one."""
+
+    base: Value
+    size: Value
+    offset: Value
+    known: Value
+
+    def further(self, count: Value) -> "Place":
+        return Place(self.base, self.size, self.offset + count, self.known)
+
+    @property
+    def address(self) -> Value:
+        return self.base.at(self.offset)
+
+    def clipped(self, width: Value) -> tuple[Value, Value]:
+        """Which of the `width` bytes from here on lie in the buffer: the first of them, and one past the last."""
+        low = minimum(maximum(-self.offset, 0), width)
+        return low, maximum(low, minimum(width, self.size - self.offset))
+
+
+def locate(function: Function, pointer: Value) -> Place:
+    """What a GM pointer names."""
+    # half a buffer's range is added so that an offset below 0 still belongs to its buffer
+    number = (pointer + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS)
+    known = number.compare("ule", function.word(Word.BUFFER_NUM).load(I64, WORD_BYTES))
+    number = known.select(number, 0)
+    table = function.base(Word.BUFFERS).at(number * (2 * WORD_BYTES))
+    base, size = table.load(PTR, WORD_BYTES), table.at(WORD_BYTES).load(I64, WORD_BYTES)
+    return Place(base, size, pointer - (number << OFFSET_BITS), number != 0)
+
+
+def leaves_buffer(place: Place, low: Value | int, high: Value | int) -> Value:
+    """Whether bytes from `low` up to `high`, counted from the place and both below 2^48, are not all in its buffer."""
+    # the offset of a pointer that names no buffer may be anything, and a sum with it may wrap
+    return (place.known ^ 1) | (place.offset + low < 0) | (place.offset + high > place.size)
+
+
+def host_address(function: Function, pointer: Value, extent: Value | int, site: int) -> Value:
+    """The host address of `extent` bytes behind a GM pointer. Where they are not all in one buffer the kernel fails."""
+    place = locate(function, pointer)
+    function.check(leaves_buffer(place, 0, extent), site, pointer)
+    function.settle()  # there is no harmless address to go to instead
+    return place.base.at(place.offset)
+
+
+def read_inside(place: Place, dest: Value, width: Value) -> None:
+    """`width` bytes to a host address; those outside the buffer read as zero."""
+    low, high = place.clipped(width)
+    dest.fill(0, width)
+    dest.at(low).copy_from(place.address.at(low), high - low)
+
+
+def write_inside(place: Place, source: Value, width: Value) -> None:
+    """`width` bytes from a host address; those outside the buffer are dropped."""
+    low, high = place.clipped(width)
+    place.address.at(low).copy_from(source.at(low), high - low)

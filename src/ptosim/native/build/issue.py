@@ -1,0 +1,139 @@
+"""How compiled scalar code hands an entry to its pipe: at once where nothing is stalled, else through the scheduler.
+
+An entry is a function, named after its operation, that takes what it captures from an array of words. Which
+instructions are entries, and what the sync instructions do to the sync words, is said in the rooms.
+"""
+
+from collections.abc import Callable, Sequence
+
+from ptosim.machine.sync import SLOW
+from ptosim.native.build.operations import entry_symbol
+from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I1, I64, PTR, Type, Value
+
+
+def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[Type]) -> tuple[Function, list[Value]]:
+    """A function for the entry of an operation that stands in so many loops, and what it captures. Fill and finish it.
+
+    It takes the loop indices and the captured values from words in memory.
+    """
+    function = module.function(entry_symbol(operation), [PTR], linkage="internal")
+    (words,) = function.parameters
+    kinds = [I64] * loops + list(captured)
+    values = [from_word(words.at(number * WORD_BYTES).load(I64, WORD_BYTES), kind) for number, kind in enumerate(kinds)]
+    function.loops = values[:loops]
+    return function, values[loops:]
+
+
+def run_entry(
+    function: Function,
+    operation: int,
+    captured: Sequence[Value],
+    after: Callable[[Value], Value | None] | None = None,
+) -> None:
+    """Call the entry if nothing on this core is stalled, otherwise issue it. `after` adds code for what was called, of
+    its words, and may give a status of its own."""
+    words = _words(function, captured)
+
+    def now() -> Sequence[Value]:
+        status = function.status_of(f"@{entry_symbol(operation)}", function.context, words)
+        if after is None:
+            return [status]
+        function.leave_with(status)
+        told = after(words)
+        return [status if told is None else told]
+
+    either(function, nothing_stalled(function), now, lambda: [_issued(function, operation, words)])
+
+
+def call_entry(function: Function, runner: Function, operation: int, captured: Sequence[Value]) -> None:
+    """The same through a function (`fill_runner`), where there are so many entries that the code would be long."""
+    entry = Value(function, PTR, f"@{entry_symbol(operation)}")
+    function.call(runner, entry, function.constant(I64, operation), _words(function, captured))
+
+
+RUNNER = (PTR, I64, PTR)
+"""What the function takes: an entry, its operation, and its words."""
+
+
+def fill_runner(function: Function) -> None:
+    entry, operation, words = function.parameters
+    now = lambda: [function.status_of(entry.text, function.context, words)]  # noqa: E731
+    later = lambda: [function.status_of(function.base(Word.ISSUE).text, operation, words)]  # noqa: E731
+    either(function, nothing_stalled(function), now, later)
+
+
+def issue(function: Function, operation: int, captured: Sequence[Value] = ()) -> None:
+    """Hand an operation to the scheduler, with the loop indices and the captured values as words."""
+    function.settle()
+    function.leave_with(_issued(function, operation, _words(function, captured)))
+
+
+def inline_or_issue(
+    function: Function, inline: Value, act: Callable[[], None], operation: int, captured: Sequence[Value]
+) -> None:
+    """Do something where the condition holds, otherwise issue an operation."""
+
+    def now() -> Sequence[Value]:
+        act()
+        return ()
+
+    def later() -> Sequence[Value]:
+        function.leave_with(_issued(function, operation, _words(function, captured)))
+        return ()
+
+    function.settle()
+    function.choose(inline, now, later)
+
+
+def either(
+    function: Function, condition: Value, now: Callable[[], Sequence[Value]], later: Callable[[], Sequence[Value]]
+) -> None:
+    """One of two ways to a status; go on where it is DONE."""
+    function.settle()
+    (status,) = function.choose(condition, now, later)
+    function.leave_with(status)
+
+
+def _words(function: Function, captured: Sequence[Value]) -> Value:
+    """The loop indices and the captured values in memory."""
+    words = [*(index.signed(I64) for index in function.loops), *(to_word(value) for value in captured)]
+    room = function.scratch(max(1, len(words)) * WORD_BYTES)
+    for number, word in enumerate(words):
+        room.at(number * WORD_BYTES).store(word, WORD_BYTES)
+    return room
+
+
+def _issued(function: Function, operation: int, words: Value) -> Value:
+    return function.status_of(function.base(Word.ISSUE).text, function.constant(I64, operation), words)
+
+
+def nothing_stalled(function: Function) -> Value:
+    """Whether sync words may be changed inline; to be asked again after every call of the scheduler."""
+    return core_word(function, SLOW).load(I64, WORD_BYTES) == 0
+
+
+def core_word(function: Function, number: "int | Value") -> Value:
+    """The address of a sync word of this core."""
+    return function.base(Word.CORE_SYNC).at(number * WORD_BYTES)
+
+
+def cluster_word(function: Function, number: "int | Value") -> Value:
+    """The address of a sync word of this core's cluster."""
+    return function.base(Word.CLUSTER_SYNC).at(number * WORD_BYTES)
+
+
+def to_word(value: Value) -> Value:
+    """A scalar's bits as a word."""
+    if value.kind.is_float:
+        value = value.bitcast(Type(f"i{value.kind.bits}"))
+    return value.zext(I64)
+
+
+def from_word(word: Value, kind: Type) -> Value:
+    """The scalar of that type whose bits are in the word."""
+    if kind.is_float:
+        return word.trunc(Type(f"i{kind.bits}")).bitcast(kind)
+    return word.trunc(kind) if kind != I1 else (word & 1) != 0

@@ -1,0 +1,1 @@
+"""The machine it runs on: the compiler, and what is kept on disk."""

@@ -1,0 +1,53 @@
+"""Which pipes of a kernel read and write which memories on the chip: each of these has a track in the shadow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Operation
+
+from ptosim.effects.catalogue import effects
+from ptosim.effects.names import GM, CoreKind, Pipe, Space
+from ptosim.language.function import Function as PTOFunction
+from ptosim.language.function import reached
+from ptosim.language.operation import core_of, enclosing_scope
+from ptosim.language.static import static_of
+from ptosim.machine.sync import SLOT
+from ptosim.native.observe.layout import STORES, Track
+
+_SEGMENTS = (Space.FB, Space.FB_RELU)
+"""Memories of which an address tells the one that is meant."""
+
+
+def slot_of(op: Operation, verb: str) -> int:
+    """The slot under which an access of an operation is counted."""
+    if enclosing_scope(op) is not None:
+        return SLOT[Pipe.V]
+    record = effects().get(op.name)
+    pipe = record.pipe if record else Pipe.S
+    return STORES if pipe is Pipe.S and verb == "writes" else SLOT[pipe]
+
+
+def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track]:
+    """What the cores of a kernel touch, as far as it lies on chip."""
+    found: set[Track] = set()
+    is_mixed = len(entries) > 1
+    for kind, entry in entries.items():
+        for op in reached(entry):
+            record = effects().get(op.name)
+            if record is None or core_of(op) not in (None, kind):
+                continue
+            for access in record.accesses(static_of(op, target)):
+                verb = "reads" if access.direction == "read" else "writes"
+                if access.space is not GM:
+                    places = _places(kind, access.space) if is_mixed else (0,)
+                    spaces = _SEGMENTS if access.space in _SEGMENTS else (access.space,)
+                    found |= {(space, place, slot_of(op, verb), verb) for place in places for space in spaces}
+    return found
+
+
+def _places(kind: CoreKind, space: Space) -> Sequence[int]:
+    """In a cluster, the places of the cores of a kind whose accesses to one memory are told apart."""
+    if kind is CoreKind.AIC:
+        return (0,)
+    return (1,) if space is Space.UB else (1, 2)

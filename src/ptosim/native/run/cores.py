@@ -1,0 +1,364 @@
+"""The cores of a cluster as compiled code meets them: contexts, memories, and the way back into the scheduler.
+
+Contexts and memories are made once and serve one block after the other. What a failing site means is known to whoever
+compiled the kernel (`Executable.explain`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from array import array
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ptosim.effects.names import CoreKind, Space
+from ptosim.machine.core import Core as MachineCore
+from ptosim.machine.launch import KernelKind
+from ptosim.machine.memory import NO_REGIONS, Regions, poisoned
+from ptosim.machine.observer import Observer
+from ptosim.machine.scheduler import Stop, Stopped
+from ptosim.machine.sync import SLOW
+from ptosim.native.build.operations import ENTRIES, Operation
+from ptosim.native.build.resident import BLOCKS, EXP, READ, STREAM, resident
+from ptosim.native.ir.context import (
+    LOOPS_RECORDED,
+    REGISTER_ROOM,
+    REGISTERS_AT_RESET,
+    WORD_BYTES,
+    WORDS,
+    WORKSPACE_BYTES,
+    Status,
+    Word,
+)
+from ptosim.native.run.memory import Memory
+from ptosim.target.profile import Target
+
+_Program = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+Attend = Callable[[int], MachineCore]
+_Entry = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_Issue = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int64, ctypes.c_void_p)
+
+# A cluster has one of each of these, and one UB for each vector core.
+_SHARED = {
+    Space.L1: Word.L1,
+    Space.L0A: Word.L0A,
+    Space.L0B: Word.L0B,
+    Space.L0C: Word.L0C,
+    Space.BT: Word.BT,
+    Space.FB: Word.FB,
+    Space.FB_RELU: Word.FB_RELU,
+    Space.SCALE_A: Word.SCALE_A,
+    Space.SCALE_B: Word.SCALE_B,
+}
+_UB_OF = {"aiv0": Word.UB_OF_AIV0, "aiv1": Word.UB_OF_AIV1}
+_OBSERVED_OF = {"aiv0": Word.OBSERVED_AIV0, "aiv1": Word.OBSERVED_AIV1}
+
+_LARGEST = (1 << 63) - 1
+_RESET = array("q", REGISTERS_AT_RESET)
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """One call of a kernel."""
+
+    grid: int
+    arguments: Sequence[int]  # one word per parameter: a GM pointer in its integer form, or the bits of a scalar
+    buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]
+    """Address and bytes of each buffer that pointers name, by number."""
+    max_steps: int = 10**9
+    regions: Regions = NO_REGIONS  # what the buffers are
+    by_block: Callable[[int], Sequence[int]] | None = None  # the arguments of a block, where they are not the same
+    readable: int = -1  # bits by the number of a buffer, for code that is checked: what lies there is what it reads
+    writable: int = -1
+    owner: object = None  # whatever keeps the buffers in place; compiled code that was told to stop may still run
+    attach: Callable[[Cluster, Invocation], Observer] | None = None
+    """Prepares cores that are watched; who hears of the machine."""
+
+    @property
+    def shape(self) -> tuple[object, ...]:
+        """All but the contents of the buffers and where they lie."""
+        sizes = self.buffers.values() if isinstance(self.buffers, Mapping) else self.buffers
+        return self.grid, self.arguments, [size for _, size in sizes]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why compiled code failed: the site's number, the values it found wrong, and the loop indices, outermost first."""
+
+    core: str
+    block: int
+    site: int
+    value: int
+    detail: int
+    loops: tuple[int, ...]
+    invocation: Invocation
+
+
+class Suspicion(Exception):
+    """A block of a kernel that is checked has to be judged."""
+
+
+class Code(Protocol):
+    """Linked object code (toolchain.Program), in memory as long as this lives."""
+
+    def address(self, symbol: str) -> int: ...
+
+
+def _no_operation(number: int) -> Operation:
+    raise KeyError(number)
+
+
+@dataclass(frozen=True)
+class Executable:
+    """A linked kernel: its code, the operations that may be queued, and what its failures mean."""
+
+    kind: KernelKind
+    code: Code
+    programs: Mapping[CoreKind, str]  # symbols of the scalar programs, which take a context
+    explain: Callable[[Fault], Exception]
+    spaces: Mapping[Space, int]  # the on-chip memories that it uses, and how many bytes from the first it may write
+    operation: Callable[[int], Operation] = _no_operation
+    steady: bool = False  # what is in the memories does not decide how many steps it takes
+    state: int = 0  # bytes that code which is watched keeps for each core
+    sifting: bool = False  # a block ends at the first operation that does not happen as if inline
+    shared_state: int = 0  # bytes that it keeps for a cluster of several cores
+
+    def entry(self, number: int) -> int:
+        """Where the entry of an operation lies."""
+        table = self.code.address(ENTRIES)
+        return ctypes.c_int64.from_address(table + number * WORD_BYTES).value
+
+
+class Tables:
+    """What all contexts hold of one invocation; the addresses are valid as long as this lives."""
+
+    def __init__(self, invocation: Invocation, blocks: range | None = None) -> None:
+        self.invocation = invocation
+        first, end = (0, invocation.grid) if blocks is None else (blocks.start, blocks.stop)
+        self.handout = array("q", [first, end - 1])  # the next block, and the last that may begin
+        self._arguments = array("q", [_signed(word) for word in invocation.arguments] or [0])
+        self._of_block: list[array[int]] = []
+        self._buffers, count = _table(invocation.buffers)
+        self.words = {
+            Word.BLOCK_NUM: invocation.grid,
+            Word.ARGUMENTS: self._arguments.buffer_info()[0],
+            Word.BUFFERS: self._buffers.buffer_info()[0],
+            Word.BUFFER_NUM: count,
+            Word.HANDOUT: self.handout.buffer_info()[0],
+            Word.MAX_STEPS: min(invocation.max_steps, _LARGEST),
+        }
+
+    def of_block(self, block: int) -> dict[Word, int]:
+        """What a block holds that differs from block to block."""
+        if self.invocation.by_block is None:
+            return self.words
+        self._of_block.append(array("q", [_signed(word) for word in self.invocation.by_block(block)] or [0]))
+        return {**self.words, Word.ARGUMENTS: self._of_block[-1].buffer_info()[0]}
+
+
+def _table(buffers: Sequence[tuple[int, int]] | Mapping[int, tuple[int, int]]) -> tuple[array[int], int]:
+    """Two words for each number of a buffer, from one behind the empty one on; numbers may be far apart."""
+    if not isinstance(buffers, Mapping):
+        return array("q", [0, 0] + [_signed(word) for pair in buffers for word in pair]), len(buffers)
+    count = max(buffers, default=-1) + 1
+    table = array("q", bytes(2 * WORD_BYTES * (count + 1)))
+    for number, pair in buffers.items():
+        table[2 * number + 2 : 2 * number + 4] = array("q", [_signed(word) for word in pair])
+    return table, count
+
+
+class Cluster:
+    """The memories and cores behind one block at a time, by their names in the cluster: aic, aiv0, aiv1."""
+
+    def __init__(
+        self, executable: Executable, target: Target, stop: Stop, roles: Sequence[str], poison: bool = False
+    ) -> None:
+        used = executable.spaces
+
+        def memory(space: Space) -> Memory:
+            size = target.memory[space]
+            return Memory(size, used[space], poisoned(size) if poison else None)
+
+        shared = {word: memory(space) for space, word in _SHARED.items() if space in used}
+        self._ub = {role: memory(Space.UB) for role in roles if role in _UB_OF and Space.UB in used}
+        self._memories = [*shared.values(), *self._ub.values()]
+        addresses = {word: memory.address for word, memory in shared.items()}
+        if Space.L0C in used:
+            self._workspace = Memory(WORKSPACE_BYTES, WORKSPACE_BYTES)
+            addresses[Word.WORKSPACE] = self._workspace.address
+        addresses |= {_UB_OF[role]: memory.address for role, memory in self._ub.items()}
+        self.stretches = [(memory.address, memory.written) for memory in self._memories]
+        self.state = Memory(executable.shared_state, executable.shared_state) if executable.shared_state else None
+        """Of code that is watched."""
+        self.cores = {role: Core(role, executable, stop, self._visible(role, addresses), self) for role in roles}
+        if self.state is not None:
+            self._introduce(self.state)
+
+    def _visible(self, role: str, addresses: Mapping[Word, int]) -> dict[Word, int]:
+        return {**addresses, Word.UB: self._ub[role].address if role in self._ub else 0}
+
+    def _introduce(self, state: Memory) -> None:
+        """Tell watched cores what they keep together, and where others keep theirs."""
+        kept = {Word.OBSERVED_CLUSTER: state}
+        for role, word in _OBSERVED_OF.items():
+            if role in self.cores and (own := self.cores[role].state) is not None:
+                kept[word] = own
+        for core in self.cores.values():
+            core.tell({word: memory.address for word, memory in kept.items()})
+
+    def clear(self) -> None:
+        """Before a block: all memories are as new. (Cores write each other's, so none may be cleared later.)"""
+        for memory in self._memories:
+            memory.clear()
+
+
+class Core:
+    """One context, and the compiled scalar code running on it."""
+
+    def __init__(
+        self, role: str, executable: Executable, stop: Stop, memories: Mapping[Word, int], cluster: Cluster
+    ) -> None:
+        self.role = role
+        self.machine: MachineCore | None = None  # the scheduler's part in the block, if it has one
+        self.state: Memory | None = None  # of code that is watched
+        self._keep = stop  # compiled code has their addresses
+        self.cluster = cluster
+        self._tables: Tables
+        self._attend: Attend
+        self._executable = executable
+        code = executable.code
+        self._programs = {kind: _Program(code.address(symbol)) for kind, symbol in executable.programs.items()}
+        shared = resident()
+        self._blocks = _Program(shared.address(BLOCKS))
+        self._operations: dict[int, Operation] = {}
+        self._entries: dict[int, Callable[[int, int], int]] = {}
+        self._issue = _Issue(self._issued)
+        self._problem: BaseException | None = None
+        self._words = array("q", bytes(WORD_BYTES * WORDS))
+        self._words[Word.STOP] = stop.word.buffer_info()[0]
+        self._words[Word.ISSUE] = ctypes.cast(self._issue, ctypes.c_void_p).value or 0
+        self._words[Word.RESET] = _RESET.buffer_info()[0]
+        self._words[Word.PROGRAM] = code.address(next(iter(executable.programs.values())))
+        self._words[Word.READ] = shared.address(READ)
+        self._words[Word.STREAM] = shared.address(STREAM)
+        self._words[Word.EXP] = shared.address(EXP)
+        self.tell(memories)
+        if executable.state:
+            self.state = Memory(executable.state, executable.state)
+            self._words[Word.OBSERVED] = self.state.address
+        self.address = self._words.buffer_info()[0]
+
+    def tell(self, addresses: Mapping[Word, int]) -> None:
+        """Put addresses into the context."""
+        for word, address in addresses.items():
+            self._words[word] = address
+
+    def take(self, tables: Tables, machine: MachineCore) -> None:
+        """Work for this invocation from now on, in the place and with the sync words of this core of the machine."""
+        self._tables = tables
+        words = self._words
+        for word, content in tables.of_block(machine.block).items():
+            words[word] = content
+        words[Word.BLOCK] = machine.block
+        words[Word.SUBBLOCK] = machine.subblock
+        words[Word.SUBBLOCK_NUM] = machine.subblock_num
+        words[Word.CORE_SYNC] = machine.words.buffer_info()[0]
+        words[Word.CLUSTER_SYNC] = machine.cluster_words.buffer_info()[0]
+
+    def clear_before_blocks(self, stretches: Sequence[tuple[int, int]]) -> None:
+        """What compiled code that goes from block to block makes zero before each: addresses and bytes."""
+        self._cleared = array("q", [word for stretch in stretches for word in stretch])
+        self._words[Word.CLEARED] = self._cleared.buffer_info()[0]
+        self._words[Word.CLEARED_NUM] = len(stretches)
+
+    @property
+    def block(self) -> int:
+        """The one that is running, or was last handed out."""
+        return self._words[Word.BLOCK]
+
+    def run(self, tables: Tables, machine: MachineCore) -> None:
+        """The scalar program of this core, from its beginning; returns when it has returned."""
+        self.take(tables, machine)
+        self.machine = machine
+        machine.regions = tables.invocation.regions
+        words = self._words
+        words[Word.STEPS] = words[Word.MAX_STEPS]
+        words[Word.REGISTERS : Word.REGISTERS + REGISTER_ROOM] = _RESET
+        self._conclude(self._programs[machine.kind](self.address))
+
+    def run_blocks(self, attend: Attend, pause: int) -> int:
+        """Blocks as they are handed out, at most `pause` of them; how many have ended.
+
+        `attend` gives the scheduler's part in a block that turns out to need it. It is the last that ends.
+        """
+        self._attend, self.machine = attend, None
+        self._words[Word.PAUSE] = pause
+        self._words[Word.ATTENDED] = 0
+        status = self._blocks(self.address)
+        if status != Status.PAUSED:
+            self._conclude(status)
+        return pause - self._words[Word.PAUSE]
+
+    def _conclude(self, status: int) -> None:
+        """Go on, or raise what ended the run."""
+        if status == Status.DONE:
+            return
+        problem, self._problem = self._problem, None
+        if problem is not None:
+            raise problem
+        if status == Status.FAILED:
+            raise self._executable.explain(self._fault())
+        raise Stopped
+
+    def _fault(self) -> Fault:
+        words = self._words
+        depth = min(words[Word.FAULT_DEPTH], LOOPS_RECORDED)
+        loops = tuple(words[Word.FAULT_LOOPS : Word.FAULT_LOOPS + depth])
+        site, value, detail = words[Word.FAULT : Word.FAULT_DETAIL + 1]
+        name = self.machine.name if self.machine is not None else f"b{self.block}.{self.role}"
+        return Fault(name, self.block, site, value, detail, loops, self._tables.invocation)
+
+    # --- called by compiled code --------------------------------------------------------------------------------------
+
+    def _issued(self, number: int, captured: int) -> int:
+        """Nothing may be raised into compiled code: a problem waits until that has returned."""
+        try:
+            self._hand_over(number, captured)
+        except BaseException as problem:
+            self._problem = problem
+            return Status.STOPPED
+        return Status.DONE
+
+    def _hand_over(self, number: int, captured: int) -> None:
+        if number not in self._operations:
+            self._operations[number] = self._executable.operation(number)
+        operation = self._operations[number]
+        if self._executable.sifting and operation.method != "semaphore_wait":
+            raise Suspicion
+        words = array("q", ctypes.string_at(captured, WORD_BYTES * operation.words))
+        if self.machine is None:
+            self.machine = self._attend(self.block)
+            self._words[Word.ATTENDED] = 1
+        machine = self.machine
+        if machine.tracker is None:
+            operation.hand_over(machine, words, lambda: self._start(number, words))
+            if self._executable.sifting and machine.words[SLOW]:  # it has not happened yet
+                raise Suspicion
+            return
+        machine.words[SLOW] += 1  # what is watched becomes an entry, even where nothing is stalled
+        try:
+            operation.hand_over(machine, words, lambda: self._start(number, words))
+        finally:
+            machine.words[SLOW] -= 1
+
+    def _start(self, number: int, words: array[int]) -> None:
+        """The entry of an operation, which may run on the thread of another core that set it free."""
+        if number not in self._entries:
+            self._entries[number] = _Entry(self._executable.entry(number))
+        self._conclude(self._entries[number](self.address, words.buffer_info()[0]))
+
+
+def _signed(word: int) -> int:
+    """The signed integer with the same 64 bits."""
+    return (word + (1 << 63)) % (1 << 64) - (1 << 63)

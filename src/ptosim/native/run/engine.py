@@ -1,0 +1,138 @@
+"""Runs a compiled kernel: links its object, fits the arguments, hands the blocks to the run time.
+
+Nothing here parses or compiles, and nothing imports xDSL: a kernel from the cache starts through this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ptosim.diagnostics import Source
+from ptosim.effects.names import CoreKind, Space
+from ptosim.machine.deadlock import Reachable
+from ptosim.machine.launch import KernelKind, Launch
+from ptosim.machine.memory import Regions
+from ptosim.machine.observer import Observer
+from ptosim.native.build.operations import ENTRIES, operation_from_json
+from ptosim.native.host.cache import Compiled
+from ptosim.native.host.toolchain import Program
+from ptosim.native.run.cores import Cluster, Executable, Fault, Invocation, Suspicion, Tables
+from ptosim.native.run.explain import explainer
+from ptosim.native.run.runtime import Part, Runner
+from ptosim.target.profile import Target
+
+if TYPE_CHECKING:
+    from ptosim.native.observe.stand_ins import Stock
+    from ptosim.native.observe.sweep import Sifted
+
+
+@dataclass(frozen=True)
+class Run:
+    """One launch of a kernel: the value of each parameter, and the buffers, NumPy arrays of bytes."""
+
+    values: Sequence[int]
+    buffers: Sequence[Any]
+    regions: Regions
+    grid: int
+    threads: int | None
+    max_steps: int
+    block_done: Callable[[], None] | None = None
+    poison: bool = False
+    attach: Callable[[Cluster, Invocation], Observer] | None = None
+
+
+class LinkedKernel:
+    """A kernel in memory, to be run any number of times."""
+
+    def __init__(self, compiled: Compiled, source: Source, target: Target, reachable: Reachable | None = None) -> None:
+        data = compiled.data
+        sifting = data["observe"] == "check"
+        code = Program(compiled.image, [*data["programs"].values(), ENTRIES])
+        executable = Executable(
+            KernelKind(data["kind"]),
+            code,
+            {CoreKind(kind): symbol for kind, symbol in data["programs"].items()},
+            _suspicion if sifting else explainer(data["sites"], source),
+            {Space(space): written for space, written in data["spaces"].items()},
+            lambda number: operation_from_json(data["operations"][number], source),
+            data["steady"],
+            data["state"],
+            sifting,
+            data["outline"]["shared"] if sifting else 0,
+        )
+        self._outline: Any = data.get("outline")
+        self._executable = executable
+        self.kind: str = data["kind"]
+        self.works: list[Any] = data["works"]
+        self._runner = Runner(executable, target, reachable)
+        self._poisoned = Runner(executable, target, reachable, poison=True)
+        self._cross_block: bool = data["cross_block"]
+        self._in_order: bool = data["in_order"]
+        self._usage: Any = data.get("usage")
+        self._stock: Stock | None = None
+
+    def part(self, invocation: Invocation, launch: Launch) -> Part:
+        """This kernel as one launch of a list that runs together."""
+        return Part(self._executable, Tables(invocation), launch)
+
+    def sift(self, run: Run, blocks: Sequence[int]) -> Sifted:
+        """Run blocks of a kernel that was compiled to be checked, to find those that have to be judged. The buffers
+        keep what they hold."""
+        from ptosim.native.observe.sweep import Sifted, all_records
+
+        with self._standing_in(run) as invocation:
+            threads = 1 if self._in_order else run.threads
+            failed, records = self._runner.sift(invocation, self._outline, _stretches(blocks), threads, run.block_done)
+        return Sifted(failed, all_records(records, self._outline["row"]))
+
+    @contextmanager
+    def _standing_in(self, run: Run) -> Generator[Invocation]:
+        """The run on buffers in place of the caller's, which keep what they hold."""
+        from ptosim.native.observe.stand_ins import Stock
+
+        self._stock = self._stock or Stock(self._usage)
+        given = self._stock.stand_ins(run.values, run.buffers)
+        invocation = _invocation(replace(run, buffers=given.buffers))
+        yield replace(invocation, readable=given.readable, writable=given.writable)
+        self._stock.take_back(given, run.buffers)
+
+    def __call__(self, run: Run) -> None:
+        if run.attach is not None:
+            with self._standing_in(run) as invocation:
+                self._run(run, invocation)
+        else:
+            self._run(run, _invocation(run))
+
+    def _run(self, run: Run, invocation: Invocation) -> None:
+        runner = self._poisoned if run.poison else self._runner
+        if self._cross_block:
+            runner.run_together(invocation)
+        else:
+            # atomic and scalar stores of several blocks to one place happen in the order of the blocks
+            runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)
+
+
+def _invocation(run: Run) -> Invocation:
+    buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
+    return Invocation(run.grid, run.values, buffers, run.max_steps, run.regions, owner=run.buffers, attach=run.attach)
+
+
+def _suspicion(fault: Fault) -> Suspicion:
+    """What ends a block of a kernel that is checked, whatever it is: the judge will say."""
+    return Suspicion(fault)
+
+
+def _stretches(blocks: Sequence[int]) -> list[range]:
+    """Block numbers in ascending order as stretches of consecutive ones."""
+    if isinstance(blocks, range) and blocks.step == 1:
+        return [blocks]
+    found: list[range] = []
+    for block in blocks:
+        if found and found[-1].stop == block:
+            found[-1] = range(found[-1].start, block + 1)
+        else:
+            found.append(range(block, block + 1))
+    return found

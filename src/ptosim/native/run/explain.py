@@ -1,0 +1,67 @@
+"""What a failing site of compiled code means, told as the reference engine tells it.
+
+The table of sites is plain data, made while the kernel was compiled: kind, message, place and pipe of each. Some kinds
+stand for a family of messages: "access", of on-chip memory, "gm", and "meeting", of two lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ptosim.diagnostics import Details, Location, PTOError, Source, error
+from ptosim.machine.memory import decode, outside
+from ptosim.native.run.cores import Fault
+
+Told = tuple[str, str, tuple[int, int] | None]
+"""Kind, message, and the bytes that it is about."""
+
+
+def explainer(sites: Sequence[Any], source: Source) -> Callable[[Fault], PTOError]:
+    """The function that makes an error of a fault."""
+
+    def explain(fault: Fault) -> PTOError:
+        kind, message, place, pipe = sites[fault.site]
+        location = Location(source.name, *place, source=source) if place else None
+        kind, message, extent = _FAMILIES.get(kind, _plain)(kind, message, fault)
+        details = Details(core=fault.core, block=fault.block, loops=fault.loops, bytes=extent, pipe=pipe)
+        return error(kind, message, location, **details)
+
+    return explain
+
+
+def _plain(kind: str, message: str, fault: Fault) -> Told:
+    return kind, message.format(fault.value, fault.detail, max_steps=fault.invocation.max_steps), None
+
+
+def _access(kind: str, message: Sequence[Any], fault: Fault) -> Told:
+    verb, space, size, width, alignment = message
+    start, width = fault.value, fault.detail if width is None else width
+    if start % alignment:
+        return _misaligned(verb, space, start, alignment)
+    return _outside(verb, space, size, start, width)
+
+
+def _global(kind: str, message: Sequence[Any], fault: Fault) -> Told:
+    verb, alignment = message
+    start, width = fault.value, fault.detail
+    offset = decode(start)[1]
+    if start % alignment:
+        return _misaligned(verb, "gm", offset, alignment)
+    return "out-of-bounds", *fault.invocation.regions.stray(verb, start, width)
+
+
+def _misaligned(verb: str, space: str, start: int, alignment: int) -> Told:
+    return "misaligned", f"{verb} {space} at {start}, which is not a multiple of {alignment}", None
+
+
+def _outside(verb: str, name: str, size: int, start: int, width: int) -> Told:
+    return "out-of-bounds", outside(verb, name, size, start, width), (start, start + width)
+
+
+def _meeting(kind: str, message: str, fault: Fault) -> Told:
+    """Two lanes, in one word, that store to one address."""
+    return "invalid", message.format(fault.detail & 0xFFFF, fault.detail >> 16, fault.value), None
+
+
+_FAMILIES: dict[str, Callable[[str, Any, Fault], Told]] = {"access": _access, "gm": _global, "meeting": _meeting}

@@ -1,0 +1,1 @@
+"""Registers as IR, and what is computed in their lanes; a scalar is a single lane."""

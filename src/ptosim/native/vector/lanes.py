@@ -1,0 +1,76 @@
+"""What several rooms do with lanes: results at the front of a register, prefix sums, counting and finding lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.values import I1, I8, I64, Type, Value
+from ptosim.native.vector.registers import REGISTER_BYTES, lane_bytes, register_type, shuffle
+
+LANES_AT_ONCE = 8
+"""How many lanes one round of a loop over lanes deals with."""
+
+
+def chosen(active: Value, lanes: Value, otherwise: Value) -> Value:
+    """The lanes where they are active, and those of another register elsewhere."""
+    return lanes if active.text == "splat (i1 true)" else active.select(lanes, otherwise)
+
+
+def at_the_front(f: Function, values: Value) -> Value:
+    """A register that begins with these values; its other lanes are zero."""
+    count, lanes = values.kind.lanes, register_type(values.kind.element).lanes
+    return shuffle(f, [*range(count), *[count] * (lanes - count)], values, values.like(0))
+
+
+def prefix_sums(f: Function, vector: Value) -> Value:
+    """Each lane and all lanes before it, added."""
+    lanes, step = vector.kind.lanes, 1
+    while step < lanes:
+        vector = vector + moved_up(f, vector, step)
+        step *= 2
+    return vector
+
+
+def moved_up(f: Function, vector: Value, count: int) -> Value:
+    """Lanes at higher numbers; zeros come in below."""
+    lanes = vector.kind.lanes
+    return shuffle(f, [*[lanes] * count, *range(lanes - count)], vector, vector.like(0))
+
+
+def count_lanes(f: Function, condition: Value) -> Value:
+    """In how many lanes a condition holds, i64."""
+    word = condition.bitcast(Type(f"i{condition.kind.lanes}"))
+    return _as_i64(f.intrinsic("llvm.ctpop", word.kind, word))
+
+
+def first_lane(f: Function, condition: Value) -> Value:
+    """The lowest lane in which a condition holds, i64; 0 where there is none."""
+    word = condition.bitcast(Type(f"i{condition.kind.lanes}"))
+    place = f.intrinsic("llvm.cttz", word.kind, word, f.constant(I1, 0), overloads=(word.kind,))
+    return (word == 0).select(0, _as_i64(place))
+
+
+def _as_i64(number: Value) -> Value:
+    return number.convert("zext" if number.kind.bits < 64 else "trunc", I64)
+
+
+Step = Callable[[Value, Value, list[Value]], Sequence[Value]]  # (lane, active as i8, carried) -> carried
+
+
+def each_lane(f: Function, vector: Value, active: Value, carried: Sequence[Value], step: Step) -> list[Value]:
+    """One lane after the other, in a loop: its integer value and whether it is active, 0 or 1."""
+    size = lane_bytes(vector.kind)
+    lanes = f.scratch(2 * REGISTER_BYTES)
+    flags = lanes.at(REGISTER_BYTES)
+    lanes.store(vector, 64)
+    flags.store(active.zext(I8), 64)
+
+    def rounds(index: Value, values: list[Value]) -> Sequence[Value]:
+        for number in range(LANES_AT_ONCE):
+            lane = lanes.at(index * size).at(number * size).load(Type(f"i{8 * size}"), size)
+            values = list(step(lane, flags.at(index).at(number).load(I8), values))
+        return values
+
+    start = f.constant(I64, 0)
+    return f.for_loop(start, vector.kind.lanes, LANES_AT_ONCE, carried, rounds)

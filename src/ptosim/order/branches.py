@@ -1,0 +1,57 @@
+"""Whether two entries under branches can be executed in one run: a race between them is certain only then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+
+from ptosim.language.control import For, If
+from ptosim.order.model import Branch, Entry
+from ptosim.order.number import Periodic
+from ptosim.order.places import Places
+
+
+def both_run(places: Places, earlier: Entry, later: Entry, apart: int) -> bool | None:
+    """Whether the branches around two entries may all be taken, so many iterations apart; None where nobody knows."""
+    found: bool | None = True
+    for condition, arm in _taken(places, earlier):
+        for other, other_arm in _taken(places, later):
+            leaves, others = set(_leaves(condition)), set(_leaves(other))
+            changes = apart and any(_is_index(leaf) for leaf in leaves | others)
+            if condition is other and not changes and arm != other_arm:
+                return False
+            if condition is not other and not changes and leaves & others:
+                found = None
+    return found
+
+
+def _taken(places: Places, entry: Entry) -> Iterator[tuple[SSAValue, int]]:
+    """The conditions around an entry that are not followed turn by turn, and which arm it is in."""
+    for (block, node), (inner, _) in zip(places.chain(entry), places.chain(entry)[1:], strict=False):
+        assert block is not inner
+        if isinstance(node, Branch) and isinstance(node.op, If) and not isinstance(node.condition, int | Periodic):
+            yield node.op.cond, node.arms.index(inner)
+
+
+def _leaves(value: SSAValue) -> Iterator[SSAValue]:
+    """What a condition is computed from."""
+    owner = value.owner
+    if isinstance(owner, Operation) and owner.name.startswith("arith."):
+        for operand in owner.operands:
+            yield from _leaves(operand)
+    else:
+        yield value
+
+
+def _is_index(value: SSAValue) -> bool:
+    """Whether a value is another one in each iteration of a loop."""
+    owner: Block | Operation | None = value.owner
+    if isinstance(value, BlockArgument) and isinstance(value.owner.parent_op(), For):
+        return True
+    block = owner.parent_block() if isinstance(owner, Operation) else None
+    while block is not None and (around := block.parent_op()) is not None:
+        if isinstance(around, For):
+            return True
+        block = around.parent_block()
+    return False

@@ -1,0 +1,93 @@
+"""Tiles whose written addresses overlap though both are needed: one overwrites the other before it is read again.
+
+Only what stands in one block is followed, so whatever is reported happens whenever that block is executed; a run shows
+nothing of it, since a tile is no more than its bytes there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from ptosim.diagnostics import Diagnostic, Related
+from ptosim.language.function import Function, every_function
+from ptosim.language.load import VerifiedModule
+from ptosim.language.operands import constant_of
+from ptosim.language.tile_operation import TileOperation
+from ptosim.language.tile_view import Allocation
+from ptosim.tiles.liveness import Liveness, touched
+from ptosim.tiles.plan import room_of
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """An allocation with a constant address."""
+
+    op: Allocation
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + room_of(self.op)
+
+    def meets(self, other: _Placed) -> bool:
+        return self.op.tile.space is other.op.tile.space and self.start < other.end and other.start < self.end
+
+    def __str__(self) -> str:
+        return f"{self.op.tile.space}[{self.start}:{self.end}]"
+
+
+def overlaps(module: VerifiedModule) -> Iterator[Diagnostic]:
+    """Each tile that another one overwrites before it is read again, once."""
+    for function in every_function(module.parsed.module):
+        if not function.is_declaration:
+            yield from _Function(module, function).overlaps()
+
+
+class _Function:
+    def __init__(self, module: VerifiedModule, function: Function) -> None:
+        self.module = module
+        self.liveness = Liveness(function)
+        placed: dict[SSAValue, list[_Placed]] = {}
+        for op in self.liveness.statements:
+            if isinstance(op, Allocation) and op.addr is not None and (start := constant_of(op.addr)) is not None:
+                placed.setdefault(self.liveness.root(op.results[0]), []).append(_Placed(op, start))
+        self.placed = {root: found[0] for root, found in placed.items() if len(found) == 1}
+
+    def overlaps(self) -> Iterator[Diagnostic]:
+        shared = [a for a in self.placed.values() if any(a is not b and a.meets(b) for b in self.placed.values())]
+        blocks = {op.parent_block() for op in self.liveness.statements if isinstance(op, TileOperation)}
+        found: dict[tuple[_Placed, _Placed], Diagnostic] = {}
+        for block in blocks if shared else ():
+            if block is not None:
+                for lost, by, write, read in self._lost(block):
+                    found.setdefault((lost, by), self._diagnostic(lost, by, write, read))
+        yield from found.values()
+
+    def _lost(self, block: Block) -> Iterator[tuple[_Placed, _Placed, Operation, Operation]]:
+        """What was written and overwritten by another tile when it is read."""
+        held: dict[_Placed, tuple[_Placed, Operation] | None] = {}
+        for op in block.ops:
+            if not isinstance(op, TileOperation):
+                roots = {self.liveness.root(value) for inside in op.walk() for value in touched(inside)}
+                held = {tile: by for tile, by in held.items() if self.liveness.root(tile.op.results[0]) not in roots}
+                continue  # what is inside may do anything to them
+            for tile in self._tiles(op, op.reads):
+                if (overwritten := held.get(tile)) is not None:
+                    yield tile, *overwritten, op
+            for tile in self._tiles(op, op.writes):
+                held |= {other: (tile, op) for other in held if other is not tile and other.meets(tile)}
+                held[tile] = None
+
+    def _tiles(self, op: TileOperation, roles: tuple[str, ...]) -> list[_Placed]:
+        roots = [self.liveness.root(value) for role in roles for value in op.segment(role)]
+        return [self.placed[root] for root in roots if root in self.placed]
+
+    def _diagnostic(self, lost: _Placed, by: _Placed, write: Operation, read: Operation) -> Diagnostic:
+        place = self.module.parsed.location
+        roles = ((lost.op, f"{lost} is here"), (by.op, f"{by} is here"), (read, "the lost tile is read here"))
+        related = tuple(Related(where, role) for op, role in roles if (where := place(op)) is not None)
+        message = f"this overwrites a tile that is read again: {by} and {lost} overlap"
+        return Diagnostic("overlap", "warning", message, place(write), related=related)

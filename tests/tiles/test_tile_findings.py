@@ -1,0 +1,91 @@
+"""What a check says of tiles beyond their instructions: addresses that overlap, operations that overlap on a2a3."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptosim
+from order.test_kernels import TILE, Text, arrays
+
+
+def at(text: Text, name: str, address: int) -> Text:
+    text.add(f"%at_{name} = arith.constant {address} : i64")
+    return text.add(f"%{name} = pto.alloc_tile addr = %at_{name} : {TILE}")
+
+
+def found(text: Text, kind: str) -> list[ptosim.Finding]:
+    report = ptosim.check(text.kernel(), *arrays(), 2, 1)
+    return [each for each in report.findings if each.kind == kind]
+
+
+def three(second: int) -> Text:
+    return at(at(at(Text(), "x", 0), "y", second), "z", 16384)
+
+
+def test_a_tile_that_another_one_overwrites_before_it_is_read():
+    """A tile has 4096 bytes: y begins inside of x. The copies are in order, so nothing but this is wrong."""
+    text = three(2048).load("a", "%c0", "x").load("a", "%c1", "y").sum("x", "y", "z").store("z", "b", "%c0")
+    (overlap,) = found(text, "overlap")
+    assert overlap.severity == "warning" and "ub[2048:6144] and ub[0:4096] overlap" in overlap.message
+    assert [other.role for other in overlap.related] == [
+        "ub[0:4096] is here",
+        "ub[2048:6144] is here",
+        "the lost tile is read here",
+    ]
+    assert not found(text, "race")
+
+
+def test_tiles_that_take_turns_in_the_same_bytes():
+    """What was there is not read any more when the other one comes."""
+    text = three(2048).load("a", "%c0", "x").sum("x", "x", "z").load("a", "%c1", "y").sum("y", "z", "z")
+    assert not found(text.load("a", "%c2", "x").sum("x", "z", "z").store("z", "b", "%c0"), "overlap")
+    apart = three(4096).load("a", "%c0", "x").load("a", "%c1", "y").sum("x", "y", "z").store("z", "b", "%c0")
+    assert not found(apart, "overlap")
+
+
+def test_a_loop_in_between_may_write_the_tile_anew():
+    text = three(2048).load("a", "%c0", "x").load("a", "%c1", "y").loop("i", "%n").load("a", "%i", "x").end()
+    assert not found(text.sum("x", "x", "z").store("z", "b", "%c0"), "overlap")
+
+
+ROW = "!pto.tile_buf<vec, 1x64xf32>"
+
+
+def row(target: str, between: str, first: str, second: str) -> Text:
+    """Two operations on rows of one register."""
+    text = Text(target).add("%two = arith.constant 2.0 : f32").add(f"%r = pto.alloc_tile : {ROW}")
+    text.add(f"%s = pto.alloc_tile : {ROW}").tiles("x").load("a", "%c0", "x")
+    for name in ("r", "s"):
+        text.add(f"pto.texpands ins(%two : f32) outs(%{name} : {ROW})").add("pto.barrier #pto.pipe<PIPE_V>")
+    text.add(f"pto.tmuls ins(%{first[0]}, %two : {ROW}, f32) outs(%{first[1]} : {ROW})").add(between)
+    text.add(f"pto.tmuls ins(%{second[0]}, %two : {ROW}, f32) outs(%{second[1]} : {ROW})")
+    text.add('pto.set_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]')
+    return text.add('pto.wait_flag["PIPE_MTE2", "PIPE_MTE3", "EVENT_ID0"]').store("x", "b", "%c0")
+
+
+@pytest.mark.parametrize(("first", "second"), [("rs", "sr"), ("rs", "rs")], ids=["raw", "waw"])
+def test_dependent_vector_operations_overlap_on_a2a3(first: str, second: str):
+    (race, *_) = found(row("a2a3", "", first, second), "race")
+    assert race.severity == "warning" and race.hint == "add pto.barrier #pto.pipe<PIPE_V> before this line"
+    assert not ptosim.prove(row("a2a3", "", first, second).kernel()).proven
+    for between in ("pto.barrier #pto.pipe<PIPE_V>", "pto.barrier_sync[<TVEC>]"):
+        assert not found(row("a2a3", between, first, second), "race")
+        assert ptosim.prove(row("a2a3", between, first, second).kernel()).proven
+    assert not found(row("a5", "", first, second), "race")
+
+
+def test_operations_on_different_rows_need_no_barrier():
+    assert not found(row("a2a3", "", "rr", "ss"), "race")
+
+
+def test_a_long_operation_is_over_when_its_result_is_read():
+    """16 registers and more, read back exactly as they were written, need no barrier; written again they do."""
+    flags = ('pto.set_flag["PIPE_{0}", "PIPE_{1}", "EVENT_ID0"]', 'pto.wait_flag["PIPE_{0}", "PIPE_{1}", "EVENT_ID0"]')
+    for again, races in (("y", 0), ("x", 1)):
+        text = Text("a2a3").tiles("x", "y", "z").load("a", "%c0", "x")
+        for flag in flags:
+            text.add(flag.format("MTE2", "V"))
+        text.sum("x", "x", "z").sum("z", "z", again)
+        for flag in flags:
+            text.add(flag.format("V", "MTE3"))
+        assert len(found(text.store("z", "b", "%c0"), "race")) == races
