@@ -14,7 +14,7 @@ from ptosim import PTOError
 from ptosim.api import Kernel, Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import Space
-from ptosim.machine.observer import Footprint, Silent
+from ptosim.machine.observer import Footprint, Observer
 from ptosim.native.ir.context import Word
 from ptosim.target.profile import load_target
 from raw import all_raw
@@ -230,7 +230,7 @@ def storage(element: str) -> Any:
     return known.get(element, np.uint8)
 
 
-class Images(Silent):
+class Images(Observer):
     """The memories of the chip as a run writes them. What nobody writes stays 0xEE."""
 
     def __init__(self) -> None:

@@ -40,6 +40,6 @@ def test_the_page_of_the_instruction() -> None:
 def test_files_and_folders_that_it_names_exist() -> None:
     named = re.findall(r"\b(?:tests|docs|src)/[\w/]+(?:\.\w+)?", PAGE)
     floors = "|".join(path.name for path in (ROOT / "src" / "ptosim").iterdir() if path.is_dir())
-    named += [f"src/ptosim/{name}" for name in re.findall(rf'(?<![\w/"])(?:{floors})/\w+\.\w+', PAGE)]
+    named += [f"src/ptosim/{name}" for name in re.findall(rf'(?<![\w/"])(?:{floors})/[\w/]+\.\w+', PAGE)]
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []

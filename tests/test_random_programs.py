@@ -12,7 +12,7 @@ from ptosim.api import Kernel
 from ptosim.diagnostics import PTOError
 
 COUNT = 5_000
-SAMPLE = 32
+SAMPLE = 50
 PARTS = 20  # tests, so that they spread over the processors
 SCHEDULES = 20
 MOST_STEPS = 2_000

@@ -263,9 +263,13 @@ class TimedRun:
         self.stopwatch = stopwatch
         self._done = weakref.finalize(self, stopwatch.give_back)
 
-    @cached_property
+    @property
     def totals(self) -> Recording:
         """The cores, of which all is known without the rows."""
+        return self._totals
+
+    @cached_property
+    def _totals(self) -> Recording:
         ends = [_matrix(sheet.written(Part.CORES), WIDTHS[Part.CORES]) for sheet in self.stopwatch.sheets]
         return self._placed(recorded_ends(ends, self.pricing.kind))
 
@@ -292,7 +296,7 @@ class TimedRun:
 
     def __call__(self) -> Recording:
         """All that the run has left."""
-        _ = self.totals  # the log is given back
+        _ = self._totals  # the log is given back
         logs = [{part: _matrix(sheet.written(part), WIDTHS[part]) for part in Part} for sheet in self.stopwatch.sheets]
         pricing, latency = self.pricing, self.pricing.prices.target.latency
         told = Told(

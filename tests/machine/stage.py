@@ -9,7 +9,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock, Reachable
 from ptosim.machine.entry import Entry, Key, Site
 from ptosim.machine.launch import KernelKind, Launch
-from ptosim.machine.observer import Silent
+from ptosim.machine.observer import Observer
 from ptosim.machine.scheduler import Scheduler
 from ptosim.target.profile import load_target
 
@@ -39,7 +39,7 @@ def run(
     kind: KernelKind = KernelKind.VECTOR,
     target=A5,
     schedule: str = "program",
-    observer: Silent | None = None,
+    observer: Observer | None = None,
     reachable: Reachable | None = None,
     blocks: int = 1,
     together: bool = False,
@@ -83,7 +83,7 @@ class Log(list[str]):
 
 
 @dataclass
-class Recorder(Silent):
+class Recorder(Observer):
     """An observer that keeps everything, which only a test may do."""
 
     wants_clocks: bool = True

@@ -11,7 +11,7 @@ from ptosim.machine.clock import ended_by
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Kind, Site
 from ptosim.machine.launch import KernelKind
-from ptosim.machine.observer import Silent
+from ptosim.machine.observer import Observer
 from ptosim.machine.sync import Form
 
 MIXED = KernelKind.MIXED
@@ -173,7 +173,7 @@ def test_steps_of_the_scalar_unit_are_entries_too() -> None:
 
 
 def test_observed_and_unobserved_runs_do_the_same() -> None:
-    def trace(observer: Silent | None, schedule: str) -> list[str]:
+    def trace(observer: Observer | None, schedule: str) -> list[str]:
         log: list[str] = []
 
         def program(core: Core) -> None:
@@ -189,7 +189,7 @@ def test_observed_and_unobserved_runs_do_the_same() -> None:
         return log
 
     for schedule in ("program", "random:3", "delay:V"):
-        assert trace(None, schedule) == trace(Silent(), schedule) == trace(Recorder(), schedule)
+        assert trace(None, schedule) == trace(Observer(), schedule) == trace(Recorder(), schedule)
 
 
 # ---- rules of the protocol
@@ -382,16 +382,16 @@ def test_illegal_operands_are_reported_and_left_out() -> None:
 
 def test_an_observer_that_overlooks_reports_still_stops_at_errors() -> None:
     with pytest.raises(PTOError, match="id-range"):
-        run(lambda core: core.set_flag(at(1), MTE2, V, 9), observer=Silent())
+        run(lambda core: core.set_flag(at(1), MTE2, V, 9), observer=Observer())
 
     def overflow(core: Core) -> None:
         for _ in range(16):
             core.semaphore_set(at(1), MTE3, 0)
 
     with pytest.raises(PTOError, match="semaphore-overflow"):
-        run(overflow, observer=Silent())
+        run(overflow, observer=Observer())
     with pytest.raises(PTOError, match="unmatched-wait"):
-        run(lambda core: core.wait_flag(at(1), S, V, 0), observer=Silent())
+        run(lambda core: core.wait_flag(at(1), S, V, 0), observer=Observer())
 
 
 def test_memory_does_not_grow_with_the_number_of_steps() -> None:
@@ -402,7 +402,7 @@ def test_memory_does_not_grow_with_the_number_of_steps() -> None:
 
     alive: weakref.WeakSet[Watched] = weakref.WeakSet()
 
-    class Tagging(Silent):
+    class Tagging(Observer):
         wants_clocks = True
 
         def issue(self, entry: Entry) -> None:

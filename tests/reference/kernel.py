@@ -23,7 +23,7 @@ from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.element import ELEMENTS
 from ptosim.machine.entry import Entry
-from ptosim.machine.observer import Silent
+from ptosim.machine.observer import Observer
 from raw import all_raw
 
 Bytes = NDArray[np.uint8]
@@ -135,7 +135,7 @@ def scope_failure(body: str, target: str = "a5", schedule: str = "program") -> D
     return found
 
 
-class Reports(Silent):
+class Reports(Observer):
     """Collects what a check would hear."""
 
     def __init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,18 +31,17 @@ def timed(w: Writer, ranks: int = 2, grid: int = 1) -> Profile:
 
 
 def example(name: str) -> Any:
+    sys.path.insert(0, str(EXAMPLES))
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    sys.path.remove(str(EXAMPLES))
     return module
 
 
 @pytest.fixture(scope="module")
 def gemm() -> Profile:
-    import sys
-
-    sys.path.insert(0, str(EXAMPLES))
     module = example("gemm_all_reduce")
     return module.launched(next(iter(ptosim.load(EXAMPLES / "gemm_all_reduce.pto").kernels.values()))).world.profile()
 
@@ -207,6 +207,14 @@ def test_algorithm_and_bus_bandwidth(collective: str, factor: float) -> None:
     seconds = profile.cycles / (CLOCK * 1e9)
     assert found.algorithm == pytest.approx((1 << 20) / seconds / 1e9)
     assert found.bus == pytest.approx(factor * found.algorithm)
+
+
+def test_what_an_all_reduce_sends_is_its_bus_bandwidth() -> None:
+    """In two shots each rank sends 2(N - 1)/N of the data, no more."""
+    launched = example("all_reduce").launched(ptosim.load(EXAMPLES / "all_reduce.pto").kernel(), 4)
+    profile, size = launched.world.profile(), launched.found[0].nbytes
+    assert {time.sent for time in profile.ranks.values()} == {size * 3 // 2}
+    assert profile.ranks[0].bandwidth == pytest.approx(profile.bandwidth("all-reduce", size).bus)
 
 
 def test_there_is_no_other_collective() -> None:

@@ -65,7 +65,8 @@ def test_softmax_is_clean():
 flags, buffers, semaphores and barriers carry clocks from pipe to pipe. Two accesses to the same byte, one of them a
 write, race unless the clock of the later one knows that the earlier one has ended. Vector functions, and the entries
 of M, FIX and MTE1, come one after the other; copies of MTE2 and MTE3 start in order and may overlap, so two of them
-need a barrier of their pipe, or a round trip through another one.
+need a barrier of their pipe, or a round trip through another one. Tile operations that overlap on a2a3 are judged
+without a run, as warnings.
 
 **Touch and use.** A copy, a store, a scalar access and the active lanes of a masked load count by touch. A plain
 vector load reads 256 bytes whatever a later mask selects; its lanes count only where they are used: where they decide

@@ -23,8 +23,9 @@ from ptosim.api import Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import GM, SERIAL_PIPES, Pipe, Space
 from ptosim.machine.entry import Entry, Kind, Site
-from ptosim.machine.observer import Footprint, Silent
+from ptosim.machine.observer import Footprint, Observer
 from ptosim.reference.accesses import AccessWitness
+from ptosim.reference.port import Place
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ Trace = list[Work]
 """The works of each pipe of each core, in order: a kernel that issues the same work has a trace of the same length."""
 
 
-class Recorder(Silent):
+class Recorder(Observer):
     """Keeps every entry of a run, in the order of issue of its core."""
 
     def __init__(self) -> None:
@@ -273,12 +274,13 @@ def left_by_garbage(kernel: ptosim.Kernel, arguments: Iterable[Any], grid: int, 
     }
     read = AccessWitness.read
 
-    def garbled(witness: AccessWitness, space: Space, start: int, width: int, *rest: Any) -> Any:
-        data = read(witness, space, start, width, *rest)
+    def garbled(witness: AccessWitness, place: Place, by_use: bool = False) -> Any:
+        data = read(witness, place, by_use)
         places = doubtful.get((witness.machine.name, witness.entry.pipe, witness.entry.n))
-        if places is None or rest[1:2] != (True,):  # alignment, by use
+        if places is None or not by_use:
             return data
-        return np.where(np.isin(np.arange(start, start + width), places), ~data, data)
+        loaded = np.arange(place.starts, place.starts + place.width)
+        return np.where(np.isin(loaded, places), ~data, data)
 
     bound = bind(kernel.signature, tuple(arguments)).copied()
     with patch.object(AccessWitness, "read", garbled):

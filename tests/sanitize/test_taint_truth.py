@@ -19,7 +19,7 @@ import vector_cases
 from ptosim.api import Launch
 from ptosim.arguments import bind
 from ptosim.effects.names import UB
-from ptosim.machine.observer import CROSSED, DECIDED, Silent
+from ptosim.machine.observer import CROSSED, DECIDED, Observer
 from vector_cases import values
 from vector_programs import SLOT, UB_BYTES, Array, Slot, VectorProgram, program
 
@@ -54,7 +54,7 @@ SAMPLED = _sample()
 
 
 @dataclass
-class Probe(Silent):
+class Probe(Observer):
     """Taints some bytes of one operand in every row, and keeps the taint of what is stored."""
 
     made: VectorProgram

@@ -381,7 +381,7 @@ class PTOOperation(Readable):
     def settle(self, parser: LocatedParser) -> None:
         """Bring an operation read in the generic form, `"pto.x"(...) : (...) -> (...)`, to what the class declares."""
         settle_properties(self, parser)
-        settle_operands(self, parser)
+        self.settle_operands(parser)
         if VariadicResult not in map(type, _fields(type(self)).values()):
             self._count_results(parser, len(self.results))
         if len(self.regions) != len(self.region_roles):
@@ -389,6 +389,10 @@ class PTOOperation(Readable):
                 f"{self.name} has {len(self.region_roles)} regions, not {len(self.regions)}", parser.place_of("")
             )
         self.close_regions(parser)
+
+    def settle_operands(self, parser: LocatedParser) -> None:
+        """Each operand gets its role."""
+        settle_operands(self, parser)
 
     def close_regions(self, parser: LocatedParser) -> None:
         """See that every region is one block and ends as it must; the text may leave out the end."""

@@ -55,7 +55,7 @@ class Overloaded(PTOOperation):
             parser.raise_error(message, span)
         return roles
 
-    def _settle_operands(self, parser: LocatedParser) -> None:
+    def settle_operands(self, parser: LocatedParser) -> None:
         """The generic form has the operands in the order of the text, whatever it says of segments."""
         values = list(self.operands)
         found = dict(zip(self._roles_of(values, parser, parser.place_of("")), values, strict=True))

@@ -43,7 +43,7 @@ Entries (entry.py)
     Kind: WORK SET WAIT GET RELEASE BARRIER, and of the SU: LOAD STORE FENCE DRAIN
     Key(mechanism, id, source, destination, written)
 
-Observing (observer.py): the Observer protocol; Silent, which does nothing; Footprint(space, owner, starts, width).
+Observing (observer.py): Observer, to derive from; Footprint(space, owner, starts, width).
     Observer.closeness says whether it wants each access, or only what entries do.
 Clocks (clock.py): entry.clock; ordered(first, second) -> bool.
 Deadlock (deadlock.py): Deadlock(heads, roots), Blocked, Release, Root, diagnostics(deadlock), describe(deadlock, head).

@@ -1,5 +1,4 @@
-"""What a run tells those who watch it. `sanitize` and `timing` implement `Observer`; `Silent` is the one that does
-nothing.
+"""What a run tells those who watch it: `sanitize` and `timing` derive from `Observer`.
 
 Without an observer none of this is called and no entry is numbered. The scheduler calls the first group, the engine's
 memory and register machinery the second. Events of one pipe come in its own order; `issue` events of one core in
@@ -63,54 +62,51 @@ class Quick(Protocol):
         ...
 
 
-class Observer(Protocol):
-    """The whole of what can be observed. Derive from `Silent` and override what you need."""
+class Observer:
+    """The whole of what can be observed. This one overlooks all but errors, which stop the run as they do without an
+    observer; derive from it and override what you need."""
 
-    wants_clocks: bool
-    closeness: Closeness
-    inline: bool
+    wants_clocks = False
+    closeness: Closeness = "accesses"
+    inline = False
     """Compiled code goes on by itself where it can, and keeps what its flags tell: only what it hands over is told."""
 
     # --- from the scheduler -------------------------------------------------------------------------------------------
 
     def begin(self, core: Core) -> None:
         """The SU of this core is about to run its program."""
-        ...
 
     def issue(self, entry: Entry) -> None:
         """The SU has appended the entry to its pipe: number, loop indices and, at "entries", facts are known."""
-        ...
 
     def start(self, entry: Entry) -> None:
         """The pipe begins with it, after any wait: clock and consumed sets are known. Steps of the SU start at once."""
-        ...
 
     def end(self, entry: Entry) -> None:
         """It has ended; a set has fired. `payload` is still there."""
-        ...
 
     def finish(self, core: Core) -> None:
         """The SU has returned and every pipe of the core is empty."""
-        ...
 
     def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
         """A rule of the synchronisation protocol was broken by this entry, which is then ignored or let through."""
-        ...
+        if diagnostic.severity == "error":
+            raise PTOError(diagnostic)
 
     def deadlock(self, deadlock: Deadlock) -> None:
         """Nothing can go on. The run ends when this returns."""
-        ...
+        raise deadlock.error()
 
     # --- from the engine ----------------------------------------------------------------------------------------------
 
     def inside(self, entry: Entry) -> Quick | None:
         """A vector scope begins: whom to ask first about its accesses."""
-        ...
+        return None
 
     def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
         """Bytes are about to be read; returns their taint or None. `by_use`: lanes of an unmasked vector load, which
         count only if they are used."""
-        ...
+        return None
 
     def store(
         self,
@@ -124,78 +120,20 @@ class Observer(Protocol):
     ) -> None:
         """Bytes are about to become `data`; `before()` are the present ones. `atomic` names operation and type ("add
         f32")."""
-        ...
 
     def fence(self, entry: Entry, site: Site, kind: str) -> None:
         """A mem_bar of this kind inside the vector scope."""
-        ...
 
     def touched(self, core: Core, footprint: Footprint) -> Clock:
         """By the index of each pipe of a core: how many of its entries, up to the last that touched these bytes."""
-        ...
+        return {}
 
     def stored_to(self, address: int) -> Clock:
         """By the index of each pipe that has stored to a word of GM: how many of its entries, up to the last."""
-        ...
+        return {}
 
     def cleaned(self, core: Core, address: int | None) -> None:
         """The scalar unit has cleaned and invalidated the line of a GM address in its cache, or (None) all lines."""
-        ...
 
     def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None:
         """A tainted value decides a mask, an address or a branch, or enters a matrix product within its bounds."""
-        ...
-
-
-class Silent:
-    """An observer that overlooks everything but errors, which stop the run as they do without one."""
-
-    wants_clocks = False
-    closeness: Closeness = "accesses"
-    inline = False
-
-    def begin(self, core: Core) -> None: ...
-
-    def issue(self, entry: Entry) -> None: ...
-
-    def start(self, entry: Entry) -> None: ...
-
-    def end(self, entry: Entry) -> None: ...
-
-    def finish(self, core: Core) -> None: ...
-
-    def report(self, diagnostic: Diagnostic, entry: Entry) -> None:
-        if diagnostic.severity == "error":
-            raise PTOError(diagnostic)
-
-    def deadlock(self, deadlock: Deadlock) -> None:
-        raise deadlock.error()
-
-    def inside(self, entry: Entry) -> Quick | None:
-        return None
-
-    def load(self, entry: Entry, site: Site, footprint: Footprint, by_use: bool = False) -> Any:
-        return None
-
-    def store(
-        self,
-        entry: Entry,
-        site: Site,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None: ...
-
-    def fence(self, entry: Entry, site: Site, kind: str) -> None: ...
-
-    def touched(self, core: Core, footprint: Footprint) -> Clock:
-        return {}
-
-    def stored_to(self, address: int) -> Clock:
-        return {}
-
-    def cleaned(self, core: Core, address: int | None) -> None: ...
-
-    def tainted(self, entry: Entry, site: Site, use: Use, taint: Any) -> None: ...

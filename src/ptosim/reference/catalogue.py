@@ -11,7 +11,7 @@ from ptosim.reference.semantics import SEMANTICS, Semantics
 
 
 @cache
-def _furnished() -> dict[str, Semantics]:
+def _with_all_rooms() -> dict[str, Semantics]:
     for room in ROOMS:
         if find_spec(f"ptosim.reference.{room}") is not None:
             import_module(f"ptosim.reference.{room}")
@@ -20,9 +20,9 @@ def _furnished() -> dict[str, Semantics]:
 
 def semantics_of(name: str) -> Semantics | None:
     """The meaning of an operation by its name, or None while it is pending."""
-    return _furnished().get(name)
+    return _with_all_rooms().get(name)
 
 
 def defined() -> frozenset[str]:
     """The names of all operations that have a meaning."""
-    return frozenset(_furnished())
+    return frozenset(_with_all_rooms())

@@ -49,7 +49,7 @@ class Config:
 
 
 def delayed(core: Core, site: Site, loops: tuple[int, ...], step: Callable[[], Any]) -> Any:
-    """Take a step of an entry that has waited in its queue. Who places a fault finds this frame and its arguments."""
+    """Take a step of an entry that has waited in its queue. The engine places a fault by this frame."""
     with np.errstate(all="ignore"):  # the program of its core, which ignores them too, may have ended
         return step()
 
@@ -263,7 +263,7 @@ class Core:
             observer.fence(entry, site, kind)
 
     def tell(self, text: Callable[[], str]) -> None:
-        """What the kernel prints goes to standard output; whoever only observes a run does not want it."""
+        """The kernel prints to standard output, unless the run is observed."""
         if self.machine.observer is None:
             print(text())  # noqa: T201
 

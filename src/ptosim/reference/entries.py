@@ -118,7 +118,7 @@ class EntryWitness(Port):
         self.core.memories.write(place, data, active, atomic)
 
     def say(self, complaint: Complaint) -> None:
-        """Where hardware tolerates an access the run goes on, and its observer is told where."""
+        """The run goes on where hardware tolerates an access, and its observer is told."""
         if not complaint.is_stray:
             self.core.memories.say(complaint)
             return

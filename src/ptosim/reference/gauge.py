@@ -1,6 +1,6 @@
 """How many bytes an instruction of a pipe reads and writes: found out by carrying it out once, on memories that hold
-nothing. It depends on the operands that are no pointers; whoever asks has run the instruction already, so that it lies
-inside of its memories."""
+nothing. It depends on the operands that are no pointers; the instruction has run before, so that it lies inside of its
+memories."""
 
 from __future__ import annotations
 

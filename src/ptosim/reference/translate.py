@@ -313,7 +313,7 @@ class Translator:
         return any(not directions or access.direction in directions for access in accesses)
 
     def _is_told(self, op: Operation) -> bool:
-        """Whether who looks at accesses is told when an operation executes."""
+        """Whether a witness of accesses is told when an operation executes."""
         return self.in_scope or self.accesses(op) or _reads_of_other_pipes(op)
 
     def arguments(self, op: Operation, meaning: Semantics, static: Static) -> list[str]:

@@ -168,23 +168,10 @@ class Checker(Doubts):
             self._races(entry, site, memory, track, covered, hit, unchanged)
         memory.record(entry, direction, self.sites.number(site), covered)
 
-    def store(
-        self,
-        entry: Entry,
-        site: Site,
-        footprint: Footprint,
-        data: Any,
-        before: Any,
-        taint: Any = None,
-        atomic: str | None = None,
-    ) -> None:
-        super().store(entry, site, footprint, data, before, taint, atomic)
-        if footprint.width % GRANULE and entry.pipe is Pipe.MTE2 and footprint.space is UB:
-            self._fill_up(entry, site, footprint)
-
-    def _fill_up(self, entry: Entry, site: Site, footprint: Footprint) -> None:
+    def left_behind(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
         """Hardware copies whole granules into UB: behind a row that ends inside one it leaves anything."""
-        memory = self.memory(UB, footprint.owner or entry.core)
+        if footprint.space is not UB or entry.pipe is not Pipe.MTE2 or not footprint.width % GRANULE:
+            return
         ends = shifted(footprint.starts, footprint.width)
         for part in inside(ends, GRANULE - footprint.width % GRANULE, memory.size):
             covered = part.window()

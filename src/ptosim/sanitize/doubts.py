@@ -24,7 +24,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.deadlock import Deadlock
 from ptosim.machine.entry import WORK, Entry, Site
 from ptosim.machine.memory import Region
-from ptosim.machine.observer import ORIGIN, Footprint, Silent
+from ptosim.machine.observer import ORIGIN, Footprint, Observer
 from ptosim.machine.observer import Use as MachineUse
 from ptosim.machine.signal import Step as ScalarStep
 from ptosim.sanitize.conflict import Conflict, Findings, Use, Verb, loops_around, party, place_of
@@ -59,7 +59,7 @@ class Subject:
     mem_bar: MemBar = "relaxed"
 
 
-class Doubts(Silent, ABC):
+class Doubts(Observer, ABC):
     """Observes one run."""
 
     wants_clocks = True
@@ -94,6 +94,9 @@ class Doubts(Silent, ABC):
         self, entry: Entry, site: Site, covered: Window, memory: Memory, unchanged: Unchanged | None = None
     ) -> None:
         """An access to an on-chip memory outside of scopes; `unchanged` is that of a store."""
+
+    def left_behind(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
+        """A store outside of scopes is done: what else it does to the memory."""
 
     def stored(self, scope: ScopeShadow, site: Site, covered: Window, unchanged: Unchanged) -> None:
         """A vector scope stores to flagged granules."""
@@ -272,6 +275,8 @@ class Doubts(Silent, ABC):
             else:
                 self.accessed(entry, site, covered, memory, unchanged)
                 memory.set_taint(covered, kept)
+        if scope is None:
+            self.left_behind(entry, site, footprint, memory)
 
     def _vector_store(
         self, scope: ScopeShadow, site: Site, covered: Window, unchanged: Unchanged, taint: Image | None

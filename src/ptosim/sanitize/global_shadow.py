@@ -33,7 +33,7 @@ ROOM = 64 << 20
 
 def compatible(kind: str, other: str) -> bool:
     """Whether two accesses to the same byte need no order: two reads, two atomic updates of one kind, or a notice and
-    who looks at it."""
+    a look at it."""
     return (kind == other and kind != WRITE) or {kind, other} == {READ, NOTICE}
 
 

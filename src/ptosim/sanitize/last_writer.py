@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ptosim.effects.names import Space
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Site
-from ptosim.machine.observer import Footprint, Silent
+from ptosim.machine.observer import Footprint, Observer
 
 NOBODY = -1
 
@@ -32,7 +32,7 @@ class Written:
     """Of a copy: who had written what it copied."""
 
 
-class LastWriter(Silent):
+class LastWriter(Observer):
     """Follows the bytes [low, high) of GM, given as addresses; `written` is who wrote them last, in the end."""
 
     def __init__(self, low: int, high: int) -> None:

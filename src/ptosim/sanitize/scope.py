@@ -166,7 +166,7 @@ class ScopeShadow:
 
     @property
     def flag_bytes(self) -> NDArray[np.uint8]:
-        """The flags, for whoever looks at many of them."""
+        """The flags as an array, to look at many of them."""
         return np.frombuffer(self.flags, np.uint8)
 
     def find_races(self) -> None:

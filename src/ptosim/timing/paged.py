@@ -13,7 +13,7 @@ from ptosim.machine import moments
 from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Key, Kind
 from ptosim.machine.moments import Figure, Moment, Part, counted, is_held, last, ready, seen
-from ptosim.machine.observer import Closeness, Silent
+from ptosim.machine.observer import Closeness, Observer
 from ptosim.machine.sync import DONE, PIPES, SLOT, buffer_word
 from ptosim.timing.recording import Link
 
@@ -64,7 +64,7 @@ class Sheet(Protocol):
     def met_barrier(self) -> None: ...
 
 
-class PagedTimer(Silent):
+class PagedTimer(Observer):
     """Times one block, or the blocks that follow each other on one cluster."""
 
     closeness: Closeness = "entries"

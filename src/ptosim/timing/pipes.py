@@ -21,7 +21,7 @@ from ptosim.machine.core import Core
 from ptosim.machine.entry import Entry, Key, Kind, Site
 from ptosim.machine.memory import decode
 from ptosim.machine.moments import BEGIN, NOTHING, Moment, counted, is_held, last, ready, seen
-from ptosim.machine.observer import Closeness, Footprint, Silent
+from ptosim.machine.observer import Closeness, Footprint, Observer
 from ptosim.target import Target
 from ptosim.timing import recording as rec
 from ptosim.timing.recorder import Recorder, Stretch
@@ -72,7 +72,7 @@ class _CoreState:
         self.queues: dict[int, list[Moment]] = {}  # of each session, when its transfers end
 
 
-class PipeTimer(Silent):
+class PipeTimer(Observer):
     """Times one launch."""
 
     closeness: Closeness = "entries"

@@ -11,7 +11,7 @@ from ptosim.native.build.lowering import LOWERINGS, Lowering
 
 
 @cache
-def _furnished() -> dict[str, Lowering]:
+def _with_all_rooms() -> dict[str, Lowering]:
     for room in ROOMS:
         if find_spec(f"ptosim.native.{room}") is not None:
             import_module(f"ptosim.native.{room}")
@@ -20,9 +20,9 @@ def _furnished() -> dict[str, Lowering]:
 
 def lowering_of(name: str) -> Lowering | None:
     """The lowering of an operation by its name, or None while it is pending."""
-    return _furnished().get(name)
+    return _with_all_rooms().get(name)
 
 
 def lowered() -> frozenset[str]:
     """The names of all operations that have a lowering."""
-    return frozenset(_furnished())
+    return frozenset(_with_all_rooms())
