@@ -6,7 +6,7 @@ STAMP := .venv/installed
 SOFTMAX := examples/softmax.pto rand:24x128 zeros:24x128 24 --grid 3
 TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
-.PHONY: demo test test-all lint bench clean
+.PHONY: demo test test-all lint suite bench clean
 
 demo: $(STAMP)
 	mkdir -p build
@@ -19,7 +19,10 @@ demo: $(STAMP)
 	$(BIN)/ptosim plan examples/tiles/softmax.pto --html build/plan.html
 	@echo "wrote build/softmax.html, build/tiles.html and build/plan.html"
 
-test: lint
+test: $(STAMP)  # types are checked while the tests begin
+	$(MAKE) --jobs=2 lint suite
+
+suite: $(STAMP)
 	$(BIN)/pytest -n 2
 
 test-all: lint

@@ -43,6 +43,11 @@ def test_tiles_that_take_turns_in_the_same_bytes():
     assert not found(apart, "overlap")
 
 
+def test_a_tile_at_the_same_place_is_another_view_of_its_bytes():
+    text = three(0).load("a", "%c0", "x").sum("y", "y", "y").sum("x", "y", "z").store("z", "b", "%c0")
+    assert not found(text, "overlap")
+
+
 def test_a_loop_in_between_may_write_the_tile_anew():
     text = three(2048).load("a", "%c0", "x").load("a", "%c1", "y").loop("i", "%n").load("a", "%i", "x").end()
     assert not found(text.sum("x", "x", "z").store("z", "b", "%c0"), "overlap")

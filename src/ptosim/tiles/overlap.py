@@ -1,5 +1,6 @@
 """Tiles whose written addresses overlap though both are needed: one overwrites the other before it is read again.
 
+A tile that starts where another one does, or lies inside of it, is another view of its bytes, made on purpose.
 Only what stands in one block is followed, so whatever is reported happens whenever that block is executed; a run shows
 nothing of it, since a tile is no more than its bytes there.
 """
@@ -32,8 +33,12 @@ class _Placed:
     def end(self) -> int:
         return self.start + room_of(self.op)
 
-    def meets(self, other: _Placed) -> bool:
-        return self.op.tile.space is other.op.tile.space and self.start < other.end and other.start < self.end
+    def spoils(self, other: _Placed) -> bool:
+        """Whether it lies over the other tile, and is no view of it."""
+        if self.op.tile.space is not other.op.tile.space or self.start == other.start:
+            return False
+        inside = other.start <= self.start and self.end <= other.end
+        return self.start < other.end and other.start < self.end and not inside
 
     def __str__(self) -> str:
         return f"{self.op.tile.space}[{self.start}:{self.end}]"
@@ -57,7 +62,7 @@ class _Function:
         self.placed = {root: found[0] for root, found in placed.items() if len(found) == 1}
 
     def overlaps(self) -> Iterator[Diagnostic]:
-        shared = [a for a in self.placed.values() if any(a is not b and a.meets(b) for b in self.placed.values())]
+        shared = any(one.spoils(other) for one in self.placed.values() for other in self.placed.values())
         blocks = {op.parent_block() for op in self.liveness.statements if isinstance(op, TileOperation)}
         found: dict[tuple[_Placed, _Placed], Diagnostic] = {}
         for block in blocks if shared else ():
@@ -78,7 +83,7 @@ class _Function:
                 if (overwritten := held.get(tile)) is not None:
                     yield tile, *overwritten, op
             for tile in self._tiles(op, op.writes):
-                held |= {other: (tile, op) for other in held if other is not tile and other.meets(tile)}
+                held |= {other: (tile, op) for other in held if tile.spoils(other)}
                 held[tile] = None
 
     def _tiles(self, op: TileOperation, roles: tuple[str, ...]) -> list[_Placed]:
