@@ -62,6 +62,8 @@ class Observed:
     """Whether lanes reach others."""
     lane_maps: dict[int, list[Image]] = field(default_factory=dict[int, "list[Image]"])
     """Per argument, as far as it has been found out: for each result the bytes that each lane reaches."""
+    data_seen: list[tuple[int, ...]] = field(default_factory=list["tuple[int, ...]"])
+    """Which arguments are data, once that has been seen: their types do not change."""
 
     @property
     def taint(self) -> Taint:
@@ -92,6 +94,15 @@ class Observed:
             return self.zeroing
         return next((place for place, role in enumerate(self.parameters) if role in GATES), None)
 
+    def data_places(self, arguments: Arguments) -> tuple[int, ...]:
+        """The arguments that may be tainted and steer nothing."""
+        if not self.data_seen:
+            named = enumerate(zip(self.parameters, arguments, strict=False))
+            self.data_seen.append(
+                tuple(place for place, (role, each) in named if role not in STEERING and isinstance(each, DATA))
+            )
+        return self.data_seen[0]
+
     def lane_width(self) -> int:
         """Bytes per lane, of the operands if they are registers."""
         return next((width for width in (*self.operand_widths, *self.result_widths) if width > 0), 1)
@@ -111,9 +122,9 @@ def origins(images: Iterable[Image | None]) -> list[int]:
 
 def _numbers(image: Image) -> list[int]:
     """Those of one image; counting is much quicker than np.unique, and takes eight bytes for each of the image's."""
+    if image.size <= REGISTER_BYTES:
+        return sorted(set(image.tobytes()) - {0})
     flat = image.reshape(-1)
-    if len(flat) <= COUNTED:
-        return (np.flatnonzero(np.bincount(flat)[1:]) + 1).tolist()
     parts = (flat[begin : begin + COUNTED] for begin in range(0, len(flat), COUNTED))
     counts = sum((np.bincount(part, minlength=256) for part in parts), np.zeros(256, np.int64))
     return (np.flatnonzero(counts[1:]) + 1).tolist()
@@ -143,21 +154,17 @@ def merged(into: Image | None, image: Image | None, number: int) -> Image | None
 
 def as_taint(observed: Observed, arguments: Arguments, taints: Taints, number: int) -> list[Any]:
     """The arguments with data replaced by the image of its taint; what gates or chooses stays what it is."""
-    changed: list[Any] = []
-    for place, (role, argument) in enumerate(zip(observed.parameters, arguments, strict=False)):
-        if role in STEERING or not isinstance(argument, DATA):
-            changed.append(argument)
-            continue
+    changed = list(arguments[: len(observed.parameters)])
+    for place in observed.data_places(changed):
+        argument = changed[place]
         taint = of_origin(taints[place] if place < len(taints) else None, number)
         if isinstance(argument, Mask):
-            changed.append(Mask(np.zeros(REGISTER_BYTES, np.bool_) if taint is None else taint != 0))
+            changed[place] = Mask(np.zeros(REGISTER_BYTES, np.bool_) if taint is None else taint != 0)
         elif isinstance(argument, StoreAlign):
-            changed.append(replace(argument, pending=np.zeros_like(argument.pending) if taint is None else taint))
+            changed[place] = replace(argument, pending=np.zeros_like(argument.pending) if taint is None else taint)
         elif observed.operand_widths[place]:
             image = np.zeros(REGISTER_BYTES, np.uint8) if taint is None else taint
-            changed.append(image.view(cast("NDArray[Any]", argument).dtype))
-        else:
-            changed.append(argument)
+            changed[place] = image.view(argument.dtype)
     return changed
 
 

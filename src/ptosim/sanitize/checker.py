@@ -37,7 +37,7 @@ from ptosim.sanitize.scope import LOADED, STORED, ScopeShadow
 from ptosim.sanitize.shadow import UNDEFINED, Memory, Track, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.taint import Origins
-from ptosim.sanitize.window import GRANULE, Window, inside, shifted
+from ptosim.sanitize.window import GRANULE, Window, distinct, inside, shifted
 
 
 class Checker(Doubts):
@@ -240,9 +240,9 @@ class Checker(Doubts):
         self, track: Track, stamps: NDArray[np.int64], hit: Hit, entry: Entry, verb: Verb
     ) -> Iterator[tuple[Party, Hit]]:
         """The earlier instructions behind the bytes of a conflict, each with its bytes."""
-        for number in np.unique(self.sites.numbers(stamps[hit])):
+        for number in distinct(self.sites.numbers(stamps[hit])):
             where = hit & (self.sites.numbers(stamps) == number)
-            for site in self.sites.of(int(number)):
+            for site in self.sites.of(number):
                 loops = self.iterations.of(track.index, track.entry_number(int(stamps[where].max())))
                 yield Party(site, track.pipe, verb, track.role, entry.core.block, loops, entry.core.rank), where
 
@@ -283,13 +283,13 @@ class Checker(Doubts):
     def _global_race(self, entry: Entry, site: Site, kind: str, outcome: Outcome, clash: Clash, same: bool) -> None:
         second = party(entry, site, _VERBS.get(kind, "updates"))
         numbers = self.sites.numbers(clash.stamps)
-        for number in np.unique(numbers):
+        for number in distinct(numbers):
             where = numbers == number
             place = Place(
                 outcome.buffer.region.label, int(clash.places[where].min()), int(clash.places[where].max()) + 1
             )
             block = clash.track.block_of(int(clash.stamps[where][0]))
-            for earlier in self.sites.of(int(number)):
+            for earlier in self.sites.of(number):
                 verb = _VERBS.get(clash.track.kind, "updates")
                 loops = self.iterations.of(clash.track.index, clash.track.entry_number(int(clash.stamps[where].max())))
                 first = Party(earlier, clash.track.pipe, verb, clash.track.role, block, loops, clash.track.rank)

@@ -34,7 +34,7 @@ from ptosim.sanitize.scope import DIRTY, RACY, KnownLoad, ScopeShadow, is_scalar
 from ptosim.sanitize.shadow import CLEAN, UNDEFINED, Memory
 from ptosim.sanitize.stamp import Sites
 from ptosim.sanitize.taint import Origins, judged
-from ptosim.sanitize.window import Part, Window, byte_count, inside, joined
+from ptosim.sanitize.window import Part, Window, byte_count, distinct, inside, joined
 
 Image = NDArray[np.uint8]
 Hit = NDArray[np.bool_]
@@ -298,10 +298,10 @@ class Doubts(Observer, ABC):
 
     def _used(self, entry: Entry, site: Site, use: Use | MachineUse, taint: Image) -> None:
         """A doubtful value decides something or leaves the core: what made it doubtful is a finding."""
-        for mixed in np.unique(taint):
+        for mixed in distinct(taint):
             if mixed != CLEAN:
-                origin = self.origins[int(mixed) & ORIGIN]
-                self.findings.conflict(origin.used(*judged(origin.kind, use, entry.pipe, int(mixed)), site))
+                origin = self.origins[mixed & ORIGIN]
+                self.findings.conflict(origin.used(*judged(origin.kind, use, entry.pipe, mixed), site))
 
 
 def _unchanged(part: Part, width: int, equal: Callable[[], Hit]) -> Hit:

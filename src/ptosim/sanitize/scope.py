@@ -21,7 +21,7 @@ from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.machine.entry import Entry, Site
 from ptosim.sanitize.shadow import Memory, Track
 from ptosim.sanitize.stamp import FENCE_ONE, MOST_FENCES, Sites, fences_of
-from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Window
+from ptosim.sanitize.window import GRANULE, GRANULE_BITS, Window, distinct
 
 DIRTY = 1
 """Some byte of the granule is undefined or tainted."""
@@ -287,9 +287,9 @@ class ScopeShadow:
         stamps = reading.track.table.of(window)
         joined = np.full(len(stamps), reading.stamp + number, np.int64)
         fenced = self.last_fence.get(("vld", "vst"), 0)
-        for stamp in np.unique(stamps[stamps >= reading.start]):
-            if fences_of(int(stamp)) >= fenced:
-                joined[stamps == stamp] = reading.stamp + self.sites.union(int(stamp), number)
+        for stamp in distinct(stamps[stamps >= reading.start]):
+            if fences_of(stamp) >= fenced:
+                joined[stamps == stamp] = reading.stamp + self.sites.union(stamp, number)
         reading.track.put(window, joined)
 
     # --- aliases ------------------------------------------------------------------------------------------------------
@@ -317,10 +317,10 @@ class ScopeShadow:
             mine = stamps >= side.start
             if not mine.any():
                 continue
-            for stamp in np.unique(stamps[mine]):
-                for earlier in self.sites.of(int(stamp)):
+            for stamp in distinct(stamps[mine]):
+                for earlier in self.sites.of(stamp):
                     if is_scalar(earlier) and is_scalar(site):
                         continue  # these are in order
                     pair = (class_of(earlier, wrote), later)
-                    fenced = fences_of(int(stamp)) < self.last_fence.get(pair, 0)
+                    fenced = fences_of(stamp) < self.last_fence.get(pair, 0)
                     yield earlier, wrote, stamps == stamp, fenced

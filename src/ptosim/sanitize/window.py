@@ -21,6 +21,8 @@ PORTION = 1 << 21
 """Bytes of pieces that are looked at together: each takes a few words. More than any memory on the chip has."""
 _PIECE = 64
 """What a piece costs besides its bytes, in bytes."""
+FEW = 256
+"""Numbers that are told apart one by one."""
 
 
 class Window:
@@ -61,6 +63,8 @@ class Window:
         """The address of every byte."""
         if self.places is not None:
             return self.places
+        if self.count == 1:
+            return np.arange(self.start, self.start + self.width, dtype=np.int64)
         rows = self.start + np.arange(self.count, dtype=np.int64) * self.stride
         return (rows[:, np.newaxis] + np.arange(self.width, dtype=np.int64)).reshape(-1)
 
@@ -135,6 +139,11 @@ class Part(NamedTuple):
         """Set them in an image of the whole access."""
         rows, last = image.reshape(-1, width), self.first + self.width
         rows[slice(None) if self.numbers is None else self.numbers, self.first : last] = values.reshape(-1, self.width)
+
+
+def distinct(numbers: NDArray[Any]) -> list[int]:
+    """The numbers that occur, in order; of a register's width a set is much quicker than np.unique."""
+    return sorted(set(numbers.tolist())) if numbers.size <= FEW else np.unique(numbers).tolist()
 
 
 def inside(starts: Starts, width: int, size: int) -> Iterator[Part]:
