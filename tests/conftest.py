@@ -11,7 +11,7 @@ from hypothesis import settings
 # Modules that tests share explain a failed assertion as the tests themselves do.
 pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.iterdir() if path.stem.isidentifier()))
 
-settings.register_profile("sample", max_examples=30, derandomize=True, deadline=None)
+settings.register_profile("sample", max_examples=20, derandomize=True, deadline=None)
 settings.register_profile("full", max_examples=1000, derandomize=True, deadline=None)
 
 os.environ["PTOSIM_CACHE"] = "off"  # tests compile what they run, and leave the user's cache alone
@@ -37,7 +37,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 CASES = {
     "tiles": 1,
     "golden": 2,
-    **dict.fromkeys(("examples", "native", "reference", "repair", "sanitize", "timing"), 4),
+    **dict.fromkeys(("examples", "native", "order", "reference", "repair", "sanitize", "timing"), 3),
+    "language": 12,
 }
 """Of the folders whose functions have many cases: how many of each function a sample takes."""
 

@@ -18,7 +18,7 @@ from fuzz.trial import SOURCES
 TESTS = Path(__file__).parents[1]
 CASES = 50
 """Cases of one process."""
-FEW = 20
+FEW = 8
 """Of one in a sample."""
 PROCESSES = {"mutants": 40, "registers": 20}
 SAMPLED = {"mutants": 1, "registers": 11}
