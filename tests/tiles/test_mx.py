@@ -270,3 +270,9 @@ def test_what_results_may_not_be(d, m, message):
         run(
             "pto.tquant.mx ins(%a : A) outs(%d, %e, %m, %s : D, E, M, S) {quant_type = #pto<quant_type MXFP8>}", **tiles
         )
+
+
+def test_few_columns_are_checked_by_compiled_code():
+    """Compiling the filter for them has ended the process."""
+    case = Case("MXFP4_E2M1", "bf16", 3, 7, "axis1", "ocp", known=True)
+    verify(case, scattered(case, seed=3))

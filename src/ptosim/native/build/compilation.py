@@ -57,6 +57,10 @@ def compile_kernel(
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
+UNSAFE = ("avx512vbmi", "avx512vbmi2")
+"""Permutations of bytes: beside the filter's vectors of single bits LLVM fails to select them, and ends the process."""
+
+
 def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
     """The kernel with the filter of `check`, or only the reason why there is none."""
     from ptosim.native.observe.coverage import uncovered
@@ -66,7 +70,7 @@ def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
     if (reason := uncovered(program, module.target)) is not None:
         return Compiled(b"", {"uncovered": reason})
     observer = Filter(program.entries, load_target(module.target))
-    compiled = compile_kernel(module, program, False, observer=observer)
+    compiled = compile_kernel(module, program, False, this_host().without(*UNSAFE), observer)
     used = usage(program, module.target)
     data = {**compiled.data, "outline": observer.outline(), "usage": used and [sorted(side) for side in used]}
     return Compiled(compiled.image, data)

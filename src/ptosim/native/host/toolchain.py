@@ -7,7 +7,7 @@ lock while it compiles: threads do not compile in parallel.
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -40,6 +40,11 @@ class Host:
         version = ".".join(map(str, llvm.llvm_version_info))
         return f"llvm {version} {self.triple} {self.cpu} {self.features}"
 
+    def without(self, *features: str) -> "Host":
+        """The same processor, some of whose instructions are not used."""
+        off = {f"+{feature}": f"-{feature}" for feature in features}
+        return replace(self, features=",".join(off.get(each, each) for each in self.features.split(",")))
+
     @property
     def has_avx512(self) -> bool:
         """Whether there are the instructions of level 4 of x86-64."""
@@ -53,7 +58,7 @@ def this_host() -> Host:
 
 @cache
 def _target_machine(host: Host) -> Any:
-    if host == this_host():
+    if host.triple == this_host().triple:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
     else:
