@@ -112,7 +112,7 @@ def browser() -> Iterator[Browser]:
     assert CHROMIUM is not None
     to_read, to_write = os.pipe()
     from_read, from_write = os.pipe()
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         # The protocol wants to be spoken to on descriptors 3 and 4.
         command = f'exec 3<&{to_read} 4>&{from_write}; exec "$0" "$@"'
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--hide-scrollbars"]
