@@ -57,7 +57,7 @@ def _sampled(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 
 OF_THE_REFERENCE = {"reference", "sanitize", "seeds", "timing", "report", "machine"}
 """Folders whose tests mean the reference engine where they do not name one."""
-JUDGED = OF_THE_REFERENCE | {"golden", "tiles"}
+JUDGED = OF_THE_REFERENCE | {"golden", "order", "repair", "tiles"}
 """Folders whose checks judge every block and whose profiles time the reference engine: that compiled code suspects the
 right blocks and keeps the same times has tests of its own (native/test_sieve.py, timing/test_timed.py); with --full
 the sampled cases of tiles go through it as well."""
