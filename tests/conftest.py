@@ -61,6 +61,8 @@ JUDGED = OF_THE_REFERENCE | {"golden", "order", "repair", "tiles"}
 """Folders whose checks judge every block and whose profiles time the reference engine: that compiled code suspects the
 right blocks and keeps the same times has tests of its own (native/test_sieve.py, timing/test_timed.py); with --full
 the sampled cases of tiles go through it as well."""
+TIMED = {"timing", "report"}
+"""Folders whose profiles are those that a user gets."""
 
 
 @pytest.fixture(autouse=True)
@@ -69,8 +71,9 @@ def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
     if folder in JUDGED and not (folder == "tiles" and request.node.get_closest_marker("sampled")):
         from ptosim.api import Kernel, check, profile
 
-        for call in (check, profile):
-            monkeypatch.setitem(call.__kwdefaults__, "engine", "reference")
+        monkeypatch.setitem(check.__kwdefaults__, "engine", "reference")
+        if folder not in TIMED:
+            monkeypatch.setitem(profile.__kwdefaults__, "engine", "reference")
         if folder in OF_THE_REFERENCE:
             monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
 
