@@ -72,7 +72,7 @@ class Kernel:
         )
         self.runner = Runner(executable, target)
 
-    # ---- what programs are made of
+    # --- what programs are made of ------------------------------------------------------------------------------------
 
     def argument(self, function: Function, number: int) -> Value:
         return function.word(Word.ARGUMENTS).load(PTR, 8).at(8 * number).load(I64, 8)
@@ -97,7 +97,7 @@ class Kernel:
         self.entries.append(number)
         run_entry(function, number, captured)
 
-    # ---- running
+    # --- running ------------------------------------------------------------------------------------------------------
 
     def __call__(
         self, *arguments: "np.ndarray | int", grid: int = 1, together: bool = False, **options: int | None

@@ -38,7 +38,7 @@ def run(build: Callable[..., Sequence[Value]], *numbers: int, memory: bytes = RE
     return Bench(build, len(numbers)).run(*numbers, memory=memory)
 
 
-# ---- lanes ----------------------------------------------------------------------------------------------------------
+# --- lanes ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_view_keeps_bytes_and_finds_its_way_back():
@@ -122,7 +122,7 @@ def test_lane_numbers_and_any_lane():
     assert [run(build, number).number(1) for number in (0, 127, 128)] == [1, 1, 0]
 
 
-# ---- masks ----------------------------------------------------------------------------------------------------------
+# --- masks ------------------------------------------------------------------------------------------------------------
 
 
 def image_of(width: int, active: Callable[[int], bool]) -> np.ndarray:
