@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.geometry import minimum
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.memory import OFFSET_BITS
@@ -19,12 +20,12 @@ from ptosim.native.ir.values import I32, I64, PTR, Value
 from ptosim.native.observe import clocks, layout, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Step
-from ptosim.native.observe.layout import BLOCK, CLOCK_AT, WORD, Area
+from ptosim.native.observe.layout import CLOCK_AT, WORD, Area
 from ptosim.native.observe.shadow import Shadow, Touch, Visit
 
 AT_ONCE = 8
 """Blocks that one round of a loop looks at: their words fill an integer of 64 bits."""
-CHUNK = AT_ONCE * BLOCK
+CHUNK = AT_ONCE * GRANULE
 
 
 Suspect = Callable[[Function, Value], None]
@@ -125,7 +126,7 @@ class Rows:
         address, length = f.parameters
         visit = Visit(kind, slot, self.clocks.known(f, slot), clocks.count(f, slot))
         first = address.lshr(5)
-        end = (length + (BLOCK - 1)).lshr(5)
+        end = (length + (GRANULE - 1)).lshr(5)
         whole = length.lshr(8) * AT_ONCE
 
         def some(index: Value, _: list[Value]) -> Sequence[Value]:
