@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
 
 from ptosim.language.build import Builder, Number, known
-from ptosim.language.types import REGISTER_BYTES, MaskType, VregType
+from ptosim.language.types import VECTOR_BYTES, MaskType, VregType
 from ptosim.tiles.values import Tile
 
 Body = Callable[..., Sequence[SSAValue] | None]
@@ -64,7 +64,7 @@ class Lanes:
 
     @property
     def per_register(self) -> int:
-        return REGISTER_BYTES // self.width
+        return VECTOR_BYTES // self.width
 
     @property
     def full(self) -> bool:
