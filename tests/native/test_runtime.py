@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native.handmade import Kernel, append, logged
+from native.handmade import Kernel, append, host_address, logged
 from ptosim.diagnostics import PTOError, Source
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
-from ptosim.native.build.global_memory import host_address, leaves_buffer, locate
+from ptosim.native.build.global_memory import leaves_buffer, locate
 from ptosim.native.build.operations import METHODS, Operation, operation_from_json
 from ptosim.native.ir.context import Register, Word, register_word
 from ptosim.native.ir.flow import Function

@@ -33,7 +33,7 @@ from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ptosim.effects.element import Element, element
+from ptosim.effects.element import VECTOR_BYTES, Element, element
 from ptosim.effects.names import Space
 
 SPACE_SPELLINGS: dict[str, Space] = {
@@ -56,8 +56,6 @@ SPACE_SPELLINGS: dict[str, Space] = {
 
 OPEN = StringAttr("G")
 """The granularity of `!pto.mask<G>`: to be worked out from the uses."""
-
-VECTOR_BYTES = 256
 
 
 class LowPrecisionType(ParametrizedAttribute, TypeAttribute):

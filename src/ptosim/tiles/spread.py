@@ -9,8 +9,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i16
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.build import Builder, Number
-from ptosim.language.types import VECTOR_BYTES, VregType
+from ptosim.language.types import VregType
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.registers import Registers

@@ -237,11 +237,6 @@ def prefix_mask(function: Function, width: int, count: Value) -> Mask:
     return Mask(function, lane_numbers(function, I16, lanes).compare("ult", splat(function, limit, lanes)), width)
 
 
-def mask_of_word(function: Function, word: Value) -> Mask:
-    """The mask with this 256-bit image."""
-    return Mask(function, word.bitcast(I1.vector(VECTOR_BYTES)), 1)
-
-
 def zeroed(vector: Value, mask: Mask) -> Value:
     """The vector with its inactive lanes cleared."""
     lanes = mask.for_lanes_of(vector.kind)
@@ -252,14 +247,6 @@ def zeroed(vector: Value, mask: Mask) -> Value:
         numbers = vector.uncanonical
         cleared.uncanonical = vector.emitter.emit(vector.kind, f"select {lanes}, {numbers}, {vector.like(0)}")
     return cleared
-
-
-def masked_load(function: Function, pointer: Value, kind: Type, active: Value) -> Value:
-    """The active lanes from memory, 0 in the others, whose memory is not touched."""
-    zero = function.constant(kind, 0)
-    return function.emit(
-        kind, f"call {kind} @llvm.masked.load.{kind.mangled}.p0(ptr align 1 {pointer.text}, {active}, {zero})"
-    )
 
 
 def masked_store(function: Function, pointer: Value, vector: Value, active: Value) -> None:
