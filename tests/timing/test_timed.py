@@ -245,9 +245,9 @@ ROUNDS = "%m = arith.index_cast %n : i32 to index", "scf.for %i = %c0 to %m step
 def test_a_long_run_is_counted_to_its_end(monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...]):
     """Its log has an end: what is drawn is the first part, and the profile says so."""
     kernel = kernel_of(*lines)
-    whole = ptosim.profile(kernel, *arrays(), 100_000)
+    whole = ptosim.profile(kernel, *arrays(), 40_000)
     monkeypatch.setattr("ptosim.native.observe.stopwatch.MOST_RECORDS", 1)
-    cut = ptosim.profile(kernel, *arrays(), 100_000)
+    cut = ptosim.profile(kernel, *arrays(), 40_000)
     assert not whole.warnings
     (warning,) = cut.warnings
     assert (warning.kind, warning.severity) == ("limit", "warning")
