@@ -15,7 +15,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.language.blocks import BRANCHES, join_blocks
+from ptosim.language.blocks import join_blocks
 from ptosim.language.control import Terminator
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import nth
@@ -145,8 +145,7 @@ class Function(PTOOperation):
     def close_regions(self, parser: LocatedParser) -> None:
         if self.is_declaration:
             return
-        if self.body.first_block is not self.body.last_block or isinstance(self.body.block.last_op, BRANCHES):
-            join_blocks(parser, self.body)
+        join_blocks(parser, self.body)
         super().close_regions(parser)
 
     def print(self, printer: Printer) -> None:
