@@ -19,8 +19,8 @@ from ptosim.language.syntax import parse_types
 class ExecuteRegion(PTOOperation):
     """Region that runs once.
 
-    Runs its body where it stands; `scf.yield` at its end gives the results. `cf.br` and `cf.cond_br` may lead from block
-    to block of it.
+    Runs its body where it stands; `scf.yield` at its end gives the results. `cf.br` and `cf.cond_br` may lead from one
+    block of it to another.
 
         %r = scf.execute_region -> i32 { scf.yield %a : i32 }
     """

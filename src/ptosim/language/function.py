@@ -186,6 +186,8 @@ class Function(PTOOperation):
                 if not _is_value_type(type_):
                     yield Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth(role, index))
         if self.is_declaration:
+            if self.is_marked:
+                yield Problem(f"@{self.symbol} is a kernel entry, which has a body", at="sym_name")
             return
         if not isinstance(self.body.block.last_op, Return):
             yield Problem(f"@{self.symbol} must end with return", at="sym_name")
