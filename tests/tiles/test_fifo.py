@@ -295,6 +295,16 @@ def test_an_nd_tile_through_l1_is_refused() -> None:
     assert said.line == 1 + text[: text.index("pto.tpush_to_aic")].count("\n")
 
 
+def test_blocks_through_gm_are_refused() -> None:
+    """Entries lie by rows there, and what takes them brings them into blocks."""
+    boxed, tile = vec(ROWS, DEPTH, "f16", f", {NZ}"), vec(ROWS, DEPTH, "f16")
+    text = to_cube(Fifo(2, target="a3", through_gm=True, mask=2), 5)
+    pushed = text.replace(f"pto.tpush_to_aic(%d : {tile})", f"pto.tpush_to_aic(%z : {boxed})")
+    with pytest.raises(ptosim.PTOError, match="invalid: NZ tiles do not pass through GM, where entries lie by rows"):
+        ptosim.load(pushed)
+    ptosim.load(text)
+
+
 # --- both ways --------------------------------------------------------------------------------------------------------
 
 
