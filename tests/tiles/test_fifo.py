@@ -380,6 +380,16 @@ def test_both_ways_in_straight_code() -> None:
     goes_there_and_back(Fifo(2, 1, mask=3, unrolled=True), 5)
 
 
+def test_vector_cores_that_store_the_same_miss_a_semaphore_and_no_notice() -> None:
+    """The cube has heard of one core and tells the other, by semaphores: nobody waits for a word in GM."""
+    fifo, (a, b, product) = Fifo(2, target="a3", through_gm=True, unrolled=True), inputs(5)
+    kernel = ptosim.load(to_vector(fifo, 5)).kernel()
+    report = ptosim.check(kernel, a, b, np.zeros_like(product), 5, *fifo.arguments())
+    races = [found for found in report.findings if found.kind == "race"]
+    assert races and all(found.severity == "warning" for found in races), report
+    assert "notice" not in str(report)
+
+
 # --- entries in global memory -----------------------------------------------------------------------------------------
 
 
