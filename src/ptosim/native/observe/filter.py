@@ -34,7 +34,8 @@ from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number, Observer, Step
 from ptosim.native.observe.layout import BLOCK, PIECE, STEPS, STORES, Area, Layout
-from ptosim.native.observe.rows import Records, Rows
+from ptosim.native.observe.records import Records
+from ptosim.native.observe.rows import Rows
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
 from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
@@ -68,7 +69,7 @@ class Filter(Observer):
         self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
         self.rows = Rows(self.shadow, self.clocks, self._suspect)
-        self.records = Records(self.clocks, self._suspect)
+        self.records = Records(self.layout.is_mixed)
         self.semaphores = Semaphores(self.clocks, target, self._suspect)
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
@@ -118,9 +119,7 @@ class Filter(Observer):
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
         f = core.f
-        for first, count in self._words[core.kind].items():
-            for word in range(first, first + count):
-                self._suspect(f, core_word(f, word).load(I64, WORD_BYTES) != 0)
+        self._suspect(f, rules.left_over(f, self._words[core.kind]))
         self._suspect(f, rules.left_set(core))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
