@@ -97,21 +97,21 @@ class Sifted:
 
 def suspicious_blocks(records: Integers) -> set[int]:
     """The blocks with accesses to GM that may be out of order."""
-    if not len(records):
-        return set()
+    low = records[:, START]
+    high = low + (records[:, COUNT] - 1) * records[:, DISTANCE] + records[:, LENGTH]
+    order = low.argsort(kind="stable")
+    if len(order) < 2 or (low[order[1:]] >= np.maximum.accumulate(high[order[:-1]])).all():
+        return set()  # none meets another, in whatever buffer
     found: set[int] = set()
-    buffers = records[:, START] >> OFFSET_BITS
+    buffers = low >> OFFSET_BITS
     for buffer in set(buffers[(records[:, KIND] & 1) == 1].tolist()):
-        found |= _in_buffer(records[buffers == buffer])
+        chosen = buffers == buffer
+        found |= _in_buffer(records[chosen], low[chosen], high[chosen])
     return found
 
 
-def _in_buffer(records: Integers) -> set[int]:
-    hull = Pieces(
-        records[:, START],
-        records[:, START] + (records[:, COUNT] - 1) * records[:, DISTANCE] + records[:, LENGTH],
-        np.arange(len(records)),
-    )
+def _in_buffer(records: Integers, low: Integers, high: Integers) -> set[int]:
+    hull = Pieces(low, high, np.arange(len(records)))
     writes = (records[:, KIND] & 1) == 1
     meeting = _meeting(hull, writes)
     if not len(meeting):
