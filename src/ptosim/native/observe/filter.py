@@ -34,7 +34,7 @@ from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number, Observer, Step
 from ptosim.native.observe.layout import BLOCK, PIECE, STEPS, STORES, Area, Layout
-from ptosim.native.observe.records import Records
+from ptosim.native.observe.records import Records, may_be_read
 from ptosim.native.observe.rows import Rows
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
@@ -351,6 +351,9 @@ class Filter(Observer):
     def _next_epoch(self, f: Function, which: int) -> None:
         place = clocks.at(f, layout.EPOCHS + 4 * which)
         place.store(place.load(words.integer(32), 4) + 1, 4)
+
+    def is_needed(self, core: Core, pointer: Value) -> Value:
+        return may_be_read(core.f, pointer)
 
     def copied(
         self,

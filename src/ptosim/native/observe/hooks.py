@@ -111,6 +111,11 @@ class Observer:
     def in_global(self, core: Core, verb: str, pointer: Value) -> None:
         """Bytes of GM behind this pointer, before they are read or written."""
 
+    def is_needed(self, core: Core, pointer: Value) -> Value | None:
+        """Whether the kernel may read what is about to be written to GM behind this pointer; None: write it in any
+        case."""
+        return None
+
     def copied(
         self,
         core: Core,

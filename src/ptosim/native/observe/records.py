@@ -1,5 +1,6 @@
-"""Records of accesses to GM: code that all kernels share writes them, and one that goes on where the last of its copy
-ended only makes that longer. Which accesses meet each other is seen when all blocks have run (sweep.py).
+"""Records of accesses to GM, written by code that all kernels share. A row that lies where the last one of its copy
+ended makes that longer, and rows equally far from each other are one record, in which the first knows least and the
+last ends last. Which accesses meet each other is seen when all blocks have run (sweep.py).
 """
 
 from __future__ import annotations
@@ -47,6 +48,16 @@ class Records:
         each(f, base, others, record)
 
 
+def may_be_read(f: Function, pointer: Value) -> Value:
+    """Whether code may read the buffer that a pointer names: a record of such an access fails otherwise."""
+    return (clocks.at(f, layout.READABLE).load(I64, 8).lshr(_buffer(pointer)) & 1) != 0
+
+
+def _buffer(pointer: Value) -> Value:
+    """The bit of the buffer that a pointer names."""
+    return minimum((pointer + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
+
+
 # --- what it calls ----------------------------------------------------------------------------------------------------
 
 
@@ -70,7 +81,7 @@ def _note(f: Function, site: int, is_mixed: bool) -> None:
     start, length, count, distance, kind, copy = f.parameters
     is_write = (kind & 1) != 0
     readable, writable = (clocks.at(f, place).load(I64, 8) for place in (layout.READABLE, layout.WRITABLE))
-    number = minimum((start + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
+    number = _buffer(start)
     f.check((is_write.select(writable, readable).lshr(number) & 1) == 0, site)
     slot = kind.lshr(1) & (PIPES - 1)
     stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
@@ -89,15 +100,20 @@ def _note(f: Function, site: int, is_mixed: bool) -> None:
         return ()
 
     def grow_or_append() -> Sequence[Value]:
-        begin, size, rows, _, its_kind, its_block = (previous.at(8 * word).load(I64, 8) for word in range(6))
-        goes_on = (begin + size == start) & (its_block == block) & (its_kind == kind) & (rows == 1) & (count == 1)
+        begin, size, rows, gap, its_kind, its_block = (previous.at(8 * word).load(I64, 8) for word in range(6))
+        single = rows == 1
+        longer = single & (begin + size == start)
+        step = single.select(start - begin, gap)
+        further = (length == size) & (step >= size) & (begin + rows * step == start)
 
         def grow() -> Sequence[Value]:
-            previous.at(8).store(size + length, 8)
-            previous.at(8 * 6).store(stamp.zext(I64), 8)
+            grown = longer.select(size + length, size), longer.select(rows, rows + 1), longer.select(gap, step)
+            for word, content in zip((1, 2, 3, 6), (*grown, stamp.zext(I64)), strict=True):
+                previous.at(8 * word).store(content, 8)
             return ()
 
-        f.choose(goes_on, grow, append)
+        same = (its_block == block) & (its_kind == kind) & (count == 1)
+        f.choose(same & (longer | further), grow, append)
         return ()
 
     f.settle()

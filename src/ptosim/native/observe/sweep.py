@@ -118,6 +118,8 @@ def _in_buffer(records: Integers, low: Integers, high: Integers) -> set[int]:
         return set()
     concerned = records[meeting]
     if concerned[:, COUNT].max() > 1:
+        if _take_turns(concerned):
+            return set()
         if int(concerned[:, COUNT].sum()) > MOST_ROWS:
             return set(concerned[:, BLOCK].tolist())
         pieces = _rows(concerned)
@@ -126,6 +128,19 @@ def _in_buffer(records: Integers, low: Integers, high: Integers) -> set[int]:
     else:
         pieces = Pieces(hull.low[meeting], hull.high[meeting], np.arange(len(meeting)))
     return _out_of_order(concerned, pieces)
+
+
+def _take_turns(records: Integers) -> bool:
+    """Whether rows of several records lie all equally far from each other, those of each in a part of its own between
+    two rows of another: they do not meet."""
+    distances = records[records[:, COUNT] > 1, DISTANCE]
+    distance = int(distances[0])
+    if distance <= 0 or not (distances == distance).all():
+        return False
+    low = (records[:, START] - records[:, START].min()) % distance
+    high = low + records[:, LENGTH]
+    order = low.argsort(kind="stable")
+    return bool((high <= distance).all() and (low[order[1:]] >= high[order[:-1]]).all())
 
 
 def _rows(records: Integers) -> Pieces:
