@@ -1,14 +1,18 @@
 """The code that the filter of a check adds to a kernel."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
 import ptosim
 from native.test_sieve import ALONE, assert_sound
 from ptosim.native.build.compilation import lower
-from ptosim.native.host.toolchain import this_host
+from ptosim.native.host.toolchain import Program, compile_object, this_host
 from ptosim.native.ir.context import Word
+from ptosim.native.ir.module import Module
 from ptosim.native.observe.filter import Filter
+from ptosim.native.observe.turning import TURNED, turn_words
 from ptosim.target.profile import load_target
 
 POINTS = ALONE.format("""      %all = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
@@ -76,3 +80,33 @@ def test_what_the_kernel_never_reads_is_not_written(source: str, kept: bool):
     assert ptosim.check(kernel, x, y).ok
     assert (stand_in.view("f4") == y).all() if kept else (stand_in == 7).all()
     assert (y == 2).all()
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_what_is_defined_of_fractals_goes_where_their_elements_go(width: int):
+    """A matrix of elements, some rows and single ones of which are not defined, and its transposed one."""
+    high, wide, gap = 3, 4, 7
+    per_word, columns, rows = 4 // width, 16 * wide, (32 // width) * high
+    random = np.random.default_rng(width)
+    defined = (random.random((rows, columns)) < 0.97) & (random.random((rows, 1)) < 0.8)
+    words = defined.reshape(rows, -1, per_word).all(axis=2)  # of the source, along its rows
+    across = 32 // width
+    stride, dest_stride = rows + gap, 16 * wide + gap
+    source = np.zeros(stride * (columns // across), "u1")
+    for number in range(columns // across):
+        bits = words[:, number * 8 : number * 8 + 8]
+        source[number * stride : number * stride + rows] = np.packbits(bits, axis=1, bitorder="little")[:, 0]
+    target = np.full(dest_stride * high, 0xA5, "u1")
+    module = Module()
+    f = module.function("turn", TURNED)
+    turn_words(f, width)
+    f.finish()
+    program = Program(compile_object(module.text()), ["turn"])
+    call = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 4)(program.address("turn"))
+    assert call(None, target.ctypes.data, source.ctypes.data, high, wide, stride, dest_stride) == 0
+    known = np.repeat(words, per_word, axis=1).T  # an element is as defined as its word
+    for r in range(high):
+        part = known[:, r * across : (r + 1) * across].reshape(columns, 8, per_word).all(axis=2)
+        expected = np.packbits(part, axis=1, bitorder="little")[:, 0]
+        assert (target[r * dest_stride : r * dest_stride + columns] == expected).all()
+        assert (target[r * dest_stride + columns : (r + 1) * dest_stride] == 0xA5).all()

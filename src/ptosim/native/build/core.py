@@ -373,6 +373,18 @@ class Core:
         if self.unit.observer is not None:
             self.unit.observer.carried(self, source, dest, steps, length)
 
+    def turns_fractals(
+        self,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        read: Sequence[Step],
+        written: Sequence[Step],
+        width: int,
+    ) -> None:
+        """A matrix of fractals, with elements of so many bytes, is copied transposed."""
+        if self.unit.observer is not None:
+            self.unit.observer.turned(self, source, dest, read, written, width)
+
     # --- registers ----------------------------------------------------------------------------------------------------
 
     def register(self, register: Register) -> Value:

@@ -223,7 +223,7 @@ class Filter(Observer):
             alignment = BLOCK
         touch = shadow.vector(f, place, extent) if alignment % BLOCK == 0 else shadow.element(f, place, extent)
         if active is not None:
-            touch = _active(f, touch, active(), unit)
+            touch = shadow.active(f, touch, active(), unit)
         visit = self._visit(core, verb)
         instruction = self._instructions[-1]
         if verb == "writes":
@@ -386,6 +386,17 @@ class Filter(Observer):
         assert visit is not None, "only entries copy rows"
         self.rows.carried(core, visit.slot, source, dest, steps, length)
 
+    def turned(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        read: Sequence[Step],
+        written: Sequence[Step],
+        width: int,
+    ) -> None:
+        self.rows.turned(core, self._visits[core.f].slot, source, dest, (read, written), width)
+
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
     def flags(self, steps: Sequence[FlagStep], words: Sequence[Value]) -> None:
@@ -474,14 +485,6 @@ class Filter(Observer):
 def _of_block(bits: Value, number: int) -> Value:
     """The words of one block of a register."""
     return bits.lshr(8 * number).trunc(I8)
-
-
-def _active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
-    """Those words of an access whose units are active; a unit of less than a block stands for all of it."""
-    if lanes.kind.lanes * unit != touch.some.kind.bits * layout.WORD:
-        return touch
-    some, whole = words.of_lanes(f, lanes, unit)
-    return Touch(touch.block, touch.count, some, whole)
 
 
 def _is_not(f: Function, number: Number, wanted: int) -> Value:

@@ -141,6 +141,18 @@ class Observer:
         """Rows of whole blocks, before they are copied as they are from one on-chip memory to another; the steps of
         both sides belong together."""
 
+    def turned(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        read: Sequence[Step],
+        written: Sequence[Step],
+        width: int,
+    ) -> None:
+        """Fractals, before the matrix that they form is copied transposed, with elements of so many bytes: so many one
+        behind the other, and so many of these columns, on either side."""
+
     def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
         """Bytes of UB that a store stream is about to write, of less than a block or up to the end of one, eight blocks
         at most; so many were taken from the register that the instruction stores."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ptosim.effects.fractal import FRACTAL
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import SLOT
 from ptosim.native.build.core import Core
@@ -17,6 +18,7 @@ from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Step
 from ptosim.native.observe.layout import BLOCK, WORD, Area
 from ptosim.native.observe.shadow import Shadow, Touch, Visit
+from ptosim.native.observe.turning import TURNED, turn_words
 
 AT_ONCE = 8
 """Blocks that one round of a loop looks at: their words fill an integer of 64 bits."""
@@ -108,6 +110,29 @@ class Rows:
         places = [(count, distance.lshr(5), other.lshr(5)) for (count, distance), (_, other) in steps]
         first = source[1].lshr(5), dest[1].lshr(5)
         _each_pair(f, *first, places, lambda one, other: target.at(other).copy_from(origin.at(one), length.lshr(5)))
+
+    def turned(
+        self,
+        core: Core,
+        slot: int,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        steps: tuple[Sequence[Step], Sequence[Step]],
+        width: int,
+    ) -> None:
+        """Fractals that are copied transposed: what is not defined goes with the elements."""
+        (read, written), f, layout = steps, core.f, self.shadow.layout
+        areas = Area(source[0]), Area(dest[0])
+        fractal = f.constant(I64, FRACTAL)
+        self._rows(core, slot, "moves", areas[0], source[1], read, fractal)
+        self._rows(core, slot, "writes", areas[1], dest[1], written, fractal)
+        origin, target = (
+            self.shadow.base(f, area).at(layout.defined[area.space]).at(place.lshr(5))
+            for area, (_, place) in zip(areas, (source, dest), strict=True)
+        )
+        routine = core.unit.routine(f"turn_words_{width}", TURNED, lambda inner: turn_words(inner, width))
+        (wide, _), (high, _) = written
+        _call(f, routine, target, origin, high, wide, *(side[1][1].lshr(5) for side in (read, written)))
 
     def _rows(
         self, core: Core, slot: int, verb: str, area: Area, base: Value, steps: Sequence[Step], length: Value

@@ -69,6 +69,14 @@ def element(f: Function, address: Value, extent: int) -> Touch:
     return Touch(address.lshr(5), 1, some, some if extent >= WORD else f.constant(I8, 0))
 
 
+def active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
+    """Those words of an access whose units are active; a unit of less than a block stands for all of it."""
+    if lanes.kind.lanes * unit != touch.some.kind.bits * WORD:
+        return touch
+    some, whole = words.of_lanes(f, lanes, unit)
+    return Touch(touch.block, touch.count, some, whole)
+
+
 @dataclass(frozen=True, eq=False)
 class Visit:
     """Who accesses memory: a kind of core, the slot under which it is counted, what it knows, and its stamp."""
