@@ -24,11 +24,7 @@ from ptosim.language.printing import text
 from ptosim.language.section_calls import section_calls
 from ptosim.language.tile_kernel import mark_tiles
 from ptosim.language.verify import in_source_order
-from ptosim.order.barriers import between_entries
-from ptosim.order.ordering import order_entries
-from ptosim.tiles.fifo import lower_fifos
 from ptosim.tiles.inline import inline_tiles
-from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.parts import split_parts
 from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
@@ -56,6 +52,11 @@ def preparing() -> Sequence[Pass]:
 
 def lowering(sync: str) -> Sequence[Pass]:
     """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
+    from ptosim.order.barriers import between_entries
+    from ptosim.order.ordering import order_entries
+    from ptosim.tiles.fifo import lower_fifos
+    from ptosim.tiles.lower import lower_tiles
+
     return (
         lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
