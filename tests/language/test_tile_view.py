@@ -270,7 +270,8 @@ def test_a_subview_needs_a_tile_that_is_allocated():
         ),
         (
             "%u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x64xi32, valid=1x64>",
-            "expects the location, shape, valid region and layout of TB, not of !pto.tile_buf<vec, 16x64xi32, valid=1x64>",
+            "expects the location, shape, valid region and layout of TB,"
+            " not of !pto.tile_buf<vec, 16x64xi32, valid=1x64>",
         ),
         ("%u = pto.bitcast %t : TB -> ~TB", "expects another element type than f32"),
         (
