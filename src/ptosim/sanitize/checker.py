@@ -295,7 +295,8 @@ class Checker(Doubts):
                     continue
                 severity: Severity = "warning" if same else "error"
                 conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
-                conflict.is_told = (entry.clock or {}).get(clash.track.index // PIPES * PIPES, 0) > 0
+                is_known = (entry.clock or {}).get(clash.track.index // PIPES * PIPES, 0) > 0
+                conflict.is_told = is_known and entry.core.index in self.exchange.notices.waiting
                 self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------
