@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from ptosim.diagnostics import Source
+from ptosim.diagnostics import Diagnostic, Source
 from ptosim.language.control import Yield
 from ptosim.language.infer_scopes import infer_scopes
 from ptosim.language.inline_regions import inline_regions
@@ -22,13 +22,9 @@ from ptosim.language.normalise import normalise
 from ptosim.language.parser import ParsedModule, deep_recursion, without_collection
 from ptosim.language.printing import text
 from ptosim.language.section_calls import section_calls
-from ptosim.language.tile_kernel import mark_tiles
+from ptosim.language.tile_kernel import TILES, mark_tiles
 from ptosim.language.verify import in_source_order
-from ptosim.order.barriers import between_entries
-from ptosim.order.ordering import order_entries
-from ptosim.tiles.fifo import lower_fifos
 from ptosim.tiles.inline import inline_tiles
-from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.parts import split_parts
 from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
@@ -56,6 +52,11 @@ def preparing() -> Sequence[Pass]:
 
 def lowering(sync: str) -> Sequence[Pass]:
     """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
+    from ptosim.order.barriers import between_entries
+    from ptosim.order.ordering import order_entries
+    from ptosim.tiles.fifo import lower_fifos
+    from ptosim.tiles.lower import lower_tiles
+
     return (
         lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
@@ -92,6 +93,13 @@ class LoadedModule:
     def executable(self) -> VerifiedModule:
         """What engines read; made when first asked for. Raises PTOError for what cannot be lowered."""
         return replace(_passed(self._prepared, lowering(self._sync)), kernels=self.kernels)
+
+    @property
+    def refused(self) -> list[Diagnostic]:
+        """What lowering makes of tiles that break a rule only it knows, or for which there is none."""
+        if TILES not in self._prepared.parsed.module.attributes:
+            return []
+        return in_source_order([each for found in self.executable.refused.values() for each in found])
 
 
 def prepared_text(copy: VerifiedModule) -> tuple[str, list[int | None]]:

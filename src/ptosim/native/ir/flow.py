@@ -200,7 +200,8 @@ class Function:
                 sure = self._fresh("sure")
                 self.do(f"br {wrong | stop}, label %{sure}, label %{cold[1]}")
                 self._start(sure)
-            self._record(checks)
+            if not self.module.sifting:
+                self._record(checks)
             failed = constant(self, I32, Status.FAILED)
             self._return(wrong.select(failed, Status.STOPPED) if poll else failed)
         self._start(cold[1])

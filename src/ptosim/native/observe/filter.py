@@ -34,7 +34,8 @@ from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number, Observer, Step
 from ptosim.native.observe.layout import BLOCK, PIECE, STEPS, STORES, Area, Layout
-from ptosim.native.observe.rows import Records, Rows
+from ptosim.native.observe.records import Records, may_be_read
+from ptosim.native.observe.rows import Rows
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
 from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
@@ -68,7 +69,7 @@ class Filter(Observer):
         self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
         self.rows = Rows(self.shadow, self.clocks, self._suspect)
-        self.records = Records(self.clocks, self._suspect)
+        self.records = Records(self.layout.is_mixed)
         self.semaphores = Semaphores(self.clocks, target, self._suspect)
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
@@ -118,9 +119,7 @@ class Filter(Observer):
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
         f = core.f
-        for first, count in self._words[core.kind].items():
-            for word in range(first, first + count):
-                self._suspect(f, core_word(f, word).load(I64, WORD_BYTES) != 0)
+        self._suspect(f, rules.left_over(f, self._words[core.kind]))
         self._suspect(f, rules.left_set(core))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
@@ -224,7 +223,7 @@ class Filter(Observer):
             alignment = BLOCK
         touch = shadow.vector(f, place, extent) if alignment % BLOCK == 0 else shadow.element(f, place, extent)
         if active is not None:
-            touch = _active(f, touch, active(), unit)
+            touch = shadow.active(f, touch, active(), unit)
         visit = self._visit(core, verb)
         instruction = self._instructions[-1]
         if verb == "writes":
@@ -353,6 +352,9 @@ class Filter(Observer):
         place = clocks.at(f, layout.EPOCHS + 4 * which)
         place.store(place.load(words.integer(32), 4) + 1, 4)
 
+    def is_needed(self, core: Core, pointer: Value) -> Value:
+        return may_be_read(core.f, pointer)
+
     def copied(
         self,
         core: Core,
@@ -383,6 +385,17 @@ class Filter(Observer):
         visit = self._visits.get(core.f)
         assert visit is not None, "only entries copy rows"
         self.rows.carried(core, visit.slot, source, dest, steps, length)
+
+    def turned(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        read: Sequence[Step],
+        written: Sequence[Step],
+        width: int,
+    ) -> None:
+        self.rows.turned(core, self._visits[core.f].slot, source, dest, (read, written), width)
 
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
@@ -472,14 +485,6 @@ class Filter(Observer):
 def _of_block(bits: Value, number: int) -> Value:
     """The words of one block of a register."""
     return bits.lshr(8 * number).trunc(I8)
-
-
-def _active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
-    """Those words of an access whose units are active; a unit of less than a block stands for all of it."""
-    if lanes.kind.lanes * unit != touch.some.kind.bits * layout.WORD:
-        return touch
-    some, whole = words.of_lanes(f, lanes, unit)
-    return Touch(touch.block, touch.count, some, whole)
 
 
 def _is_not(f: Function, number: Number, wanted: int) -> Value:

@@ -59,6 +59,11 @@ direction), block, stamp, nothing."""
 CLOCK_AT = 8 * RECORD_HEAD
 
 
+def row_bytes(is_mixed: bool) -> int:
+    """Bytes of a clock, in a kernel of one core or of several."""
+    return PIECE * (PLACES if is_mixed else 1)
+
+
 class Semaphore:
     """What is kept of a counter between cores, in bytes from its beginning on."""
 
@@ -107,7 +112,7 @@ class Layout:
     """Where the bits of each memory begin that say which words are defined."""
 
     def __post_init__(self) -> None:
-        self.row = PIECE * (PLACES if self.is_mixed else 1)
+        self.row = row_bytes(self.is_mixed)
         """Bytes of a clock."""
         self.token = KNOWN + PIPES * self.row
         """Per sync word, the clock that a set has left there."""
@@ -119,10 +124,6 @@ class Layout:
         """Bytes that a core keeps."""
         self.shared = CLUSTER_WORDS * Semaphore.BYTES if self.is_mixed else 0
         """Bytes that a cluster keeps."""
-
-    @property
-    def record_words(self) -> int:
-        return RECORD_HEAD + self.row // 8
 
     def add(self, tracks: Iterable[Track]) -> None:
         for track in sorted(tracks):
