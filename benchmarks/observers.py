@@ -1,11 +1,13 @@
 """What a native check costs, as a multiple of the plain native run, and how much longer such a kernel compiles.
 
-Processor time of both, in turns: a check runs on all cores, a plain run on one thread.
+Processor time of both, in turns and on one processor: two that wait for the same memory take more of it together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from functools import partial
 from time import process_time
 from typing import Any, NamedTuple
@@ -29,6 +31,7 @@ LEAST_GAIN = 0.9
 """Of what a plain run gains by a second thread."""
 BLOCKS = 16
 ROUNDS = 15
+COMPILED = 3
 
 
 class Case(NamedTuple):
@@ -74,20 +77,30 @@ def _gain(case: Case) -> dict[str, Any]:
     return {"name": f"two threads, {case.name}", "ratio": gain, "least": LEAST_GAIN}
 
 
+@contextmanager
+def _one_processor() -> Generator[None]:
+    """A check has as many threads as there are processors for this one."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    yield
+    os.sched_setaffinity(0, before)
+
+
 def _rows(case: Case) -> Iterator[dict[str, Any]]:
     kernel, arguments, grid = case.kernel, case.arguments, case.grid
-    run, checked = in_turns(
-        partial(kernel, *arguments, grid=grid, threads=1),
-        partial(ptosim.check, kernel, *arguments, grid=grid),
-        rounds=ROUNDS,
-        clock=process_time,
-    )
+    with _one_processor():
+        run, checked = in_turns(
+            partial(kernel, *arguments, grid=grid, threads=1),
+            partial(ptosim.check, kernel, *arguments, grid=grid),
+            rounds=ROUNDS,
+            clock=process_time,
+        )
     yield _row(f"check {case.name}", checked / run, case.limit, "run")
     module, program = kernel.module.executable, kernel.program
     plain, sieve = in_turns(
         partial(compile_kernel, module, program, False),
         partial(compile_sieve, module, program),
-        rounds=1,
+        rounds=COMPILED,
         clock=process_time,
     )
     yield _row(f"compile {case.name}", sieve / plain, LIMIT_OF_COMPILING, "plain")

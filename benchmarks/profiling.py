@@ -50,7 +50,7 @@ def _cases(count: int) -> Iterator[Case]:
         yield f"{name} {rows}x{columns}", kernel, (*given, z, count // BLOCKS // (rows * columns)), BLOCKS
     rows = min(8192, count // 128)
     matrix, out = x[: rows * 128].reshape(rows, 128), z[: rows * 128].reshape(rows, 128)
-    yield "softmax of rows", ptosim.load(softmax()).kernel(), (matrix, out, rows // BLOCKS), BLOCKS
+    yield "softmax of rows", ptosim.load(softmax()).kernel(), (matrix, out, rows), BLOCKS
     yield "online softmax", ptosim.load(EXAMPLES / "softmax.pto").kernel(), (matrix, out, rows), BLOCKS
     ones = np.ones(128, np.float32)
     yield "layer norm", ptosim.load(EXAMPLES / "layer_norm.pto").kernel(), (matrix, ones, ones, out, rows, 128), BLOCKS

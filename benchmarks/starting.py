@@ -80,9 +80,11 @@ def _program(module: Any) -> tuple[Any, Any]:
 
 
 def _processes(add: Any) -> None:
-    """Whole processes of the command line, with a cache of their own."""
+    """Whole processes of the command line, with a cache of their own; their byte code is kept, as where ptosim is
+    installed."""
     with tempfile.TemporaryDirectory() as directory:
-        environment = {**os.environ, "XDG_CACHE_HOME": directory}
+        environment = {**os.environ, "XDG_CACHE_HOME": directory, "PYTHONPYCACHEPREFIX": directory}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
         def run(*words: str) -> None:
             subprocess.run([sys.executable, "-m", "ptosim", *words], env=environment, check=True, capture_output=True)

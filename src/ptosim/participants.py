@@ -29,7 +29,7 @@ from ptosim.machine.memory import (
 LARGEST_WINDOW = 1 << 34
 """Bytes on one rank; a shape beyond this is taken for a slip of the pen."""
 
-# --- what users hold ------------------------------------------------------------------------------------------------
+# --- what users hold --------------------------------------------------------------------------------------------------
 
 
 class Symmetric:
@@ -143,7 +143,7 @@ class Query:
 RANK, RANKS, BLOCK, BLOCKS = (Query(name) for name in ("rank", "ranks", "block", "blocks"))
 
 
-# --- what they mean on one rank -------------------------------------------------------------------------------------
+# --- what they mean on one rank ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +232,7 @@ class _Place:
         return Private(data)
 
 
-# --- the memories of all ranks --------------------------------------------------------------------------------------
+# --- the memories of all ranks ----------------------------------------------------------------------------------------
 
 
 class GlobalSpace:

@@ -8,7 +8,7 @@ from ptosim.language.function import Call, Function
 
 ONE = "%c0 = arith.constant 0 : index\n%c1 = arith.constant 1 : index\n"
 
-# --- scf.for --------------------------------------------------------------------------------------------------------
+# --- scf.for ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_the_types_of_the_carried_values_are_written():
     )
 
 
-# --- scf.if ---------------------------------------------------------------------------------------------------------
+# --- scf.if -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_regions_give_way_to_their_operations(region: str):
         ("~scf.execute_region {\n^bb0(%x: i32):\n}", "the region of scf.execute_region has no arguments", "invalid"),
         (
             "~scf.execute_region {\nscf.yield\n^bb1:\n}",
-            "a region of scf.execute_region has exactly one block",
+            "a block must end with a branch or with the end of the region",
             "syntax",
         ),
     ],
@@ -219,7 +219,7 @@ def test_the_open_type_of_what_a_region_gives():
     assert "pto.castptr %m : i64 -> !pto.ptr<f32, ub>" in text
 
 
-# --- scf.while ------------------------------------------------------------------------------------------------------
+# --- scf.while --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_what_is_not_part_of_the_surface(name: str):
     assert found.message.startswith(f"'{name}' is not part of the language")
 
 
-# --- functions ------------------------------------------------------------------------------------------------------
+# --- functions --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

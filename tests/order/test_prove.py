@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from observed import findings
 from order.random_order import Replay, Written, random_program, with_flags
 from order.test_kernels import TILE, Text, arrays, is_clean
 from ptosim.order.conflict import Conflicts
@@ -91,7 +92,7 @@ def _no_contradiction(name: str, every: int, iterations: range) -> int:
         kernel = ptosim.load(changed).kernel()
         proof = ptosim.prove(kernel)
         for n in iterations:
-            kinds = {found.kind for found in ptosim.check(kernel, *kernels()[name](n)).findings}
+            kinds = {found.kind for found in findings(kernel, *kernels()[name](n))}
             if kinds & BLAMED:
                 reported += 1
                 assert not proof.proven, f"{name} {what}: {kinds} at {n} iterations"

@@ -152,10 +152,13 @@ def _store_rows(core: Core, source: Value, dest: Value, burst: Burst, ctrl: Valu
             lambda: _accumulate_inside(core, burst, ub, place, ctrl),
         )
 
-    if core.unit.may_store_atomically:
-        either(core.f, is_atomic(ctrl), atomic, plain)
-    else:
-        plain()
+    def store() -> None:
+        if core.unit.may_store_atomically:
+            either(core.f, is_atomic(ctrl), atomic, plain)
+        else:
+            plain()
+
+    core.store_global(dest, store)
 
 
 def _dropping(core: Core, outside: Value, whole: Any, clipped: Any) -> None:

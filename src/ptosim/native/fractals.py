@@ -68,9 +68,11 @@ def _observe(
     read = [(control.m_step, dest.like(FRACTAL)), (control.k_step, control.source_stride * FRACTAL)]
     outer, inner = dest_counts(control, columns, turned)
     written = [(inner, dest.like(FRACTAL)), (outer, control.dest_stride * FRACTAL)]
-    if turned:
+    if turned and columns > FRACTAL_ROW:  # of four bits
         core.touches_rows("reads", Space.L1, source + low, read, dest.like(FRACTAL))
         core.touches_rows("writes", space, dest, written, dest.like(FRACTAL))
+    elif turned:
+        core.turns_fractals((Space.L1, source + low), (space, dest), read, written, FRACTAL_ROW // columns)
     else:
         steps = list(zip(read, written, strict=True))
         core.carries_rows((Space.L1, source + low), (space, dest), steps, dest.like(FRACTAL))

@@ -61,7 +61,8 @@ def _either(core: Core, inline: Value, now: Callable[[], None], method: str, *ar
     if inline.literal == 0:
         core.issue(method, known, captured)
     else:
-        inline_or_issue(core.f, inline, now, core.operation(method, known, captured), captured)
+        may_wait = method == "semaphore_wait"
+        inline_or_issue(core.f, inline, now, core.operation(method, known, captured), captured, may_wait)
 
 
 def _within(f: Function, number: Number, limit: int) -> Value:

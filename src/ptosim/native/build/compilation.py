@@ -57,10 +57,6 @@ def compile_kernel(
     return Compiled(compile_object(unit.module.text(), host), data)
 
 
-UNSAFE = ("avx512vbmi", "avx512vbmi2")
-"""Permutations of bytes: beside the filter's vectors of single bits LLVM fails to select them, and ends the process."""
-
-
 def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
     """The kernel with the filter of `check`, or only the reason why there is none."""
     from ptosim.native.observe.coverage import uncovered
@@ -70,7 +66,7 @@ def compile_sieve(module: VerifiedModule, program: KernelProgram) -> Compiled:
     if (reason := uncovered(program, module.target)) is not None:
         return Compiled(b"", {"uncovered": reason})
     observer = Filter(program.entries, load_target(module.target))
-    compiled = compile_kernel(module, program, False, this_host().without(*UNSAFE), observer)
+    compiled = compile_kernel(module, program, False, observer=observer)
     used = usage(program, module.target)
     data = {**compiled.data, "outline": observer.outline(), "usage": used and [sorted(side) for side in used]}
     return Compiled(compiled.image, data)
@@ -98,7 +94,7 @@ def lower(
         load_target(module.target),
         drop,
         alone,
-        Module(host.has_avx512),
+        Module(host.has_avx512, sifting=observer is not None and observer.purpose == "check"),
         may_store_atomically=atomic,
         may_set_ctrl=sets_ctrl,
         together=program.cross_block,

@@ -332,6 +332,22 @@ class Core:
         self.f.settle()  # there is no harmless address to go to instead
         return place, outside
 
+    def store_global(self, pointer: Value, store: Callable[[], None]) -> None:
+        """Write to GM behind this pointer. An observer may know that the kernel never reads it; then nothing is
+        written, since an observed kernel works on copies."""
+        observer = self.unit.observer
+        needed = None if observer is None else observer.is_needed(self, pointer)
+        if needed is None:
+            store()
+            return
+
+        def write() -> Sequence[Value]:
+            store()
+            return ()
+
+        self.f.settle()
+        self.f.choose(needed, write)
+
     # --- for an observer, if there is one -----------------------------------------------------------------------------
 
     @property
@@ -356,6 +372,18 @@ class Core:
         """Rows of whole blocks are copied as they are from one on-chip memory to another."""
         if self.unit.observer is not None:
             self.unit.observer.carried(self, source, dest, steps, length)
+
+    def turns_fractals(
+        self,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        read: Sequence[Step],
+        written: Sequence[Step],
+        width: int,
+    ) -> None:
+        """A matrix of fractals, with elements of so many bytes, is copied transposed."""
+        if self.unit.observer is not None:
+            self.unit.observer.turned(self, source, dest, read, written, width)
 
     # --- registers ----------------------------------------------------------------------------------------------------
 

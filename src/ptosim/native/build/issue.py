@@ -2,16 +2,18 @@
 
 An entry is a function, named after its operation, that takes what it captures from an array of words. Which
 instructions are entries, and what the sync instructions do to the sync words, is said in the rooms.
+
+Code that is sifting (Module) has no queues: what cannot happen at once is a failure, but for waits for other cores.
 """
 
 from collections.abc import Callable, Sequence
 
 from ptosim.machine.sync import SLOW
 from ptosim.native.build.operations import entry_symbol
-from ptosim.native.ir.context import WORD_BYTES, Word
+from ptosim.native.ir.context import WORD_BYTES, Status, Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.module import Module
-from ptosim.native.ir.values import I1, I64, PTR, Type, Value
+from ptosim.native.ir.values import I1, I32, I64, PTR, Type, Value
 
 
 def begin_entry(module: Module, operation: int, loops: int, captured: Sequence[Type]) -> tuple[Function, list[Value]]:
@@ -45,6 +47,10 @@ def run_entry(
         told = after(words)
         return [status if told is None else told]
 
+    if function.module.sifting:
+        function.settle()
+        function.leave_with(*now())
+        return
     either(function, nothing_stalled(function), now, lambda: [_issued(function, operation, words)])
 
 
@@ -68,13 +74,26 @@ def fill_runner(function: Function) -> None:
 def issue(function: Function, operation: int, captured: Sequence[Value] = ()) -> None:
     """Hand an operation to the scheduler, with the loop indices and the captured values as words."""
     function.settle()
-    function.leave_with(_issued(function, operation, _words(function, captured)))
+    if function.module.sifting:
+        function.leave_with(function.constant(I32, Status.FAILED))
+    else:
+        function.leave_with(_issued(function, operation, _words(function, captured)))
 
 
 def inline_or_issue(
-    function: Function, inline: Value, act: Callable[[], None], operation: int, captured: Sequence[Value]
+    function: Function,
+    inline: Value,
+    act: Callable[[], None],
+    operation: int,
+    captured: Sequence[Value],
+    may_wait: bool = False,
 ) -> None:
-    """Do something where the condition holds, otherwise issue an operation."""
+    """Do something where the condition holds, otherwise issue an operation. `may_wait`: for another core."""
+    if function.module.sifting and not may_wait:
+        function.settle()
+        function.leave_with(inline.select(function.constant(I32, Status.DONE), Status.FAILED))
+        act()
+        return
 
     def now() -> Sequence[Value]:
         act()
@@ -112,6 +131,8 @@ def _issued(function: Function, operation: int, words: Value) -> Value:
 
 def nothing_stalled(function: Function) -> Value:
     """Whether sync words may be changed inline; to be asked again after every call of the scheduler."""
+    if function.module.sifting:
+        return function.constant(I1, 1)
     return core_word(function, SLOW).load(I64, WORD_BYTES) == 0
 
 

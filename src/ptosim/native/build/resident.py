@@ -14,7 +14,9 @@ from ptosim.native.host.toolchain import Program, compile_object, this_host
 from ptosim.native.observe.routines import SYMBOLS as SYMBOLS_OF_TIME
 
 BLOCKS, READ, STREAM, EXP = _OF_ALL = ("run_blocks", "read_row", "stream_row", "exp_lanes")
-SYMBOLS = (*_OF_ALL, *SYMBOLS_OF_TIME.values())
+RECORDS = {False: "record", True: "record_of_cluster"}
+"""By whether the kernel has several cores."""
+SYMBOLS = (*_OF_ALL, *RECORDS.values(), *SYMBOLS_OF_TIME.values())
 
 
 _ONE_AT_A_TIME = Lock()
@@ -42,6 +44,7 @@ def _linked() -> Program:
 def _compile() -> bytes:
     from ptosim.native.build.blocks import build_blocks
     from ptosim.native.ir.module import Module
+    from ptosim.native.observe.records import build_record
     from ptosim.native.observe.timekeeping import build_timekeeping
     from ptosim.native.transfer import build_read, build_stream
     from ptosim.native.vector.elementary import build_exp
@@ -49,5 +52,7 @@ def _compile() -> bytes:
     module = Module(this_host().has_avx512)
     for build, name in ((build_blocks, BLOCKS), (build_read, READ), (build_stream, STREAM), (build_exp, EXP)):
         build(module, name)
+    for is_mixed, name in RECORDS.items():
+        build_record(module, name, is_mixed)
     build_timekeeping(module)
     return compile_object(module.text())

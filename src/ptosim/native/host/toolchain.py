@@ -7,7 +7,7 @@ lock while it compiles: threads do not compile in parallel.
 import itertools
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -39,11 +39,6 @@ class Host:
         """Everything about the compiler and the processor that shapes an object."""
         version = ".".join(map(str, llvm.llvm_version_info))
         return f"llvm {version} {self.triple} {self.cpu} {self.features}"
-
-    def without(self, *features: str) -> "Host":
-        """The same processor, some of whose instructions are not used."""
-        off = {f"+{feature}": f"-{feature}" for feature in features}
-        return replace(self, features=",".join(off.get(each, each) for each in self.features.split(",")))
 
     @property
     def has_avx512(self) -> bool:

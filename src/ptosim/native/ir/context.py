@@ -72,6 +72,7 @@ class Word(IntEnum):
     OBSERVED_CLUSTER = 128  # for its cluster,
     OBSERVED_AIV0 = 129  # and for other cores of it
     OBSERVED_AIV1 = 130
+    RECORD = 131  # address of what notes accesses to GM (observe/records.py)
 
 
 class Register(IntEnum):
@@ -115,7 +116,7 @@ class Register(IntEnum):
 
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
-WORDS = Word.OBSERVED_AIV1 + 1  # the whole context
+WORDS = Word.RECORD + 1  # the whole context
 
 
 def register_word(register: Register) -> int:

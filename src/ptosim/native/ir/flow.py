@@ -122,9 +122,6 @@ class Function:
         a, b = arguments
         return made.with_range(combined(name, a.range, b.range, kind.bits))
 
-    def do_intrinsic(self, name: str, *arguments: Value, overloads: Sequence[Type]) -> None:
-        self.do(self._intrinsic(name, "void", arguments, overloads))
-
     def table(self, name: str) -> Value:
         """The address of a table of the module."""
         return Value(self, PTR, f"@{name}")
@@ -200,7 +197,8 @@ class Function:
                 sure = self._fresh("sure")
                 self.do(f"br {wrong | stop}, label %{sure}, label %{cold[1]}")
                 self._start(sure)
-            self._record(checks)
+            if not self.module.sifting:
+                self._record(checks)
             failed = constant(self, I32, Status.FAILED)
             self._return(wrong.select(failed, Status.STOPPED) if poll else failed)
         self._start(cold[1])

@@ -15,9 +15,12 @@ from ptosim.native.ir.values import Type, Value
 class Module:
     """The functions of one object, and the table that explains the sites at which they may fail."""
 
-    def __init__(self, avx512: bool = False) -> None:
+    def __init__(self, avx512: bool = False, sifting: bool = False) -> None:
         self.avx512 = avx512
         """Whether the processor has these instructions."""
+        self.sifting = sifting
+        """Whether all that matters of a failure is that there is one. It then tells nothing, and what would have to be
+        handed to the scheduler is a failure as well; only for another core a run may wait."""
         self.functions: list[Function] = []
         self.sites: list[Any] = []
         self._pure: dict[str, Pure] = {}

@@ -14,6 +14,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
@@ -33,8 +34,9 @@ from ptosim.native.ir.values import I1, I8, I64, Value
 from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number, Observer, Step
-from ptosim.native.observe.layout import BLOCK, PIECE, STEPS, STORES, Area, Layout
-from ptosim.native.observe.rows import Records, Rows
+from ptosim.native.observe.layout import PIECE, STEPS, STORES, Area, Layout
+from ptosim.native.observe.records import Records, may_be_read
+from ptosim.native.observe.rows import Rows
 from ptosim.native.observe.scopes import Scope, scope_of
 from ptosim.native.observe.semaphores import Semaphores
 from ptosim.native.observe.shadow import OWN_UB, Shadow, Touch, Visit
@@ -68,7 +70,7 @@ class Filter(Observer):
         self.clocks = Clocks(self.layout)
         self.shadow = Shadow(self.layout)
         self.rows = Rows(self.shadow, self.clocks, self._suspect)
-        self.records = Records(self.clocks, self._suspect)
+        self.records = Records(self.layout.is_mixed)
         self.semaphores = Semaphores(self.clocks, target, self._suspect)
         self.doubts = Doubts()
         self._instructions: list[Instruction] = []
@@ -118,9 +120,7 @@ class Filter(Observer):
     def program_ends(self, core: Core) -> None:
         """What is left over, and copies that nothing has waited for."""
         f = core.f
-        for first, count in self._words[core.kind].items():
-            for word in range(first, first + count):
-                self._suspect(f, core_word(f, word).load(I64, WORD_BYTES) != 0)
+        self._suspect(f, rules.left_over(f, self._words[core.kind]))
         self._suspect(f, rules.left_set(core))
         stored = clocks.at(f, layout.LAST_STORE).load(clocks.COUNTS, PIECE)
         known = clocks.at(f, layout.KNOWN + STEPS * self.layout.row).load(clocks.COUNTS, PIECE)
@@ -216,15 +216,15 @@ class Filter(Observer):
         place = f.confined(address, size)
         if active is not None:
             self._suspect(f, address.compare("ugt", size - extent))
-        if alignment % BLOCK and extent > BLOCK:
+        if alignment % GRANULE and extent > GRANULE:
             if core.f in self._scopes:
                 self._unaligned(core, space, place, active, unit)
                 return
-            self._suspect(f, (place & (BLOCK - 1)) != 0)  # a sort, which should begin with a block
-            alignment = BLOCK
-        touch = shadow.vector(f, place, extent) if alignment % BLOCK == 0 else shadow.element(f, place, extent)
+            self._suspect(f, (place & (GRANULE - 1)) != 0)  # a sort, which should begin with a block
+            alignment = GRANULE
+        touch = shadow.vector(f, place, extent) if alignment % GRANULE == 0 else shadow.element(f, place, extent)
         if active is not None:
-            touch = _active(f, touch, active(), unit)
+            touch = shadow.active(f, touch, active(), unit)
         visit = self._visit(core, verb)
         instruction = self._instructions[-1]
         if verb == "writes":
@@ -288,7 +288,7 @@ class Filter(Observer):
     @staticmethod
     def _lane(f: Function, place: Value, active: Value, extent: int) -> Touch:
         """One lane of a gather or scatter, if it is active."""
-        touch = shadow.vector(f, place, extent) if extent == BLOCK else shadow.element(f, place, extent)
+        touch = shadow.vector(f, place, extent) if extent == GRANULE else shadow.element(f, place, extent)
         none = touch.some.like(0)
         return Touch(touch.block, 1, active.select(touch.some, none), active.select(touch.whole, none))
 
@@ -353,6 +353,9 @@ class Filter(Observer):
         place = clocks.at(f, layout.EPOCHS + 4 * which)
         place.store(place.load(words.integer(32), 4) + 1, 4)
 
+    def is_needed(self, core: Core, pointer: Value) -> Value:
+        return may_be_read(core.f, pointer)
+
     def copied(
         self,
         core: Core,
@@ -383,6 +386,17 @@ class Filter(Observer):
         visit = self._visits.get(core.f)
         assert visit is not None, "only entries copy rows"
         self.rows.carried(core, visit.slot, source, dest, steps, length)
+
+    def turned(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        read: Sequence[Step],
+        written: Sequence[Step],
+        width: int,
+    ) -> None:
+        self.rows.turned(core, self._visits[core.f].slot, source, dest, (read, written), width)
 
     # --- synchronisation ----------------------------------------------------------------------------------------------
 
@@ -472,14 +486,6 @@ class Filter(Observer):
 def _of_block(bits: Value, number: int) -> Value:
     """The words of one block of a register."""
     return bits.lshr(8 * number).trunc(I8)
-
-
-def _active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
-    """Those words of an access whose units are active; a unit of less than a block stands for all of it."""
-    if lanes.kind.lanes * unit != touch.some.kind.bits * layout.WORD:
-        return touch
-    some, whole = words.of_lanes(f, lanes, unit)
-    return Touch(touch.block, touch.count, some, whole)
 
 
 def _is_not(f: Function, number: Number, wanted: int) -> Value:

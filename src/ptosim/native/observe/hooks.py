@@ -111,6 +111,11 @@ class Observer:
     def in_global(self, core: Core, verb: str, pointer: Value) -> None:
         """Bytes of GM behind this pointer, before they are read or written."""
 
+    def is_needed(self, core: Core, pointer: Value) -> Value | None:
+        """Whether the kernel may read what is about to be written to GM behind this pointer; None: write it in any
+        case."""
+        return None
+
     def copied(
         self,
         core: Core,
@@ -135,6 +140,18 @@ class Observer:
     ) -> None:
         """Rows of whole blocks, before they are copied as they are from one on-chip memory to another; the steps of
         both sides belong together."""
+
+    def turned(
+        self,
+        core: Core,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        read: Sequence[Step],
+        written: Sequence[Step],
+        width: int,
+    ) -> None:
+        """Fractals, before the matrix that they form is copied transposed, with elements of so many bytes: so many one
+        behind the other, and so many of these columns, on either side."""
 
     def streamed(self, core: Core, low: Value, high: Value, taken: Value) -> None:
         """Bytes of UB that a store stream is about to write, of less than a block or up to the end of one, eight blocks

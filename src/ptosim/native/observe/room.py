@@ -7,6 +7,7 @@ import mmap
 import os
 from collections.abc import Collection, Mapping
 from functools import cache
+from itertools import product
 from threading import Lock
 from typing import Any
 
@@ -185,8 +186,10 @@ class Rooms:
 
 
 def confuses_cores(used: Collection[frozenset[int]]) -> bool:
-    """Whether the ids that the cube core has used in the blocks of a run may be those of a wrong vector core: one that
-    is off by one. Where blocks use different ones, the order of blocks decides what is said of them."""
-    if len(used) > 1:
-        return True
-    return any({number, number + 15} <= ids and number + 16 not in ids for ids in used for number in range(16))
+    """Whether the ids that the cube core has used in the blocks of a run, or in some of them, may be those of a wrong
+    vector core: one that is off by one. All blocks together tell less, since another may use the right one."""
+    return any(
+        number in one and number + 15 in other and number + 16 not in one | other
+        for one, other in product(used, repeat=2)
+        for number in range(16)
+    )

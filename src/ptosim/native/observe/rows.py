@@ -1,30 +1,29 @@
-"""Rows of copies: what they do to the shadow of on-chip memories, and the records that tell of them in GM.
+"""Rows of copies: what they do to the shadow of on-chip memories. Those in GM leave records (records.py).
 
-Rows in on-chip memories begin with a block; how long they are is known when the kernel runs. Which accesses to GM meet
-each other is seen when all blocks have run (sweep.py).
+Rows in on-chip memories begin with a block; how long they are is known when the kernel runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ptosim.effects.geometry import minimum
+from ptosim.effects.element import GRANULE
+from ptosim.effects.fractal import FRACTAL
 from ptosim.effects.names import CoreKind, Pipe, Space
-from ptosim.machine.memory import OFFSET_BITS
-from ptosim.machine.sync import PIPES, SLOT
+from ptosim.machine.sync import SLOT
 from ptosim.native.build.core import Core
-from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I32, I64, PTR, Value
-from ptosim.native.observe import clocks, layout, words
+from ptosim.native.ir.values import I64, Value
+from ptosim.native.observe import clocks, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Step
-from ptosim.native.observe.layout import BLOCK, CLOCK_AT, WORD, Area
+from ptosim.native.observe.layout import WORD, Area
 from ptosim.native.observe.shadow import Shadow, Touch, Visit
+from ptosim.native.observe.turning import TURNED, turn_words
 
 AT_ONCE = 8
 """Blocks that one round of a loop looks at: their words fill an integer of 64 bits."""
-CHUNK = AT_ONCE * BLOCK
+CHUNK = AT_ONCE * GRANULE
 
 
 Suspect = Callable[[Function, Value], None]
@@ -113,6 +112,29 @@ class Rows:
         first = source[1].lshr(5), dest[1].lshr(5)
         _each_pair(f, *first, places, lambda one, other: target.at(other).copy_from(origin.at(one), length.lshr(5)))
 
+    def turned(
+        self,
+        core: Core,
+        slot: int,
+        source: tuple[Space, Value],
+        dest: tuple[Space, Value],
+        steps: tuple[Sequence[Step], Sequence[Step]],
+        width: int,
+    ) -> None:
+        """Fractals that are copied transposed: what is not defined goes with the elements."""
+        (read, written), f, layout = steps, core.f, self.shadow.layout
+        areas = Area(source[0]), Area(dest[0])
+        fractal = f.constant(I64, FRACTAL)
+        self._rows(core, slot, "moves", areas[0], source[1], read, fractal)
+        self._rows(core, slot, "writes", areas[1], dest[1], written, fractal)
+        origin, target = (
+            self.shadow.base(f, area).at(layout.defined[area.space]).at(place.lshr(5))
+            for area, (_, place) in zip(areas, (source, dest), strict=True)
+        )
+        routine = core.unit.routine(f"turn_words_{width}", TURNED, lambda inner: turn_words(inner, width))
+        (wide, _), (high, _) = written
+        _call(f, routine, target, origin, high, wide, *(side[1][1].lshr(5) for side in (read, written)))
+
     def _rows(
         self, core: Core, slot: int, verb: str, area: Area, base: Value, steps: Sequence[Step], length: Value
     ) -> None:
@@ -125,7 +147,7 @@ class Rows:
         address, length = f.parameters
         visit = Visit(kind, slot, self.clocks.known(f, slot), clocks.count(f, slot))
         first = address.lshr(5)
-        end = (length + (BLOCK - 1)).lshr(5)
+        end = (length + (GRANULE - 1)).lshr(5)
         whole = length.lshr(8) * AT_ONCE
 
         def some(index: Value, _: list[Value]) -> Sequence[Value]:
@@ -161,90 +183,3 @@ class Rows:
 
 def _call(f: Function, routine: Function, *arguments: Value) -> None:
     f.call(routine, *arguments)
-
-
-# --- in GM ------------------------------------------------------------------------------------------------------------
-
-
-class Records:
-    """Emits the records of rows in GM."""
-
-    def __init__(self, clocks: Clocks, suspect: Suspect) -> None:
-        self.clocks = clocks
-        self.suspect = suspect
-        self._copies = 0
-
-    def add(self, core: Core, slot: int, verb: str, base: Value, steps: Sequence[Step], length: Value) -> None:
-        """One for each combination of all but the innermost steps."""
-        f = core.f
-        one = f.constant(I64, 1)
-        routine = core.unit.routine("record", [I64] * 6, self._record)
-        steps, length = joined(steps, length)
-        (count, distance), *others = steps or [(one, one)]
-        place = clocks.place(f, core.kind, self.clocks.layout.is_mixed)
-        kind = (place * PIPES + slot) * 2 + int(verb == "writes")
-        kind = kind if isinstance(kind, Value) else f.constant(I64, kind)
-        number = f.constant(I64, self._copies % layout.SITES)
-        self._copies += 1
-        each(f, base, others, lambda start: _call(f, routine, start, length, count, distance, kind, number))
-
-    def _record(self, f: Function) -> None:
-        _, length, count, *_ = f.parameters
-
-        def note() -> Sequence[Value]:
-            self._note(f)
-            return ()
-
-        f.choose((length > 0) & (count > 0), note)
-
-    def _note(self, f: Function) -> None:
-        start, length, count, distance, kind, site = f.parameters
-        is_write = (kind & 1) != 0
-        readable, writable = (clocks.at(f, place).load(I64, 8) for place in (layout.READABLE, layout.WRITABLE))
-        number = minimum((start + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
-        self.suspect(f, (is_write.select(writable, readable).lshr(number) & 1) == 0)
-        slot = kind.lshr(1) & (PIPES - 1)
-        stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
-        last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
-        last.store(is_write.select(stamp, last.load(I32, 4)), 4)
-        block = f.word(Word.BLOCK).load(I64, 8)
-        latest = clocks.at(f, layout.LATEST).at(site << 3)
-        previous = latest.load(PTR, 8)
-        # where a buffer is both read and written, the order of single accesses matters
-        alone = ((readable & writable).lshr(number) & 1) == 0
-        known = f.emit(I64, f"ptrtoint {previous} to i64") != 0
-
-        def append() -> Sequence[Value]:
-            self._append(f, latest, (start, length, count, distance, kind, block, stamp.zext(I64)), slot)
-            return ()
-
-        def grow_or_append() -> Sequence[Value]:
-            begin, size, rows, _, its_kind, its_block = (previous.at(8 * word).load(I64, 8) for word in range(6))
-            goes_on = (begin + size == start) & (its_block == block) & (its_kind == kind) & (rows == 1) & (count == 1)
-
-            def grow() -> Sequence[Value]:
-                previous.at(8).store(size + length, 8)
-                previous.at(8 * 6).store(stamp.zext(I64), 8)
-                return ()
-
-            f.choose(goes_on, grow, append)
-            return ()
-
-        f.settle()
-        f.choose(alone & known, grow_or_append, append)
-
-    def _append(self, f: Function, latest: Value, contents: Sequence[Value], slot: Value) -> None:
-        """One more record, with the clock of its pipe."""
-        size = self.clocks.layout.record_words * 8
-        following = clocks.at(f, layout.NEXT_RECORD)
-        place = following.load(PTR, 8)
-        after = place.at(size)
-        self.suspect(f, f.emit(I64, f"ptrtoint {after} to i64") > clocks.at(f, layout.LAST_RECORD).load(I64, 8))
-        f.settle()  # there is no other place to go to
-        following.store(after, 8)
-        latest.store(place, 8)
-        for number, word in enumerate(contents):
-            place.at(8 * number).store(word, 8)
-        knows = (slot == layout.STORES).select(slot.like(layout.STEPS), slot)
-        clock = clocks.at(f, layout.KNOWN).at(knows * self.clocks.layout.row).load(self.clocks.kind, 4)
-        place.at(CLOCK_AT).store(clock, 8)

@@ -28,7 +28,9 @@ from ptosim.effects.sfu import (
 from ptosim.language.operation import PTOOperation
 from ptosim.machine.sync import SLOT
 from ptosim.native.build.core import Core
-from ptosim.native.ir.context import Register
+from ptosim.native.build.issue import core_word
+from ptosim.native.ir.context import WORD_BYTES, Register
+from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.vector.registers import Mask, any_lane
@@ -241,6 +243,24 @@ def left_set(core: Core) -> Value:
     """Whether loop sizes are not what they were at the start of the block."""
     registers = [register for direction in DIRECTIONS for register in _loop_sizes(direction)]
     return reduce(lambda one, other: one | other, (core.register(register) != 1 for register in registers))
+
+
+WORDS_AT_ONCE = 8
+
+
+def left_over(f: Function, stretches: Mapping[int, int]) -> Value:
+    """Whether one of these sync words is not 0, of which each stretch has a first and a number."""
+    left = sorted({word for first, count in stretches.items() for word in range(first, first + count)})
+    single, together = f.constant(I64, 0), f.constant(I64.vector(WORDS_AT_ONCE), 0)
+    while left:
+        first = core_word(f, left[0])
+        if left[:WORDS_AT_ONCE] == list(range(left[0], left[0] + WORDS_AT_ONCE)):
+            together = together | first.load(together.kind, WORD_BYTES)
+            del left[:WORDS_AT_ONCE]
+        else:
+            single = single | first.load(I64, WORD_BYTES)
+            del left[0]
+    return (single != 0) | any_lane(together != 0)
 
 
 RULES: Mapping[str, Rule] = {

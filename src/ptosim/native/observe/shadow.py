@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import PIPES, SLOT
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I1, I8, I32, Value
+from ptosim.native.ir.values import I1, I8, I32, Type, Value
 from ptosim.native.observe import clocks, words
-from ptosim.native.observe.layout import BLOCK, STEPS, STORES, WORD, Area, Layout
-from ptosim.native.vector.registers import extract, splat
+from ptosim.native.observe.layout import STEPS, STORES, WORD, Area, Layout
+from ptosim.native.vector.registers import any_lane, extract, splat
 
 V = SLOT[Pipe.V]
 OWN_UB = Area(Space.UB)
@@ -40,11 +41,21 @@ class Touch:
         return self.some.literal == -1
 
 
+def _for_each(kind: Type, touch: Touch) -> Type:
+    """One for each block of an access. (One block has no vector: LLVM does not cope with all that is done to such.)"""
+    return kind if touch.count == 1 else kind.vector(touch.count)
+
+
+def _in_each(f: Function, number: Value, touch: Touch) -> Value:
+    """The same number for each block of an access."""
+    return number if touch.count == 1 else splat(f, number, touch.count)
+
+
 def vector(f: Function, address: Value, extent: int) -> Touch:
     """Bytes from the beginning of a block on."""
-    count = -(-extent // BLOCK)
+    count = -(-extent // GRANULE)
     assert count & (count - 1) == 0, f"{extent} bytes"
-    bits = count * BLOCK // WORD
+    bits = count * GRANULE // WORD
     covered = (1 << (extent // WORD)) - 1
     touched = (1 << -(-extent // WORD)) - 1
     kind = words.integer(bits)
@@ -57,6 +68,14 @@ def element(f: Function, address: Value, extent: int) -> Touch:
     place = (address.lshr(2) & 7).trunc(I8)
     some = f.constant(I8, (1 << max(1, extent // WORD)) - 1) << place
     return Touch(address.lshr(5), 1, some, some if extent >= WORD else f.constant(I8, 0))
+
+
+def active(f: Function, touch: Touch, lanes: Value, unit: int) -> Touch:
+    """Those words of an access whose units are active; a unit of less than a block stands for all of it."""
+    if lanes.kind.lanes * unit != touch.some.kind.bits * WORD:
+        return touch
+    some, whole = words.of_lanes(f, lanes, unit)
+    return Touch(touch.block, touch.count, some, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +164,8 @@ class Shadow:
 
     def conflicts(self, f: Function, area: Area, verb: str, visit: Visit, touch: Touch) -> Value:
         """The blocks that another pipe has touched out of order with this access."""
-        kind = I32.vector(touch.count)
-        found = f.constant(I1.vector(touch.count), 0)
+        kind = _for_each(I32, touch)
+        found = f.constant(_for_each(I1, touch), 0)
         for trail in self.trails(f, visit.kind, area, verb):
             is_own = trail.piece == 0
             if is_own and trail.slot == visit.slot and trail.slot in clocks.SERIAL:
@@ -154,32 +173,32 @@ class Shadow:
             if is_own and {trail.slot, visit.slot} <= {STEPS, STORES}:
                 continue  # the scalar unit is in order with itself
             stamps = self.stamps(f, area, trail.start, touch).load(kind, 4)
-            later = stamps.compare("ugt", splat(f, visit.limit(trail.piece, trail.slot), touch.count))
+            later = stamps.compare("ugt", _in_each(f, visit.limit(trail.piece, trail.slot), touch))
             if is_own and trail.slot == visit.slot:  # an entry is in order with itself
-                later = later & (stamps != splat(f, visit.stamp, touch.count))
+                later = later & (stamps != _in_each(f, visit.stamp, touch))
             found = found | later
         return found
 
     def touched(self, f: Function, touch: Touch) -> Value:
         """The blocks of which some word is touched."""
         if touch.is_full:
-            return f.constant(I1.vector(touch.count), 1)
-        return touch.some.bitcast(I8.vector(touch.count)) != 0
+            return f.constant(_for_each(I1, touch), 1)
+        return touch.some.bitcast(_for_each(I8, touch)) != 0
 
     def put_stamp(self, f: Function, area: Area, track: int | Value, stamp: Value, touch: Touch) -> None:
         place = self.stamps(f, area, track, touch)
-        stamps = splat(f, stamp, touch.count)
+        stamps = _in_each(f, stamp, touch)
         if not touch.is_full:
-            before = place.load(I32.vector(touch.count), 4)
+            before = place.load(_for_each(I32, touch), 4)
             stamps = self.touched(f, touch).select(stamps, before)
         place.store(stamps, 4)
 
     def any_block(self, blocks: Value) -> Value:
-        return blocks.bitcast(words.integer(blocks.kind.lanes)) != 0
+        return any_lane(blocks) if blocks.kind.lanes else blocks
 
     def as_words(self, blocks: Value) -> Value:
         """All words of some blocks."""
-        return blocks.sext(I8).bitcast(words.integer(8 * blocks.kind.lanes))
+        return blocks.sext(I8).bitcast(words.integer(8 * (blocks.kind.lanes or 1)))
 
     # --- accesses -----------------------------------------------------------------------------------------------------
 
@@ -233,8 +252,8 @@ class Shadow:
 
     def stored_words(self, f: Function, stores: Stores, epoch: Value, touch: Touch) -> Value:
         """The words of these blocks that the scope has stored to, as far as no fence lies between."""
-        stamps = self.stamps(f, OWN_UB, stores.track, touch).load(I32.vector(touch.count), 4)
-        current = self.as_words(stamps == splat(f, epoch, touch.count))
+        stamps = self.stamps(f, OWN_UB, stores.track, touch).load(_for_each(I32, touch), 4)
+        current = self.as_words(stamps == _in_each(f, epoch, touch))
         return clocks.at(f, stores.bits).at(touch.block).load(touch.some.kind) & current
 
     def note_store(self, f: Function, stores: Stores, touch: Touch, before: Value) -> None:
@@ -249,8 +268,8 @@ class Shadow:
 
     def overtakes(self, f: Function, epoch: Value, touch: Touch, classes: Sequence[object]) -> Value:
         """Whether a store may overtake a load of one of these classes."""
-        found = f.constant(I1.vector(touch.count), 0)
+        found = f.constant(_for_each(I1, touch), 0)
         for each in classes:
-            stamps = self.stamps(f, OWN_UB, self.loads(each), touch).load(I32.vector(touch.count), 4)
-            found = found | (stamps == splat(f, epoch, touch.count))
+            stamps = self.stamps(f, OWN_UB, self.loads(each), touch).load(_for_each(I32, touch), 4)
+            found = found | (stamps == _in_each(f, epoch, touch))
         return self.any_block(found & self.touched(f, touch))

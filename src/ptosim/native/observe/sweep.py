@@ -97,27 +97,29 @@ class Sifted:
 
 def suspicious_blocks(records: Integers) -> set[int]:
     """The blocks with accesses to GM that may be out of order."""
-    if not len(records):
-        return set()
+    low = records[:, START]
+    high = low + (records[:, COUNT] - 1) * records[:, DISTANCE] + records[:, LENGTH]
+    order = low.argsort(kind="stable")
+    if len(order) < 2 or (low[order[1:]] >= np.maximum.accumulate(high[order[:-1]])).all():
+        return set()  # none meets another, in whatever buffer
     found: set[int] = set()
-    buffers = records[:, START] >> OFFSET_BITS
+    buffers = low >> OFFSET_BITS
     for buffer in set(buffers[(records[:, KIND] & 1) == 1].tolist()):
-        found |= _in_buffer(records[buffers == buffer])
+        chosen = buffers == buffer
+        found |= _in_buffer(records[chosen], low[chosen], high[chosen])
     return found
 
 
-def _in_buffer(records: Integers) -> set[int]:
-    hull = Pieces(
-        records[:, START],
-        records[:, START] + (records[:, COUNT] - 1) * records[:, DISTANCE] + records[:, LENGTH],
-        np.arange(len(records)),
-    )
+def _in_buffer(records: Integers, low: Integers, high: Integers) -> set[int]:
+    hull = Pieces(low, high, np.arange(len(records)))
     writes = (records[:, KIND] & 1) == 1
     meeting = _meeting(hull, writes)
     if not len(meeting):
         return set()
     concerned = records[meeting]
     if concerned[:, COUNT].max() > 1:
+        if _take_turns(concerned):
+            return set()
         if int(concerned[:, COUNT].sum()) > MOST_ROWS:
             return set(concerned[:, BLOCK].tolist())
         pieces = _rows(concerned)
@@ -126,6 +128,19 @@ def _in_buffer(records: Integers) -> set[int]:
     else:
         pieces = Pieces(hull.low[meeting], hull.high[meeting], np.arange(len(meeting)))
     return _out_of_order(concerned, pieces)
+
+
+def _take_turns(records: Integers) -> bool:
+    """Whether rows of several records lie all equally far from each other, those of each in a part of its own between
+    two rows of another: they do not meet."""
+    distances = records[records[:, COUNT] > 1, DISTANCE]
+    distance = int(distances[0])
+    if distance <= 0 or not (distances == distance).all():
+        return False
+    low = (records[:, START] - records[:, START].min()) % distance
+    high = low + records[:, LENGTH]
+    order = low.argsort(kind="stable")
+    return bool((high <= distance).all() and (low[order[1:]] >= high[order[:-1]]).all())
 
 
 def _rows(records: Integers) -> Pieces:

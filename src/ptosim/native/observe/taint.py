@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from ptosim.effects.record import Effects, Spread, Static
 from ptosim.effects.vector_memory import LoadMode, StoreMode
 from ptosim.language.compare import VSel
-from ptosim.language.conversion import VCvt
+from ptosim.language.conversion import VBitcast, VCvt
 from ptosim.language.operation import PTOOperation
 from ptosim.language.sfu import VExpdif
 from ptosim.language.types import VregType, element_of
@@ -189,6 +189,8 @@ def _spread(body: Body, doubts: Doubts, instruction: Instruction, taints: Sequen
     width = element_of(registers[0].type).bytes if registers else 4
     kept = _kept(doubts, instruction)
     union = words.widened(f, reduce(_either, taints), max(widths, default=width))
+    if isinstance(op, VBitcast):
+        return reduce(_either, taints)
     if isinstance(op, VSel):
         return _chosen(body, doubts, op, width)
     if record.taint.spread is Spread.ELEMENTWISE and (len(widths) == 1 or _stays_in_words(op)):

@@ -1,7 +1,7 @@
 """Bits of words: which four bytes of a register, or of an access, something holds for. One machine integer each.
 
 A word counts as touched where some byte of it is, and as covered where all are: elements of one and two bytes may leave
-a word half done, which then is neither defined nor clean.
+a word half done, which then is neither defined nor clean. A single word is no vector: LLVM fails on some of them.
 """
 
 from __future__ import annotations
@@ -32,6 +32,9 @@ def of_lanes(f: Function, lanes: Value, width: int) -> tuple[Value, Value]:
     bits = max(1, count * width // WORD)
     if lanes.text == "splat (i1 true)":
         return every(f, bits), every(f, bits)
+    if bits == 1:
+        active = lanes.bitcast(integer(count)) if count > 1 else lanes
+        return active != 0, active == -1
     if width >= WORD:
         spread = [lane for lane in range(count) for _ in range(width // WORD)]
         found = shuffle(f, spread, lanes).bitcast(integer(bits))
@@ -77,9 +80,10 @@ def moved(f: Function, table: Sequence[int], bits: Value) -> Value:
     count, given = len(sources), bits.kind.bits
     if count == given and all(source == (number,) for number, source in enumerate(sources)):
         return bits
-    if len(set(sources)) == 1 and count > 1:
+    if len(set(sources)) == 1:
         (source,) = set(sources)
-        return if_any(f, bits & sum(1 << word for word in source), integer(count))
+        chosen = bits & sum(1 << word for word in source)
+        return if_any(f, chosen, integer(count)) if count > 1 else chosen != 0
     lanes = bits.bitcast(I1.vector(given))
     deepest = max(1, *map(len, sources))
     found = f.constant(I1.vector(count), 0)

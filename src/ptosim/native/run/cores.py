@@ -20,7 +20,7 @@ from ptosim.machine.observer import Observer
 from ptosim.machine.scheduler import Stop, Stopped
 from ptosim.machine.sync import SLOW
 from ptosim.native.build.operations import ENTRIES, Operation
-from ptosim.native.build.resident import BLOCKS, EXP, READ, STREAM, resident
+from ptosim.native.build.resident import BLOCKS, EXP, READ, RECORDS, STREAM, resident
 from ptosim.native.ir.context import (
     LOOPS_RECORDED,
     REGISTER_ROOM,
@@ -243,6 +243,7 @@ class Core:
         self._words[Word.READ] = shared.address(READ)
         self._words[Word.STREAM] = shared.address(STREAM)
         self._words[Word.EXP] = shared.address(EXP)
+        self._words[Word.RECORD] = shared.address(RECORDS[len(executable.programs) > 1])
         self.tell(memories)
         if executable.state:
             self.state = Memory(executable.state, executable.state)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ptosim.diagnostics import Source
@@ -95,8 +95,7 @@ class LinkedKernel:
 
         self._stock = self._stock or Stock(self._usage)
         given = self._stock.stand_ins(run.values, run.buffers)
-        invocation = _invocation(replace(run, buffers=given.buffers))
-        yield replace(invocation, readable=given.readable, writable=given.writable)
+        yield _invocation(run, given.buffers, given.readable, given.writable)
         self._stock.take_back(given, run.buffers)
 
     def __call__(self, run: Run) -> None:
@@ -104,7 +103,7 @@ class LinkedKernel:
             with self._standing_in(run) as invocation:
                 self._run(run, invocation)
         else:
-            self._run(run, _invocation(run))
+            self._run(run, _invocation(run, run.buffers))
 
     def _run(self, run: Run, invocation: Invocation) -> None:
         runner = self._poisoned if run.poison else self._runner
@@ -115,9 +114,12 @@ class LinkedKernel:
             runner.run_apart(invocation, 1 if self._in_order else run.threads, run.block_done)
 
 
-def _invocation(run: Run) -> Invocation:
-    buffers = [(buffer.ctypes.data, len(buffer)) for buffer in run.buffers]
-    return Invocation(run.grid, run.values, buffers, run.max_steps, run.regions, owner=run.buffers, attach=run.attach)
+def _invocation(run: Run, given: Sequence[Any], readable: int = -1, writable: int = -1) -> Invocation:
+    """A run on these buffers, of which some bits, by their numbers, say what code that is checked may do."""
+    buffers = [(buffer.__array_interface__["data"][0], len(buffer)) for buffer in given]
+    return Invocation(
+        run.grid, run.values, buffers, run.max_steps, run.regions, None, readable, writable, given, run.attach
+    )
 
 
 def _suspicion(fault: Fault) -> Suspicion:

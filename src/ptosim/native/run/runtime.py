@@ -27,8 +27,14 @@ from ptosim.target.profile import Target
 WAKE_SECONDS = 0.1  # how often the main thread looks up from waiting
 TOLD_SECONDS = 0.02  # about how often someone who follows the progress of a run hears of it
 SHORT_SECONDS = 0.02  # Ctrl-C may be heard so much later
+BRIEF_SECONDS = 0.001  # what all threads of a check have to do together for which no second one is woken
 
 BlockDone = Callable[[], None]
+
+
+def processors() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Runner:
@@ -44,6 +50,7 @@ class Runner:
         self._idle: list[_Worker] = []
         self._sifters: list[_BlockSifter | _ClusterSifter] = []
         self._short: object = None  # the shape of the last invocation, if that ended within SHORT_SECONDS
+        self._brief = False  # whether its threads together have worked for less than BRIEF_SECONDS
 
     def run_apart(
         self, invocation: Invocation, threads: int | None = None, block_done: BlockDone | None = None
@@ -55,7 +62,7 @@ class Runner:
         thread that ran it, soon after.
         """
         began = time.monotonic()
-        count = max(1, min(threads or os.cpu_count() or 1, invocation.grid))
+        count = max(1, min(threads or processors(), invocation.grid))
         workers = [self._worker() for _ in range(count)]
         tables = Tables(invocation)
         for worker in workers:
@@ -74,10 +81,10 @@ class Runner:
     ) -> tuple[list[int], list[bytes]]:
         """Run blocks of a kernel that is checked; gives those that have failed, and the records of all."""
         began = time.monotonic()
-        count = max(1, min(threads or os.cpu_count() or 1, sum(map(len, blocks))))
-        workers = [self._sifter(outline) for _ in range(count)]
         shape = invocation.shape, blocks
         here = self._executable.steady and shape == self._short
+        wanted = threads or (1 if here and self._brief else processors())
+        workers = [self._sifter(outline) for _ in range(max(1, min(wanted, sum(map(len, blocks)))))]
         failed: list[int] = []
         for part in blocks:
             tables = Tables(invocation, part)
@@ -88,7 +95,9 @@ class Runner:
             failed = [block for part in blocks for block in part]
         found = sorted(failed), [part for worker in workers for part in worker.rooms.taken()]
         self._sifters += workers  # those of a run that was interrupted are not used again
-        self._short = shape if time.monotonic() - began < SHORT_SECONDS else None
+        seconds = time.monotonic() - began
+        self._short = shape if seconds < SHORT_SECONDS else None
+        self._brief = seconds * len(workers) < BRIEF_SECONDS
         return found
 
     def _sifter(self, outline: Mapping[str, Any]) -> "_BlockSifter | _ClusterSifter":
@@ -246,6 +255,12 @@ class _BlockSifter(_BlockWorker):
     def take(self, tables: Tables) -> None:
         super().take(tables)
         self.rooms.allow(tables.invocation.readable, tables.invocation.writable)
+
+    def run_blocks(self, lock: threading.Lock, most: int) -> int:
+        try:
+            return super().run_blocks(lock, most)
+        except PTOError as problem:  # a core that waits for a signal, which nobody can send
+            raise Suspicion from problem
 
 
 class _ClusterSifter(_Worker):

@@ -1,0 +1,136 @@
+"""Records of accesses to GM, written by code that all kernels share. A row that lies where the last one of its copy
+ended makes that longer, and rows equally far from each other are one record, in which the first knows least and the
+last ends last. Which accesses meet each other is seen when all blocks have run (sweep.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ptosim.effects.geometry import minimum
+from ptosim.machine.memory import OFFSET_BITS
+from ptosim.machine.sync import PIPES
+from ptosim.native.build.core import Core
+from ptosim.native.ir.context import Word
+from ptosim.native.ir.flow import Function
+from ptosim.native.ir.module import Module
+from ptosim.native.ir.values import I32, I64, PTR, Value
+from ptosim.native.observe import clocks, layout
+from ptosim.native.observe.hooks import Step
+from ptosim.native.observe.layout import CLOCK_AT, row_bytes
+from ptosim.native.observe.rows import each, joined
+
+
+class Records:
+    """Emits the records of rows in GM."""
+
+    def __init__(self, is_mixed: bool) -> None:
+        self._is_mixed = is_mixed
+        self._copies = 0
+
+    def add(self, core: Core, slot: int, verb: str, base: Value, steps: Sequence[Step], length: Value) -> None:
+        """One for each combination of all but the innermost steps."""
+        f = core.f
+        one = f.constant(I64, 1)
+        steps, length = joined(steps, length)
+        (count, distance), *others = steps or [(one, one)]
+        place = clocks.place(f, core.kind, self._is_mixed)
+        kind = (place * PIPES + slot) * 2 + int(verb == "writes")
+        kind = kind if isinstance(kind, Value) else f.constant(I64, kind)
+        number = f.constant(I64, self._copies % layout.SITES)
+        self._copies += 1
+
+        def record(start: Value) -> None:
+            f.settle()
+            told = (start, length, count, distance, kind, number)
+            f.leave_with(f.status_of(f.base(Word.RECORD).text, f.context, *told))
+
+        each(f, base, others, record)
+
+
+def may_be_read(f: Function, pointer: Value) -> Value:
+    """Whether code may read the buffer that a pointer names: a record of such an access fails otherwise."""
+    return (clocks.at(f, layout.READABLE).load(I64, 8).lshr(_buffer(pointer)) & 1) != 0
+
+
+def _buffer(pointer: Value) -> Value:
+    """The bit of the buffer that a pointer names."""
+    return minimum((pointer + (1 << (OFFSET_BITS - 1))).lshr(OFFSET_BITS), layout.BUFFER_BITS - 1)
+
+
+# --- what it calls ----------------------------------------------------------------------------------------------------
+
+
+def build_record(module: Module, name: str, is_mixed: bool) -> None:
+    """The function that notes rows in GM, under this name: pointer, bytes of a row, rows, distance, kind, copy.
+
+    It fails where code may not access that buffer, and where there is no room left.
+    """
+    f = module.function(name, [I64] * 6)
+    _, length, count, *_ = f.parameters
+
+    def note() -> Sequence[Value]:
+        _note(f, module.site(None), is_mixed)
+        return ()
+
+    f.choose((length > 0) & (count > 0), note)
+    f.finish()
+
+
+def _note(f: Function, site: int, is_mixed: bool) -> None:
+    start, length, count, distance, kind, copy = f.parameters
+    is_write = (kind & 1) != 0
+    readable, writable = (clocks.at(f, place).load(I64, 8) for place in (layout.READABLE, layout.WRITABLE))
+    number = _buffer(start)
+    f.check((is_write.select(writable, readable).lshr(number) & 1) == 0, site)
+    slot = kind.lshr(1) & (PIPES - 1)
+    stamp = clocks.at(f, layout.COUNT).at(slot << 2).load(I32, 4)
+    last = clocks.at(f, layout.LAST_STORE).at(slot << 2)
+    last.store(is_write.select(stamp, last.load(I32, 4)), 4)
+    block = f.word(Word.BLOCK).load(I64, 8)
+    latest = clocks.at(f, layout.LATEST).at(copy << 3)
+    previous = latest.load(PTR, 8)
+    # where a buffer is both read and written, the order of single accesses matters
+    alone = ((readable & writable).lshr(number) & 1) == 0
+    known = f.emit(I64, f"ptrtoint {previous} to i64") != 0
+
+    def append() -> Sequence[Value]:
+        contents = (start, length, count, distance, kind, block, stamp.zext(I64))
+        _append(f, site, row_bytes(is_mixed), latest, contents, slot)
+        return ()
+
+    def grow_or_append() -> Sequence[Value]:
+        begin, size, rows, gap, its_kind, its_block = (previous.at(8 * word).load(I64, 8) for word in range(6))
+        single = rows == 1
+        longer = single & (begin + size == start)
+        step = single.select(start - begin, gap)
+        further = (length == size) & (step >= size) & (begin + rows * step == start)
+
+        def grow() -> Sequence[Value]:
+            grown = longer.select(size + length, size), longer.select(rows, rows + 1), longer.select(gap, step)
+            for word, content in zip((1, 2, 3, 6), (*grown, stamp.zext(I64)), strict=True):
+                previous.at(8 * word).store(content, 8)
+            return ()
+
+        same = (its_block == block) & (its_kind == kind) & (count == 1)
+        f.choose(same & (longer | further), grow, append)
+        return ()
+
+    f.settle()
+    f.choose(alone & known, grow_or_append, append)
+
+
+def _append(f: Function, site: int, row: int, latest: Value, contents: Sequence[Value], slot: Value) -> None:
+    """One more record, with the clock of its pipe, of so many bytes."""
+    following = clocks.at(f, layout.NEXT_RECORD)
+    place = following.load(PTR, 8)
+    after = place.at(CLOCK_AT + row)
+    f.check(f.emit(I64, f"ptrtoint {after} to i64") > clocks.at(f, layout.LAST_RECORD).load(I64, 8), site)
+    f.settle()  # there is no other place to go to
+    following.store(after, 8)
+    latest.store(place, 8)
+    for number, word in enumerate(contents):
+        place.at(8 * number).store(word, 8)
+    knows = (slot == layout.STORES).select(slot.like(layout.STEPS), slot)
+    clock = clocks.at(f, layout.KNOWN).at(knows * row).load(I32.vector(row // 4), 4)
+    place.at(CLOCK_AT).store(clock, 8)
