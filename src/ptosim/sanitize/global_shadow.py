@@ -247,8 +247,8 @@ class GlobalShadow:
         lowest = starts if isinstance(starts, int) else int(starts[0])
         region, offset = decode(lowest)
         buffer = self.buffers.get(region)
-        if buffer is None:
-            return
+        if buffer is None or not (buffer.region.is_window or buffer.region.rank == entry.core.rank):
+            return  # what a core does not reach it does not touch
         for part in inside(shifted(starts, offset - lowest), width, buffer.size):
             clashes, fresh = buffer.access(entry, number, kind, part.starts, part.width, self._room)
             if clashes:
