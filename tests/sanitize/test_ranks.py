@@ -396,7 +396,7 @@ def test_what_is_not_reached_is_in_no_race() -> None:
     w.call("pto.comm.tput", theirs, w.view("%x", (1, 64), "f32"), ("buf", [w.tile("1x64xf32")]))
     world = ptosim.World(2)
     window = world.symmetric(64, "f4")
-    arrays = ptosim.each(*(np.ones(64, "f4") for _ in range(2)))
+    arrays = ptosim.each(*(window[0].copy() for _ in range(2)))
     world.launch(w.kernel(), arrays, window, world.context(window), ptosim.RANK, ptosim.RANKS)
     (found,) = world.check().findings
     assert (found.kind, found.rank) == ("out-of-bounds", 0)
