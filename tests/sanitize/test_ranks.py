@@ -449,7 +449,8 @@ def test_a_transfer_that_is_waited_for() -> None:
 def test_a_transfer_that_is_not_waited_for() -> None:
     found = checked(fetched(wait=False))
     assert kinds(found) == [("race", "error"), ("undrained", "warning")]
-    assert found[0].message == "MTE2 may read %window of rank 0[1536:2048] before S has written it"
+    assert found[0].message == "MTE2 may read %window of rank 0[1536:2048] before the transfer has written it"
+    assert "no pto.comm.wait_async_event lies between the two" in found[0].notes[-1]
 
 
 # --- polling ----------------------------------------------------------------------------------------------------------
