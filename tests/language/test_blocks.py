@@ -52,6 +52,42 @@ cf.br ^end(%b : i32)
     assert results(body, 10, 3) == [11, 2]
 
 
+def test_a_region_that_runs_once_has_several_blocks():
+    body = f"""%r = scf.execute_region -> i32 {{
+{CHOICE}cf.cond_br %t, ^more, ^less
+^more:
+%a = arith.addi %n, %one : i32
+scf.yield %a : i32
+^less:
+%b = scf.execute_region -> i32 {{
+cf.br ^more(%five : i32)
+^more(%c: i32):
+scf.yield %c : i32
+}}
+%d = arith.subi %b, %n : i32
+scf.yield %d : i32
+}}
+{STORE}"""
+    assert results(body, 10, 3) == [11, 2]
+
+
+def test_a_loop_in_a_region_that_runs_once():
+    body = f"""%r = scf.execute_region -> i32 {{
+cf.br ^head(%zero, %zero : i32, i32)
+^head(%i: i32, %sum: i32):
+%t = arith.cmpi slt, %i, %n : i32
+cf.cond_br %t, ^body, ^end
+^body:
+%next = arith.addi %i, %one : i32
+%more = arith.addi %sum, %next : i32
+cf.br ^head(%next, %more : i32, i32)
+^end:
+scf.yield %sum : i32
+}}
+{STORE}"""
+    assert results(body, 10, 0) == [55, 0]
+
+
 def test_labels_may_be_numbers():
     body = f"{CHOICE}cf.cond_br %t, ^0(%n : i32), ^12\n^12:\ncf.br ^0(%one : i32)\n^0(%r: i32):\n{STORE}"
     assert results(body, 10, 3) == [10, 1]
@@ -149,16 +185,16 @@ cf.br ^outer(%next, %s : i32, i32)
             f"{CHOICE}cf.cond_br %t, ^a, ^c\n^a:\n%u = arith.cmpi sgt, %n, %zero : i32\ncf.cond_br %u, ^b, ^c\n^b:\n"
             "cf.br ^d\n^c:\ncf.br ^d\n^d:\nreturn",
             "unsupported",
-            "a block of this function is reached by other ways than those of ifs and loops",
+            "a block of this region is reached by other ways than those of ifs and loops",
             2,
         ),
         (
             "".join(f"cf.br ^b{at}\n^b{at}:\n" for at in range(200)) + "return",
             "unsupported",
-            "a function of more than 200 blocks",
+            "a region of more than 200 blocks",
             2,
         ),
-        ("cf.br ^a\n^a:\nscf.yield\n^b:\nreturn", "syntax", "another block of the function ends with scf.yield", 11),
+        ("cf.br ^a\n^a:\nscf.yield\n^b:\nreturn", "syntax", "another block of the region ends with scf.yield", 11),
         (f"{CHOICE}scf.if %t {{\n^a:\ncf.br ^a\n}}\nreturn", "syntax", "a region of scf.if has exactly one block", 8),
         (f"{CHOICE}scf.if %t {{\ncf.br ^a\n^a:\n}}\nreturn", "syntax", "a region of scf.if has exactly one block", 8),
         ("cf.br ^a\n^a:\nreturn\n^a:\nreturn", "syntax", "^a is already defined", 10),
@@ -203,4 +239,4 @@ def test_nothing_branches_to_the_first_block(more: str):
     head = '"func.func"() <{function_type = () -> (), sym_name = "k"}>'
     with pytest.raises(PTOError) as raised:
         read(f"module {{\n{head} ({{\n{blocks}}}) : () -> ()\n}}\n")
-    assert raised.value.diagnostics[0].message == "nothing branches to the first block of a function"
+    assert raised.value.diagnostics[0].message == "nothing branches to the first block of a region"

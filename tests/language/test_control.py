@@ -203,7 +203,7 @@ def test_regions_give_way_to_their_operations(region: str):
         ("~scf.execute_region {\n^bb0(%x: i32):\n}", "the region of scf.execute_region has no arguments", "invalid"),
         (
             "~scf.execute_region {\nscf.yield\n^bb1:\n}",
-            "a region of scf.execute_region has exactly one block",
+            "a block must end with a branch or with the end of the region",
             "syntax",
         ),
     ],

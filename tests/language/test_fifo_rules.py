@@ -245,6 +245,47 @@ def test_the_number_of_slots_may_be_left_out_at_one_end() -> None:
     accepts(text.replace(", slot_num = 4", ""))
 
 
+ENTRIES_OF_BOTH = """module {{
+func.func @k_aic() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  %a = pto.import_reserved_buffer {{name = "s", peer_func = @k_aiv}} -> i32
+  pto.aic_initialize_pipe {{dir_mask = 1, slot_size = 4096}} (c2v_consumer_buf = %a : i32)
+  %c = pto.alloc_tile : ACC<16x64xf32>
+  pto.tpush_to_aiv(%c : ACC<16x64xf32>) {{split = {}}}
+  return
+}}
+func.func @k_aiv() attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+  %a = pto.reserve_buffer {{name = "s", size = 32768, location = #pto.address_space<vec>, auto = true}} -> i32
+  pto.aiv_initialize_pipe {{dir_mask = 1, slot_size = 4096}} (c2v_consumer_buf = %a : i32)
+  %t = pto.tpop_from_aic {{split = {}}} -> {}
+  pto.tfree_from_aic {{split = {}}}
+  return
+}}
+}}
+"""
+
+
+@pytest.mark.parametrize(("push", "pop", "tile"), [(1, 0, "16x64"), (0, 1, "8x64"), (2, 1, "8x64"), (1, 2, "16x32")])
+def test_an_entry_is_popped_as_it_is_shared(push: int, pop: int, tile: str) -> None:
+    message = f"split is {pop}, but the FIFO with id 0 has split {push} at its other end"
+    rejects(ENTRIES_OF_BOTH.format(push, f"~{pop}", f"ND<{tile}xf32>", pop), message)
+    accepts(ENTRIES_OF_BOTH.format(pop, pop, f"ND<{tile}xf32>", pop))
+
+
+@pytest.mark.parametrize(
+    ("type_", "remark"),
+    [
+        ("NZ<16x64xf32>", "an entry laid out as ND is taken as NZ; nothing converts it"),
+        ("DN<16x64xf32>", "an entry laid out as ND is taken as DN; nothing converts it"),
+        ("ND<16x64xf16>", "an entry of f32 is taken as f16; nothing converts it"),
+    ],
+)
+def test_entries_that_are_taken_for_something_else_are_remarked(type_: str, remark: str) -> None:
+    """A fixpipe writes rows, and floats stay floats. One column lies as one row does."""
+    accepts(ENTRIES_OF_BOTH.format(0, 0, type_, 0), warned=(remark,))
+    for same in ("ND<16x64xf32>", "ND<64x16xf32>", "DN<64x1xf32>"):
+        accepts(ENTRIES_OF_BOTH.format(0, 0, same, 0))
+
+
 def test_entries_arrive_in_the_memory_of_their_core() -> None:
     text = SLOTS_OF_BOTH.format("«mat|vec»", "dir_mask = 1, slot_size = 4096, slot_num = 4", "~")
     twins(text, "c2v_consumer_buf is reserved in l1; its entries arrive in ub")

@@ -184,15 +184,15 @@ SUB = "!pto.tile_buf<vec, 8x32xf32>"
         ("%u = pto.subview %t[%i, %j] sizes [~8] : TB -> " + SUB, "expects two sizes, rows and columns, but got 1"),
         (
             "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<vec, 8x32xi32>",
-            "expects the element type, location and layout of TB",
+            "expects the element type, location and layout of TB, not of !pto.tile_buf<vec, 8x32xi32>",
         ),
         (
             "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<mat, 8x32xf32>",
-            "expects the element type, location and layout of TB",
+            "expects the element type, location and layout of TB, not of !pto.tile_buf<mat, 8x32xf32>",
         ),
         (
             "%u = pto.subview %t[%i, %j] sizes [8, 32] : TB -> ~!pto.tile_buf<vec, 8x32xf32, pad=1>",
-            "expects the element type, location and layout of TB",
+            "expects the element type, location and layout of TB, not of !pto.tile_buf<vec, 8x32xf32, pad=1>",
         ),
         ("%u = pto.subview %t[~%cm1, %j] sizes [8, 32] : TB", "row is -1; it must not be negative"),
         ("%u = pto.subview %t[%i, ~%cm1] sizes [8, 32] : TB", "col is -1; it must not be negative"),
@@ -266,11 +266,11 @@ def test_a_subview_needs_a_tile_that_is_allocated():
         ),
         (
             "%u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x32xi32>",
-            "expects the location, shape, valid region and layout of TB",
+            "expects the location, shape, valid region and layout of TB, not of !pto.tile_buf<vec, 16x32xi32>",
         ),
         (
             "%u = pto.bitcast %t : TB -> ~!pto.tile_buf<vec, 16x64xi32, valid=1x64>",
-            "expects the location, shape, valid region and layout of TB",
+            "expects the location, shape, valid region and layout of TB, not of !pto.tile_buf<vec, 16x64xi32, valid=1x64>",
         ),
         ("%u = pto.bitcast %t : TB -> ~TB", "expects another element type than f32"),
         (

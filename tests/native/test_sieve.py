@@ -194,6 +194,19 @@ def test_a_semaphore_that_may_overflow_is_judged(sets: int, clean: bool):
     assert assert_sound(kernel, [x]) == clean
 
 
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize("core, pipe", [("vector", "V"), ("cube", "MTE2")])
+@pytest.mark.parametrize("verb, kind", [("set", "undrained"), ("wait", "unmatched-wait")])
+def test_a_signal_of_a_core_that_is_alone_is_judged(target: str, core: str, pipe: str, verb: str, kind: str):
+    """Nobody is there to wait for it, or to send it. (No module is written around the function.)"""
+    mark = f"pto.kernel, pto.kernel_kind = #pto.kernel_kind<{core}>"
+    body = f"    pto.sync.{verb} <PIPE_{pipe}>, 3\n    return\n"
+    kernel = ptosim.load(f"func.func @k(%x: !pto.ptr<f32, gm>) attributes {{{mark}}} {{\n{body}}}\n", target).kernel()
+    (found,) = ptosim.check(kernel, np.ones(64, "f4")).findings
+    assert (found.kind, found.line) == (kind, 2)
+    assert not assert_sound(kernel, [np.ones(64, "f4")])
+
+
 def test_ids_off_by_one_are_judged():
     """The cube core reaches the second vector core with an offset of 16, not of 15."""
     cube = "pto.set_intra_block <PIPE_MTE2>, 3\npto.set_intra_block <PIPE_MTE2>, 18"

@@ -61,6 +61,7 @@ MODULES = [
         "func.func ~@f(%a: i32)« -> i32|» attributes {pto.kernel} { return« %a : i32|» }",
         "@f is a kernel entry, which returns nothing",
     ),
+    Rule("func.func private ~@f() attributes {pto.kernel}« | { return }»", "@f is a kernel entry, which has a body"),
     Rule(
         "func.func @f() attributes {~pto.«simt_entry|entry»} { return }",
         "SIMT functions are not simulated",

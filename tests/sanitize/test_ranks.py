@@ -501,5 +501,5 @@ def test_polling_that_is_bounded_ends_without(engine: str) -> None:
 
 def test_polling_for_ever_is_found() -> None:
     (found,) = checked(polling(False, notify=False))
-    assert (found.kind, found.rank) == ("unmatched-wait", 0)
+    assert (found.kind, found.rank) == ("deadlock", 0)
     assert found.message == "S waits until %words[0] of rank 0 >= 1; it is 0, and nobody is left that would notify it"

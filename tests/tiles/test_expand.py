@@ -137,14 +137,18 @@ def test_columns_with_elements_of_a_row(case):
     assert same(got, JOINED[name](x, y[:, : region[1]]).astype(x.dtype), element)
 
 
-@pytest.mark.parametrize("name", ["max", "min", "sub", "mul"])
-def test_the_column_may_stand_first(name):
+@pytest.mark.parametrize(
+    ("name", "layout", "known"),
+    [*((name, "DN", True) for name in ("max", "min", "sub", "mul")), ("max", "DN", False), ("min", "ND", False)],
+)
+def test_the_column_may_stand_first(name, layout, known):
+    """Where only the run knows the valid extents, the shapes of the tiles tell which is the column."""
     x, y = numbers("f32", (5, 131), seed=9), numbers("f32", (5, 1), seed=10)
     got = expanded(
         f"pto.trowexpand{name} ins(%a, %b : A, B) outs(%d : D)",
-        a=column("f32", 5, "DN", y),
-        b=tile("f32", (5, 131), x),
-        d=tile("f32", (5, 131)),
+        a=column("f32", 5, layout, y, known),
+        b=tile("f32", (5, 131), x, known),
+        d=tile("f32", (5, 131), known=known),
     )
     assert same(got, JOINED[name](y, x), "f32")
 

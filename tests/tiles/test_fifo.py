@@ -295,6 +295,16 @@ def test_an_nd_tile_through_l1_is_refused() -> None:
     assert said.line == 1 + text[: text.index("pto.tpush_to_aic")].count("\n")
 
 
+def test_blocks_through_gm_are_refused() -> None:
+    """Entries lie by rows there, and what takes them brings them into blocks."""
+    boxed, tile = vec(ROWS, DEPTH, "f16", f", {NZ}"), vec(ROWS, DEPTH, "f16")
+    text = to_cube(Fifo(2, target="a3", through_gm=True, mask=2), 5)
+    pushed = text.replace(f"pto.tpush_to_aic(%d : {tile})", f"pto.tpush_to_aic(%z : {boxed})")
+    with pytest.raises(ptosim.PTOError, match="invalid: NZ tiles do not pass through GM, where entries lie by rows"):
+        ptosim.load(pushed)
+    ptosim.load(text)
+
+
 # --- both ways --------------------------------------------------------------------------------------------------------
 
 
@@ -368,6 +378,16 @@ def test_left_and_right_halves_both_ways_through_global_memory(target: str) -> N
 
 def test_both_ways_in_straight_code() -> None:
     goes_there_and_back(Fifo(2, 1, mask=3, unrolled=True), 5)
+
+
+def test_vector_cores_that_store_the_same_miss_a_semaphore_and_no_notice() -> None:
+    """The cube has heard of one core and tells the other, by semaphores: nobody waits for a word in GM."""
+    fifo, (a, b, product) = Fifo(2, target="a3", through_gm=True, unrolled=True), inputs(5)
+    kernel = ptosim.load(to_vector(fifo, 5)).kernel()
+    report = ptosim.check(kernel, a, b, np.zeros_like(product), 5, *fifo.arguments())
+    races = [found for found in report.findings if found.kind == "race"]
+    assert races and all(found.severity == "warning" for found in races), report
+    assert "notice" not in str(report)
 
 
 # --- entries in global memory -----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Functions of several blocks: `cf.br` and `cf.cond_br` are read and at once become the branches and loops of `scf`.
+"""Regions of several blocks: `cf.br` and `cf.cond_br` are read and at once become the branches and loops of `scf`.
 
 Everything behind the parser knows regions of one block only. A condition becomes an `scf.if` up to the block that both
 ways lead to, a block that a branch leads back to becomes an `scf.while` that it decides. Other ways through the blocks,
@@ -22,7 +22,7 @@ from ptosim.language.scalar import Constant, XOrI
 
 BRANCHES = (BranchOp, ConditionalBranchOp)
 MOST_BLOCKS = 200
-"""Of a function: the ways between more of them take long to follow."""
+"""Of a region: the ways between more of them take long to follow."""
 
 Values = Sequence[SSAValue]
 Names = dict[SSAValue, SSAValue]
@@ -31,7 +31,9 @@ Made = TypeVar("Made", bound=Operation)
 
 
 def join_blocks(parser: LocatedParser, region: Region) -> None:
-    """Make one block of the blocks of a region."""
+    """Make one block of the blocks of a region, where it has several."""
+    if region.first_block is region.last_block and not (region.first_block and _successors(region.first_block)):
+        return
     blocks = _Blocks(parser, list(region.blocks))
     whole = blocks.like(blocks.entry)
     blocks.write(blocks.entry, whole.args, whole)
@@ -54,11 +56,11 @@ class _Blocks:
 
     def __post_init__(self) -> None:
         if len(self.blocks) > MOST_BLOCKS:
-            raise Unsupported(self.parser.place_of(""), f"a function of more than {MOST_BLOCKS} blocks")
+            raise Unsupported(self.parser.place_of(""), f"a region of more than {MOST_BLOCKS} blocks")
         self._end_once()
         self._visit(self.entry, ())
         if self.entry in self.heads:
-            self.parser.raise_error("nothing branches to the first block of a function", self.parser.place_of(""))
+            self.parser.raise_error("nothing branches to the first block of a region", self.parser.place_of(""))
 
     @property
     def entry(self) -> Block:
@@ -80,7 +82,7 @@ class _Blocks:
             return
         for end in ends:
             if type(end) is not type(ends[0]):
-                self.parser.raise_error(f"another block of the function ends with {ends[0].name}", self._span(end))
+                self.parser.raise_error(f"another block of the region ends with {ends[0].name}", self._span(end))
         exit_ = Block(arg_types=[value.type for value in ends[0].operands])
         exit_.add_op(self._placed(type(ends[0]).make({"arguments": exit_.args}), ends[0]))
         self.blocks.append(exit_)
@@ -121,7 +123,7 @@ class _Blocks:
         """Write what happens from a block on, up to another; gives what is handed to that one."""
         while block is not stop:
             if block in self.written:
-                message = "a block of this function is reached by other ways than those of ifs and loops"
+                message = "a block of this region is reached by other ways than those of ifs and loops"
                 raise Unsupported(self.parser.place_of(""), message)
             self.written.add(block)
             end = block.last_op

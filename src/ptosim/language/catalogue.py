@@ -72,7 +72,7 @@ ROOMS = (
     "tile_vector_quantise",
 )
 
-STRUCTURE = ("scalar", "scalar_cast", "control", "function")
+STRUCTURE = ("scalar", "scalar_cast", "control", "execute_region", "function")
 """The rooms of what is not PTO's own: arithmetic on scalars, control flow, functions."""
 
 

@@ -97,12 +97,10 @@ class Yield(Terminator):
         match self.parent_op():
             case For() as loop:
                 return [value.type for value in loop.iter_args]
-            case If() as branch:
-                return [result.type for result in branch.results]
-            case ExecuteRegion() as region:
-                return [result.type for result in region.results]
             case While() as loop if self.parent_block() is loop.after_region.first_block:
                 return [value.type for value in loop.arguments]
+            case PTOOperation(implicit_end=end) as parent if end is Yield:
+                return [result.type for result in parent.results]
             case _:
                 return None
 
@@ -282,45 +280,6 @@ class If(PTOOperation):
         yield from is_condition(self, "cond")
         if self.true_region.block.args or self.false_region.block.args:
             yield Problem("the regions of scf.if have no arguments")
-
-
-class ExecuteRegion(PTOOperation):
-    """Region that runs once.
-
-    Runs its body where it stands; `scf.yield` at its end gives the results.
-
-        %r = scf.execute_region -> i32 { scf.yield %a : i32 }
-    """
-
-    name = "scf.execute_region"
-    implicit_end = Yield
-    output = VariadicResult()
-    region = Body()
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        assert isinstance(parser, LocatedParser)
-        parser.parse_optional_keyword("no_inline")
-        types: list[Attribute] = []
-        if parser.parse_optional_punctuation("->") is not None:
-            types = [type_ for type_, _ in parse_types(parser)]
-        body = parser.parse_body()
-        op = cls.make({}, types, attributes=parser.parse_optional_attr_dict(), regions=[body])
-        op.close_regions(parser)
-        return op
-
-    def print(self, printer: Printer) -> None:
-        if self.results:
-            printer.print_string(" -> (")
-            printer.print_list([result.type for result in self.results], printer.print_attribute)
-            printer.print_string(")")
-        printer.print_string(" ")
-        printer.print_region(self.region, print_empty_block=False, print_block_terminators=bool(self.results))
-        printer.print_op_attributes(self.attributes)
-
-    def rules(self, target: str) -> Iterator[Problem]:
-        if self.region.block.args:
-            yield Problem(f"the region of {self.name} has no arguments")
 
 
 class While(PTOOperation):

@@ -65,7 +65,7 @@ def fifo_problems(module: Operation, target: str) -> Found:
             yield from _sizes(pipe, end.entries(number), target)
             yield from _parameters(pipe, end)
         yield from _lifetimes(end)
-    yield from _peers(ends)
+    yield from _peers(ends, target)
 
 
 def _ends(module: Operation) -> dict[tuple[Function, CoreKind], End]:
@@ -326,8 +326,8 @@ def _uses(value: SSAValue) -> Iterator[Use]:
 # --- both ends --------------------------------------------------------------------------------------------------------
 
 
-def _peers(ends: dict[tuple[Function, CoreKind], End]) -> Found:
-    """Both ends of a FIFO have the same slots and the same epilogue."""
+def _peers(ends: dict[tuple[Function, CoreKind], End], target: str) -> Found:
+    """Both ends of a FIFO have the same slots and the same epilogue, and take what they give to each other."""
     for (function, core), end in ends.items():
         if core is not CoreKind.AIV:
             continue
@@ -335,6 +335,8 @@ def _peers(ends: dict[tuple[Function, CoreKind], End]) -> Found:
             if kind is CoreKind.AIC and (other is function or _imports(function, other) or _imports(other, function)):
                 yield from _same_slots(end, cube)
                 yield from _same_epilogue(end, cube)
+                yield from _same_entries(cube, end, target)
+                yield from _same_entries(end, cube, target)
 
 
 def _imports(function: Function, peer: Function) -> bool:
@@ -365,3 +367,35 @@ def _same_epilogue(vector: End, cube: End) -> Found:
         if other is not None and pipe.acc_push_epilogue != other.acc_push_epilogue:
             message = f"acc_push_epilogue of the FIFO with id {number} differs from that of its other end"
             yield pipe, Problem(message, at="acc_push_epilogue")
+
+
+def _same_entries(producer: End, consumer: End, target: str) -> Found:
+    """What is popped is shared as it was pushed, and the bytes are taken for what they are."""
+    for number, pipe in producer.initialised.items():
+        if number not in consumer.initialised:
+            continue
+        pushes = [op for op in producer.entries(number) if isinstance(op, Push)]
+        pops = [op for op in consumer.entries(number) if isinstance(op, Pop)]
+        splits = sorted({op.shared for op in pushes})
+        for op in pops:
+            if splits and op.shared not in splits:
+                pushed = " and ".join(map(str, splits))
+                message = f"split is {op.shared}, but the FIFO with id {number} has split {pushed} at its other end"
+                yield op, Problem(message, at="split")
+            elif pipe.acc_push_epilogue is None:
+                yield from _taken(op, pushes, pipe.through_gm(target))
+
+
+def _taken(op: Pop, pushes: list[Push], through_gm: bool) -> Found:
+    """Nothing converts an entry on its way, and a fixpipe writes it row by row."""
+    popped, pushed = tile_of(op.result.type), [tile for push in pushes if (tile := tile_of(push.entry.type))]
+    if popped is None or not pushed:
+        return
+    if element_word(popped) not in [element_word(tile) for tile in pushed]:
+        given, taken = name_of(pushed[0].element), name_of(popped.element)
+        message = f"an entry of {given} is taken as {taken}; nothing converts it"
+        yield op, Problem(message, at="result", kind="lint", severity="warning")
+    layouts = ["ND" if tile.loc == "acc" else tile.layout for tile in pushed if 1 not in tile.shape]
+    if layouts and popped.layout not in layouts and 1 not in popped.shape and not through_gm:
+        message = f"an entry laid out as {layouts[0]} is taken as {popped.layout}; nothing converts it"
+        yield op, Problem(message, at="result", kind="lint", severity="warning")

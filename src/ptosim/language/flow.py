@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from ptosim.language.control import ExecuteRegion, For, If, While
+from ptosim.language.control import For, If, While
+from ptosim.language.execute_region import ExecuteRegion
 from ptosim.language.function import Call
 from ptosim.language.scope import StrictVecScope
 

@@ -15,7 +15,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRTokenKind
 
-from ptosim.language.blocks import BRANCHES, join_blocks
+from ptosim.language.blocks import join_blocks
 from ptosim.language.control import Terminator
 from ptosim.language.located import LocatedParser
 from ptosim.language.operands import nth
@@ -145,8 +145,7 @@ class Function(PTOOperation):
     def close_regions(self, parser: LocatedParser) -> None:
         if self.is_declaration:
             return
-        if self.body.first_block is not self.body.last_block or isinstance(self.body.block.last_op, BRANCHES):
-            join_blocks(parser, self.body)
+        join_blocks(parser, self.body)
         super().close_regions(parser)
 
     def print(self, printer: Printer) -> None:
@@ -187,6 +186,8 @@ class Function(PTOOperation):
                 if not _is_value_type(type_):
                     yield Problem(f"a function cannot take or give {type_}; {_ADVICE}", at=nth(role, index))
         if self.is_declaration:
+            if self.is_marked:
+                yield Problem(f"@{self.symbol} is a kernel entry, which has a body", at="sym_name")
             return
         if not isinstance(self.body.block.last_op, Return):
             yield Problem(f"@{self.symbol} must end with return", at="sym_name")

@@ -15,7 +15,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ptosim.diagnostics import Diagnostic
 from ptosim.effects.names import Space
-from ptosim.language.control import ExecuteRegion, For, If, While
+from ptosim.language.control import For, If, While
+from ptosim.language.execute_region import ExecuteRegion
 from ptosim.language.flow import edges
 from ptosim.language.function import Call, Function
 from ptosim.language.operation import PTOOperation

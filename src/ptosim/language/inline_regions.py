@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptosim.language.control import ExecuteRegion, Yield
+from ptosim.language.control import Yield
+from ptosim.language.execute_region import ExecuteRegion
 from ptosim.language.parser import ParsedModule
 
 

@@ -90,11 +90,20 @@ def _is_whole(source: TileBuf, result: TileBuf) -> bool:
     return all(map(agree, source.valid, result.valid))
 
 
+def _has_room_for_a_column_only(source: TileBuf) -> bool:
+    return source.layout == "DN" or source.cols * source.element_bytes == 32
+
+
 def column_role(op: TileOperation) -> str:
-    """The source of which every row takes one element: src1, unless only src0 can be it."""
+    """The source of which every row takes one element: src1, unless only src0 can be it.
+
+    Valid extents that only the run knows leave both open; the shapes of the tiles then decide.
+    """
     src0, src1, result = (op.tile(role) for role in ("src0", "src1", "dst"))
     turned = _is_whole(src1, result) and _is_column(src0, result)
-    return "src0" if turned and not (_is_whole(src0, result) and _is_column(src1, result)) else "src1"
+    if turned and _is_whole(src0, result) and _is_column(src1, result):
+        turned = _has_room_for_a_column_only(src0) and not _has_room_for_a_column_only(src1)
+    return "src0" if turned else "src1"
 
 
 def _one_column(either: bool, strict: bool) -> Check:

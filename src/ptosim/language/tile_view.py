@@ -282,7 +282,8 @@ class SubView(ViewOperation):
             written, expected = (f"{rows}x{cols}" for rows, cols in (result.shape, sizes))
             yield Problem(f"expects a result of the sizes {expected}, not {written}", at="result")
         elif replace(result, rows=source.rows, cols=source.cols, valid=source.valid) != source:
-            yield Problem(f"expects the element type, location and layout of {self.source.type}", at="result")
+            message = f"expects the element type, location and layout of {self.source.type}, not of {self.result.type}"
+            yield Problem(message, at="result")
         for side, index in _SIDES:
             yield from self._side_problems(source, sizes, side, index)
 
@@ -366,8 +367,8 @@ class BitCast(ViewOperation):
     def view_rules(self, target: str) -> Iterator[Problem]:
         source, result = _tile(self.source), _tile(self.result)
         if replace(result, element=source.element) != source:
-            message = f"expects the location, shape, valid region and layout of {self.source.type}"
-            yield Problem(message, at="result")
+            wanted = f"the location, shape, valid region and layout of {self.source.type}"
+            yield Problem(f"expects {wanted}, not of {self.result.type}", at="result")
         elif result.element == source.element:
             yield Problem(f"expects another element type than {source.element}", at="result")
         elif _bytes(result) > _bytes(source):

@@ -59,7 +59,7 @@ class Root:
     """One cause: a circle, in the order of dependence, or a single unmatched wait; and what else stands because of
     it."""
 
-    kind: str  # "deadlock" or "unmatched-wait"
+    kind: str  # "deadlock" or "unmatched-wait"; who looks again and again does not wait, and is a deadlock
     heads: tuple[Blocked, ...]
     followers: tuple[Blocked, ...]
 
@@ -85,7 +85,8 @@ def analyse(cores: list[Core], reachable: Reachable | None) -> Deadlock:
         claimed.update(component)
         followers = [node for node in reaching(edges, component) if node not in claimed]
         claimed.update(followers)
-        kind = "unmatched-wait" if heads[component[0]].unmatched else "deadlock"
+        first = heads[component[0]]
+        kind = "unmatched-wait" if first.unmatched and first.entry.kind is not Kind.PASS else "deadlock"
         roots.append(Root(kind, tuple(heads[node] for node in component), tuple(heads[node] for node in followers)))
     return Deadlock(heads, tuple(roots))
 
@@ -265,9 +266,9 @@ def _diagnostic(deadlock: Deadlock, root: Root) -> Diagnostic:
 
 def _message(root: Root) -> str:
     first = root.heads[0]
-    if root.kind == "unmatched-wait" and first.entry.watched:
+    if first.unmatched and first.entry.watched:
         return f"{first.pipe} {_condition(first)}, and nobody is left that would notify it"
-    if root.kind == "unmatched-wait":
+    if first.unmatched:
         return f"{first.pipe} waits for {first.key}, and nothing is left that would set it"
     if len(root.heads) == 1:
         return f"{first.pipe} waits for something that comes only after it"

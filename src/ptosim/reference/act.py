@@ -115,7 +115,7 @@ class Act:
             self._collected = self._written(core)
         taint = self._collected[self.writes] if self.writes < len(self._collected) else None
         self.writes += 1
-        return taint if taint is not None and taint.any() else None
+        return taint if taint is not None and np.count_nonzero(taint) else None
 
     def _written(self, core: Core) -> list[Image | None]:
         images: list[Image | None] = []

@@ -146,7 +146,7 @@ def image_of(value: Any) -> Image | None:
 
 def merged(into: Image | None, image: Image | None, number: int) -> Image | None:
     """Add the bytes of a replay of one origin to those of the others."""
-    if image is None or not image.any():
+    if image is None or not np.count_nonzero(image):
         return into
     marked = np.where(image != 0, np.uint8(number), np.uint8(0))
     return marked if into is None or len(into) != len(marked) else np.maximum(into, marked)
@@ -187,7 +187,7 @@ def spread(observed: Observed, arguments: Arguments, taints: Taints) -> Any:
             _largest(image, chosen if width else None)
             for image, width in zip(images, observed.result_widths, strict=True)
         ]
-    found = [image if image is not None and image.any() else None for image in images]
+    found = [image if image is not None and np.count_nonzero(image) else None for image in images]
     return tuple(found) if len(found) > 1 else found[0]
 
 

@@ -13,7 +13,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ptosim.diagnostics import Diagnostic, Severity
 from ptosim.effects.names import GM, UB, Pipe
@@ -34,7 +33,7 @@ from ptosim.sanitize.iterations import Iterations
 from ptosim.sanitize.lints import Lints
 from ptosim.sanitize.observation import Imbalance, Step
 from ptosim.sanitize.scope import LOADED, STORED, ScopeShadow
-from ptosim.sanitize.shadow import UNDEFINED, Memory, Track, of_core
+from ptosim.sanitize.shadow import UNDEFINED, Meeting, Memory, of_core
 from ptosim.sanitize.special import Cells
 from ptosim.sanitize.taint import Origins
 from ptosim.sanitize.window import GRANULE, Window, distinct, inside, shifted
@@ -164,8 +163,8 @@ class Checker(Doubts):
         self, entry: Entry, site: Site, covered: Window, memory: Memory, unchanged: Unchanged | None = None
     ) -> None:
         direction = "read" if unchanged is None else "write"
-        for track, hit in memory.out_of_order(entry, direction, covered):
-            self._races(entry, site, memory, track, covered, hit, unchanged)
+        for meeting in memory.out_of_order(entry, direction, covered):
+            self._races(entry, site, memory, covered, meeting, unchanged)
         memory.record(entry, direction, self.sites.number(site), covered)
 
     def left_behind(self, entry: Entry, site: Site, footprint: Footprint, memory: Memory) -> None:
@@ -186,13 +185,12 @@ class Checker(Doubts):
     ) -> Image | None:
         """Bytes that another pipe may not have written yet taint what is loaded, or race at once."""
         entry, memory = scope.entry, scope.memory
-        for track, hit in memory.out_of_order(entry, "read", covered):
+        for meeting in memory.out_of_order(entry, "read", covered):
             if not by_use:
-                self._races(entry, site, memory, track, covered, hit)
+                self._races(entry, site, memory, covered, meeting)
                 continue
-            image = np.zeros(len(hit), np.uint8) if image is None else image
-            stamps = track.table.of(covered)
-            for first, where in self._parties(track, stamps, hit, entry, "writes"):
+            image = np.zeros(len(meeting.hit), np.uint8) if image is None else image
+            for first, where in self._parties(meeting, entry, "writes"):
 
                 def conflict(first: Party = first, where: Hit = where) -> Conflict:
                     place = place_of(memory, covered, where)
@@ -204,8 +202,8 @@ class Checker(Doubts):
         return image
 
     def stored(self, scope: ScopeShadow, site: Site, covered: Window, unchanged: Unchanged) -> None:
-        for track, hit in scope.memory.out_of_order(scope.entry, "write", covered):
-            self._races(scope.entry, site, scope.memory, track, covered, hit, unchanged)
+        for meeting in scope.memory.out_of_order(scope.entry, "write", covered):
+            self._races(scope.entry, site, scope.memory, covered, meeting, unchanged)
 
     # --- races --------------------------------------------------------------------------------------------------------
 
@@ -214,16 +212,15 @@ class Checker(Doubts):
         entry: Entry,
         site: Site,
         memory: Memory,
-        track: Track,
         covered: Window,
-        hit: Hit,
+        meeting: Meeting,
         unchanged: Unchanged | None = None,
     ) -> None:
         """An access that another pipe's earlier one is in no order with; `unchanged` is that of a store."""
-        stamps = track.table.of(covered)
+        track = meeting.track
         verb: Verb = "reads" if unchanged is None else "writes"
         first_verb: Verb = "reads" if track.direction == "read" else "writes"
-        for first, where in self._parties(track, stamps, hit, entry, first_verb):
+        for first, where in self._parties(meeting, entry, first_verb):
             place = place_of(memory, covered, where)
             second = party(entry, site, verb)
             same = unchanged is not None and first_verb == "writes" and bool(unchanged()[where].all())
@@ -232,16 +229,16 @@ class Checker(Doubts):
             undefined = bool((covered.of(memory.taint).reshape(-1)[where] == UNDEFINED).all())
             conflict = self.iterations.meant(conflict, undefined)
             if first_verb == "reads" and first.site in self._by_use:
-                self.candidates.add(conflict, first.site, track, stamps, covered.addresses(), where)
+                self.candidates.add(conflict, first.site, track, meeting.stamps, covered.addresses(), where)
             else:
                 self.findings.conflict(conflict)
 
-    def _parties(
-        self, track: Track, stamps: NDArray[np.int64], hit: Hit, entry: Entry, verb: Verb
-    ) -> Iterator[tuple[Party, Hit]]:
+    def _parties(self, meeting: Meeting, entry: Entry, verb: Verb) -> Iterator[tuple[Party, Hit]]:
         """The earlier instructions behind the bytes of a conflict, each with its bytes."""
-        for number in distinct(self.sites.numbers(stamps[hit])):
-            where = hit & (self.sites.numbers(stamps) == number)
+        track, stamps, hit = meeting
+        numbers = self.sites.numbers(stamps)
+        for number in distinct(numbers[hit]):
+            where = hit & (numbers == number)
             for site in self.sites.of(number):
                 loops = self.iterations.of(track.index, track.entry_number(int(stamps[where].max())))
                 yield Party(site, track.pipe, verb, track.role, entry.core.block, loops, entry.core.rank), where
@@ -298,7 +295,8 @@ class Checker(Doubts):
                     continue
                 severity: Severity = "warning" if same else "error"
                 conflict = Conflict("race", severity, second, place, entry.core, loops_around(entry), first, same)
-                conflict.is_told = (entry.clock or {}).get(clash.track.index // PIPES * PIPES, 0) > 0
+                is_known = (entry.clock or {}).get(clash.track.index // PIPES * PIPES, 0) > 0
+                conflict.is_told = is_known and entry.core.index in self.exchange.notices.waiting
                 self.findings.conflict(self.iterations.meant(conflict, outcome.fresh))
 
     # --- aliases inside a scope ---------------------------------------------------------------------------------------

@@ -62,6 +62,9 @@ class Place:
 
 def place_of(memory: Memory, window: Window, where: NDArray[np.bool_]) -> Place:
     """From the lowest to the highest of some bytes of an access."""
+    if window.is_stretch:
+        hits = np.flatnonzero(where)
+        return Place(memory.name, window.start + int(hits[0]), window.start + int(hits[-1]) + 1)
     addresses = window.addresses()[where]
     return Place(memory.name, int(addresses.min()), int(addresses.max()) + 1)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -57,6 +57,23 @@ class Subject:
     together: bool = False
     """All blocks run at once, because they wait for each other."""
     mem_bar: MemBar = "relaxed"
+
+
+class Equality:
+    """Which of the bytes that an access is about to store already are what they become; compared when it matters."""
+
+    __slots__ = ("_before", "_data", "_equal", "_width")
+
+    def __init__(self, data: Image, before: Callable[[], Image], width: int) -> None:
+        self._data, self._before, self._width = data, before, width
+        self._equal: Hit | None = None
+
+    def of(self, part: Part) -> Hit:
+        """Of the bytes of some pieces."""
+        equal = self._equal
+        if equal is None:
+            equal = self._equal = self._data == self._before()
+        return part.of(equal, self._width)
 
 
 class Doubts(Observer, ABC):
@@ -205,7 +222,7 @@ class Doubts(Observer, ABC):
             image = self.suspected(scope, site, covered, by_use, image)
         self.aliased(scope, site, covered, about, writes=False)
         scope.note(site, number, covered, writes=False)
-        if image is None or not image.any():
+        if image is None or not np.count_nonzero(image):
             return None
         if is_scalar(site):
             self._used(entry, site, "scalar", image)
@@ -224,9 +241,9 @@ class Doubts(Observer, ABC):
         """The taint of bytes that are loaded; what is undefined has this load for its origin."""
         image = covered.of(memory.taint).reshape(-1).copy()
         undefined = image == UNDEFINED
-        if undefined.any():
+        if np.count_nonzero(undefined):
             image[undefined] = self.undefined(entry, site, "reads", memory, covered, undefined)
-        return image if image.any() else None
+        return image if np.count_nonzero(image) else None
 
     def undefined(self, entry: Entry, site: Site, verb: Verb, memory: Memory, covered: Window, where: Hit) -> int:
         """The origin of bytes that nothing has written, found by an access."""
@@ -266,10 +283,10 @@ class Doubts(Observer, ABC):
             scope = None
             assert owner is not None
             memory = self.memory(space, owner)
-        equal = cache(lambda: data == before())
+        equality = Equality(data, before, width)
         for part in inside(starts, width, memory.size):
             covered, kept = part.window(), None if taint is None else part.of(taint, width)
-            unchanged = partial(_unchanged, part, width, equal)
+            unchanged = partial(equality.of, part)
             if scope:
                 self._vector_store(scope, site, covered, unchanged, kept)
             else:
@@ -302,8 +319,3 @@ class Doubts(Observer, ABC):
             if mixed != CLEAN:
                 origin = self.origins[mixed & ORIGIN]
                 self.findings.conflict(origin.used(*judged(origin.kind, use, entry.pipe, mixed), site))
-
-
-def _unchanged(part: Part, width: int, equal: Callable[[], Hit]) -> Hit:
-    """Which of the bytes of some pieces already are what the access stores."""
-    return part.of(equal(), width)

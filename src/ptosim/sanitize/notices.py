@@ -48,6 +48,8 @@ class Notices:
         self._told: dict[int, list[Entry]] = {}
         self._waits: dict[int, list[Entry]] = {}
         self._ever: dict[Site, Entry] = {}
+        self.waiting: set[int] = set()
+        """The cores that have waited for a notice."""
         self._unfenced_stores: set[tuple[int, Pipe, int]] = set()
 
     # --- notices ------------------------------------------------------------------------------------------------------
@@ -133,6 +135,7 @@ class Notices:
         watched = entry.watched
         assert watched is not None
         self._ever.setdefault(entry.site, entry)
+        self.waiting.add(entry.core.index)
         for address in watched.words.addresses:
             self._remote(entry, address)
             told = [other for other in self._told.get(address, ()) if _round(other) == _round(entry)]

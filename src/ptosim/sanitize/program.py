@@ -81,7 +81,9 @@ class Program:
         return replace(place, tile=tile)
 
     def operations(self) -> Iterator[Operation]:
-        yield from self.module.parsed.module.walk()
+        """Those that have a place in the text: a module that nobody wrote around the functions has none."""
+        parsed = self.module.parsed
+        return (op for op in parsed.module.walk() if op in parsed.positions)
 
     def unused(self, block: Block) -> Iterator[str]:
         """The names of what a block computes for nothing."""

@@ -269,9 +269,8 @@ class ScopeShadow:
 
     def refresh(self, window: Window) -> None:
         """The taint of these bytes has changed."""
-        numbers = window.granules().addresses()
-        dirty, flags = np.frombuffer(self.memory.dirty, np.uint8), self.flag_bytes
-        flags[numbers] = flags[numbers] & ~np.uint8(DIRTY) | dirty[numbers]
+        granules, flags = window.granules(), self.flag_bytes
+        granules.put(flags, granules.of(flags) & ~np.uint8(DIRTY) | granules.of(self.memory.granules_dirty))
 
     def _mark(self, granules: Window, flag: int) -> None:
         if granules.is_stretch:
@@ -315,7 +314,7 @@ class ScopeShadow:
                 continue
             stamps = side.track.table.of(window)
             mine = stamps >= side.start
-            if not mine.any():
+            if not np.count_nonzero(mine):
                 continue
             for stamp in distinct(stamps[mine]):
                 for earlier in self.sites.of(stamp):

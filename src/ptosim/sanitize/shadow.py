@@ -6,7 +6,7 @@ There is a track for the reads of each pipe, and one for its writes; what an ear
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,16 @@ class Track(History):
             self.table.put_each(window, stamp)
 
 
+class Meeting(NamedTuple):
+    """An earlier access of other entries that one is in no order with."""
+
+    track: Track
+    stamps: Stamps
+    """Of all bytes of the access."""
+    hit: NDArray[np.bool_]
+    """Those that the two have in common."""
+
+
 def of_core(core: Core, latest: Iterable[tuple[int, int]]) -> Clock:
     """What was found out about the pipes of one core, those of others left out."""
     clock: Clock = {}
@@ -72,13 +82,14 @@ class Memory:
         self.tracks: dict[tuple[str, int, Direction], Track] = {}
         self._taint = bytearray(size)
         self.taint: NDArray[np.uint8] = np.frombuffer(self._taint, np.uint8)
+        self._rows = self.taint.reshape(-1, GRANULE)
         self.dirty = bytearray(size >> GRANULE_BITS)  # per granule, whether some byte of it is tainted
-        self._dirty: NDArray[np.uint8] = np.frombuffer(self.dirty, np.uint8)
+        self.granules_dirty: NDArray[np.uint8] = np.frombuffer(self.dirty, np.uint8)
 
     def begin(self, taint: int) -> None:
         """A new block starts: every byte has this taint."""
         self.taint.fill(taint)
-        self._dirty.fill(taint != CLEAN)
+        self.granules_dirty.fill(taint != CLEAN)
         for track in self.tracks.values():
             track.begin()
 
@@ -92,10 +103,11 @@ class Memory:
         window.put(self.taint, CLEAN if taint is None else taint)
         granules = window.granules()
         if isinstance(taint, int):
-            granules.put(self._dirty, taint != CLEAN)
+            granules.put(self.granules_dirty, taint != CLEAN)
             return
-        numbers = granules.addresses()
-        self._dirty[numbers] = self.taint.reshape(-1, GRANULE)[numbers].any(axis=1)
+        stretch = slice(granules.start, granules.start + granules.width)
+        numbers = stretch if granules.is_stretch else granules.addresses()
+        self.granules_dirty[numbers] = self._rows[numbers].any(axis=1)
 
     def is_clean(self, window: Window) -> bool:
         """Whether no granule from the first to the last one of the window has a tainted byte."""
@@ -121,9 +133,9 @@ class Memory:
         track.index = index
         return track
 
-    def out_of_order(self, entry: Entry, direction: Direction, window: Window) -> list[tuple[Track, NDArray[np.bool_]]]:
-        """The histories that the access is in conflict with, and which bytes of the window each of them touched."""
-        found: list[tuple[Track, NDArray[np.bool_]]] = []
+    def out_of_order(self, entry: Entry, direction: Direction, window: Window) -> list[Meeting]:
+        """The histories that the access is in conflict with."""
+        found: list[Meeting] = []
         low, high = window.reach()
         for track in self.tracks.values():
             if direction == track.direction == "read":
@@ -136,7 +148,7 @@ class Memory:
             if track.index == entry_index(entry):
                 hit &= stamps < track.stamp(entry)  # an entry is in order with itself
             if np.count_nonzero(hit):
-                found.append((track, hit))
+                found.append(Meeting(track, stamps, hit))
         return found
 
     def latest(self, window: Window) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ FEW = 256
 class Window:
     """Which elements of a shadow array an access covers, in the order in which its bytes come."""
 
-    __slots__ = ("count", "places", "start", "stride", "width")
+    __slots__ = ("_granules", "count", "places", "start", "stride", "width")
 
     def __init__(self, start: int, width: int, count: int = 1, stride: int = 0, places: Places | None = None) -> None:
         self.start = start
@@ -36,6 +36,7 @@ class Window:
         self.count = count
         self.stride = stride
         self.places = places  # irregular: one per byte, and the other fields do not matter
+        self._granules: Window | None = None
 
     @property
     def starts(self) -> int | range:
@@ -70,6 +71,11 @@ class Window:
 
     def granules(self) -> Window:
         """The granules that the access touches, as a window on an array with one element per granule."""
+        if self._granules is None:
+            self._granules = self._touched()
+        return self._granules
+
+    def _touched(self) -> Window:
         if self.places is None and (self.count == 1 or self.stride % GRANULE == 0):
             first = self.start >> GRANULE_BITS
             last = (self.start + self.width + GRANULE - 1) >> GRANULE_BITS
@@ -146,11 +152,17 @@ def distinct(numbers: NDArray[Any]) -> list[int]:
     return sorted(set(numbers.tolist())) if numbers.size <= FEW else np.unique(numbers).tolist()
 
 
-def inside(starts: Starts, width: int, size: int) -> Iterator[Part]:
+def inside(starts: Starts, width: int, size: int) -> Iterable[Part]:
     """The pieces that lie in a memory of `size` bytes; of those that leave it each by itself, as far as it does not.
 
     A copy that reads or writes the same bytes over and over may have so many pieces that they come in portions.
     """
+    if type(starts) is int and width > 0 and 0 <= starts <= size - width:
+        return (Part(starts, width),)
+    return _portions(starts, width, size)
+
+
+def _portions(starts: Starts, width: int, size: int) -> Iterator[Part]:
     if not width or not (isinstance(starts, int) or len(starts)):
         return
     rows = PORTION // (width + _PIECE) or 1

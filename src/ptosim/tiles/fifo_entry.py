@@ -90,6 +90,11 @@ def fill(build: Builder, line: Line, entry: SSAValue, number: Number, split: int
     buf, valid = tile_of(entry.type), extents(build, entry)
     assert buf is not None
     if line.through_gm:
+        if buf.boxed and buf.rows > 1 and line.direction != C2V:
+            hint = "push the ND tile: what takes it brings it into blocks"
+            raise Refused(
+                f"{buf.layout} tiles do not pass through GM, where entries lie by rows", "entry", "invalid", hint
+            )
         offset, pitch = share(build, 0 if line.direction == C2V else split, sub, valid, buf.element_bytes)
         pointer = line.global_slot(build, number, buf.element, offset)
         build.tstore(src=entry, dst=view_at(build, pointer, valid, pitch))

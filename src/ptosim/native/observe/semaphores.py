@@ -14,7 +14,7 @@ from ptosim.machine.sync import PIPES, SEMAPHORE_IDS, SLOT, TO_AIC, TO_AIV
 from ptosim.native.build.core import Core
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
-from ptosim.native.ir.values import I32, I64, Value
+from ptosim.native.ir.values import I1, I32, I64, Value
 from ptosim.native.observe import clocks, layout
 from ptosim.native.observe.clocks import COUNTS, Clocks
 from ptosim.native.observe.hooks import Number
@@ -37,6 +37,10 @@ class Semaphores:
         self.suspect = suspect
 
     def set(self, core: Core, pipe: Pipe, counters: Sequence[Number]) -> None:
+        if not self.clocks.layout.is_mixed:
+            # A core that is alone has nobody to wait for its signals, and no place is kept for their counters.
+            self.suspect(core.f, core.f.constant(I1, 1))
+            return
         routine = core.unit.routine(f"semaphore_set_{core.kind}_{pipe}", [I64], lambda f: self._set(f, core.kind, pipe))
         for number in counters:
             core.f.call(routine, _value(core.f, number))

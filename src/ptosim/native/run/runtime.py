@@ -256,6 +256,12 @@ class _BlockSifter(_BlockWorker):
         super().take(tables)
         self.rooms.allow(tables.invocation.readable, tables.invocation.writable)
 
+    def run_blocks(self, lock: threading.Lock, most: int) -> int:
+        try:
+            return super().run_blocks(lock, most)
+        except PTOError as problem:  # a core that waits for a signal, which nobody can send
+            raise Suspicion from problem
+
 
 class _ClusterSifter(_Worker):
     """Likewise of blocks with several, which signal to each other."""

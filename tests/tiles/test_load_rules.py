@@ -1,0 +1,113 @@
+"""Rules that only lowering knows and that constants break: a load tells them, so that `ptosim verify` does."""
+
+from collections.abc import Mapping
+
+import pytest
+
+import ptosim
+from language.move_kernel import expanded
+from ptosim import PTOError
+
+EXTRACT = "pto.textract ins(%s, %row, %col : S, index, index) outs(%d : D)"
+MOVE = "pto.tmov ins(%s : S) outs(%d : D)"
+PRODUCT = """pto.tget_scale_addr ins(%s : S) outs(%a : A)
+pto.tget_scale_addr ins(%d : D) outs(%b : B)
+pto.tmatmul.mx ins(%s, %a, %d, %b : S, A, D, B) outs(%c : C)"""
+MX = {
+    "s": "LEFT<32x64xf8E4M3FN>",
+    "d": "RIGHT<64x32xf8E4M3FN>",
+    "a": "SA<32x2x!pto.f8E8M0>",
+    "b": "SB<2x32x!pto.f8E8M0>",
+    "c": "ACC<32x32xf32>",
+}
+ZN = "!pto.tile_buf<mat, {}, slayout=col_major>"
+ROW = "!pto.tile_buf<mat, {}>"
+
+
+def load(operation: str, tiles: Mapping[str, str], row: int = 0, col: int = 0, kind: str = "cube") -> ptosim.Module:
+    """A module that does one thing with tiles; in it `S` is the type of %s, and so on."""
+    for name, type_ in tiles.items():
+        for before in (" ", "("):
+            for after in (",", ")", " "):
+                operation = operation.replace(before + name.upper() + after, before + type_ + after)
+    allocated = "\n".join(f"%{name} = pto.alloc_tile : {type_}" for name, type_ in tiles.items())
+    return ptosim.load(
+        expanded(f"""module attributes {{pto.target_arch = "a5", pto.kernel_kind = #pto.kernel_kind<{kind}>}} {{
+func.func @k() {{
+%row = arith.constant {row} : index
+%col = arith.constant {col} : index
+{allocated}
+{operation}
+return
+}}
+}}
+""")
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "dest", "wrong", "right"),
+    [
+        ("MAT<64x64xf16>", "LEFT<16x32xf16>", (8, 0), (16, 0)),
+        ("MAT<64x64xf16>", "LEFT<16x32xf16>", (0, 8), (0, 16)),
+        ("MAT<64x64xf32>", "LEFT<16x32xf32>", (0, 4), (0, 8)),
+        (ZN.format("64x64xf16"), "RIGHT<16x32xf16>", (8, 0), (16, 0)),
+        (ZN.format("64x64xf16"), "RIGHT<16x32xf16>", (0, 8), (0, 16)),
+        ("MAT<64x64xi8>", "RIGHT<32x32xi8>", (16, 0), (32, 0)),
+        ("MAT<64x64xi8>", "RIGHT<32x32xi8>", (0, 16), (0, 32)),
+        (ROW.format("1x512xf16"), "LEFT<1x256xf16>", (0, 16), (0, 256)),
+        ("ACC<32x32xf32>", "ND<16x16xf32>", (0, 8), (0, 16)),
+        ("ACC<32x32xf32>", "MAT<16x16xf16>", (0, 8), (0, 16)),
+    ],
+)
+def test_windows_begin_where_their_memory_can(
+    source: str, dest: str, wrong: tuple[int, int], right: tuple[int, int]
+) -> None:
+    tiles = {"s": source, "d": dest}
+    with pytest.raises(PTOError) as refused:
+        load(EXTRACT, tiles, *wrong)
+    (found,) = refused.value.diagnostics
+    assert found.kind == "misaligned"
+    assert found.line == 7
+    assert "must be a multiple of" in found.message
+    load(EXTRACT, tiles, *right)
+
+
+@pytest.mark.parametrize(
+    ("source", "wrong", "right"),
+    [
+        (ROW.format("1x{}xf32"), "BIAS<1x8xf32>", "BIAS<1x16xf32>"),
+        (ROW.format("1x{}xi64"), "FP<1x8xi64>", "FP<1x16xi64>"),
+    ],
+)
+def test_rows_of_parameters_fill_their_units(source: str, wrong: str, right: str) -> None:
+    with pytest.raises(PTOError, match="misaligned: a row in"):
+        load(MOVE, {"s": source.format(8), "d": wrong})
+    load(MOVE, {"s": source.format(16), "d": right})
+
+
+@pytest.mark.parametrize(
+    ("binding", "message"),
+    [
+        ("", "is bound to no operand"),
+        ("pto.tget_scale_addr ins(%o : O) outs(%a : A)", "is bound to another operand than that of the product"),
+        (
+            "pto.tget_scale_addr ins(%s : S) outs(%a : A)\npto.tget_scale_addr ins(%o : O) outs(%a : A)",
+            "is bound to several operands",
+        ),
+    ],
+)
+def test_scales_belong_to_their_operand(binding: str, message: str) -> None:
+    _, *rest = PRODUCT.splitlines()
+    tiles = {**MX, "o": MX["s"]}
+    with pytest.raises(PTOError, match=f"invalid: .*{message}"):
+        load("\n".join([binding, *rest]), tiles)
+    load(PRODUCT, MX)
+
+
+def test_what_nothing_can_run_is_verified_all_the_same() -> None:
+    """A lowering that does not exist is no error of the file."""
+    twice = "%two = arith.constant 2.0 : f32\npto.tmuls ins(%s, %two : S, f32) outs(%d : D)"
+    module = load(twice, {"s": "NZ<16x16xf32>", "d": "ND<16x16xf32>"}, kind="vector")
+    with pytest.raises(PTOError, match="unsupported"):
+        module.kernel()()
