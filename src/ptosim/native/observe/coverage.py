@@ -13,9 +13,10 @@ from xdsl.ir import Operation
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import Space
 from ptosim.effects.record import Effects, no_accesses
-from ptosim.language.function import Call, reached
+from ptosim.language.dependence import executed
+from ptosim.language.function import Call, Function, callees, reached
 from ptosim.language.kernels import KernelProgram
-from ptosim.language.operation import enclosing_scope, is_scope
+from ptosim.language.operation import is_scope
 from ptosim.language.static import static_of
 from ptosim.language.sync_semaphore import SyncSet, SyncWait
 from ptosim.language.types import AlignType
@@ -69,14 +70,24 @@ def uncovered(program: KernelProgram, target: str) -> str | None:
 
 def missing_operations(operations: Iterable[Operation], target: str) -> Iterable[str]:
     for op in operations:
-        if isinstance(op, Call) and (enclosing_scope(op) is not None):
-            yield "func.call in a vector scope"
+        if is_scope(op) and _recurs(op):
+            yield "a function in a vector scope that calls itself"
         if not is_covered(op, target):
             yield op.name
         if isinstance(op, SyncSet | SyncWait) and static_of(op, target).integers.get("ffts_mode") in MEETINGS:
             yield f"{op.name} of several cores"
         if any(isinstance(result.type, AlignType) and len(list(result.uses)) > 1 for result in op.results):
             yield "the state of a stream that is used twice"
+
+
+def _recurs(scope: Operation) -> bool:
+    """Whether a function that a scope calls may call itself: its operations have no end of places."""
+    called = {op.function for op in executed(scope) if isinstance(op, Call) and op.function is not None}
+    return any(function in callees(*_called(function)) for function in called)
+
+
+def _called(function: Function) -> list[Function]:
+    return [op.function for op in function.walk() if isinstance(op, Call) and op.function is not None]
 
 
 def is_covered(op: Operation, target: str) -> bool:
