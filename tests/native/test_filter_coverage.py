@@ -1,10 +1,15 @@
 """Instructions and forms that the filter of a check follows though they are rare: clean ones are passed, and what the
 reference engine complains of is judged."""
 
+from contextlib import suppress
+from types import ModuleType
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
 import ptosim
+from golden import test_cube, test_fixpipe
 from native.test_sieve import assert_sound, judged_blocks, launch_of
 
 CALLS = """module attributes {{pto.target_arch = "a5"}} {{
@@ -72,3 +77,42 @@ def test_a_scope_that_calls_functions(change: dict[str, object], clean: bool):
     y = np.zeros_like(x)
     assert judged_blocks(kernel, launch_of(kernel, [x, y])) == (set() if clean else {0})
     assert assert_sound(kernel, [x, y]) == clean
+
+
+class _Asked(Exception):
+    pass
+
+
+def program(module: ModuleType, test: str, *arguments: object) -> tuple[str, tuple[np.ndarray, ...]]:
+    """The text and the arrays that a test of results asks the engines about."""
+    asked: list[tuple[str, tuple[np.ndarray, ...]]] = []
+
+    def outcome(text: str, *arrays: np.ndarray) -> None:
+        asked.append((text, arrays))
+        raise _Asked
+
+    with patch.object(module, "outcome", outcome), suppress(_Asked):
+        getattr(module, test)(*arguments)
+    return asked[0]
+
+
+PRODUCTS = [
+    (test_cube, "test_scaled_products", (), "pto.mte_l1_l0a_mx"),
+    (test_cube, "test_scaled_products", (), "pto.mte_gm_l1 %sb"),
+    (test_cube, "test_raw_product_and_store_words", (), "pto.set_flag"),
+    (test_fixpipe, "test_raw_store_to_l1", (), "pto.set_flag"),
+    (test_fixpipe, "test_raw_store_to_ub", ("split_n",), "pto.sync.wait"),
+]
+
+
+@pytest.mark.parametrize(("module", "test", "arguments", "needed"), PRODUCTS, ids=str)
+def test_scales_and_raw_stores_of_products(module: ModuleType, test: str, arguments: tuple[object, ...], needed: str):
+    """They are passed as clean, and judged once an instruction is missing that they need."""
+    text, arrays = program(module, test, *arguments)
+    assert assert_sound(ptosim.load(text).kernel(), [array.copy() for array in arrays])
+    place = text.index(needed)
+    end = text.index("\n", place)
+    if text[end:].lstrip().startswith(": "):  # its types stand in a line of their own
+        end = text.index("\n", end + 1)
+    without = text[:place] + text[end:]
+    assert not assert_sound(ptosim.load(without).kernel(), [array.copy() for array in arrays])

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
-from ptosim.effects.names import Space
 from ptosim.effects.record import Effects, no_accesses
 from ptosim.language.dependence import executed
 from ptosim.language.function import Call, Function, callees, reached
@@ -32,7 +31,9 @@ ACCESSES = frozenset(
         "vlds vldsx2 vsts vstsx2 vsldb vsstb vgather2 vgather2_bc vgatherb vscatter plds pldi psts psti mte_gm_ub "
         "mte_ub_gm mte_ub_ub load_scalar store_scalar ld_dev st_dev mte_gm_l1 mte_gm_l1_frac mte_l1_l0a mte_l1_l0b "
         "mte_l1_bt mte_l1_fb mad mad_acc mad_bias mte_l0c_gm mte_l0c_ub mte_l0c_l1 mte_ub_l1 mte_l1_ub "
-        "copy_cbuf_to_ubuf copy_cbuf_to_bt mad_raw mad_bias_raw sim.l1_gm sim.scale_words sim.start_acc vldas vldus "
+        "copy_cbuf_to_ubuf copy_cbuf_to_bt mte_l1_l0a_mx mte_l1_l0b_mx load_cbuf_to_ca_mx load_cbuf_to_cb_mx mad_mx "
+        "mad_mx_acc mad_mx_bias mad_mx_raw mad_mx_bias_raw mad_raw mad_bias_raw copy_matrix_cc_to_gm "
+        "copy_matrix_cc_to_cbuf copy_matrix_cc_to_ub sim.l1_gm sim.scale_words sim.start_acc vldas vldus "
         "uvld init_align vstus vstu vstur pstu vsta vstas vstar sprsti sprsts vbitsort vmrgsort4"
     ).split()
 )
@@ -47,8 +48,6 @@ ABSENT = frozenset(
     )
 )
 """Instructions without memory accesses that it does not."""
-
-ABSENT_SPACES = frozenset({Space.SCALE_A, Space.SCALE_B})
 
 SYNC = frozenset(
     "pto.set_flag pto.set_flag_dyn pto.wait_flag pto.wait_flag_dyn pto.sim.set_token pto.sim.wait_token pto.get_buf "
@@ -98,8 +97,6 @@ def is_covered(op: Operation, target: str) -> bool:
     if record is None:
         return False
     accesses = record.accesses(static_of(op, target))
-    if any(access.space in ABSENT_SPACES for access in accesses):
-        return False
     return is_followed(record) or not (accesses or _is_absent(record))
 
 

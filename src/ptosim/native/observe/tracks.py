@@ -18,6 +18,8 @@ from ptosim.native.observe.layout import STORES, Track
 
 _SEGMENTS = (Space.FB, Space.FB_RELU)
 """Memories of which an address tells the one that is meant."""
+_NAMED_BY_REGISTER = frozenset(f"pto.copy_matrix_cc_to_{place}" for place in ("gm", "cbuf", "ub"))
+"""Stores that find parameters there as a register says; no access of theirs tells of it."""
 
 
 def _slots(op: Operation, verb: str, called: Collection[Operation]) -> set[int]:
@@ -41,6 +43,8 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
             record = effects().get(op.name)
             if record is None or core_of(op) not in (None, kind):
                 continue
+            if op.name in _NAMED_BY_REGISTER:
+                found |= {(space, 0, SLOT[Pipe.FIX], "reads") for space in _SEGMENTS}
             for access in record.accesses(static_of(op, target)):
                 verb = "reads" if access.direction == "read" else "writes"
                 if access.space is not GM:
