@@ -199,6 +199,11 @@ class Filter(Observer):
             if taint is not None:
                 self._suspect(body.f, taint != 0)
 
+    def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
+        doubts = [self.doubts.of(value) for value in values]
+        for name, taint in zip(names, doubts, strict=True):
+            self.doubts.put(name, taint)
+
     # --- memory -------------------------------------------------------------------------------------------------------
 
     def accessed(
