@@ -110,6 +110,16 @@ def test_no_proof_where_a_check_finds_something_at_any_number_of_iterations(name
     assert _no_contradiction(name, 1, range(10)) > 20
 
 
+def test_flags_between_pipes_of_two_cores_are_no_order():
+    """Set as often as waited for, and yet a check finds them to be wrong."""
+    between = 'pto.set_flag["PIPE_M", "PIPE_V", "EVENT_ID0"]\n    pto.wait_flag["PIPE_M", "PIPE_V", "EVENT_ID0"]\n'
+    path = SEEDS / "sync_example_3a_ping_pong_flags.pto"
+    text, count = re.subn(r"(\n *)(return\b)", rf"\1{between}\1\2", path.read_text(), count=1)
+    assert count == 1
+    proof = ptosim.prove(ptosim.load(text).kernel())
+    assert [(each.kind, each.severity) for each in proof.findings] == [("wrong-pipe", "error")] * 2
+
+
 def test_a_counterexample_is_tried_on_the_arguments():
     text = (EXAMPLES / "pingpong.pto").read_text()
     line = '      pto.wait_flag_dyn["PIPE_MTE2", "PIPE_V", %parity]\n'
