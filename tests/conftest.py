@@ -1,5 +1,6 @@
 """Sample or full: `make test` runs a repeatable sample of the long suites, `--full` all that they are meant to."""
 
+import gc
 import os
 import random
 from collections.abc import Iterator
@@ -34,6 +35,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = [item for item in items if item in kept]
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # tests that collect garbage need not look through all the others
 
 
 CASES = {
