@@ -18,6 +18,7 @@ from ptosim.language.catalogue import operations, structural_operations
 SOURCE = Path(ptosim.__file__).parent
 OPERATIONS = (*operations(), *structural_operations())
 NAMES = frozenset(operation.name for operation in OPERATIONS if operation.name.startswith("pto."))
+DECLARING = {Path(inspect.getfile(operation)) for operation in OPERATIONS}
 FLOORS_OF_ROOMS = ("effects", "tiles")
 CATALOGUES = tuple(SOURCE / "native/observe" / name for name in ("coverage.py", "rules.py", "timing.py"))
 """What compiled observers know of single instructions: rules beside those of the record, and what they leave out."""
@@ -28,7 +29,7 @@ def is_room(path: Path) -> bool:
     return (
         floor in FLOORS_OF_ROOMS
         or path in CATALOGUES
-        or path in {Path(inspect.getfile(operation)) for operation in OPERATIONS}
+        or path in DECLARING
         or (floor in ("reference", "native") and path.stem in ROOMS)
     )
 
