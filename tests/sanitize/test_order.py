@@ -56,16 +56,12 @@ def programs(full: bool) -> Iterator[tuple[str, list[np.ndarray]]]:
         yield random_clusters.cluster(seed, 9, care=0.7), random_clusters.arguments()
 
 
-def test_clocks_know_what_the_graph_of_a_random_program_knows(full: bool) -> None:
-    for text, arguments in programs(full):
-        assert disagreements(ptosim.load(text).kernel(), tuple(arguments), 1) == [], text
-
-
-def test_races_are_accesses_that_no_path_orders(full: bool) -> None:
+def test_clocks_know_what_the_graph_of_a_random_program_knows_and_races_are_what_no_path_orders(full: bool) -> None:
     """Lanes of a vector load that count by use may race, or not; with the other accesses it is certain."""
     certain = none = 0
     for text, arguments in programs(full):
         kernel = ptosim.load(text).kernel()
+        assert disagreements(kernel, tuple(arguments), 1) == [], text
         found = findings(kernel, *arguments)
         reported = any(finding.kind == "race" and "are in no order" not in finding.message for finding in found)
         works = trace(kernel, arguments, 1)
