@@ -7,7 +7,7 @@ from language.view_kernel import accepts, rejects, twins, warns
 TILE = "%t = pto.alloc_tile : TB\n"
 SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
 
-# --- the layout of an allocation ------------------------------------------------------------------
+# --- the layout of an allocation --------------------------------------------------------------------------------------
 
 ALIGNED = "byte size to be 32-byte aligned, but got"
 
@@ -75,7 +75,7 @@ def test_several_tiles_have_whole_rows_too():
     twins(text, f"expects row {ALIGNED} 28 bytes")
 
 
-# --- addresses ------------------------------------------------------------------------------------
+# --- addresses --------------------------------------------------------------------------------------------------------
 
 
 def aligned(alignment: int, found: int) -> str:

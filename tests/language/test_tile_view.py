@@ -13,7 +13,7 @@ BOXED_TILE = f"%t = pto.alloc_tile : {BOXED}\n"
 SEVERAL = "!pto.multi_tile_buf<!pto.tile_buf<vec, 16x64xf32>, count=2>"
 
 
-# --- how they are written -------------------------------------------------------------------------
+# --- how they are written ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_tiles_are_carried_selected_and_yielded():
     accepts(two + "pto.vecscope {\n%q = pto.tile_buf_addr %t : TB -> !pto.ptr<f32, ub>\n}")
 
 
-# --- valid regions --------------------------------------------------------------------------------
+# --- valid regions ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_the_valid_region_of_an_argument_is_not_set():
     source.rejects(text, "expects a tile of alloc_tile, declare_tile, bitcast or treshape, not an argument")
 
 
-# --- the rules of views ---------------------------------------------------------------------------
+# --- the rules of views -----------------------------------------------------------------------------------------------
 
 SUB = "!pto.tile_buf<vec, 8x32xf32>"
 

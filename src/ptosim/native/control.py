@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, Region
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.function import Call, Return
 from ptosim.language.function import Function as PTOFunction
@@ -17,7 +18,7 @@ from ptosim.native.build.state import ALIGN_BYTES, Align, Native, Shape, all_apa
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I32, I64, Type, Value
 from ptosim.native.vector.numbers import lane_type
-from ptosim.native.vector.registers import REGISTER_BYTES, full_mask, register_type
+from ptosim.native.vector.registers import full_mask, register_type
 
 if TYPE_CHECKING:
     from ptosim.native.build.program import Body
@@ -134,11 +135,23 @@ def _call(body: Body, op: Operation) -> None:
         return
     f.count_steps(f.constant(I64, 1), body.core(op).site("limit", LIMIT))
     f.settle(poll=True)
+    if body.in_scope and f.module.sifting:
+        _inline(body, op, callee)
+        return
     body.crosses(op.arguments)
     given = [body[value] for value in op.arguments]
     indices = [index.signed(I64) for index in f.loops]
     results = f.call(_helper(body, callee, given), *indices, *_passed(given, _shapes(given)))
     body.values.update(zip(op.results, _received(f, results, likes), strict=True))
+
+
+def _inline(body: Body, op: Call, callee: PTOFunction) -> None:
+    """The operations of a callee in place of its call, so that what is known of the scope is known of them."""
+    body.renamed(op.arguments, callee.args)
+    body.block(callee.body.block)
+    end = callee.body.block.last_op
+    assert isinstance(end, Return)
+    body.renamed(end.arguments, op.results)
 
 
 def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Function:
@@ -183,7 +196,7 @@ def _passed_kind(kind: Type) -> Type:
     """How a part goes through a call: conditions as one integer, registers as words, which every processor passes."""
     if kind.lanes and kind.element == I1:
         return Type(f"i{kind.lanes}")
-    return I32.vector(REGISTER_BYTES // 4) if kind.lanes * kind.bits == 8 * REGISTER_BYTES else kind
+    return I32.vector(VECTOR_BYTES // 4) if kind.lanes * kind.bits == 8 * VECTOR_BYTES else kind
 
 
 def _passed_kinds(values: Sequence[Native]) -> list[Type]:
