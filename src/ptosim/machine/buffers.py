@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 class Buffers:
     def __init__(self, core: Core) -> None:
         self.core = core
-        self._released: dict[int, dict[Pipe, Entry]] = {}  # of each buffer the latest release on each pipe
+        self._released: dict[int, dict[Pipe, Entry]] = {}  # of each buffer the latest release on each pipe, in order
+        self._existing: set[tuple[Pipe, int]] = set()  # those that were asked for and exist
 
     def get(self, site: Site, pipe: Pipe, buffer: int, mode: int = 0) -> None:
         if not self._exists(site, pipe, buffer):
@@ -32,12 +33,11 @@ class Buffers:
         if mode == 0:
             first, own = buffer_word(ISSUED, Pipe.S, buffer), SLOT[pipe]
             issued = enumerate(words[first : first + PIPES])
-            done = buffer_word(DONE, Pipe.S, buffer)
+            done = first + DONE - ISSUED
             entry.snapshot = tuple([(done + slot, count) for slot, count in issued if count and slot != own])
-            if self.core.tracker:
-                releases = self._released.get(buffer, {})
-                heard = [other for other in PIPE_ORDER if other in releases and other is not pipe]
-                entry.consumed = tuple([releases[other] for other in heard])
+            if self.core.tracker and buffer in self._released:
+                releases = self._released[buffer].items()
+                entry.consumed = tuple([release for other, release in releases if other is not pipe])
         self.core.issue(entry)
         words[buffer_word(OPEN, pipe, buffer)] = 1 + mode
 
@@ -54,7 +54,11 @@ class Buffers:
         if mode == 1:
             self.core.need(entry, [self._last_in_bracket(queue, buffer) for queue in self.core.queues.values()])
         self.core.issue(entry)
-        self._released.setdefault(buffer, {})[pipe] = entry
+        releases = self._released.get(buffer, {})
+        is_first = pipe not in releases
+        releases[pipe] = entry
+        if is_first:
+            self._released[buffer] = {other: releases[other] for other in PIPE_ORDER if other in releases}
         words[buffer_word(OPEN, pipe, buffer)] = 0
 
     def _entry(self, kind: Kind, site: Site, pipe: Pipe, buffer: int, mode: int) -> Entry:
@@ -69,11 +73,14 @@ class Buffers:
         return self._released.get(buffer, {}).get(queue.pipe)
 
     def _exists(self, site: Site, pipe: Pipe, buffer: int) -> bool:
+        if (pipe, buffer) in self._existing:
+            return True
         ids = min(self.core.target.sync.buffer_ids, BUFFER_IDS)
         if not has(self.core, pipe):
             self.core.illegal(site, "wrong-pipe", absent(self.core, pipe))
         elif not 0 <= buffer < ids:
             self.core.illegal(site, "id-range", f"buffer {buffer} does not exist: ids are 0 to {ids - 1}")
         else:
+            self._existing.add((pipe, buffer))
             return True
         return False

@@ -179,17 +179,22 @@ def _observe(core: Core, store: Store, parts: Sequence[Part], dest: Element) -> 
     rows = shape.m, shape.row_step * ACCUMULATOR_ROW
     repeats = [(shape.count, shape.repeat_source * ACCUMULATOR_ROW)]
     accumulators_touched(core, "reads", store.source, rows, shape.n, shape.source_stride * ACCUMULATOR_ROW, repeats)
-    if value_bits(dest) < 8 or len(store.layouts) != 1:
+    if value_bits(dest) < 8:
         core.suspect(lambda: core.f.constant(I1, 1))
         return
     for part in parts:
-        _observe_part(core, store, part, dest)
+        for condition, layout in store.layouts:
+
+            def observe(part: Part = part, layout: str = layout) -> None:
+                _observe_part(core, store, part, layout, dest)
+
+            either(core.f, condition, observe, lambda: None)
 
 
-def _observe_part(core: Core, store: Store, part: Part, dest: Element) -> None:
+def _observe_part(core: Core, store: Store, part: Part, layout: str, dest: Element) -> None:
     """What one memory receives: of on-chip ones rows begin with a block, or the kernel is suspicious."""
     shape, size = store.shape, value_bits(dest) // 8
-    m, n, ((_, layout),) = part.shape.m, part.shape.n, store.layouts
+    m, n = part.shape.m, part.shape.n
     later, stride = [(shape.count, shape.repeat_dest * size)], shape.dest_stride * size
 
     def stores(base: Value, steps: Sequence[tuple[Value, Value]], length: Value) -> None:

@@ -135,11 +135,23 @@ def _call(body: Body, op: Operation) -> None:
         return
     f.count_steps(f.constant(I64, 1), body.core(op).site("limit", LIMIT))
     f.settle(poll=True)
+    if body.in_scope and f.module.sifting:
+        _inline(body, op, callee)
+        return
     body.crosses(op.arguments)
     given = [body[value] for value in op.arguments]
     indices = [index.signed(I64) for index in f.loops]
     results = f.call(_helper(body, callee, given), *indices, *_passed(given, _shapes(given)))
     body.values.update(zip(op.results, _received(f, results, likes), strict=True))
+
+
+def _inline(body: Body, op: Call, callee: PTOFunction) -> None:
+    """The operations of a callee in place of its call, so that what is known of the scope is known of them."""
+    body.renamed(op.arguments, callee.args)
+    body.block(callee.body.block)
+    end = callee.body.block.last_op
+    assert isinstance(end, Return)
+    body.renamed(end.arguments, op.results)
 
 
 def _helper(body: Body, callee: PTOFunction, given: Sequence[Native]) -> Function:

@@ -22,6 +22,13 @@ def _known(start: Value | None, like: Value) -> Value:
     return like.like(0) if start is None else start
 
 
+def _suspect_starts(core: Core, *starts: Value | None) -> None:
+    """What counts fractals, where other operands count elements, is remarked on."""
+    for start in starts:
+        if start is not None:
+            core.suspect(lambda start=start: start != 0)
+
+
 _A = {"space": Space.L0A, "side": "m", "n": None}
 _B = {"space": Space.L0B, "side": "n", "m": None}
 
@@ -54,9 +61,7 @@ def mte_l1_l0(
     strides = {"source_stride": source_stride, "dest_stride": dest_stride}
     written = SimpleNamespace(m=m, k=k, n=n, **starts, **fields, **strides)
     control = tile_control(written, static, side, bool(transpose))
-    for start in (start_row, start_col):
-        if start is not None:
-            core.suspect(lambda start=start: start != 0)
+    _suspect_starts(core, start_row, start_col)
     columns = m if side == "m" else n
     if transpose and columns is not None and k is not None and op.holds_bytes(static.elements["source"]):
         core.suspect(lambda: ((((columns + 15) >> 4) & 1) != 0) & (k > 32))  # `op.misses_its_place`
@@ -98,6 +103,7 @@ def mte_l1_l0_mx(
     fields = {"x_start": x_start, "y_start": y_start, "x_step": x_step, "y_step": y_step}
     strides = {"source_stride": source_stride, "dest_stride": dest_stride}
     written = SimpleNamespace(m=m, k=k, n=n, **starts, **fields, **strides)
+    _suspect_starts(core, start_row, start_col)
     load_scales(core, space, source, dest, scale_control(written, static, side), shift)
 
 

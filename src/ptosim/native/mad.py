@@ -14,6 +14,7 @@ from ptosim.effects.fractal import (
     FRACTAL,
     FRACTAL_ROW,
     FRACTAL_ROWS,
+    SCALE_FRAGMENT,
     SCALE_GROUP,
     SCALE_SHIFT,
     depth_bytes,
@@ -81,13 +82,7 @@ def _multiply(
     core.stretch("reads", Space.L0A, a, _where(how.is_row, depth), FRACTAL_ROW)
     left = core.stretch("reads", Space.L0A, a, _where(how.is_row ^ 1, rows), FRACTAL)
     right = core.stretch("reads", Space.L0B, b, columns, FRACTAL)
-    scales = [f.constant(PTR, 0)] * 2
-    if kind.scaled:
-        of_a = how.is_row.select(ceil_div(k, SCALE_GROUP), scale_extent(m, k)[1])
-        scales = [
-            core.stretch("reads", space, address >> SCALE_SHIFT, size)
-            for space, address, size in ((Space.SCALE_A, a, of_a), (Space.SCALE_B, b, scale_extent(n, k)[1]))
-        ]
+    scales = _scales(core, pointers, sizes, how) if kind.scaled else [f.constant(PTR, 0)] * 2
     start = _start(core, c, bias, m, n, how)
     target = core.stretch("writes", Space.L0C, c, accumulator_extent(m, n)[1], ACCUMULATOR_FRACTAL)
     _observe(core, kind, pointers, sizes, how)
@@ -95,6 +90,25 @@ def _multiply(
     flags = how.is_row, how.saturate, how.tf32, how.away
     routine = product(core.unit, kind)
     f.call(routine, f.base(Word.WORKSPACE), left, right, *scales, target, begun, m, n, k, row, group, *flags)
+
+
+def _scales(
+    core: Core,
+    pointers: tuple[Value, Value, Value, Value | None],
+    sizes: tuple[Value, Value, Value],
+    how: Options,
+) -> list[Value]:
+    """The host addresses of the scales of both operands."""
+    (a, b, *_), (m, n, k) = pointers, sizes
+    of_a = how.is_row.select(ceil_div(k, SCALE_GROUP), scale_extent(m, k)[1])
+    core.suspect(lambda: (k & (2 * SCALE_GROUP - 1)) != 0)  # `op.leaves_a_rest`
+    found: list[Value] = []
+    for space, operand, size in ((Space.SCALE_A, a, of_a), (Space.SCALE_B, b, scale_extent(n, k)[1])):
+        address = operand >> SCALE_SHIFT
+        found.append(core.stretch("reads", space, address, size))
+        core.suspect(lambda address=address: (address & (SCALE_FRAGMENT - 1)) != 0)  # inside of a block
+        core.touches_rows("reads", space, address, (), size)
+    return found
 
 
 def _observe(

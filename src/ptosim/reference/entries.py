@@ -7,7 +7,7 @@ the instruction that makes it, and taint, are the business of accesses.py.
 from __future__ import annotations
 
 import inspect
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
@@ -43,6 +43,9 @@ class EntryWitness(Port):
         """Trip counts and branches of the vector scope. The count of a while, known at its end, is a list of one."""
         self._reads: dict[Where, list[int]] = {}
         self._writes: dict[Where, list[int]] = {}
+        self._loads: defaultdict[Site | None, list[int]] = defaultdict(list)
+        """Of whole registers from UB, which are by far the most."""
+        self._stores: defaultdict[Site | None, list[int]] = defaultdict(list)
         self.act: Site | None = None
         """The instruction that accesses memory."""
 
@@ -85,6 +88,11 @@ class EntryWitness(Port):
         self.act = entry.site
         step()
         footprint = self.core.memories.footprint
+        for registers, pieces in ((self._loads, reads), (self._stores, writes)):
+            if registers:
+                for site, starts in registers.items():
+                    pieces.setdefault((UB, None, VECTOR_BYTES, site), []).extend(_words(starts))
+                registers.clear()
         for (space, at, width, site), starts in reads.items():
             total += width * len(starts)
             self.observer.load(entry, site or entry.site, footprint(Place(space, starts, width, at=at)))
@@ -103,11 +111,11 @@ class EntryWitness(Port):
         return self.core.memories.read(place)
 
     def load(self, start: int, dtype: np.dtype[Any]) -> Lanes:
-        self._reads.setdefault((UB, None, VECTOR_BYTES, self.act), []).append(signed64(start))
+        self._loads[self.act].append(start)
         return self.core.memories.load(start, dtype)
 
     def store(self, start: int, value: Lanes) -> None:
-        self._writes.setdefault((UB, None, VECTOR_BYTES, self.act), []).append(signed64(start))
+        self._stores[self.act].append(start)
         self.core.memories.store(start, value)
 
     def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
@@ -146,3 +154,8 @@ def _hull(active: Active) -> tuple[int, int]:
     """The first byte that is written, and one past the last."""
     places = np.flatnonzero(active)
     return (int(places[0]), int(places[-1]) + 1) if len(places) else (0, 0)
+
+
+def _words(starts: list[int]) -> list[int]:
+    """Addresses as scalar code holds them; nearly all are already."""
+    return starts if min(starts) >= 0 and max(starts) < 1 << 63 else [signed64(start) for start in starts]

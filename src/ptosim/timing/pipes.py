@@ -147,9 +147,9 @@ class PipeTimer(Observer):
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def issue(self, entry: Entry) -> None:
-        state = self._cores[entry.core.index]
-        unit = self._advance(state, entry.operations)
-        entry.data = state.free[_S] = counted(unit, 1, self.latency.scalar)
+        state, operations = self._cores[entry.core.index], entry.operations
+        entry.data = counted(state.free[_S], operations + 1 - state.operations, self.latency.scalar)
+        state.free[_S], state.operations = entry.data, operations
 
     def _advance(self, state: _CoreState, operations: int) -> Moment:
         """The scalar unit has come to so many operations."""
@@ -201,14 +201,17 @@ class PipeTimer(Observer):
         link = Link.PIPE if by_pipe else Link.ISSUE
         arguments = recorder.arguments(site, self.prices.of(entry.site), entry.facts)
         function = recorder.function(cost.function, done.path)
-        way = self._way(entry)
-        end = start + self._taken(way, cost.cycles)
+        way = self._way(entry) if entry.core.rank is not None else None
+        end = start + (cost.cycles if way is None else self._taken(way, cost.cycles))
         row = recorder.rows.append(
             (_WORK, link, pipe, state.index, site, before, start, end, function, cost.bytes, arguments)
         )
-        self._cross(state, row, way, cost.cycles, pipe)
-        recorder.touched(row, 0, _stretches(done.reads))
-        recorder.touched(row, 1, _stretches(done.writes))
+        if way is not None:
+            self._cross(state, row, way, cost.cycles, pipe)
+        if done.reads:
+            recorder.touched(row, 0, _stretches(done.reads))
+        if done.writes:
+            recorder.touched(row, 1, _stretches(done.writes))
         state.free[pipe] = (end, row)
         state.busy[pipe] += end - start
         if self.scoped:
@@ -219,7 +222,7 @@ class PipeTimer(Observer):
     def _cost(self, entry: Entry) -> Cost:
         if self.prices.of(entry.site).program is not None:
             return self.prices.scope(entry.site, entry.payload)
-        is_remote = self._way(entry) is not None
+        is_remote = entry.core.rank is not None and self._way(entry) is not None
         return self.prices.instruction(entry.site, entry.facts, entry.payload, self._written, is_remote)
 
     # --- between ranks ------------------------------------------------------------------------------------------------

@@ -320,6 +320,12 @@ class Body:
         assert isinstance(mask, Mask)
         return mask.lanes(width)
 
+    def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
+        """What these values are goes by other names from here on."""
+        self.values.update(zip(names, [self[value] for value in values], strict=True))
+        if self.unit.observer is not None:
+            self.unit.observer.renamed(values, names)
+
     def crosses(self, values: Iterable[SSAValue]) -> None:
         """These values are about to cross a join or a call."""
         if self.unit.observer is not None:

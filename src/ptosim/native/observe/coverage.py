@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
-from ptosim.effects.names import Space
 from ptosim.effects.record import Effects, no_accesses
-from ptosim.language.function import Call, reached
+from ptosim.language.dependence import executed
+from ptosim.language.function import Call, Function, callees, reached
 from ptosim.language.kernels import KernelProgram
-from ptosim.language.operation import enclosing_scope, is_scope
+from ptosim.language.operation import is_scope
 from ptosim.language.static import static_of
 from ptosim.language.sync_semaphore import SyncSet, SyncWait
 from ptosim.language.types import AlignType
@@ -31,7 +31,9 @@ ACCESSES = frozenset(
         "vlds vldsx2 vsts vstsx2 vsldb vsstb vgather2 vgather2_bc vgatherb vscatter plds pldi psts psti mte_gm_ub "
         "mte_ub_gm mte_ub_ub load_scalar store_scalar ld_dev st_dev mte_gm_l1 mte_gm_l1_frac mte_l1_l0a mte_l1_l0b "
         "mte_l1_bt mte_l1_fb mad mad_acc mad_bias mte_l0c_gm mte_l0c_ub mte_l0c_l1 mte_ub_l1 mte_l1_ub "
-        "copy_cbuf_to_ubuf copy_cbuf_to_bt mad_raw mad_bias_raw sim.l1_gm sim.scale_words sim.start_acc vldas vldus "
+        "copy_cbuf_to_ubuf copy_cbuf_to_bt mte_l1_l0a_mx mte_l1_l0b_mx load_cbuf_to_ca_mx load_cbuf_to_cb_mx mad_mx "
+        "mad_mx_acc mad_mx_bias mad_mx_raw mad_mx_bias_raw mad_raw mad_bias_raw copy_matrix_cc_to_gm "
+        "copy_matrix_cc_to_cbuf copy_matrix_cc_to_ub sim.l1_gm sim.scale_words sim.start_acc vldas vldus "
         "uvld init_align vstus vstu vstur pstu vsta vstas vstar sprsti sprsts vbitsort vmrgsort4"
     ).split()
 )
@@ -46,8 +48,6 @@ ABSENT = frozenset(
     )
 )
 """Instructions without memory accesses that it does not."""
-
-ABSENT_SPACES = frozenset({Space.SCALE_A, Space.SCALE_B})
 
 SYNC = frozenset(
     "pto.set_flag pto.set_flag_dyn pto.wait_flag pto.wait_flag_dyn pto.sim.set_token pto.sim.wait_token pto.get_buf "
@@ -69,14 +69,24 @@ def uncovered(program: KernelProgram, target: str) -> str | None:
 
 def missing_operations(operations: Iterable[Operation], target: str) -> Iterable[str]:
     for op in operations:
-        if isinstance(op, Call) and (enclosing_scope(op) is not None):
-            yield "func.call in a vector scope"
+        if is_scope(op) and _recurs(op):
+            yield "a function in a vector scope that calls itself"
         if not is_covered(op, target):
             yield op.name
         if isinstance(op, SyncSet | SyncWait) and static_of(op, target).integers.get("ffts_mode") in MEETINGS:
             yield f"{op.name} of several cores"
         if any(isinstance(result.type, AlignType) and len(list(result.uses)) > 1 for result in op.results):
             yield "the state of a stream that is used twice"
+
+
+def _recurs(scope: Operation) -> bool:
+    """Whether a function that a scope calls may call itself: its operations have no end of places."""
+    called = {op.function for op in executed(scope) if isinstance(op, Call) and op.function is not None}
+    return any(function in callees(*_called(function)) for function in called)
+
+
+def _called(function: Function) -> list[Function]:
+    return [op.function for op in function.walk() if isinstance(op, Call) and op.function is not None]
 
 
 def is_covered(op: Operation, target: str) -> bool:
@@ -87,8 +97,6 @@ def is_covered(op: Operation, target: str) -> bool:
     if record is None:
         return False
     accesses = record.accesses(static_of(op, target))
-    if any(access.space in ABSENT_SPACES for access in accesses):
-        return False
     return is_followed(record) or not (accesses or _is_absent(record))
 
 

@@ -84,6 +84,9 @@ class Observer:
     def crosses(self, body: Body, values: Iterable[SSAValue]) -> None:
         """Before these values cross a join or a call, where the code knows them under other names."""
 
+    def renamed(self, values: Sequence[SSAValue], names: Sequence[SSAValue]) -> None:
+        """These values are known under other names from here on, in the same code."""
+
     # --- memory -------------------------------------------------------------------------------------------------------
 
     def accessed(

@@ -60,9 +60,9 @@ class Reserve:
         pages = _reserved(MOST_BYTES)
         return (ctypes.c_char * len(pages)).from_buffer(pages)
 
-    def give_back(self, pages: Pages, written: int) -> None:
+    def give_back(self, pages: Pages) -> None:
         with self._lock:
-            if written <= KEPT_BYTES and len(self._idle) < KEPT:
+            if len(self._idle) < KEPT:
                 self._idle.append(pages)
 
 
@@ -115,13 +115,17 @@ class Room:
         self._word(READABLE).value = readable
         self._word(WRITABLE).value = writable
 
-    def taken(self) -> bytes:
-        """All that was written since `renew`, which ends here."""
-        assert self._pages is not None
-        first = ctypes.addressof(self._pages)
-        written = ctypes.string_at(first, self._word(NEXT_RECORD).value - first)
-        reserve().give_back(self._pages, len(written))
-        self._pages = None
+    def taken(self) -> bytes | memoryview:
+        """All that was written since `renew`, which ends here; where it is much, the memory itself, which goes with
+        it."""
+        pages, self._pages = self._pages, None
+        assert pages is not None
+        first = ctypes.addressof(pages)
+        count = self._word(NEXT_RECORD).value - first
+        if count > KEPT_BYTES:
+            return memoryview(pages)[:count]
+        written = ctypes.string_at(first, count)
+        reserve().give_back(pages)
         return written
 
     def _word(self, offset: int) -> ctypes.c_int64:
@@ -181,7 +185,7 @@ class Rooms:
                     used.add(number)
         self.used.add(frozenset(used))
 
-    def taken(self) -> list[bytes]:
+    def taken(self) -> list[bytes | memoryview]:
         return [room.taken() for room in self._rooms]
 
 

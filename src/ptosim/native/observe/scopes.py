@@ -5,13 +5,15 @@ Loads that the same stores may overtake are a class; a store looks only at the c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.vector_stream import STORE_STREAM
-from ptosim.language.dependence import stores, waiting
+from ptosim.language.dependence import executed, stores, waiting
+from ptosim.language.function import Call
 from ptosim.language.pointer import LoadScalar, StoreScalar
 from ptosim.language.static import static_of
 from ptosim.language.sync_fence import MemBar
@@ -42,23 +44,24 @@ class Scope:
 
 
 def scope_of(op: Operation, target: str) -> Scope:
-    """Without calls: kernels that have any in a scope are not observed natively."""
+    """Calls included."""
+    inside = list(executed(op))
+    calls = [each for each in inside if isinstance(each, Call)]
     writing = frozenset(stores(op, target))
     overtaken: dict[Operation, Class] = {}
-    for load in _loads(op, target):
-        reached = waiting(load, lambda _: (), {})
+    for load in _loads(inside, target):
+        reached = waiting(load, lambda function: [call for call in calls if call.function is function], {})
         if behind := writing - reached:
             overtaken[load] = behind
-    inside = list(op.walk())
     scalar = any(isinstance(each, LoadScalar | StoreScalar) for each in inside)
     fences = [each.word("order") for each in inside if isinstance(each, MemBar)]
     streams = any(each.name == STORE_STREAM[0] for each in inside)
     return Scope(writing, overtaken, bool(fences), any(kind in PARTIAL for kind in fences), scalar, streams)
 
 
-def _loads(scope: Operation, target: str) -> list[Operation]:
+def _loads(operations: Iterable[Operation], target: str) -> list[Operation]:
     found: list[Operation] = []
-    for op in scope.walk():
+    for op in operations:
         record = effects().get(op.name)
         if record and any(access.direction == "read" for access in record.accesses(static_of(op, target))):
             found.append(op)

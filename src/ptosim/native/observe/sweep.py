@@ -33,10 +33,11 @@ class Pieces(NamedTuple):
     record: Integers
 
 
-def all_records(parts: Sequence[bytes], row: int) -> Integers:
+def all_records(parts: Sequence[bytes | memoryview], row: int) -> Integers:
     """The records of all cores, one in a row, with clocks of so many bytes, whose pieces stand where the place of a
     core in its cluster is."""
-    records = np.frombuffer(b"".join(parts), np.int64).reshape(-1, RECORD_HEAD + row // 8)
+    told = [part for part in parts if len(part)]
+    records = np.frombuffer(told[0] if len(told) == 1 else b"".join(told), np.int64).reshape(-1, RECORD_HEAD + row // 8)
     if row == PIECE:
         return records
     records = records.copy()

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM, CoreKind, Pipe, Space
+from ptosim.language.dependence import executed
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
-from ptosim.language.operation import core_of, enclosing_scope
+from ptosim.language.operation import core_of, enclosing_scope, is_scope
 from ptosim.language.static import static_of
 from ptosim.machine.sync import SLOT
 from ptosim.native.observe.layout import STORES, Track
 
 _SEGMENTS = (Space.FB, Space.FB_RELU)
 """Memories of which an address tells the one that is meant."""
+_NAMED_BY_REGISTER = frozenset(f"pto.copy_matrix_cc_to_{place}" for place in ("gm", "cbuf", "ub"))
+"""Stores that find parameters there as a register says; no access of theirs tells of it."""
 
 
-def slot_of(op: Operation, verb: str) -> int:
-    """The slot under which an access of an operation is counted."""
+def _slots(op: Operation, verb: str, called: Collection[Operation]) -> set[int]:
+    """The slots under which accesses of an operation are counted; a scope may have called it."""
     if enclosing_scope(op) is not None:
-        return SLOT[Pipe.V]
+        return {SLOT[Pipe.V]}
     record = effects().get(op.name)
     pipe = record.pipe if record else Pipe.S
-    return STORES if pipe is Pipe.S and verb == "writes" else SLOT[pipe]
+    own = STORES if pipe is Pipe.S and verb == "writes" else SLOT[pipe]
+    return {own, SLOT[Pipe.V]} if op in called else {own}
 
 
 def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track]:
@@ -33,16 +37,21 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
     found: set[Track] = set()
     is_mixed = len(entries) > 1
     for kind, entry in entries.items():
+        scopes = [op for op in reached(entry) if is_scope(op)]
+        called = {op for scope in scopes for op in executed(scope)}
         for op in reached(entry):
             record = effects().get(op.name)
             if record is None or core_of(op) not in (None, kind):
                 continue
+            if op.name in _NAMED_BY_REGISTER:
+                found |= {(space, 0, SLOT[Pipe.FIX], "reads") for space in _SEGMENTS}
             for access in record.accesses(static_of(op, target)):
                 verb = "reads" if access.direction == "read" else "writes"
                 if access.space is not GM:
                     places = _places(kind, access.space) if is_mixed else (0,)
                     spaces = _SEGMENTS if access.space in _SEGMENTS else (access.space,)
-                    found |= {(space, place, slot_of(op, verb), verb) for place in places for space in spaces}
+                    slots = _slots(op, verb, called)
+                    found |= {(space, place, slot, verb) for place in places for space in spaces for slot in slots}
     return found
 
 

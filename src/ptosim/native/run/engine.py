@@ -85,8 +85,10 @@ class LinkedKernel:
 
         with self._standing_in(run) as invocation:
             threads = 1 if self._in_order else run.threads
-            failed, records = self._runner.sift(invocation, self._outline, _stretches(blocks), threads, run.block_done)
-        return Sifted(failed, all_records(records, self._outline["row"]))
+            failed, parts = self._runner.sift(invocation, self._outline, _stretches(blocks), threads, run.block_done)
+        records = all_records(parts, self._outline["row"])
+        del parts  # they may be large
+        return Sifted(failed, records)
 
     @contextmanager
     def _standing_in(self, run: Run) -> Generator[Invocation]:

@@ -78,7 +78,7 @@ class Runner:
         blocks: Sequence[range],
         threads: int | None,
         block_done: BlockDone | None,
-    ) -> tuple[list[int], list[bytes]]:
+    ) -> tuple[list[int], list[bytes | memoryview]]:
         """Run blocks of a kernel that is checked; gives those that have failed, and the records of all."""
         began = time.monotonic()
         shape = invocation.shape, blocks
