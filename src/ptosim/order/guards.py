@@ -55,5 +55,6 @@ def _bound(condition: SSAValue, holds: bool, value: SSAValue) -> int | None:
 def _plain(value: SSAValue) -> SSAValue:
     """A value before it was made an index: both are the same number, since an index is the widest."""
     owner = value.owner
-    is_cast = isinstance(owner, Operation) and owner.name == "arith.index_cast" and isinstance(value.type, IndexType)
-    return _plain(owner.operands[0]) if is_cast else value
+    if not isinstance(owner, Operation) or owner.name != "arith.index_cast" or not isinstance(value.type, IndexType):
+        return value
+    return _plain(owner.operands[0])
