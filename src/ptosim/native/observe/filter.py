@@ -441,7 +441,7 @@ class Filter(Observer):
             clocks.step(f)
         token = self.clocks.token(f, word)
         if step.private:
-            token.store(_either(f, again, self.clocks.load(token), clock), PIECE)
+            token.store(again.select(self.clocks.load(token), clock), PIECE)
             return
         waited = self.clocks.last_wait(f, word).load(words.integer(32), 4)
         self._suspect(f, again | waited.compare("ugt", clocks.of(clock, SLOT[destination])))
@@ -495,7 +495,3 @@ def _of_block(bits: Value, number: int) -> Value:
 
 def _is_not(f: Function, number: Number, wanted: int) -> Value:
     return number != wanted if isinstance(number, Value) else f.constant(I1, int(number != wanted))
-
-
-def _either(f: Function, condition: Value, first: Value, second: Value) -> Value:
-    return f.emit(first.kind, f"select {condition}, {first}, {second}")
