@@ -6,6 +6,8 @@ STAMP := .venv/installed
 SOFTMAX := examples/softmax.pto rand:24x128 zeros:24x128 24 --grid 3
 TILES := examples/tiles/softmax.pto rand:70x128 zeros:70x128 70 --grid 2
 
+export PYTHONDONTWRITEBYTECODE :=  # the processes that tests start need not compile the sources again
+
 .PHONY: demo test test-all lint suite bench clean
 
 demo: $(STAMP)

@@ -26,9 +26,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--full"):
-        return
     kept = set(_sampled([item for item in items if not item.get_closest_marker("full")]))
+    if config.getoption("--full"):
+        for item in kept:
+            item.add_marker("sampled")
+        return
     if len(kept) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = [item for item in items if item in kept]
@@ -55,17 +57,23 @@ def _sampled(items: list[pytest.Item]) -> Iterator[pytest.Item]:
 
 OF_THE_REFERENCE = {"reference", "sanitize", "seeds", "timing", "report", "machine"}
 """Folders whose tests mean the reference engine where they do not name one."""
-JUDGED = OF_THE_REFERENCE | {"golden"}
-"""Folders whose checks judge every block: that compiled code suspects the right ones has tests of its own."""
+JUDGED = OF_THE_REFERENCE | {"golden", "order", "repair", "tiles"}
+"""Folders whose checks judge every block and whose profiles time the reference engine: that compiled code suspects the
+right blocks and keeps the same times has tests of its own (native/test_sieve.py, timing/test_timed.py); with --full
+the sampled cases of tiles go through it as well."""
+TIMED = {"timing", "report"}
+"""Folders whose profiles are those that a user gets."""
 
 
 @pytest.fixture(autouse=True)
 def _reference_engine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = request.path.parent.name
-    if folder in JUDGED:
-        from ptosim.api import Kernel, check
+    if folder in JUDGED and not (folder == "tiles" and request.node.get_closest_marker("sampled")):
+        from ptosim.api import Kernel, check, profile
 
         monkeypatch.setitem(check.__kwdefaults__, "engine", "reference")
+        if folder not in TIMED:
+            monkeypatch.setitem(profile.__kwdefaults__, "engine", "reference")
         if folder in OF_THE_REFERENCE:
             monkeypatch.setitem(Kernel.__call__.__kwdefaults__, "engine", "reference")
 

@@ -79,7 +79,7 @@ def refused(kernel: ptosim.Kernel, *arguments: Any, **options: Any) -> str:
     return diagnostic.message
 
 
-# --- load -----------------------------------------------------------------------------------------------------------
+# --- load -------------------------------------------------------------------------------------------------------------
 
 
 def test_load_takes_a_path_or_text() -> None:
@@ -151,7 +151,7 @@ def test_warnings_do_not_stop_a_load() -> None:
     assert [warning.line for warning in ptosim.load(older).warnings] == [3]
 
 
-# --- modules and kernels --------------------------------------------------------------------------------------------
+# --- modules and kernels ----------------------------------------------------------------------------------------------
 
 
 def test_the_only_kernel_needs_no_name() -> None:
@@ -204,7 +204,7 @@ def test_signature() -> None:
     assert "k(x: !pto.ptr<bf16, gm>" in repr(kernel)
 
 
-# --- arrays ---------------------------------------------------------------------------------------------------------
+# --- arrays -----------------------------------------------------------------------------------------------------------
 
 
 class Interface:
@@ -383,7 +383,7 @@ def test_neighbours_in_memory_are_two_buffers() -> None:
     np.testing.assert_array_equal(whole[8:], np.arange(8, 32))
 
 
-# --- scalars --------------------------------------------------------------------------------------------------------
+# --- scalars ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -436,7 +436,7 @@ def test_scalars_that_do_not_fit(element: str, value: Any, reason: str) -> None:
     assert reason in message
 
 
-# --- options --------------------------------------------------------------------------------------------------------
+# --- options ----------------------------------------------------------------------------------------------------------
 
 
 def test_grid_counts_blocks() -> None:
@@ -531,7 +531,7 @@ def test_an_endless_loop_ends() -> None:
         kernel(max_steps=10_000)
 
 
-# --- after an error -------------------------------------------------------------------------------------------------
+# --- after an error ---------------------------------------------------------------------------------------------------
 
 
 def test_the_error_of_the_lowest_block_is_raised() -> None:

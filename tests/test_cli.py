@@ -43,7 +43,7 @@ def uncaught(result: Result) -> bool:
     return "Traceback" in result.output or not isinstance(result.exception, SystemExit | None)
 
 
-# --- exit codes -----------------------------------------------------------------------------------------------------
+# --- exit codes -------------------------------------------------------------------------------------------------------
 
 
 def test_ok() -> None:
@@ -143,7 +143,7 @@ def test_bad_words_are_diagnostics(command: str, word: str) -> None:
     assert not uncaught(result)
 
 
-# --- json -----------------------------------------------------------------------------------------------------------
+# --- json -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", FILE_COMMANDS)
@@ -202,7 +202,7 @@ def test_what_a_kernel_prints_does_not_disturb_json(tmp_path: Path, command: str
     assert "n = 7" in ptosim(command, str(path), "7").stdout
 
 
-# --- verify, print, isa ---------------------------------------------------------------------------------------------
+# --- verify, print, isa -----------------------------------------------------------------------------------------------
 
 
 def test_verify_takes_several_files(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_every_page_says_what_it_costs() -> None:
             assert page["example"] and page["cycles"].keys() == set(page["targets"]), page["name"]
 
 
-# --- save and expect ------------------------------------------------------------------------------------------------
+# --- save and expect --------------------------------------------------------------------------------------------------
 
 
 def saved(tmp_path: Path, name: str) -> tuple[np.ndarray, Path]:
@@ -359,7 +359,7 @@ def test_expect_of_another_size(tmp_path: Path) -> None:
     assert "has 7 elements, argument 1 has 1024" in result.stderr
 
 
-# --- show -----------------------------------------------------------------------------------------------------------
+# --- show -------------------------------------------------------------------------------------------------------------
 
 
 def shown(*options: str) -> list[str]:
@@ -415,7 +415,7 @@ def test_show_names_the_nearest_instruction() -> None:
     assert "line 22 has no instruction to show; the nearest that has is line 23" in result.stderr
 
 
-# --- a process of its own -------------------------------------------------------------------------------------------
+# --- a process of its own ---------------------------------------------------------------------------------------------
 
 SPIN = """module attributes {pto.target_arch = "a5"} {
   func.func @spin(%n: index) attributes {pto.kernel} {

@@ -33,7 +33,7 @@ def ptosim(*words: str) -> Result:
     return CliRunner().invoke(main, list(words))
 
 
-# --- arguments ------------------------------------------------------------------------------------------------------
+# --- arguments --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", ["-1.5", "-.5", "-2", "-1e3", "-inf"])
@@ -77,7 +77,7 @@ def test_a_character_that_begins_no_name(tmp_path: Path) -> None:
     assert "1:1: error: syntax: Expected suffix identifier after '#'" in result.stderr
 
 
-# --- help -----------------------------------------------------------------------------------------------------------
+# --- help -------------------------------------------------------------------------------------------------------------
 
 
 def test_the_help_lists_every_command_in_full() -> None:
@@ -100,7 +100,7 @@ def test_version() -> None:
     assert ptosim("--version").stdout == "ptosim 0.1.0\n"
 
 
-# --- terminals ------------------------------------------------------------------------------------------------------
+# --- terminals --------------------------------------------------------------------------------------------------------
 
 
 def on_a_terminal(*words: str, **environment: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ptosim.diagnostics import SEVERITY, Diagnostic, Finding, Location, PTOError, Related, Source, error, render
 
-# ---- positions ------------------------------------------------------------------------------------------------------
+# --- positions --------------------------------------------------------------------------------------------------------
 
 
 def test_lines_and_positions_count_from_one():
@@ -52,7 +52,7 @@ def test_a_location_compares_by_place_and_quotes_from_its_source():
     assert "source" not in repr(place)
 
 
-# ---- layout ---------------------------------------------------------------------------------------------------------
+# --- layout -----------------------------------------------------------------------------------------------------------
 
 
 def softmax() -> Source:
@@ -169,7 +169,7 @@ def test_a_mark_longer_than_the_excerpt_ends_with_it():
     assert len(carets) == len(quoted) - 3
 
 
-# ---- values ---------------------------------------------------------------------------------------------------------
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def test_kinds_and_their_severities():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +26,17 @@ def too_long(path: str, text: str) -> Iterator[str]:
 def test_no_file_and_no_function_is_too_long():
     paths = sorted(SOURCE.rglob("*.py"))
     assert [found for path in paths for found in too_long(str(path.relative_to(SOURCE)), path.read_text())] == []
+
+
+def test_rulers_are_alike():
+    """`# --- words ---`, to the end of a line of 120."""
+    rulers = [
+        (path.relative_to(SOURCE), line)
+        for path in SOURCE.rglob("*.py")
+        for line in path.read_text().splitlines()
+        if line.lstrip().startswith("# --")
+    ]
+    assert [found for found in rulers if not re.fullmatch(r" *# --- \S.* -+", found[1]) or len(found[1]) != 120] == []
 
 
 def test_long_ones_would_be_found():

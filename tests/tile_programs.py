@@ -223,7 +223,7 @@ def run(
         lowered = module.lowered()
         assert not lowered.warnings, lowered.warnings
         arrays = [tile.image() for tile in tiles.values()]
-        lowered.kernel()(*arrays, *values)
+        lowered.kernel()(*arrays, *values, engine="reference")
         assert all(np.array_equal(one, other) for one, other in zip(images["native"], arrays, strict=True))
     if check:
         report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), *values)

@@ -190,7 +190,7 @@ def with_scalar(name: str, kind: str, scalar: str | None = None) -> str:
     return f"%d = pto.{name} %a, %s, %m : V<{kind}>, {scalar or kind}, {mask_type(kind)} -> V<{kind}>"
 
 
-# --- the text -------------------------------------------------------------------------------------------------------
+# --- the text ---------------------------------------------------------------------------------------------------------
 
 
 def _kernel(program: VectorProgram) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptosim.reference.engine import Run
     from ptosim.repair.rehearsal import Trials
     from ptosim.report.check_report import CheckReport
+    from ptosim.report.fix import Fix
     from ptosim.report.profile import Profile
     from ptosim.report.proof import Proof
     from ptosim.sanitize.doubts import MemBar
@@ -53,22 +54,71 @@ def check(
     return examine(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
 
 
-def _with_tiles(found: CheckReport, kernel: Kernel, most: int | None) -> CheckReport:
+def _with_tiles(found: CheckReport, kernel: Kernel, launch: Launch, most: int | None) -> CheckReport:
     """A report, and what no run of its instructions shows of tiles: operations of one pipe that overlap on this machine
     though they depend on each other, tiles that overlap though both are needed."""
     from ptosim.diagnostics import Finding
 
     module, more = kernel.module, list[Finding]()
-    if module.target != "a5":
-        from ptosim.order.prove import dependent
-
-        more += dependent(module.executable, dict(kernel.program.entries))
+    if module.target != "a5" and (early := _early(kernel)):
+        more += early
+        found = replace(found, mend=partial(_held_back, kernel, launch, found.fix))
     if "addr" in module.outline.source.text:  # a kernel that is kept compiled need not be read again for nothing
         from ptosim.tiles.overlap import overlaps
 
         more += overlaps(module.verified)
     kept = (*found.findings, *more)[:most]
     return replace(found, findings=kept, omitted=found.omitted + len(found.findings) + len(more) - len(kept))
+
+
+def _early(kernel: Kernel) -> tuple[Diagnostic, ...]:
+    """Operations that may start before one of the same pipe that they depend on has ended, each with what mends it."""
+    from ptosim.order.prove import dependent
+    from ptosim.repair.barriers import barrier
+
+    lines = kernel.module.outline.source.text.split("\n")
+
+    def hinted(found: Diagnostic) -> Diagnostic:
+        edit = barrier(found)
+        return found if edit is None else replace(found, hint=str(edit), edits=edit.replacements(lines))
+
+    return tuple(map(hinted, dependent(kernel.module.executable, dict(kernel.program.entries))))
+
+
+def _held_back(kernel: Kernel, launch: Launch, mend: Callable[[], Fix]) -> Fix:
+    """A repair, and barriers before operations that may start too early."""
+    from ptosim.repair.barriers import held_back
+    from ptosim.repair.engine import PROVEN, REFUTED
+    from ptosim.repair.rehearsal import ORDER
+
+    fix = mend()
+
+    def early(text: str) -> tuple[Diagnostic, ...]:
+        subject = _reloaded(kernel, text)
+        return () if subject is None else _early(subject)
+
+    text = held_back(fix.text, early)
+    subject = _reloaded(kernel, text)
+    if subject is None:
+        return fix
+    proof, again = prove(subject), replace(launch, block_done=None, found=None)
+    is_ordered = not any(finding.kind in ORDER for finding in run_checked(subject, again).findings)
+    notes = (*(note for note in fix.notes if note not in (PROVEN, REFUTED)), *([PROVEN] if proof.proven else ()))
+    is_right = is_ordered and not fix.left and not proof.findings
+    return replace(fix, text=text, verified=is_right, notes=notes)
+
+
+def _reloaded(kernel: Kernel, text: str) -> Kernel | None:
+    """The kernel of an edited text; None where that does not load. One that the verifier warns of more than before
+    counts as such."""
+    outline = kernel.module.outline
+    try:
+        module = Module(load_source(Source(outline.source.name, text), outline.requested), outline.requested)
+        found = module.kernel(kernel.name)
+        _ = found.program  # what cannot be run says so here
+    except PTOError:
+        return None
+    return None if len(module.warnings) > len(outline.warnings) else found
 
 
 def examine(
@@ -82,7 +132,7 @@ def examine(
 ) -> CheckReport:
     """Check a launch; its arguments are copied."""
     found = run_checked(kernel, launch, mem_bar, blocks, max_findings, unwritten, engine)
-    return _with_tiles(found, kernel, max_findings)
+    return _with_tiles(found, kernel, launch, max_findings)
 
 
 def run_checked(
@@ -169,22 +219,12 @@ def sifted(kernel: Kernel, launch: Launch, blocks: Sequence[int]) -> Sifted | No
 def _trials(
     kernel: Kernel, launch: Launch, mem_bar: MemBar, blocks: Sequence[int], concerned: Collection[int]
 ) -> Trials:
-    """How edited texts are tried. A text that the verifier warns of more than before counts as one that does not
-    load."""
+    """How edited texts are tried."""
     from ptosim.enlargement import enlargements
     from ptosim.repair.rehearsal import Trials
 
-    outline, together = kernel.module.outline, kernel.program.cross_block
-
-    @lru_cache(maxsize=2)  # a text that is clean is run several times in succession
-    def loaded(text: str) -> Kernel | None:
-        try:
-            module = Module(load_source(Source(outline.source.name, text), outline.requested), outline.requested)
-            found = module.kernel(kernel.name)
-            _ = found.program  # what cannot be run says so here
-        except PTOError:
-            return None
-        return None if len(module.warnings) > len(outline.warnings) else found
+    together = kernel.program.cross_block
+    loaded = lru_cache(maxsize=2)(partial(_reloaded, kernel))  # one that is clean is run several times in succession
 
     def trial(launched: Callable[[], Launch], chosen: Sequence[int]) -> Callable[[str], Observation | None]:
         def check_text(text: str) -> Observation | None:

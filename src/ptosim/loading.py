@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
-from ptosim.diagnostics import PTOError, Source
+from ptosim.diagnostics import Diagnostic, Source
 from ptosim.language.control import Yield
 from ptosim.language.infer_scopes import infer_scopes
 from ptosim.language.inline_regions import inline_regions
@@ -22,11 +22,9 @@ from ptosim.language.normalise import normalise
 from ptosim.language.parser import ParsedModule, deep_recursion, without_collection
 from ptosim.language.printing import text
 from ptosim.language.section_calls import section_calls
-from ptosim.language.tile_kernel import mark_tiles
+from ptosim.language.tile_kernel import TILES, mark_tiles
 from ptosim.language.verify import in_source_order
-from ptosim.tiles.fifo import lower_fifos
 from ptosim.tiles.inline import inline_tiles
-from ptosim.tiles.lower import lower_tiles
 from ptosim.tiles.parts import split_parts
 from ptosim.tiles.plan import MemoryPlan, memory_plans, plan_memory
 
@@ -52,20 +50,16 @@ def preparing() -> Sequence[Pass]:
     )
 
 
-def lowering() -> Sequence[Pass]:
-    """What a load does besides, to know what breaks a rule; a file may be verified that nothing can run."""
+def lowering(sync: str) -> Sequence[Pass]:
+    """What is done when something runs, is lowered or checked: a file may be verified that nothing can run."""
+    from ptosim.order.barriers import between_entries
+    from ptosim.order.ordering import order_entries
+    from ptosim.tiles.fifo import lower_fifos
+    from ptosim.tiles.lower import lower_tiles
+
     return (
         lower_fifos,  # what was a FIFO are signals, moves of tiles and counts
         lower_tiles,  # no operation on tiles or views is left
-    )
-
-
-def ordering(sync: str) -> Sequence[Pass]:
-    """What is done when something runs, is lowered or checked."""
-    from ptosim.order.barriers import between_entries
-    from ptosim.order.ordering import order_entries
-
-    return (
         _rewriting(normalise),  # copies, loads and stores have one spelling; also of what lowering has written
         between_entries if sync == DRAINED else partial(order_entries, sync=sync),  # entries that depend are ordered
     )
@@ -88,17 +82,24 @@ def _scopes(module: VerifiedModule) -> VerifiedModule:
 class LoadedModule:
     """A module as it was written, its kernels, and how it runs."""
 
-    def __init__(self, written: VerifiedModule, lowered: VerifiedModule, sync: str) -> None:
+    def __init__(self, written: VerifiedModule, prepared: VerifiedModule, sync: str) -> None:
         self.written = written
-        self.kernels = tuple(kernels(lowered.parsed))
-        self.warnings = tuple(lowered.warnings)
-        self._lowered = lowered
+        self.kernels = tuple(kernels(prepared.parsed))
+        self.warnings = tuple(prepared.warnings)
+        self._prepared = prepared
         self._sync = sync
 
     @cached_property
     def executable(self) -> VerifiedModule:
-        """What engines read; made when first asked for."""
-        return replace(_passed(self._lowered, ordering(self._sync)), kernels=self.kernels)
+        """What engines read; made when first asked for. Raises PTOError for what cannot be lowered."""
+        return replace(_passed(self._prepared, lowering(self._sync)), kernels=self.kernels)
+
+    @property
+    def refused(self) -> list[Diagnostic]:
+        """What lowering makes of tiles that break a rule only it knows, or for which there is none."""
+        if TILES not in self._prepared.parsed.module.attributes:
+            return []
+        return in_source_order([each for found in self.executable.refused.values() for each in found])
 
 
 def prepared_text(copy: VerifiedModule) -> tuple[str, list[int | None]]:
@@ -118,13 +119,10 @@ def as_loaded(written: VerifiedModule, executable: VerifiedModule) -> LoadedModu
 
 @without_collection()
 def load_module(source: Source, target: str | None = None, sync: str = "auto") -> LoadedModule:
-    """Read, verify and lower a module; raises PTOError with the first syntax error, or with all other errors."""
+    """Read, verify and prepare a module; raises PTOError with the first syntax error, or with all other errors."""
     written = load(source, target)
     copy = replace(written, parsed=written.parsed.cloned())
-    lowered = _passed(copy, (*preparing(), *lowering()))
-    if wrong := [each for found in lowered.refused.values() for each in found if each.kind != "unsupported"]:
-        raise PTOError(*in_source_order(wrong))
-    return LoadedModule(written, lowered, sync)
+    return LoadedModule(written, _passed(copy, preparing()), sync)
 
 
 def plan_of(source: Source, target: str | None = None) -> list[MemoryPlan]:

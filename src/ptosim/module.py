@@ -120,6 +120,11 @@ class Module:
     def warnings(self) -> tuple[Diagnostic, ...]:
         return self.outline.warnings
 
+    @property
+    def refused(self) -> tuple[Diagnostic, ...]:
+        """The errors with which a run of its tiles would end before it begins; the text itself is right."""
+        return tuple(self._loaded.refused)
+
     @cached_property
     def kernels(self) -> Mapping[str, Kernel]:
         return {kernel.name: Kernel(self, kernel) for kernel in self.outline.kernels}
@@ -151,8 +156,8 @@ class Module:
         from ptosim.native.host.library import Request
 
         executable = self.executable
-        if refused := [diagnostic for found in executable.refused.values() for diagnostic in found]:
-            raise PTOError(*refused)
+        if self.refused:
+            raise PTOError(*self.refused)
         lowered = Source(f"{executable.parsed.source.name} (lowered)", text(executable.parsed, origins=True))
         requested = Request(self.target, "written")
         return Module(load_source(lowered, requested), requested)

@@ -29,7 +29,7 @@ from ptosim.machine.memory import (
 LARGEST_WINDOW = 1 << 34
 """Bytes on one rank; a shape beyond this is taken for a slip of the pen."""
 
-# --- what users hold ------------------------------------------------------------------------------------------------
+# --- what users hold --------------------------------------------------------------------------------------------------
 
 
 class Symmetric:
@@ -143,7 +143,7 @@ class Query:
 RANK, RANKS, BLOCK, BLOCKS = (Query(name) for name in ("rank", "ranks", "block", "blocks"))
 
 
-# --- what they mean on one rank -------------------------------------------------------------------------------------
+# --- what they mean on one rank ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +189,7 @@ class _Place:
             case Symmetric() | At():
                 return self._window(index, parameter, value)
             case Context():
+                self._own(index, parameter, value.window)
                 return Private(array_bytes(index, parameter, value.arrays[self.rank]))
             case _ if not parameter.is_pointer:
                 return scalar(index, parameter, value)
@@ -207,12 +208,15 @@ class _Place:
             raise unfit(index, parameter, "expected a number, not a window")
         window = value.window if isinstance(value, At) else value
         rank = value.seen_from(self.rank, self.ranks) if isinstance(value, At) else self.rank
-        if not any(window is known for known in self.windows):
-            raise unfit(index, parameter, "the window belongs to another world")
+        self._own(index, parameter, window)
         if not 0 <= rank < self.ranks:
             raise unfit(index, parameter, f"there is no rank {rank}: ranks are 0 to {self.ranks - 1}")
         array_bytes(index, parameter, window[rank])
         return InWindow(pointer(window_number(window.number, rank)))
+
+    def _own(self, index: int, parameter: Parameter, window: Symmetric) -> None:
+        if not any(window is known for known in self.windows):
+            raise unfit(index, parameter, "the window belongs to another world")
 
     def _array(self, index: int, parameter: Parameter, value: Any, of_rank: bool) -> Value:
         data = array_bytes(index, parameter, value)
@@ -228,7 +232,7 @@ class _Place:
         return Private(data)
 
 
-# --- the memories of all ranks --------------------------------------------------------------------------------------
+# --- the memories of all ranks ----------------------------------------------------------------------------------------
 
 
 class GlobalSpace:

@@ -53,7 +53,7 @@ class World:
     def __init__(self, ranks: int, target: str | None = None) -> None:
         """`target` ("a5", "a2", "a3") overrides that of the kernels, which must agree otherwise."""
         self.ranks = _within("ranks", ranks, 1, MOST_RANKS)
-        self.target = target
+        self._architecture = _architecture(target)
         self.windows: list[Symmetric] = []
         self._launches: list[Launched] = []
 
@@ -226,9 +226,7 @@ class World:
         return list(self._launches)
 
     def _targeted(self, kernel: Kernel) -> Kernel:
-        from ptosim.target.profile import load_target
-
-        return kernel if self.target is None else kernel.on(load_target(self.target).architecture)
+        return kernel if self._architecture is None else kernel.on(self._architecture)
 
     def _own(self, window: Symmetric) -> None:
         if not any(window is mine for mine in self.windows):
@@ -269,6 +267,12 @@ def _no_fix(launches: Sequence[Launched], findings: Sequence[Finding]) -> Fix:
     source = launches[0].kernel.module.outline.source
     notes = ("launches on several ranks are not repaired: the findings say what to add, and where",) * bool(findings)
     return Fix(source.name, source.text, source.text, not findings, notes, tuple(findings))
+
+
+def _architecture(target: str | None) -> str | None:
+    from ptosim.target.profile import load_target
+
+    return None if target is None else load_target(target).architecture
 
 
 def _names(launches: Sequence[Launched]) -> list[Sequence[str]]:

@@ -42,7 +42,7 @@ def moved(table: tuple[int, ...], bits: np.ndarray) -> list[int]:
     return [0 if source < 0 else int(bits[source]) for source in table]
 
 
-# --- patterns -------------------------------------------------------------------------------------
+# --- patterns ---------------------------------------------------------------------------------------------------------
 
 IMAGES = [
     ("PAT_ALL", [0xFFFFFFFF] * 8, [0x55555555] * 8, [0x11111111] * 8),
@@ -79,7 +79,7 @@ def test_every_third_lane():
     assert set(PATTERNS) == {"PAT_M3", *(row[0] for row in IMAGES)}
 
 
-# --- movements ------------------------------------------------------------------------------------
+# --- movements --------------------------------------------------------------------------------------------------------
 
 
 def test_packing_keeps_every_second_bit():
@@ -134,7 +134,7 @@ def test_published_results_of_interleaving_vl8_and_m4(
         assert packed.view("<u4").tolist() == expected
 
 
-# --- memory ---------------------------------------------------------------------------------------
+# --- memory -----------------------------------------------------------------------------------------------------------
 
 
 def test_predicate_loads():

@@ -28,7 +28,7 @@ from ptosim.reference.stream import LoadAlign
 DRAWS = 30
 Draw = Callable[[str, Random], Case]
 
-# --- copies ---------------------------------------------------------------------------------------------------------
+# --- copies -----------------------------------------------------------------------------------------------------------
 
 
 def _ends(name: str, r: Random) -> dict[str, int]:
@@ -90,7 +90,7 @@ def _filled(name: str, r: Random) -> Case:
     return Case(name, {**places, "value": 5, **sizes}, integers={"fill_word_bits": 32})
 
 
-# --- scalars and registers ------------------------------------------------------------------------------------------
+# --- scalars and registers --------------------------------------------------------------------------------------------
 
 
 def _scalar(name: str, r: Random) -> Case:
@@ -178,7 +178,7 @@ def _special(name: str, r: Random) -> Case:
     return Case(name, {"dest": 256, "offset": step}, words={"register": "AR"}, flags=post)
 
 
-# --- the cube -------------------------------------------------------------------------------------------------------
+# --- the cube ---------------------------------------------------------------------------------------------------------
 
 
 def _fractals(name: str, r: Random) -> Case:

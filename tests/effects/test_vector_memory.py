@@ -42,7 +42,7 @@ def loaded(mode: LoadMode, register: int = 0) -> np.ndarray:
     return np.where(table == NOTHING, 0, MEMORY[table])
 
 
-# --- loads ----------------------------------------------------------------------------------------
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 # name, bytes read, alignment, expected register
 LOADS = [
@@ -94,7 +94,7 @@ def test_a_dual_load_takes_units_in_turn(name: str, size: int):
     assert len(DUAL_LOAD_MODES) == 4
 
 
-# --- stores ---------------------------------------------------------------------------------------
+# --- stores -----------------------------------------------------------------------------------------------------------
 
 
 def stored(mode: StoreMode) -> np.ndarray:
@@ -167,7 +167,7 @@ def test_interleaving_undoes_deinterleaving():
         assert tables[np.array(DUAL_STORE_MODES[f"INTLV_{size}"].source)].tolist() == list(range(512))
 
 
-# --- fixed strides --------------------------------------------------------------------------------
+# --- fixed strides ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_fixed_stride_takes_every_nth_unit(name: str, stride: int, size: int, 
     assert set(STRIDED_LOAD_MODES) == set(STRIDED_STORE_MODES) and len(STRIDED_LOAD_MODES) == 4
 
 
-# --- records --------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 
 def access(name: str, *present: str, words: dict[str, str] | None = None, **elements: str) -> Access:
@@ -288,7 +288,7 @@ def test_extents_of_arrays_are_those_of_their_elements():
     ]
 
 
-# --- demand -------------------------------------------------------------------------------------------------------
+# --- demand -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_load_stream_remembers_a_block():
     assert [primed_block(address) for address in (0, 4, 31, 32, 100)] == [0, 0, 0, 32, 96]
 
 
-# --- records --------------------------------------------------------------------------------------
+# --- records ----------------------------------------------------------------------------------------------------------
 
 
 def extent(name: str, *present: str, operands: dict[str, object], **elements: str) -> tuple[str, int, tuple[int, int]]:

@@ -72,7 +72,7 @@ def test_what_it_is_lowered_to_gives_the_same_bytes(name: str):
         assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
 
 
-# --- FIFOs --------------------------------------------------------------------------------------------------------
+# --- FIFOs ------------------------------------------------------------------------------------------------------------
 
 ENTRY = re.compile(r"^ *(?:%\w+ = )?pto\.(tpush_to|tpop_from|tfree_from)_ai[cv].*$", re.MULTILINE)
 POP = re.compile(r"pto\.tpop_from_ai[cv] (?:\((%\w+), (%\w+)\) )?\{.*\} -> (.*)")

@@ -2,8 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 from typing import Any
+
+import ptosim
 
 
 @dataclass(frozen=True)
@@ -18,3 +21,9 @@ class Case:
 
 Source = Callable[[Random], Iterator[Case]]
 """An endless supply of cases."""
+
+
+@lru_cache(maxsize=1)
+def loaded(text: str) -> ptosim.Module:
+    """What was loaded to see whether it is worth a run need not be read again."""
+    return ptosim.load(text)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import ptosim
-from fuzz.case import Case, Source
+from fuzz.case import Case, Source, loaded
 from fuzz.mutated import mutants
 from fuzz.registers import settings
 
@@ -41,7 +41,7 @@ class _Hangs(Exception):
 def complaints(case: Case) -> Iterator[str]:
     """What is wrong with the answers to a case."""
     try:
-        kernel = ptosim.load(case.text).kernel()
+        kernel = loaded(case.text).kernel()
     except ptosim.PTOError as error:
         str(error)
         return

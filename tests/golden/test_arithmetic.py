@@ -137,7 +137,7 @@ def test_special_sums_of_the_document() -> None:
     assert out.view("u4")[1] == 0 and out.view("u4")[4] == 0x80000000
 
 
-# ---- unary ----------------------------------------------------------------------------------------------------------
+# --- unary ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ["f32", "f16", "bf16"])
@@ -204,7 +204,7 @@ def test_named_special_results() -> None:
     assert np.isnan(root[0]) and root[1] == np.inf and root[3:5].view("u4").tolist() == [0, 0x80000000]
 
 
-# ---- vector-scalar --------------------------------------------------------------------------------------------------
+# --- vector-scalar ----------------------------------------------------------------------------------------------------
 
 SCALARS = [
     ("f32", "3.140000e+00", "f32", np.float32(3.14)),
@@ -248,7 +248,7 @@ def test_leaky_relu(element: str, alpha: float) -> None:
     equal(out, zeroed(expected, active(element, N, LOGICAL), element))
 
 
-# ---- shifts ---------------------------------------------------------------------------------------------------------
+# --- shifts -----------------------------------------------------------------------------------------------------------
 
 
 def shifted(a: np.ndarray, count: np.ndarray, element: str, left: bool) -> np.ndarray:
@@ -299,7 +299,7 @@ def test_signed_data_takes_counts_of_any_signedness(count_type: str) -> None:
     equal(outcome(text, a, b, np.zeros(N, "i2"))[-1], a >> b)
 
 
-# ---- broadcast ------------------------------------------------------------------------------------------------------
+# --- broadcast --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_broadcast_of_a_lane(element: str) -> None:
     equal(out[2 * n :], np.where(half, a[-1], 0).astype(dtype(element)))
 
 
-# ---- carry ----------------------------------------------------------------------------------------------------------
+# --- carry ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ["i32", "si32", "ui32"])
@@ -406,7 +406,7 @@ def test_carry_chain(op: str, element: str, carry_in: str) -> None:
     equal(out[3], np.packbits(image, bitorder="little").view("u4"))
 
 
-# ---- loops and edges ------------------------------------------------------------------------------------------------
+# --- loops and edges --------------------------------------------------------------------------------------------------
 
 
 def test_a_register_carried_through_an_inner_loop() -> None:

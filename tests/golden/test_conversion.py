@@ -473,7 +473,7 @@ def test_a_register_read_as_another_type() -> None:
     equal(outcome(text, a, np.zeros(128, "i2"))[1], a.view("i2") + np.int16(1))
 
 
-# ---- low precision --------------------------------------------------------------------------------------------------
+# --- low precision ----------------------------------------------------------------------------------------------------
 
 
 def lowered(source: str, target: str, attributes: str, values: list[float], parts: int) -> np.ndarray:

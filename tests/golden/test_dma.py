@@ -332,7 +332,7 @@ def test_two_blocks_add_into_one_array() -> None:
     assert {f.kind for f in report.findings} <= {"lint"}
 
 
-# ---- past the end ---------------------------------------------------------------------------------------------------
+# --- past the end -----------------------------------------------------------------------------------------------------
 
 
 def test_reads_past_the_end_are_zero_and_writes_are_dropped() -> None:

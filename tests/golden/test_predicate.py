@@ -241,7 +241,7 @@ def test_immediate_pairs_of_a_store_and_a_load() -> None:
     equal(rows[1], (np.arange(256) < 72).astype("u1"))
 
 
-# ---- composition idioms ---------------------------------------------------------------------------------------------
+# --- composition idioms -----------------------------------------------------------------------------------------------
 
 
 def test_a_bitmap_becomes_two_select_masks() -> None:
@@ -334,7 +334,7 @@ def test_two_word_masks_become_one_half_word_mask() -> None:
     equal(outcome(text, a, np.zeros(32, "u1"))[1], packed(spread(a > 0, "b16")))
 
 
-# ---- predicate streams ----------------------------------------------------------------------------------------------
+# --- predicate streams ------------------------------------------------------------------------------------------------
 
 
 def test_word_mask_stream() -> None:

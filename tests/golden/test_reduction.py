@@ -199,7 +199,7 @@ def test_histograms(op: str, half: int) -> None:
     equal(outcome(text, acc, a, np.zeros(128, "u2"))[2], expected)
 
 
-# ---- compare and select ---------------------------------------------------------------------------------------------
+# --- compare and select -----------------------------------------------------------------------------------------------
 
 COMPARE = {
     "eq": np.equal,
@@ -328,7 +328,7 @@ def test_select_of_whole_registers_by_a_scalar() -> None:
     equal(outcome(text, a, b, np.full(128, 4, "f4"))[2], expected)
 
 
-# ---- rearrangement --------------------------------------------------------------------------------------------------
+# --- rearrangement ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ["f32", "i16", "ui8", "f16"])

@@ -218,7 +218,7 @@ def test_float_compares() -> None:
     assert stored("\n".join(lines), len(expected)) == expected
 
 
-# ---- control flow ---------------------------------------------------------------------------------------------------
+# --- control flow -----------------------------------------------------------------------------------------------------
 
 
 def test_while_loop_counts_collatz_steps() -> None:
@@ -496,7 +496,7 @@ def test_block_queries_of_a_vector_launch() -> None:
     assert outcome(text, np.zeros(8, "i8"), grid=2)[0].tolist() == [0, 2, 0, 1, 1, 2, 0, 1]
 
 
-# ---- arguments and errors -------------------------------------------------------------------------------------------
+# --- arguments and errors ---------------------------------------------------------------------------------------------
 
 ADD = """    %v = pto.load_scalar %x[%c0] : !pto.ptr<f32, gm> -> f32
     %r = arith.addf %v, %s : f32

@@ -188,7 +188,7 @@ def test_scaled_conversion_to_halves() -> None:
     assert not out[1:128:2].any() and not out[128::2].any()
 
 
-# ---- sorting --------------------------------------------------------------------------------------------------------
+# --- sorting ----------------------------------------------------------------------------------------------------------
 
 
 def queued(inputs: dict[str, tuple[str, int]], outputs: dict[str, tuple[str, int]], work: str, after: str = "") -> str:

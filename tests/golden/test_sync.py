@@ -183,7 +183,7 @@ def test_ping_pong_with_buffers(count: int) -> None:
     assert found(text, x, np.zeros_like(x)) == []
 
 
-# ---- races ----------------------------------------------------------------------------------------------------------
+# --- races ------------------------------------------------------------------------------------------------------------
 
 STORE_S = f"    pto.store_scalar %f, %ub[%c0] : {P}, f32\n"
 FLOAT = "    %f = arith.constant 1.0 : f32\n"
@@ -264,7 +264,7 @@ def test_blocks_on_the_same_bytes() -> None:
     assert found(text, X, ZEROS, grid=1) == []
 
 
-# ---- inside of a scope ----------------------------------------------------------------------------------------------
+# --- inside of a scope ------------------------------------------------------------------------------------------------
 
 
 def scope(lines: str) -> str:
@@ -333,7 +333,7 @@ def test_fences_by_option() -> None:
     assert not ptosim.check(loaded, X, ZEROS, mem_bar="off").findings
 
 
-# ---- protocol -------------------------------------------------------------------------------------------------------
+# --- protocol ---------------------------------------------------------------------------------------------------------
 
 
 def good(extra: str, where: str = "before") -> str:
@@ -481,7 +481,7 @@ def test_bytes_that_nobody_wrote() -> None:
     assert any("1024" in f.message or f.bytes for f in report.findings), str(report)
 
 
-# ---- between cores --------------------------------------------------------------------------------------------------
+# --- between cores ----------------------------------------------------------------------------------------------------
 
 
 def signals(cube: str, vector: str, target: str = "a5") -> str:

@@ -219,7 +219,7 @@ def test_merging_stores_are_flagged_and_interleave_planes() -> None:
     equal(outcome(text, a, np.zeros(256, "u1"))[1], a.reshape(8, 4, 8).transpose(0, 2, 1).reshape(-1))
 
 
-# ---- block strides --------------------------------------------------------------------------------------------------
+# --- block strides ----------------------------------------------------------------------------------------------------
 
 
 def test_block_strided_load_and_store() -> None:
@@ -269,7 +269,7 @@ def test_block_strides_with_post_update_and_partial_masks() -> None:
     equal(outcome(text, a, np.full(192, 6, "f4"))[1], expected)
 
 
-# ---- gathers and scatters -------------------------------------------------------------------------------------------
+# --- gathers and scatters ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_lane_counts_of_the_older_gather_and_scatter() -> None:
     equal(out[3], expected)
 
 
-# ---- unaligned streams ----------------------------------------------------------------------------------------------
+# --- unaligned streams ------------------------------------------------------------------------------------------------
 
 
 def test_unaligned_loads_in_all_three_forms() -> None:

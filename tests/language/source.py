@@ -1,9 +1,11 @@
 """Small modules for the tests of the language core.
 
 A text without `func.func` is the body of a kernel whose arguments are listed in ARGUMENTS. A `~` stands before the
-token that a diagnostic is expected to point at, and is not part of the kernel.
+token that a diagnostic is expected to point at, and is not part of the kernel. `«wrong|right»` stands for `wrong` in a
+kernel that is rejected and for `right` in its twin, which is accepted.
 """
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -31,6 +33,15 @@ ARGUMENTS = {
     "%v": "!pto.vreg<64xf32>",
     "%k": "!pto.mask<b32>",
 }
+
+_CHOICE = re.compile(r"«([^«|»]*)\|([^«|»]*)»")
+
+
+def twin_texts(text: str) -> tuple[str, str]:
+    """The wrong text and the right one, which has no marker."""
+    assert _CHOICE.search(text), "the text does not say how its twin differs"
+    wrong, right = (_CHOICE.sub(rf"\{choice}", text) for choice in (1, 2))
+    return wrong, right.replace("~", "")
 
 
 def module(body: str, attributes: str = "") -> str:
@@ -92,6 +103,13 @@ def accepts(body: str, target: str | None = None) -> str:
     once = text(verified)
     assert text(read(once, target)) == once
     return once
+
+
+def twins(body: str, message: str, kind: str = "invalid", target: str | None = None) -> None:
+    """The wrong text has exactly this error at its marker, the right one is accepted."""
+    wrong, right = twin_texts(body)
+    rejects(wrong, message, kind, target)
+    accepts(right, target)
 
 
 def prints(body: str, expected: str) -> None:

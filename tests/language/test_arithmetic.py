@@ -36,7 +36,7 @@ def test_every_instruction_of_the_room_is_there():
     assert names - set(TYPES) == {"vbr", "vdup", "vaddc", "vsubc", "vaddcs", "vsubcs"}, "TYPES says what each takes"
 
 
-# --- element types --------------------------------------------------------------------------------
+# --- element types ----------------------------------------------------------------------------------------------------
 
 MASKS = {8: "b8", 16: "b16", 32: "b32", 64: "b32"}
 ALL = {
@@ -153,7 +153,7 @@ def test_bitwise_takes_8_bit_payloads_but_not_pairs(name: str):
     rejects(binary(name, "hif8x2", "b16").replace("%v_", "^%v_", 1), message.format("hif8x2"))
 
 
-# --- operands and results of one type -------------------------------------------------------------
+# --- operands and results of one type ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -199,7 +199,7 @@ def test_a_mask_must_be_a_mask():
     rejects("%d = pto.vabs %v_f32, ^%w_f32 : V<f32>, V<f32> -> V<f32>", "mask must be a mask, not !pto.vreg<64xf32>")
 
 
-# --- masks ----------------------------------------------------------------------------------------
+# --- masks ------------------------------------------------------------------------------------------------------------
 
 CHECKED = [*UNARY, *BINARY, "vmadd"]
 CHECKED.remove("vneg")
@@ -231,7 +231,7 @@ def test_masks_of_64_bit_lanes_are_only_warned_of():
     )
 
 
-# --- scalars --------------------------------------------------------------------------------------
+# --- scalars ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_an_incompatible_scalar(name: str, element: str, type_: str, needed: str
     )
 
 
-# --- broadcast ------------------------------------------------------------------------------------
+# --- broadcast --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_vdup_rejects():
     )
 
 
-# --- shifts ---------------------------------------------------------------------------------------
+# --- shifts -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["vshl", "vshr"])
@@ -360,7 +360,7 @@ def test_a_scalar_shift_count_is_i16(name: str, type_: str):
     rejects(scalar(name, "i32", type_, "b32").replace("%s_", "^%s_", 1), f"scalar must be i16, not {type_}")
 
 
-# --- carry ----------------------------------------------------------------------------------------
+# --- carry ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ["i32", "si32", "ui32"])
@@ -411,7 +411,7 @@ def test_the_generic_form_of_a_carry_chain_has_the_operands_in_the_same_order():
     assert (carry.carry_in, carry.mask) == tuple(function.regions[0].block.args[2:])
 
 
-# --- placement and unknown names ------------------------------------------------------------------
+# --- placement and unknown names --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", "vsubs vands vors vxors vrec vrsqrt vbcnt vcls vmov".split())

@@ -27,7 +27,7 @@ def vcmps(element: str, scalar: str, word: str = '"lt"') -> str:
     return f"%m = pto.vcmps %v_{element}, %s_{scalar}, %{mask}, {word} : V<{element}>, {scalar}, M<{mask}> -> M<{mask}>"
 
 
-# --- comparisons ----------------------------------------------------------------------------------
+# --- comparisons ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", TAKEN)
@@ -95,7 +95,7 @@ def test_an_incompatible_scalar(element: str, scalar: str, needed: str):
     rejects(vcmps(element, scalar).replace("%s_", "^%s_"), message)
 
 
-# --- vsel -----------------------------------------------------------------------------------------
+# --- vsel -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", [*TAKEN, "i64", "ui64"])
@@ -122,7 +122,7 @@ def test_vsel_rejects():
         )
 
 
-# --- lanes by number ------------------------------------------------------------------------------
+# --- lanes by number --------------------------------------------------------------------------------------------------
 
 
 def by_number(name: str, element: str, index: str) -> str:

@@ -14,7 +14,7 @@ def test_every_instruction_of_the_room_is_there():
     assert names == {f"pto.{name}" for name in "vcvt vtrc vci vbitcast vmulscvt".split()}
 
 
-# --- vcvt -----------------------------------------------------------------------------------------
+# --- vcvt -------------------------------------------------------------------------------------------------------------
 
 # What each pair must be told: attribute names, and in the last word the family of its parts.
 MATRIX = {
@@ -202,7 +202,7 @@ def test_vcvt_converts_registers():
     )
 
 
-# --- vtrc -----------------------------------------------------------------------------------------
+# --- vtrc -------------------------------------------------------------------------------------------------------------
 
 
 def vtrc(element: str, mask: str, word: str) -> str:
@@ -232,7 +232,7 @@ def test_vtrc_rejects():
     rejects(vtrc("f32", "b16", '"R"').replace("%b16", "^%b16", 1), mismatch("b16", "f32"))
 
 
-# --- vci, vbitcast, vmulscvt ----------------------------------------------------------------------
+# --- vci, vbitcast, vmulscvt ------------------------------------------------------------------------------------------
 
 
 RAMPS = [(f"{sign}i{bits}", f"i{bits}") for bits in (8, 16, 32) for sign in ("", "s", "u")]

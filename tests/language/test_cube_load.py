@@ -26,7 +26,7 @@ def test_the_room_is_complete() -> None:
     assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
 
 
-# --- fields ----------------------------------------------------------------------------------------------------------
+# --- fields -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "pointers", "first", "second"), [*TILES, *SCALES])
@@ -112,7 +112,7 @@ def dest(pointers: str) -> str:
     return f"<f16, {pointers[-3:]}>"
 
 
-# --- control fields --------------------------------------------------------------------------------------------------
+# --- control fields ---------------------------------------------------------------------------------------------------
 
 CONTROL = [(name, pointers) for name, pointers, _, _ in TILES]
 CONTROL += [("load_cbuf_to_ca", A), ("load_cbuf_to_cb", B)]
@@ -194,7 +194,7 @@ def test_scale_loads_at_known_addresses_are_aligned(name: str, pointers: str, fi
     rejects(body(64, 8, "%b"), "dest is at 8; it must be a multiple of 16", kind="misaligned")
 
 
-# --- raw forms -------------------------------------------------------------------------------------------------------
+# --- raw forms --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "space"), [("load_cbuf_to_ca", "l0a"), ("load_cbuf_to_cb", "l0b")])
@@ -241,7 +241,7 @@ def test_scales_are_named_by_pointers_of_any_byte_type(name: str, space: str) ->
             accepts(f"pto.mte_l1_{name} %p_{source}_l1, %p_{data}_{space}, {X}, {X}")
 
 
-# --- memrefs ---------------------------------------------------------------------------------------------------------
+# --- memrefs ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_memrefs_are_pointers(name: str, operands: str, spaces: tuple[str, ...],
     )
 
 
-# --- bias table and fixpipe buffer -----------------------------------------------------------------------------------
+# --- bias table and fixpipe buffer ------------------------------------------------------------------------------------
 
 ROWS = f", {X} nburst({X}, {X}, {X})"
 

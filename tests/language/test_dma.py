@@ -40,7 +40,7 @@ def test_the_room_is_complete() -> None:
     assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in [*registers, *copies.split()]}
 
 
-# --- registers -------------------------------------------------------------------------------------------------------
+# --- registers --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["outtoub", "ubtoout"])
@@ -75,7 +75,7 @@ def test_pad_values(name: str) -> None:
         rejects(f"pto.{name} ^%s_{type_} : {type_}", message)
 
 
-# --- positional copies -----------------------------------------------------------------------------------------------
+# --- positional copies ------------------------------------------------------------------------------------------------
 
 
 def test_loads_with_11_and_13_operands() -> None:
@@ -197,7 +197,7 @@ def test_block_copies() -> None:
     accepts(f"pto.copy_cbuf_to_ubuf {L1}, {UB}, %1, %1, %1, %0, %0")
 
 
-# --- grouped copies --------------------------------------------------------------------------------------------------
+# --- grouped copies ---------------------------------------------------------------------------------------------------
 
 
 def test_loops_are_synonyms_and_commas_are_optional() -> None:
@@ -261,7 +261,7 @@ def test_gaps_of_grouped_copies() -> None:
     rejects(f"pto.mte_ub_l1 {UB}, {L1}, %1 nburst(^%s_i32, %0, %0)", "n_burst must be i64, not i32")
 
 
-# --- layout conversion -----------------------------------------------------------------------------------------------
+# --- layout conversion ------------------------------------------------------------------------------------------------
 
 
 def frac(
@@ -315,7 +315,7 @@ def test_small_c0_needs_at_most_four_columns() -> None:
     rejects(true + frac(shape=f"{X}, ^%5", control=f"{X}, %small"), message)
 
 
-# --- filling ---------------------------------------------------------------------------------------------------------
+# --- filling ----------------------------------------------------------------------------------------------------------
 
 
 def fill(offset: str = X, repeat: str = X, blocks: str = X, gap: str = X, bits: str = "32") -> str:
@@ -341,7 +341,7 @@ def test_filling_by_elements() -> None:
     rejects(marked, "dest has elements of 16 bits, but fill_word_bits is 32")
 
 
-# --- the DMA page ----------------------------------------------------------------------------------------------------
+# --- the DMA page -----------------------------------------------------------------------------------------------------
 
 
 def test_an_operand_list_over_many_lines_with_comments() -> None:

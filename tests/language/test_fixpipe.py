@@ -22,7 +22,7 @@ def test_the_room_is_complete() -> None:
     assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in names.split()}
 
 
-# --- clauses ---------------------------------------------------------------------------------------------------------
+# --- clauses ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", STORES)
@@ -103,7 +103,7 @@ def test_atomic_stores(type_: str, operation: str) -> None:
     assert clause in text_of(store("gm", clause))
 
 
-# --- 1: spaces -------------------------------------------------------------------------------------------------------
+# --- 1: spaces --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", STORES)
@@ -129,7 +129,7 @@ def test_the_unified_buffer_is_reached_on_a5_only() -> None:
     accepts(store("gm"), target="a2a3")
 
 
-# --- 2 to 4: destination mode ----------------------------------------------------------------------------------------
+# --- 2 to 4: destination mode -----------------------------------------------------------------------------------------
 
 
 def test_the_destination_mode_is_needed() -> None:
@@ -168,7 +168,7 @@ def test_splits_exclude_other_clauses(mode: str) -> None:
         rejects(store("ub", clause, mode=mode), f"{mode} excludes {word}")
 
 
-# --- 11 to 13: layout ------------------------------------------------------------------------------------------------
+# --- 11 to 13: layout -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", STORES)
@@ -210,7 +210,7 @@ class TestLayout:
         )
 
 
-# --- 14: order of clauses --------------------------------------------------------------------------------------------
+# --- 14: order of clauses ---------------------------------------------------------------------------------------------
 
 
 ORDER = (
@@ -257,7 +257,7 @@ def test_unknown_words(name: str, clauses: str, message: str) -> None:
     rejects(store(name, clauses), message, kind="syntax")
 
 
-# --- 15 and 16: GM ---------------------------------------------------------------------------------------------------
+# --- 15 and 16: GM ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["l1", "ub"])
@@ -289,7 +289,7 @@ def test_stream_and_cache_hint() -> None:
     rejects(f"pto.mte_l0c_gm %p_f32_l0c, %p_f32_gm, {FOUR}, %0, ^%16", "l2_cache_ctl is 16; it must be 0..15")
 
 
-# --- raw forms -------------------------------------------------------------------------------------------------------
+# --- raw forms --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "space"), [("gm", "gm"), ("cbuf", "l1"), ("ub", "ub")])
@@ -313,7 +313,7 @@ def test_registers_in_two_halves(name: str) -> None:
     rejects(f"pto.{name} {X}, ^%s_i32 : i64, i32", "high must be i64, not i32")
 
 
-# --- the generic form ------------------------------------------------------------------------------------------------
+# --- the generic form -------------------------------------------------------------------------------------------------
 
 
 def test_the_generic_form_keeps_the_rules() -> None:

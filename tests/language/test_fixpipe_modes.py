@@ -6,7 +6,7 @@ from language.scalar_kernel import accepts, rejects, warns
 from language.store_kernel import CLAUSES, STORES, store
 from ptosim.language.fixpipe_modes import QUANT_MODES
 
-# --- 5 to 8: quantisation --------------------------------------------------------------------------------------------
+# --- 5 to 8: quantisation ---------------------------------------------------------------------------------------------
 
 
 def test_pre_quant_needs_a_payload_and_a_mode() -> None:
@@ -137,7 +137,7 @@ def test_accumulators_have_32_bits(name: str) -> None:
         rejects(body, f"an accumulator is f32 or i32, not {wrong}")
 
 
-# --- 9: relu ---------------------------------------------------------------------------------------------------------
+# --- 9: relu ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("mode", ["no_relu", "normal_relu"])
@@ -170,7 +170,7 @@ def test_relu_payloads() -> None:
     rejects(store("gm", "pre_relu(mode = ^pwl)"), message, kind="syntax")
 
 
-# --- 10: clip --------------------------------------------------------------------------------------------------------
+# --- 10: clip ---------------------------------------------------------------------------------------------------------
 
 TO = {"f16": "f32_f16", "ui8": "qf322b8_pre_scalar", "i8": "qf322b8_pre_scalar", "si8": "qf322b8_pre_scalar"}
 

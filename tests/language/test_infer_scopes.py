@@ -153,7 +153,7 @@ def test_a_loop_whose_count_is_needed_outside_has_scopes_inside():
     assert found.startswith("%r = scf.for") and found.count("pto.vecscope") == 1
 
 
-# --- masks and registers made of scalars ----------------------------------------------------------------------------
+# --- masks and registers made of scalars ------------------------------------------------------------------------------
 
 
 def test_masks_are_made_again_in_every_scope():

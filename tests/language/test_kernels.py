@@ -6,7 +6,6 @@ from language.source import accepts, read, rejects, running
 from ptosim.diagnostics import Source
 from ptosim.effects.names import CoreKind
 from ptosim.language.kernels import KernelProgram
-from ptosim.language.levels import addresses_are_written, order_is_written
 from ptosim.loading import load_module
 
 CUBE, VECTOR = (f"pto.kernel_kind = #pto.kernel_kind<{kind}>" for kind in ("cube", "vector"))
@@ -307,28 +306,3 @@ def test_one_part_is_of_one_kind():
     )
     sections = f"pto.section.cube {{\n{PRODUCT}}}\npto.section.vector {{\n{ABSOLUTE}}}\n"
     assert kernels(function("f", body=ALLOCATED + loop + sections + "}"))["f"].kind == "mixed"
-
-
-# --- what is left to the assembler ------------------------------------------------------------------------------------
-
-
-def test_addresses_are_the_authors_or_nobodys():
-    with_address = f"%zero = arith.constant 0 : i64\n%t = pto.alloc_tile addr = %zero : {TILE}"
-    for body, expected in ((with_address, True), (f"%t = pto.alloc_tile : {TILE}", False)):
-        assert addresses_are_written(read(function("f", body=body)).parsed.module) == expected
-
-
-@pytest.mark.parametrize(
-    ("word", "expected"),
-    [
-        ('pto.set_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]', True),
-        ('pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]', True),
-        ('pto.get_buf "PIPE_V", 0, 0', True),
-        ("pto.barrier #pto.pipe<PIPE_ALL>", False),
-        ("pto.dsb #pto.dsb<DDR>", False),
-        ("", False),
-    ],
-)
-def test_order_is_the_authors_or_nobodys(word: str, expected: bool):
-    (written,) = read(function("f", attributes=VECTOR, body=word)).kernels
-    assert order_is_written(written.entries[CoreKind.AIV]) == expected

@@ -36,7 +36,7 @@ def test_the_room_is_complete() -> None:
     assert {operation.name for operation in OPERATIONS} == {f"pto.{name}" for name in (*STRUCTURED, *RAW)}
 
 
-# --- clauses ---------------------------------------------------------------------------------------------------------
+# --- clauses ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", STRUCTURED)
@@ -147,7 +147,7 @@ def test_tf32_is_for_f32(a: str, b: str, c: str) -> None:
     rejects(body, f"tf32_mode needs f32 x f32, not {a} x {b}")
 
 
-# --- types -----------------------------------------------------------------------------------------------------------
+# --- types ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["mad", "mad_acc", "mad_bias", "mad_raw", "mad_bias_raw"])
@@ -200,7 +200,7 @@ def test_spaces() -> None:
             rejects(body, f"{role} must point to {space}, not {wrong}")
 
 
-# --- extents ---------------------------------------------------------------------------------------------------------
+# --- extents ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", STRUCTURED)

@@ -156,7 +156,7 @@ def test_other_levels_are_unsupported(name: str):
     rejects(f"~pto.{name}", f"'pto.{name}' {why}", kind="unsupported")
 
 
-# --- words ----------------------------------------------------------------------------------------
+# --- words ------------------------------------------------------------------------------------------------------------
 
 
 def aliased(instruction: str, *aliases: str) -> str:

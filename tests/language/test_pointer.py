@@ -110,7 +110,7 @@ def test_types_that_do_not_exist(type_: str, message: str):
     rejects(f"%p = pto.castptr %m : i64 -> {type_}", message, kind="syntax")
 
 
-# --- scalar memory --------------------------------------------------------------------------------------------------
+# --- scalar memory ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pointer", ["%ub : !pto.ptr<f32, ub>", "%gm : !pto.ptr<f32, gm>"])

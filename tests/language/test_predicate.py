@@ -47,7 +47,7 @@ def test_the_documentation_names_the_granularity(operation: type[PTOOperation]):
     assert operation.name in text and mask(operation.granularity or "") in text and "{" not in text
 
 
-# --- generation -----------------------------------------------------------------------------------
+# --- generation -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["pset", "pge"])
@@ -113,7 +113,7 @@ def test_loop_tail_masks(granularity: str):
         )
 
 
-# --- algebra --------------------------------------------------------------------------------------
+# --- algebra ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name, third", [("pand", "mask"), ("por", "mask"), ("pxor", "mask"), ("psel", "select")])
@@ -136,7 +136,7 @@ def test_pnot_keeps_its_granularity():
     rejects("%r = pto.pnot %b16, %b16_in : M<b16>, M<b16> -> ^M<b8>", message.format("result"))
 
 
-# --- rearrangement --------------------------------------------------------------------------------
+# --- rearrangement ----------------------------------------------------------------------------------------------------
 
 STEPS = {"ppack": {("b32", "b16"), ("b16", "b8")}, "punpack": {("b8", "b16"), ("b16", "b32")}}
 
@@ -187,7 +187,7 @@ def test_a_mask_may_be_seen_in_any_granularity():
     rejects("%r = pto.pbitcast ^%v_f32 : V<f32> -> M<b8>", "input must be a mask, not !pto.vreg<64xf32>")
 
 
-# --- load and store -------------------------------------------------------------------------------
+# --- load and store ---------------------------------------------------------------------------------------------------
 
 CONSTANT = "%c = arith.constant 8 : index\n"
 
@@ -253,7 +253,7 @@ def test_immediate_forms_take_constants():
     accepts(store("psts", offset="%s_index"))
 
 
-# --- pstu -----------------------------------------------------------------------------------------
+# --- pstu -------------------------------------------------------------------------------------------------------------
 
 INIT = "%a0 = pto.init_align : !pto.align\n"
 
@@ -295,7 +295,7 @@ def test_pstu_goes_on_from_a_store_stream():
     rejects(body, "align must be !pto.align, not !pto.mask<b32>")
 
 
-# --- place ----------------------------------------------------------------------------------------
+# --- place ------------------------------------------------------------------------------------------------------------
 
 
 def test_predicates_belong_inside_a_vector_scope():

@@ -15,7 +15,7 @@ def test_every_instruction_of_the_room_is_there():
     assert names == set("vintlv vdintlv vintlvv2 vdintlvv2 vsqz vusqz vpack vsunpack vzunpack".split())
 
 
-# --- interleaving ---------------------------------------------------------------------------------
+# --- interleaving -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ["i8", "ui16", "f32", "bf16", "i64", "f8E4M3FN", "hif8", "f4E2M1x2", "bf16x2"])
@@ -49,7 +49,7 @@ def test_half_an_interleaving_is_not_for_a5(name: str):
     rejects(text.replace('"HIGHER"', '^"UPPER"'), "unknown part 'UPPER'; known: LOWER, HIGHER", kind="syntax")
 
 
-# --- squeezing ------------------------------------------------------------------------------------
+# --- squeezing --------------------------------------------------------------------------------------------------------
 
 
 def squeeze(name: str, element: str, result: str | None = None, mask: str | None = None) -> str:
@@ -92,7 +92,7 @@ def test_squeezing_keeps_type_and_mask_width(name: str):
     )
 
 
-# --- packing --------------------------------------------------------------------------------------
+# --- packing ----------------------------------------------------------------------------------------------------------
 
 
 def pack(element: str, result: str, part: str = '"LOWER"') -> str:

@@ -25,7 +25,7 @@ def reduce(name: str, element: str, result: str | None = None, mask: str | None 
     return f"%d = pto.{name} %v_{element}, %{mask} : V<{element}>, M<{mask}> -> V<{result or element}>"
 
 
-# --- vcadd ----------------------------------------------------------------------------------------
+# --- vcadd ------------------------------------------------------------------------------------------------------------
 
 SUMS = {
     "i8": "i16",
@@ -118,7 +118,7 @@ def test_the_mask_matches_the_width(name: str, element: str):
             rejects(body, mismatch(mask, element))
 
 
-# --- extrema with a mask of their places ----------------------------------------------------------
+# --- extrema with a mask of their places ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["vcbmax", "vcbmin"])
@@ -134,7 +134,7 @@ def test_extrema_with_a_mask(name: str):
     )
 
 
-# --- histograms -----------------------------------------------------------------------------------
+# --- histograms -------------------------------------------------------------------------------------------------------
 
 
 def histogram(

@@ -18,7 +18,7 @@ def constant(literal: str) -> Constant:
     return next(op for op in module.parsed.module.walk() if isinstance(op, Constant))
 
 
-# --- constants ------------------------------------------------------------------------------------------------------
+# --- constants --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_rounding_to_bfloat_is_to_nearest_even():
     assert float_bits(2**-133, bfloat) == 0x0001
 
 
-# --- arithmetic -----------------------------------------------------------------------------------------------------
+# --- arithmetic -------------------------------------------------------------------------------------------------------
 
 INTEGER = (
     "addi subi muli divsi divui remsi remui floordivsi ceildivsi ceildivui andi ori xori shli shrsi shrui "
@@ -177,7 +177,7 @@ def test_the_carry_is_a_bit():
     rejects("%r, %o = ~arith.addui_extended %n, %n : i32, i8", "the carry has type i1, not i8")
 
 
-# --- comparison, selection, conversion -------------------------------------------------------------------------------
+# --- comparison, selection, conversion --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("predicate", "eq ne slt sle sgt sge ult ule ugt uge".split())
@@ -269,7 +269,7 @@ def test_only_one_rounding_mode():
     rejects("%r = arith.truncf %f ~downward : f32 to f16", f"unknown flag 'downward'; known: {known}", kind="syntax")
 
 
-# --- outside the surface --------------------------------------------------------------------------------------------
+# --- outside the surface ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["math.sin", "math.powf", "arith.scaling_extf"])

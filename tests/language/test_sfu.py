@@ -15,7 +15,7 @@ def test_every_instruction_of_the_room_is_there():
     assert names == set("vlrelu vprelu vexpdif vaxpy vmula vmull vbitsort vmrgsort4".split())
 
 
-# --- activations ----------------------------------------------------------------------------------
+# --- activations ------------------------------------------------------------------------------------------------------
 
 
 def vlrelu(element: str, scalar: str, mask: str | None = None) -> str:
@@ -87,7 +87,7 @@ def test_vexpdif():
     )
 
 
-# --- multiply and add -----------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 def vaxpy(element: str, scalar: str, mask: str | None = None) -> str:
@@ -160,7 +160,7 @@ def test_unpublished_instructions_are_named_as_such(name: str):
     rejects(text, message, kind="unsupported")
 
 
-# --- sorting --------------------------------------------------------------------------------------
+# --- sorting ----------------------------------------------------------------------------------------------------------
 
 
 def vbitsort(source: str = "f32", indices: str = "ui32", repeat: str = "%s_index", type_: str = "index") -> str:

@@ -55,7 +55,7 @@ def test_older_names_have_the_roles_of_the_current_ones() -> None:
         assert current.property_roles == operation.property_roles
 
 
-# --- flags -----------------------------------------------------------------------------------------------------------
+# --- flags ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["set_flag", "wait_flag"])
@@ -154,7 +154,7 @@ def test_a_flag_between_kinds_of_core_loads() -> None:
     accepts(flag)
 
 
-# --- barriers --------------------------------------------------------------------------------------------------------
+# --- barriers ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("spelling", ['"PIPE_ALL"', "<PIPE_ALL>", "#pto.pipe<PIPE_ALL>", "#pto.pipe"])
@@ -172,7 +172,7 @@ def test_a_barrier_needs_a_pipe_of_the_machine_and_of_the_core() -> None:
     assert read(module("vector", "pto.barrier <PIPE_ALL>")).warnings == []
 
 
-# --- buffer ids ------------------------------------------------------------------------------------------------------
+# --- buffer ids -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["get_buf", "rls_buf"])
@@ -230,7 +230,7 @@ def test_a_buffer_needs_a_pipe_of_its_core() -> None:
     assert found == ("wrong-pipe", "the aic core has no pipe V; it has S, MTE2, MTE1, M, FIX", 3, 17)
 
 
-# --- fences ----------------------------------------------------------------------------------------------------------
+# --- fences -----------------------------------------------------------------------------------------------------------
 
 ORDERS = """VV_ALL VST_VLD VLD_VST VST_VST VS_ALL VST_LD VLD_ST VST_ST SV_ALL ST_VLD LD_VST ST_VST SS_ALL ST_LD LD_ST
     ST_ST""".split()
@@ -276,7 +276,7 @@ def test_data_cache_maintenance() -> None:
     accepts("pto.cmo.cacheinvalid %p_f32_gm single_cache_line : !pto.ptr<f32, gm>")
 
 
-# --- semaphores ------------------------------------------------------------------------------------------------------
+# --- semaphores -------------------------------------------------------------------------------------------------------
 
 INTRA = ("set_intra_block", "wait_intra_block", "set_intra_core", "wait_intra_core")
 CROSS_CORE = ("set_cross_core", "wait_flag_dev", "wait_cross_core")
@@ -380,7 +380,7 @@ def test_syncall() -> None:
     accepts(f"pto.syncall(%p_i32_gm : !pto.ptr<i32, gm>) mode = #pto.sync_all_mode<soft>, {kind}")
 
 
-# --- the generic form ------------------------------------------------------------------------------------------------
+# --- the generic form -------------------------------------------------------------------------------------------------
 
 
 def test_the_generic_form_needs_an_id() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from language import source
 from language.view_kernel import prints
 from ptosim.language.tile_attributes import KINDS
 
@@ -41,3 +42,12 @@ def test_values(kind: str, words: str):
 def test_unknown_attributes_of_a_dictionary_are_kept():
     line = "%t = pto.alloc_tile {hint = #pto<some_kind some_word>, other = #pto.more<3>} : TB"
     prints(line, line)
+
+
+@pytest.mark.parametrize("kind", ["#pto<kernel_kind vector>", "#pto.kernel_kind< vector >", "#pto.kernel_kind<vector>"])
+def test_the_kind_of_a_kernel_has_one_printed_spelling(kind: str):
+    module = (
+        "module attributes {{pto.kernel_kind = {0}}} {{\n  func.func @f() attributes {{pto.kernel_kind = {0}}} {{\n"
+    )
+    once = source.accepts(module.format(kind) + "    func.return\n  }\n}\n")
+    assert once.startswith(module.format("#pto.kernel_kind<vector>"))

@@ -43,7 +43,7 @@ def no_match(mask: str) -> str:
     return f"mask type !pto.mask<{mask}> does not match value vector type ..."
 
 
-# --- activity -------------------------------------------------------------------------------------
+# --- activity ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["vgather2", "vgatherb"])
@@ -75,7 +75,7 @@ def test_a_scatter_takes_a_mask_or_a_number_of_lanes():
     rejects(f"pto.vscatter %w_f32, %p_f32_ub, %v_i32, ^%s_i32 : {types}, i32", "mask must be a mask, not i32")
 
 
-# --- vgather2 -------------------------------------------------------------------------------------
+# --- vgather2 ---------------------------------------------------------------------------------------------------------
 
 GATHERS = [
     ("i8", "i16", "i16"),
@@ -141,7 +141,7 @@ def test_vgather2_gives_the_elements_it_reads(source: str, offsets: str, result:
     )
 
 
-# --- vgather2_bc and vgatherb ---------------------------------------------------------------------
+# --- vgather2_bc and vgatherb -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("offsets", ["i32", "si32", "ui32"])
@@ -167,7 +167,7 @@ def test_vgatherb_gathers_blocks_of_any_elements(element: str):
     )
 
 
-# --- vscatter -------------------------------------------------------------------------------------
+# --- vscatter ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_vscatter_rejects_other_types():
     )
 
 
-# --- operands -------------------------------------------------------------------------------------
+# --- operands ---------------------------------------------------------------------------------------------------------
 
 
 def test_offsets_and_values_are_registers():

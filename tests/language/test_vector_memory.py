@@ -35,7 +35,7 @@ def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
     example_loads_and_prints_stably(operation)
 
 
-# --- vlds -----------------------------------------------------------------------------------------
+# --- vlds -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dist", LOAD_DISTS)
@@ -100,7 +100,7 @@ def test_an_offset_is_an_index():
     )
 
 
-# --- pointers -------------------------------------------------------------------------------------
+# --- pointers ---------------------------------------------------------------------------------------------------------
 
 GM = "!pto.ptr<f32, gm>"
 
@@ -138,7 +138,7 @@ def test_an_updated_base_has_the_type_of_the_base():
         accepts(body.replace("^", "").replace("{P}", PTR).replace("{N}", PTR))
 
 
-# --- vsts -----------------------------------------------------------------------------------------
+# --- vsts -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dist", STORE_DISTS)
@@ -226,7 +226,7 @@ def test_units_narrower_than_the_lanes_of_the_mask_are_warned_of():
     accepts(f'pto.vsts %v_f32, %p_f32_ub[%s_index] {{dist = "NORM_B8"}} : V<f32>, {PTR}')
 
 
-# --- vldsx2 and vstsx2 ----------------------------------------------------------------------------
+# --- vldsx2 and vstsx2 ------------------------------------------------------------------------------------------------
 
 
 def test_the_dist_of_two_registers_may_stand_in_the_dictionary():
@@ -286,7 +286,7 @@ def test_vstsx2_stores_registers_of_one_type_under_their_mask():
     rejects(dual_store(mask="b16", mark="^"), "mask type !pto.mask<b16> does not match value vector type ...")
 
 
-# --- fixed strides --------------------------------------------------------------------------------
+# --- fixed strides ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stride", STRIDES)
@@ -306,7 +306,7 @@ def test_fixed_strides_are_four():
     rejects(f'pto.vsst %v_f32, %p_f32_ub[%s_index], ^"STRIDE_S5_B8" : V<f32>, {PTR}', message, kind="syntax")
 
 
-# --- block strides --------------------------------------------------------------------------------
+# --- block strides ----------------------------------------------------------------------------------------------------
 
 
 def test_both_generations_of_block_strides_are_read():
@@ -337,7 +337,7 @@ def test_block_strides_with_too_many_operands():
     )
 
 
-# --- place ----------------------------------------------------------------------------------------
+# --- place ------------------------------------------------------------------------------------------------------------
 
 
 def test_vector_memory_belongs_inside_a_vector_scope():
@@ -346,7 +346,7 @@ def test_vector_memory_belongs_inside_a_vector_scope():
     accepts(body)
 
 
-# --- the generic form -----------------------------------------------------------------------------
+# --- the generic form -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

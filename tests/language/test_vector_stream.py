@@ -34,7 +34,7 @@ def test_the_example_loads_and_prints_stably(operation: type[PTOOperation]):
     example_loads_and_prints_stably(operation)
 
 
-# --- loads ----------------------------------------------------------------------------------------
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 
 def vldus(align: str = "%a0", operands: str = "", types: str = "", results: str = "", names: str = "") -> str:
@@ -76,7 +76,7 @@ def test_loads_give_what_they_give():
     accepts(f"%a = pto.uvld %p_f32_ub[%s_index] : {PTR} -> V<f32>")
 
 
-# --- stores ---------------------------------------------------------------------------------------
+# --- stores -----------------------------------------------------------------------------------------------------------
 
 FLUSH = f"\npto.vstas %a1, %p_f32_ub, %s_i32 : !pto.align, {PTR}, i32"
 VSTUS = f"%a1, %n = pto.vstus %a0, %s_i32, %v_f32, %p_f32_ub : !pto.align, i32, V<f32>, {PTR} -> !pto.align, {PTR}"
@@ -218,7 +218,7 @@ def test_streams_are_in_ub(role: str, body: str):
     rejects(body.replace("_ub", "_gm").replace("ub>", "gm>"), f"{role} must point to ub, not gm")
 
 
-# --- chains ---------------------------------------------------------------------------------------
+# --- chains -----------------------------------------------------------------------------------------------------------
 
 LOAD_ROOT = "align must be produced by pto.vldas or a prior load-state operation"
 STORE_ROOT = "align must be produced by pto.init_align or a prior store-state operation"

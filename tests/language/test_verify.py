@@ -11,7 +11,7 @@ def names(source: str) -> list[str]:
     return [kernel.name for kernel in read(source).kernels]
 
 
-# --- entries --------------------------------------------------------------------------------------------------------
+# --- entries ----------------------------------------------------------------------------------------------------------
 
 
 def test_marked_functions_are_the_entries():
@@ -62,7 +62,7 @@ def test_kernels_that_wait_for_other_blocks():
     assert kernel.cross_block
 
 
-# --- every operation alike ------------------------------------------------------------------------------------------
+# --- every operation alike --------------------------------------------------------------------------------------------
 
 
 def test_pointers_point_where_the_instruction_reaches():

@@ -1,7 +1,7 @@
 """Small kernels for the tests of tiles and views.
 
 A body may use the arguments and constants below; TB stands for the type of `%t`, TV for that of `%v`. A `~` stands
-before the token that a diagnostic is expected to point at.
+before the token that a diagnostic is expected to point at; `«wrong|right»` says how a kernel differs from its twin.
 """
 
 from language import source
@@ -54,6 +54,10 @@ def prints(body: str, expected: str, target: str = "a5") -> None:
 
 def rejects(body: str, message: str, kind: str = "invalid", target: str = "a5") -> None:
     source.rejects(kernel(body), message.replace("TB", TB).replace("TV", TV), kind, target)
+
+
+def twins(body: str, message: str, kind: str = "invalid", target: str = "a5") -> None:
+    source.twins(kernel(body), message.replace("TB", TB).replace("TV", TV), kind, target)
 
 
 def warns(body: str, message: str, kind: str = "lint", target: str = "a5") -> None:

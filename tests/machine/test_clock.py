@@ -146,7 +146,7 @@ def test_mode_1_release_tells_of_the_bracketed_entries_of_all_pipes() -> None:
     assert not order(2, 3)
 
 
-# ---- the scalar unit
+# --- the scalar unit --------------------------------------------------------------------------------------------------
 
 
 def test_a_scalar_load_has_ended_when_later_entries_are_issued() -> None:
@@ -222,7 +222,7 @@ def test_a_scalar_access_knows_a_pipe_only_through_a_wait() -> None:
     assert order(1, 4)
 
 
-# ---- entries that run later than they were issued
+# --- entries that run later than they were issued ---------------------------------------------------------------------
 
 
 def test_clocks_follow_execution_not_issue() -> None:
@@ -267,7 +267,7 @@ def test_a_queued_set_does_not_cover_what_stands_behind_it() -> None:
     assert not order(2, 3)
 
 
-# ---- several cores
+# --- several cores ----------------------------------------------------------------------------------------------------
 
 
 def test_a_semaphore_carries_what_its_pipe_knows_to_another_core() -> None:

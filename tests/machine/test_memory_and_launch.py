@@ -2,7 +2,7 @@
 
 import pytest
 
-from machine.stage import A2A3, A5, V, at, run
+from machine.stage import A2A3, A5, at, run
 from ptosim.effects.names import CoreKind, Space
 from ptosim.machine.core import Core
 from ptosim.machine.launch import KernelKind, Launch, Place
@@ -12,7 +12,6 @@ from ptosim.machine.memory import (
     argument_number,
     decode,
     misaligned,
-    on_chip_out_of_bounds,
     pointer,
     space_size,
     window_number,
@@ -130,14 +129,6 @@ def test_a_window_has_no_more_ranks_than_there_are() -> None:
     assert said == (
         "reads bytes 126 to 129 of window 0 (%recv) of rank 1, which has 128 bytes: the first byte outside is 128"
     )
-
-
-def test_on_chip_bounds(core: Core) -> None:
-    (diagnostic,) = on_chip_out_of_bounds(core, at(8, pipe=V), Space.UB, "reads", 262016, 262272).diagnostics
-    assert diagnostic.message == (
-        "reads bytes 262016 to 262271 of ub, which has 262144 bytes: the first byte outside is 262144"
-    )
-    assert (diagnostic.kind, diagnostic.bytes) == ("out-of-bounds", (262016, 262272))
 
 
 def test_misalignment(core: Core) -> None:

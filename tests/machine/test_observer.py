@@ -192,7 +192,7 @@ def test_observed_and_unobserved_runs_do_the_same() -> None:
         assert trace(None, schedule) == trace(Observer(), schedule) == trace(Recorder(), schedule)
 
 
-# ---- rules of the protocol
+# --- rules of the protocol --------------------------------------------------------------------------------------------
 
 
 def kinds(program, **options) -> list[tuple[str, int | None]]:

@@ -10,7 +10,7 @@ from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
-from ptosim.native.build.global_memory import host_address
+from ptosim.native.build.global_memory import leaves_buffer, locate
 from ptosim.native.build.issue import begin_entry, issue, run_entry
 from ptosim.native.build.operations import ENTRIES, Known, Operation, entry_symbol
 from ptosim.native.host.toolchain import Program, compile_object
@@ -72,7 +72,7 @@ class Kernel:
         )
         self.runner = Runner(executable, target)
 
-    # ---- what programs are made of
+    # --- what programs are made of ------------------------------------------------------------------------------------
 
     def argument(self, function: Function, number: int) -> Value:
         return function.word(Word.ARGUMENTS).load(PTR, 8).at(8 * number).load(I64, 8)
@@ -97,7 +97,7 @@ class Kernel:
         self.entries.append(number)
         run_entry(function, number, captured)
 
-    # ---- running
+    # --- running ------------------------------------------------------------------------------------------------------
 
     def __call__(
         self, *arguments: "np.ndarray | int", grid: int = 1, together: bool = False, **options: int | None
@@ -111,6 +111,14 @@ class Kernel:
             self.runner.run_together(invocation)
         else:
             self.runner.run_apart(invocation, threads)
+
+
+def host_address(function: Function, pointer: Value, extent: Value | int, site: int) -> Value:
+    """The host address of `extent` bytes behind a GM pointer. Where they are not all in one buffer the kernel fails."""
+    place = locate(function, pointer)
+    function.check(leaves_buffer(place, 0, extent), site, pointer)
+    function.settle()  # there is no harmless address to go to instead
+    return place.base.at(place.offset)
 
 
 def append(kernel: Kernel, function: Function, log: Value, number: Value | int) -> None:

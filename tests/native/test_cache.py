@@ -168,7 +168,7 @@ def test_listing_shows_sizes(cache: Cache):
     assert file.size == file.path.stat().st_size > len(SOMETHING.image)
 
 
-# ---- keys -----------------------------------------------------------------------------------------------------------
+# --- keys -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_key_depends_on_every_part(cache: Cache):
@@ -215,7 +215,7 @@ def test_a_kept_digest_is_believed_while_sizes_and_times_stay(tmp_path: Path):
     assert source_digest(kept, package) == source_digest(None, package)
 
 
-# ---- where ----------------------------------------------------------------------------------------------------------
+# --- where ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_the_directory_follows_the_environment(environment: dict[str, str], expe
     assert default_directory(environment) == expected
 
 
-# ---- processes ------------------------------------------------------------------------------------------------------
+# --- processes --------------------------------------------------------------------------------------------------------
 
 WRITER = """
 import sys

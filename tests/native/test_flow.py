@@ -96,7 +96,7 @@ def test_what_was_made_in_an_arm_is_not_used_after_it():
     assert Bench(build, 1).run(5).number() == 16
 
 
-# ---- failing --------------------------------------------------------------------------------------------------------
+# --- failing ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_first_failing_check_is_reported():
@@ -189,7 +189,7 @@ def test_indices_of_very_deep_loops_are_cut_off():
     assert outcome.fault[2] == [LOOPS_RECORDED + 3 - depth for depth in range(LOOPS_RECORDED)]
 
 
-# ---- limits ---------------------------------------------------------------------------------------------------------
+# --- limits -----------------------------------------------------------------------------------------------------------
 
 
 def counting(function: Function, _memory: Value, outer: Value, inner: Value) -> Sequence[Value]:
@@ -237,7 +237,7 @@ def test_the_stop_word_ends_a_loop_that_is_not_counted():
     assert outcome.status is Status.STOPPED
 
 
-# ---- calls ----------------------------------------------------------------------------------------------------------
+# --- calls ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("linkage", ["inlined", "internal"])
@@ -286,7 +286,7 @@ def test_the_run_time_can_be_called_and_can_end_the_run():
     assert seen == [0, 1, 2, 3]
 
 
-# ---- accesses -------------------------------------------------------------------------------------------------------
+# --- accesses ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("align", [1, 2, 32])

@@ -41,7 +41,7 @@ def pairs(name: str) -> tuple[Array, Array]:
     return np.concatenate([a, a]), np.concatenate([shuffled, near])
 
 
-# ---- NaNs and 16-bit floats -----------------------------------------------------------------------------------------
+# --- NaNs and 16-bit floats -------------------------------------------------------------------------------------------
 
 
 def test_lane_types_have_the_width_of_their_element() -> None:
@@ -100,7 +100,7 @@ def test_extrema(extremum: str) -> None:
     assert_same_bits(result, getattr(reference, extremum)(a, b), a, b)
 
 
-# ---- fused multiply-add ---------------------------------------------------------------------------------------------
+# --- fused multiply-add -----------------------------------------------------------------------------------------------
 
 
 def triples(name: str) -> list[Array]:
@@ -136,7 +136,7 @@ def test_f64_to_f32_odd() -> None:
     assert_same_bits(result, reference.f64_to_f32_odd(x), x)
 
 
-# ---- exp, log, sqrt, division ---------------------------------------------------------------------------------------
+# --- exp, log, sqrt, division -----------------------------------------------------------------------------------------
 
 
 def arguments(name: str) -> Array:
@@ -172,7 +172,7 @@ def test_divide(name: str) -> None:
     assert_same_bits(result, reference_elementary.divide(a, b), a, b)
 
 
-# ---- sums, tf32, sort keys ------------------------------------------------------------------------------------------
+# --- sums, tf32, sort keys --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "lanes"), [("f32", 64), ("f16", 128)])
@@ -207,7 +207,7 @@ def test_sort_key(name: str) -> None:
     assert_same_bits(result, reference.sort_key(x), x)
 
 
-# ---- another processor ----------------------------------------------------------------------------------------------
+# --- another processor ------------------------------------------------------------------------------------------------
 
 
 def portable_host() -> Host:

@@ -125,7 +125,7 @@ def test_what_is_worth_knowing_is_known() -> None:
     assert decided("ugt", Range(0, 100), only(100, 64)) is False
 
 
-# --- how much of UB a kernel may write ------------------------------------------------------------------------------
+# --- how much of UB a kernel may write --------------------------------------------------------------------------------
 
 
 STORE = "pto.vsts %v, %ub8192_f32[{}], %all_b32 : V<f32>, P<f32>, M<b32>"

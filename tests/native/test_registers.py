@@ -17,8 +17,6 @@ from ptosim.native.vector.registers import (
     full_mask,
     insert,
     lane_numbers,
-    mask_of_word,
-    masked_load,
     masked_store,
     permute,
     prefix_mask,
@@ -38,7 +36,7 @@ def run(build: Callable[..., Sequence[Value]], *numbers: int, memory: bytes = RE
     return Bench(build, len(numbers)).run(*numbers, memory=memory)
 
 
-# ---- lanes ----------------------------------------------------------------------------------------------------------
+# --- lanes ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_view_keeps_bytes_and_finds_its_way_back():
@@ -122,7 +120,7 @@ def test_lane_numbers_and_any_lane():
     assert [run(build, number).number(1) for number in (0, 127, 128)] == [1, 1, 0]
 
 
-# ---- masks ----------------------------------------------------------------------------------------------------------
+# --- masks ------------------------------------------------------------------------------------------------------------
 
 
 def image_of(width: int, active: Callable[[int], bool]) -> np.ndarray:
@@ -191,19 +189,6 @@ def test_logic_on_masks_is_logic_on_images(left: int, right: int):
         assert (stored(outcome, number) == expected).all()
 
 
-def test_a_raw_image_survives_and_gates_by_its_lowest_bits():
-    image = RNG.bytes(32)
-    bits = np.unpackbits(np.frombuffer(image, "u1"), bitorder="little").astype(bool)
-
-    def build(function: Function, memory: Value) -> Sequence[Value]:
-        mask = mask_of_word(function, memory.load(Type("i256")))
-        return [mask.word(), zeroed(function.constant(register_type(I32), 7), mask)]
-
-    outcome = run(build, memory=image)
-    assert outcome.results[0][:32] == image
-    assert np.frombuffer(outcome.results[1][:256], "<i4").tolist() == [7 * int(bit) for bit in bits[::4]]
-
-
 def test_a_full_mask_leaves_no_select():
     def build(function: Function, memory: Value) -> Sequence[Value]:
         vector = memory.load(register_type(F32))
@@ -222,12 +207,10 @@ def test_masked_accesses_touch_active_lanes_only():
 
     def build(function: Function, memory: Value, count: Value) -> Sequence[Value]:
         mask = prefix_mask(function, 4, count.trunc(I32)).lanes(4)
-        loaded = masked_load(function, memory, register_type(I32), mask)
-        masked_store(function, memory.at(256), loaded, mask)
-        return [loaded]
+        masked_store(function, memory.at(256), memory.load(register_type(I32)), mask)
+        return []
 
     outcome = run(build, 5, memory=before)
-    assert outcome.results[0][:256] == before[:20] + bytes(236)
     assert outcome.memory == before[:256] + before[:20] + before[276:]
 
 

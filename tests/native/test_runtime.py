@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native.handmade import Kernel, append, logged
+from native.handmade import Kernel, append, host_address, logged
 from ptosim.diagnostics import PTOError, Source
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.entry import Site
 from ptosim.machine.launch import KernelKind
 from ptosim.machine.memory import pointer
-from ptosim.native.build.global_memory import host_address, leaves_buffer, locate
+from ptosim.native.build.global_memory import leaves_buffer, locate
 from ptosim.native.build.operations import METHODS, Operation, operation_from_json
 from ptosim.native.ir.context import Register, Word, register_word
 from ptosim.native.ir.flow import Function
@@ -39,7 +39,7 @@ def loop(function: Function, count: Value | int, body, site: int | None = None) 
     function.for_loop(zero, count, 1, (), once, site)
 
 
-# ---- blocks ---------------------------------------------------------------------------------------------------------
+# --- blocks -----------------------------------------------------------------------------------------------------------
 
 
 def write_block_numbers(kernel: Kernel, function: Function) -> None:
@@ -139,7 +139,7 @@ def test_scalar_arguments_arrive_as_bits():
     assert out.tolist() == [-5, -7]
 
 
-# ---- errors ---------------------------------------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------------------------------
 
 
 def fail_where_told(kernel: Kernel, function: Function) -> None:
@@ -217,7 +217,7 @@ def test_ctrl_c_ends_an_endless_kernel():
     kernel.runner.run_apart(Invocation(0, [], []))  # and the next call is not affected
 
 
-# ---- GM pointers ----------------------------------------------------------------------------------------------------
+# --- GM pointers ------------------------------------------------------------------------------------------------------
 
 
 def store_behind_pointer(kernel: Kernel, function: Function) -> None:
@@ -256,7 +256,7 @@ def test_no_integer_used_as_a_pointer_reaches_outside_the_buffers(address: int):
     assert room.tolist() == expected.tolist()
 
 
-# ---- queues ---------------------------------------------------------------------------------------------------------
+# --- queues -----------------------------------------------------------------------------------------------------------
 
 
 def late_set(kernel: Kernel, function: Function) -> None:
@@ -313,7 +313,7 @@ def test_an_id_outside_the_range_is_an_error():
     assert raised.value.diagnostics[0].kind == "id-range"
 
 
-# ---- clusters -------------------------------------------------------------------------------------------------------
+# --- clusters ---------------------------------------------------------------------------------------------------------
 
 
 def exchange(kernel: Kernel, function: Function) -> None:
@@ -374,7 +374,7 @@ def test_ctrl_c_ends_blocks_that_run_together():
     assert time.monotonic() - started < 4
 
 
-# ---- operations as data ---------------------------------------------------------------------------------------------
+# --- operations as data -----------------------------------------------------------------------------------------------
 
 
 def test_operations_survive_as_plain_data():
@@ -417,7 +417,7 @@ def test_captured_floats_keep_their_bits():
     assert data[1] == data[0]
 
 
-# ---- threads --------------------------------------------------------------------------------------------------------
+# --- threads ----------------------------------------------------------------------------------------------------------
 
 
 def test_the_crew_grows_to_what_works_at_once_and_no_further():

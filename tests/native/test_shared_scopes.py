@@ -216,7 +216,7 @@ def test_random_sequences_agree(seed: int):
         assert both(text, sample()).any()
 
 
-# --- what goes wrong ------------------------------------------------------------------------------------------------
+# --- what goes wrong --------------------------------------------------------------------------------------------------
 
 
 def problem(text: str, engine: str, *arguments: Any, **options: Any) -> dict[str, Any]:
@@ -309,7 +309,7 @@ def _wide(number: int, type_: str) -> list[str]:
     ]
 
 
-# --- through the scheduler ------------------------------------------------------------------------------------------
+# --- through the scheduler --------------------------------------------------------------------------------------------
 
 
 def test_entries_that_have_to_wait_keep_their_constants():

@@ -30,7 +30,7 @@ def raw(kind: str, name: str = "m", at: int = 32) -> str:
     return f'%{name} = pto.plds %ub_ui8[%c{at}], "NORM" : P<ui8>, index -> M<{mask_of(kind)}>'
 
 
-# --- contiguous -----------------------------------------------------------------------------------------------------
+# --- contiguous -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["ui8", "f16", "f32"])
@@ -195,7 +195,7 @@ def test_blocks_outside(active: str, distance: int, offset: int, store: bool) ->
         assert found == ("out-of-bounds" if offset + 32 * distance > 0 else None)
 
 
-# --- gathers and scatters -------------------------------------------------------------------------------------------
+# --- gathers and scatters ---------------------------------------------------------------------------------------------
 
 GATHERED = [("f32", "i32", "f32"), ("f16", "i16", "f16"), ("bf16", "ui16", "bf16"), ("ui8", "ui16", "ui16")]
 
@@ -283,7 +283,7 @@ def test_lanes_outside(instruction: str, alignment: int, address: int, pattern: 
         assert found == (None if address < UB_BYTES else "out-of-bounds")
 
 
-# --- streams --------------------------------------------------------------------------------------------------------
+# --- streams ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("start", [0, 4, 60])
@@ -352,7 +352,7 @@ def test_the_end_of_memory(count: int) -> None:
         assert wrong(body, address + 4, count, arguments=arguments).kind == "out-of-bounds"
 
 
-# --- predicates -----------------------------------------------------------------------------------------------------
+# --- predicates -------------------------------------------------------------------------------------------------------
 
 STORE_MASK = 'pto.psts %{0}, %ub{1}_ui8[%c0], "NORM" : M<{2}>, P<ui8>, index'
 

@@ -33,7 +33,8 @@ from ptosim.order.model import (
 from ptosim.order.number import Periodic, between, periodic
 from ptosim.order.pairs import Barrier, Inserted, Pair
 
-SIZE = 4
+SIZE = 2
+"""Bytes of a slot."""
 STORES = Pipe.ALL
 """Stores of the scalar unit end later than its steps; here they have a clock of their own."""
 PIPES = [Pipe.MTE2, Pipe.V, Pipe.MTE3, Pipe.S]

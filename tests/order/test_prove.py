@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from observed import findings
 from order.random_order import Replay, Written, random_program, with_flags
 from order.test_kernels import TILE, Text, arrays, is_clean
 from ptosim.order.conflict import Conflicts
@@ -91,7 +92,7 @@ def _no_contradiction(name: str, every: int, iterations: range) -> int:
         kernel = ptosim.load(changed).kernel()
         proof = ptosim.prove(kernel)
         for n in iterations:
-            kinds = {found.kind for found in ptosim.check(kernel, *kernels()[name](n)).findings}
+            kinds = {found.kind for found in findings(kernel, *kernels()[name](n))}
             if kinds & BLAMED:
                 reported += 1
                 assert not proof.proven, f"{name} {what}: {kinds} at {n} iterations"
@@ -107,6 +108,16 @@ def test_no_proof_where_a_check_finds_something(name: str):
 @pytest.mark.parametrize("name", ["pingpong", "singlebuffer"])
 def test_no_proof_where_a_check_finds_something_at_any_number_of_iterations(name: str):
     assert _no_contradiction(name, 1, range(10)) > 20
+
+
+def test_flags_between_pipes_of_two_cores_are_no_order():
+    """Set as often as waited for, and yet a check finds them to be wrong."""
+    between = 'pto.set_flag["PIPE_M", "PIPE_V", "EVENT_ID0"]\n    pto.wait_flag["PIPE_M", "PIPE_V", "EVENT_ID0"]\n'
+    path = SEEDS / "sync_example_3a_ping_pong_flags.pto"
+    text, count = re.subn(r"(\n *)(return\b)", rf"\1{between}\1\2", path.read_text(), count=1)
+    assert count == 1
+    proof = ptosim.prove(ptosim.load(text).kernel())
+    assert [(each.kind, each.severity) for each in proof.findings] == [("wrong-pipe", "error")] * 2
 
 
 def test_a_counterexample_is_tried_on_the_arguments():

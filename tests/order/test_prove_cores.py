@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ptosim
+from observed import findings
 from ptosim.report.proof import Proof
 from repair.wrong_lines import wrong_lines
 
@@ -53,7 +54,7 @@ def _no_contradiction(name: str, every: int, iterations: range) -> tuple[int, in
         proof = ptosim.prove(kernel)
         proven += proof.proven
         for n in iterations:
-            kinds = {found.kind for found in ptosim.check(kernel, *ARGUMENTS[name](n)).findings}
+            kinds = {found.kind for found in findings(kernel, *ARGUMENTS[name](n))}
             reported += bool(kinds & BLAMED)
             assert not proof.proven or not kinds & BLAMED, f"{wrong}: {kinds} at {n} iterations"
     return reported, proven

@@ -1,4 +1,4 @@
-"""How long insertion, proofs and sync take: processor time, the quickest of a few tries."""
+"""How long insertion, proofs and sync take, in processor time."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from ptosim.order.ordering import orders
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def seconds(call: Callable[[], object], times: int = 4) -> float:
-    found: list[float] = []
-    for _ in range(times):
-        start = time.process_time()
-        call()
-        found.append(time.process_time() - start)
-    return min(found)
+def seconds(call: Callable[[], object]) -> float:
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def takes(call: Callable[[], object], limit: float) -> bool:
+    """Whether one of a few tries is in time: other work on the machine slows some of them down."""
+    return any(seconds(call) <= limit for _ in range(4))
 
 
 def nest(operations: int) -> str:
@@ -40,22 +42,22 @@ def nest(operations: int) -> str:
 
 def test_insertion_into_300_tile_operations_in_four_loops_takes_half_a_second():
     lowered = load_module(Source("<text>", nest(300)), None, "written").executable
-    assert seconds(lambda: list(orders(lowered, "auto"))) <= 0.5
+    assert takes(lambda: list(orders(lowered, "auto")), 0.5)
 
 
 def test_a_proof_takes_a_second():
     kernel = ptosim.load(nest(300)).kernel()
     assert ptosim.prove(kernel).proven
-    assert seconds(lambda: ptosim.prove(kernel), 2) <= 1
+    assert takes(lambda: ptosim.prove(kernel), 1)
     for name in ("flash_attention", "tiles/matmul"):
         for kernel in ptosim.load(EXAMPLES / f"{name}.pto").kernels.values():
             kernel.module.executable  # noqa: B018 - lowered before the clock runs
-            assert seconds(lambda kernel=kernel: ptosim.prove(kernel), 2) <= 1, name
+            assert takes(lambda kernel=kernel: ptosim.prove(kernel), 1), name
 
 
 def test_sync_takes_two_seconds_more_than_its_check():
     for name in ("pingpong", "tiles/matmul"):
         kernel, given = ptosim.load(EXAMPLES / f"{name}.pto").kernel(), launch(name)
-        check = seconds(lambda k=kernel, g=given: ptosim.check(k, *g.arguments, grid=g.grid), 1)
-        sync = seconds(lambda k=kernel, g=given: ptosim.synchronise(k, *g.arguments, grid=g.grid, strip=True), 1)
+        check = seconds(lambda k=kernel, g=given: ptosim.check(k, *g.arguments, grid=g.grid, engine="native"))
+        sync = seconds(lambda k=kernel, g=given: ptosim.synchronise(k, *g.arguments, grid=g.grid, strip=True))
         assert sync - check <= 2, name

@@ -12,13 +12,14 @@ In type lists `V<f32>` is short for `!pto.vreg<64xf32>`, `M<b32>` for `!pto.mask
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ptosim.api import Launch, load
+from ptosim.api import Kernel, Launch, load
 from ptosim.arguments import bind
 from ptosim.diagnostics import Diagnostic, PTOError
 from ptosim.effects.element import ELEMENTS
@@ -89,9 +90,15 @@ def scope(body: str) -> str:
     return f"pto.vecscope {{\n{masks(body)}\n{body}\n}}"
 
 
+@lru_cache(maxsize=8)
+def kernel_of(text: str) -> Kernel:
+    """The kernel @k of a module; runs of one text in succession share it."""
+    return load(text).kernel("k")
+
+
 def run(text: str, *arguments: Any, **options: Any) -> None:
     """Run the kernel @k of a module on the reference engine."""
-    load(text).kernel("k")(*all_raw(arguments), engine="reference", **options)
+    kernel_of(text)(*all_raw(arguments), engine="reference", **options)
 
 
 _IN = f"""pto.mte_gm_ub %in, %ub_ui8, %c0_i64, %c{SIZE}_i64 nburst(%c1_i64, %c{SIZE}_i64, %c{SIZE}_i64)
@@ -147,7 +154,7 @@ class Reports(Observer):
 
 def reports(text: str, *arguments: Any) -> list[Diagnostic]:
     """What the core reports of itself in an observed run."""
-    kernel = load(text).kernel("k")
+    kernel = kernel_of(text)
     observer = Reports()
     kernel.reference(Launch(bind(kernel.signature, arguments)), observer)()
     return observer.found

@@ -10,7 +10,7 @@ PAYLOAD = {"f16": 0xFE01, "bf16": 0xFF81, "f32": 0xFF800001}  # NaNs with a sign
 QUIET = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000}
 
 
-# --- from scalars and lanes -----------------------------------------------------------------------
+# --- from scalars and lanes -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_duplicated_lane_keeps_its_payload():
     assert set(bits(got)) == {0xFE01}
 
 
-# --- unary ----------------------------------------------------------------------------------------
+# --- unary ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_complement_flips_every_bit_of_any_type():
     assert bits(run(unary("vnot", "f32"), a=lanes_of("f32", [0x7FC00001])))[0] == 0x803FFFFE
 
 
-# --- binary ---------------------------------------------------------------------------------------
+# --- binary -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_bitwise_operations_keep_any_pattern_of_floats():
     assert bits(run(binary("vor", "f16"), a=lanes_of("f16", a), b=lanes_of("f16", b)))[:3] == [0xFE01, 0x7FFF, 0xFE00]
 
 
-# --- vector and scalar ----------------------------------------------------------------------------
+# --- vector and scalar ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -235,7 +235,7 @@ def test_the_extremum_with_a_nan_is_nan():
     assert bits(run(with_scalar("vmins", "f32"), a=lanes_of("f32", [0xFF800001]), s=1.0))[0] == 0x7FC00000
 
 
-# --- shifts ---------------------------------------------------------------------------------------
+# --- shifts -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_a_scalar_count_is_an_i16_whatever_the_lanes(name, kind, a, count, expec
     assert run(with_scalar(name, kind, "i16"), a=[a], s=count)[0] == expected
 
 
-# --- carry chain ----------------------------------------------------------------------------------
+# --- carry chain ------------------------------------------------------------------------------------------------------
 
 FULL = 0xFFFFFFFF
 
@@ -307,7 +307,7 @@ def test_inactive_lanes_of_a_chain_have_neither_value_nor_carry():
     assert _chain("vsubc", [5, 5], [1, 1], active=[0]) == [(4, 1), (0, 0)]
 
 
-# --- multiply and add -----------------------------------------------------------------------------
+# --- multiply and add -------------------------------------------------------------------------------------------------
 
 
 def test_multiply_add_rounds_once_and_multiplies_its_first_operand():

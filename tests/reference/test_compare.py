@@ -80,7 +80,7 @@ def test_against_a_scalar(word, kind, scalar, a, s, lanes):
     assert _with_scalar(word, kind, a, s, scalar) == lanes
 
 
-# --- select -----------------------------------------------------------------------------------------
+# --- select -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["f16", "bf16", "f32"])

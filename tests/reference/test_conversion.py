@@ -16,7 +16,7 @@ def _convert(source, dest, rnd=None, sat=None, part=None):
     return f"%d = pto.vcvt %a, %m {{{written}}} : V<{source}>, {mask_type(source)} -> V<{dest}>"
 
 
-# --- placement --------------------------------------------------------------------------------------
+# --- placement --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("part", "first"), [("EVEN", 0), ("ODD", 1)])
@@ -63,7 +63,7 @@ def test_inactive_lanes_are_zero_whatever_they_hold():
     assert set(bits(run(_convert("f32", "f16", "R", "NOSAT", "EVEN"), a=[NAN] * 64, m=[]))) == {0}
 
 
-# --- four-bit formats ---------------------------------------------------------------------------------
+# --- four-bit formats -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -94,7 +94,7 @@ def test_ties_of_e2m1():
     assert got[[0, 4]].tolist() == [0x22, 0x84]
 
 
-# --- values: float to integer -------------------------------------------------------------------------
+# --- values: float to integer -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_f16_to_si32_has_no_saturation_word_but_saturates():
     assert got[:4].tolist() == [2**31 - 1, -(2**31), 0, 65504]
 
 
-# --- values: float to narrower float --------------------------------------------------------------------
+# --- values: float to narrower float ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_bf16_becomes_f16():
     assert bits(run(_convert("bf16", "f16", "C", "NOSAT"), a=[1e10, 2.0**-25]))[:2] == [0x7C00, 1]
 
 
-# --- values: the others -----------------------------------------------------------------------------------
+# --- values: the others -----------------------------------------------------------------------------------------------
 
 
 def test_widening_floats_is_exact_but_for_nan():
@@ -328,7 +328,7 @@ def test_a_scope_that_waits_keeps_the_ctrl_of_its_launch(before, after, expected
     assert out[:, 0].tolist() == [expected, expected]
 
 
-# --- rounding, ramps, retyping ------------------------------------------------------------------------------
+# --- rounding, ramps, retyping ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def image(*instructions: str, x: object, element: str = "f32", before: int = 0xE
     return out
 
 
-# --- the worked examples ---------------------------------------------------------------------------------------------
+# --- the worked examples ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
@@ -150,7 +150,7 @@ def test_an_atomic_add() -> None:
     assert (y == 13).all()
 
 
-# --- rows and loops --------------------------------------------------------------------------------------------------
+# --- rows and loops ---------------------------------------------------------------------------------------------------
 
 
 def test_both_hardware_loops() -> None:
@@ -282,7 +282,7 @@ def test_older_kernels_have_two_more_operands_which_mean_nothing() -> None:
     assert (x == y).all()
 
 
-# --- padding ---------------------------------------------------------------------------------------------------------
+# --- padding ----------------------------------------------------------------------------------------------------------
 
 
 def padded(length: int, left: int, right: int, stride: int, element: str, value: str) -> Bytes:
@@ -355,7 +355,7 @@ def test_padded_rows_of_elements_of_64_bits() -> None:
     assert found.view(np.uint32).tolist() == [5, 0, 0, 1, 0, 5, 5, 5]
 
 
-# --- atomic stores ---------------------------------------------------------------------------------------------------
+# --- atomic stores ----------------------------------------------------------------------------------------------------
 
 ATOMIC = {
     "f32": np.float32,
@@ -457,7 +457,7 @@ def test_an_atomic_store_is_a_whole_number_of_elements() -> None:
     assert found.line == line_of(text, "pto.mte_ub_gm")
 
 
-# --- bounds ----------------------------------------------------------------------------------------------------------
+# --- bounds -----------------------------------------------------------------------------------------------------------
 
 
 def test_reading_outside_of_an_argument() -> None:
@@ -531,7 +531,7 @@ def test_padding_counts_as_written() -> None:
     assert (found.kind, found.bytes) == ("out-of-bounds", (262112, 262176))
 
 
-# --- alignment and sizes ---------------------------------------------------------------------------------------------
+# --- alignment and sizes ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -657,7 +657,7 @@ def test_on_a2a3_unpadded_copies_are_whole_blocks() -> None:
     run(text.replace("a2a3", "a5"), some_bytes(96), 33)
 
 
-# --- what a check hears ----------------------------------------------------------------------------------------------
+# --- what a check hears -----------------------------------------------------------------------------------------------
 
 
 def test_rows_that_overlap_are_reported() -> None:

@@ -33,7 +33,7 @@ def ub_ub(source: int, dest: int, length: int, rows: str = "1, 0, 0") -> str:
       : P<f32>, P<f32>, i64, i64, i64, i64"""
 
 
-# --- within UB -------------------------------------------------------------------------------------------------------
+# --- within UB --------------------------------------------------------------------------------------------------------
 
 
 def test_four_copies_permute_rows_of_32_bytes() -> None:
@@ -107,7 +107,7 @@ def test_addresses_are_whole_blocks() -> None:
     assert (found.kind, found.message) == ("misaligned", "reads ub at 16, which is not a multiple of 32")
 
 
-# --- between UB and L1 -----------------------------------------------------------------------------------------------
+# --- between UB and L1 ------------------------------------------------------------------------------------------------
 
 ROUND_TRIP = """module attributes {pto.target_arch = "a5"} {
   func.func @k(%x: !pto.ptr<f32, gm>, %y: !pto.ptr<f32, gm>) attributes {pto.kernel} {
@@ -186,7 +186,7 @@ def test_a_kernel_of_the_cube_core_alone_has_no_ub_to_write() -> None:
     assert found.message == "this kernel runs on aic alone: there is no aiv0 to reach"
 
 
-# --- GM to L1 --------------------------------------------------------------------------------------------------------
+# --- GM to L1 ---------------------------------------------------------------------------------------------------------
 
 
 def through_l1(load: str, x: Bytes, schedule: str = "program") -> Bytes:

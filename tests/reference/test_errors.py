@@ -9,7 +9,7 @@ from ptosim.api import check, load, profile
 from ptosim.diagnostics import Diagnostic, PTOError
 from reference.kernel import SCHEDULES, expand, failure, line_of, module, run, scalars
 
-# --- where -----------------------------------------------------------------------------------------------------------
+# --- where ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_fault_of_scalar_code_names_its_line_and_loop_indices() -> None:
@@ -161,7 +161,7 @@ def test_an_error_of_one_core_ends_the_others(schedule: str) -> None:
     assert threading.active_count() == before
 
 
-# --- what never ends -------------------------------------------------------------------------------------------------
+# --- what never ends --------------------------------------------------------------------------------------------------
 
 
 def test_an_endless_loop_is_cut_off() -> None:
@@ -265,7 +265,7 @@ def test_loops_in_scopes_count_as_well() -> None:
     assert failure(text, max_steps=999).kind == "limit"
 
 
-# --- waits that nothing satisfies ------------------------------------------------------------------------------------
+# --- waits that nothing satisfies -------------------------------------------------------------------------------------
 
 
 def stuck(body: str, **options: object) -> tuple[str, Diagnostic]:
@@ -370,7 +370,7 @@ def test_the_off_by_one_of_the_second_vector_core() -> None:
     assert "semaphore aic -> aiv1 id 0 (16 on aic)" in found.message
 
 
-# --- illegal synchronisation -----------------------------------------------------------------------------------------
+# --- illegal synchronisation ------------------------------------------------------------------------------------------
 
 
 def test_an_event_id_that_does_not_exist() -> None:
@@ -392,7 +392,7 @@ def test_a_semaphore_that_overflows() -> None:
     assert (found.kind, found.line) == ("semaphore-overflow", line_of(text, "sync.set"))
 
 
-# --- a run that was stopped leaves nothing behind --------------------------------------------------------------------
+# --- a run that was stopped leaves nothing behind ---------------------------------------------------------------------
 
 
 def test_a_kernel_runs_again_after_an_error() -> None:

@@ -54,7 +54,7 @@ def sources() -> dict[str, tuple[exact.Array, exact.Array]]:
 SOURCES = sources()
 
 
-# ---- the modes -------------------------------------------------------------------------------------------------------
+# --- the modes --------------------------------------------------------------------------------------------------------
 
 # mode: what 2.5, -2.5, 1.4, -1.4 become
 TABLE = {
@@ -96,7 +96,7 @@ def test_truncation(source: str, rnd: str) -> None:
     assert (result.view(f"u{result.itemsize}")[np.isnan(values)] == nan).all()
 
 
-# ---- float to integer ------------------------------------------------------------------------------------------------
+# --- float to integer -------------------------------------------------------------------------------------------------
 
 FLOAT_TO_INTEGER = [
     ("f32", "si16"),
@@ -155,7 +155,7 @@ def test_double_and_unsigned_64_bits_of_the_scalar_unit() -> None:
     assert convert([2.0**64, 2.0**63, -1, NAN, 3.9], "f64", "ui64", "Z").tolist() == [2**64 - 1, 2**63, 0, 0, 3]
 
 
-# ---- integer to float ------------------------------------------------------------------------------------------------
+# --- integer to float -------------------------------------------------------------------------------------------------
 
 
 def rounded_integer(value: int, fraction: int, rnd: str) -> float:
@@ -228,7 +228,7 @@ def test_integer_to_bf16_rounds_once() -> None:
     assert result.tolist() == [rounded_integer(v, 7, "R") for v in integers]
 
 
-# ---- integer to integer ----------------------------------------------------------------------------------------------
+# --- integer to integer -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sat", ["SAT", "NOSAT"])
@@ -270,7 +270,7 @@ def test_integer_widening() -> None:
     assert widen("i32", "si64", [-(2**31), 7]) == [-(2**31), 7]
 
 
-# ---- float to float --------------------------------------------------------------------------------------------------
+# --- float to float ---------------------------------------------------------------------------------------------------
 
 
 def directed_to_infinity(values: exact.Array, rnd: str) -> exact.Array:

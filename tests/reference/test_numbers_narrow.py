@@ -28,7 +28,7 @@ def convert(values: list[float], name: str, rnd: str = "R", sat: str = "SAT", so
     return conversion(element(source), element(name), rnd, sat)(lanes).tolist()
 
 
-# ---- decoding --------------------------------------------------------------------------------------------------------
+# --- decoding ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_decoding_of_hif8() -> None:
     assert len(set(finite.tolist())) == len(finite) == 253
 
 
-# ---- asserted pairs --------------------------------------------------------------------------------------------------
+# --- asserted pairs ---------------------------------------------------------------------------------------------------
 
 
 def test_asserted_fp8_pairs() -> None:
@@ -123,7 +123,7 @@ def test_four_bit_pairs() -> None:
     ]  # fmt: skip
 
 
-# ---- every code round-trips ------------------------------------------------------------------------------------------
+# --- every code round-trips -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["f8E4M3FN", "f8E5M2", "hif8", "f4E1M2x2", "f4E2M1x2"])
@@ -141,7 +141,7 @@ def test_four_bits_to_bf16(name: str) -> None:
     np.testing.assert_array_equal(exact.bf16_values(lanes), DECODING[name].astype(np.float64))
 
 
-# ---- rounding --------------------------------------------------------------------------------------------------------
+# --- rounding ---------------------------------------------------------------------------------------------------------
 
 # fraction bits, exponent of the lowest normal number, largest finite value
 GRIDS = {

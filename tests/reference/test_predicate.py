@@ -44,7 +44,7 @@ def images(body: str, granularity: str) -> tuple[Words, Words]:
     return stored[:8], stored[8:]
 
 
-# --- generation ------------------------------------------------------------------------------------------------------
+# --- generation -------------------------------------------------------------------------------------------------------
 
 # Written down from the table of patterns: b8, b16, b32.
 PATTERN_IMAGES: dict[str, tuple[Words, Words, Words]] = {
@@ -116,7 +116,7 @@ def test_pltm_compares_with_the_place_in_the_whole_loop(
     assert image(body, granularity) == prefix(count, granularity)
 
 
-# --- algebra ---------------------------------------------------------------------------------------------------------
+# --- algebra ----------------------------------------------------------------------------------------------------------
 
 X_AND_Y = """%x, %nx = pto.plt_b32 %c13_i32 : i32 -> M<b32>, i32
   %y, %ny = pto.plt_b32 %c7_i32 : i32 -> M<b32>, i32"""
@@ -159,7 +159,7 @@ def test_algebra_works_on_all_bits() -> None:
         assert image(f"{given}\n{instruction}", "b32", before=raw) == expected.tolist()
 
 
-# --- rearrangement ---------------------------------------------------------------------------------------------------
+# --- rearrangement ----------------------------------------------------------------------------------------------------
 
 
 def test_ppack_and_punpack() -> None:
@@ -278,7 +278,7 @@ def test_two_compare_results_become_packed_bits() -> None:
     assert ub_after(body)[4096:4112].view(np.uint32).tolist() == [0x1FFF, 0, 0x7F, 0]
 
 
-# --- load and store --------------------------------------------------------------------------------------------------
+# --- load and store ---------------------------------------------------------------------------------------------------
 
 RAW = some_bytes(256, seed=11)
 
@@ -366,7 +366,7 @@ def test_masks_lie_at_multiples_of_their_unit(instruction: str, multiple: int) -
     assert found.message.endswith(f"not a multiple of {multiple}")
 
 
-# --- streams ---------------------------------------------------------------------------------------------------------
+# --- streams ----------------------------------------------------------------------------------------------------------
 
 
 def streamed(granularity: str, counts: tuple[int, int], width: int, rounds: int = 1) -> bytes:

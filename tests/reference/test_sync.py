@@ -69,7 +69,7 @@ def test_a_barrier_of_one_pipe_orders_its_copies(barrier: str) -> None:
         assert y.tolist() == [10] * 64
 
 
-# --- between cores --------------------------------------------------------------------------------------------------
+# --- between cores ----------------------------------------------------------------------------------------------------
 
 STORE_ONE = "pto.store_scalar %c1_i32, %p[%c0] : G<i32>, i32"
 LOAD = "%v = pto.load_scalar %p[%c0] : G<i32> -> i32\npto.store_scalar %v, %p[%at] : G<i32>, i32"

@@ -25,7 +25,7 @@ def prefix(count: int, granularity: str) -> str:
     return f"%m, %n = pto.plt_{granularity} %c{count}_i32 : i32 -> M<{granularity}>, i32"
 
 
-# --- vgather2 --------------------------------------------------------------------------------------------------------
+# --- vgather2 ---------------------------------------------------------------------------------------------------------
 
 
 def test_vgather2_of_32_bit_elements() -> None:
@@ -100,7 +100,7 @@ def test_vgather2_bc_reads_signed_offsets_as_unsigned() -> None:
     assert (result == np.where(np.arange(64) < 32, MEMORY.view(np.uint32)[offsets], 0)).all()
 
 
-# --- vgatherb --------------------------------------------------------------------------------------------------------
+# --- vgatherb ---------------------------------------------------------------------------------------------------------
 
 BLOCK_OFFSETS = np.array([96, 0, 32, 3072, 64, 64, 128, 1024] + [7] * 56, np.int32)
 """Only the first eight count."""
@@ -132,7 +132,7 @@ def test_vgatherb_checks_alignment() -> None:
     assert (found.kind, found.message) == ("misaligned", "reads ub at 16, which is not a multiple of 32")
 
 
-# --- vscatter --------------------------------------------------------------------------------------------------------
+# --- vscatter ---------------------------------------------------------------------------------------------------------
 
 
 def scattered(offsets: np.ndarray, element: str, offset_element: str, active: int = 128) -> Bytes:

@@ -13,7 +13,7 @@ def lints(body: str) -> list[str]:
     return kernel.lints(kernel.module("", kernel.scope(body)))
 
 
-# --- loads -----------------------------------------------------------------------------------------------------------
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 
 def test_vldus_loads_at_any_element() -> None:
@@ -88,7 +88,7 @@ def test_a_stale_align_is_reported() -> None:
     assert message.startswith("a stale align: the stream has read ahead the block at ub 0, but this load is at 32")
 
 
-# --- stores ----------------------------------------------------------------------------------------------------------
+# --- stores -----------------------------------------------------------------------------------------------------------
 
 VALUE = "%v = pto.vlds %ub_f32[%c0] : P<f32> -> V<f32>"
 
@@ -180,7 +180,7 @@ def test_a_flush_with_a_result_is_at_the_pointer() -> None:
     assert changed(f'%one = pto.pset_b32 "PAT_VL1" : M<b32>\n{body}') == expected(0, 12) | expected(32, 4)
 
 
-# --- streams of squeezed registers -----------------------------------------------------------------------------------
+# --- streams of squeezed registers ------------------------------------------------------------------------------------
 
 SQUEEZED = """pto.sprclr "AR"
   %m = pto.pset_b32 "PAT_VL8" : M<b32>
@@ -221,7 +221,7 @@ def test_without_an_update_ar_stays() -> None:
     assert [result[512 + 32 + byte] for byte in range(4)] == [0, 0, 0, 0]
 
 
-# --- older spellings -------------------------------------------------------------------------------------------------
+# --- older spellings --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("update, advanced", [(1, 256), (0, 0)])
@@ -271,7 +271,7 @@ def test_the_older_forms_of_vstus() -> None:
     assert changed(without_mode) == expected(4, 32)
 
 
-# --- what a check hears ----------------------------------------------------------------------------------------------
+# --- what a check hears -----------------------------------------------------------------------------------------------
 
 ONE_STEP = f"""{VALUE}
   %a = pto.init_align : !pto.align

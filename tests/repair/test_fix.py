@@ -58,6 +58,21 @@ def test_a_line_that_is_missing_too_much_or_wrong(source: str, edits: list[str])
     assert check(fix.text).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("source", "edits"),
+    [
+        (OTHER, ["-" + flag("set_flag", "V", "MTE3", 3), "+" + flag("set_flag", "V", "MTE3")]),
+        (TURNED, ["-" + flag("set_flag", "MTE3", "V"), "+" + flag("set_flag", "V", "MTE3")]),
+    ],
+)
+def test_a_remark_that_a_stopped_run_did_not_come_to_is_no_obstacle(source: str, edits: list[str]) -> None:
+    """Nothing waits for the last copy. A run that stands before it does not show that, one of the mended text does."""
+    fix = check(source.replace(ALL, "")).fix()
+    assert fix.verified
+    assert changes(fix) == edits
+    assert [finding.kind for finding in check(fix.text).findings] == ["lint"]
+
+
 def test_a_pair_in_the_wrong_place_is_moved_or_written_anew() -> None:
     """The flag is set and waited for before anything is computed: either line alone behind that will not do."""
     fix = check(EARLY).fix()

@@ -92,3 +92,22 @@ def test_an_event_from_a_pipe_to_itself_is_none(arch: str, hint: str) -> None:
     assert (finding.kind, finding.message) == ("invalid", "pto.record_event joins PIPE_V with itself")
     assert finding.hint is not None
     assert finding.hint.startswith(hint)
+
+
+def test_operations_that_overlap_on_an_older_machine_are_held_back() -> None:
+    """No run shows it, and yet it is repaired with the rest: a wait that is missing, a barrier before what reads the
+    result of an operation, none where a barrier before has ended that already."""
+    again = f"    pto.tmuls ins(%b, %two : {TILE}, f32) outs(%b : {TILE})\n"
+    source = kernel(LOAD + put("TLOAD", "TVEC") + TWICE + again + again + STORED, "a3")
+    x = np.arange(1024, dtype=np.float32)
+    report = ptosim.check(ptosim.load(source).kernel(), x, np.zeros_like(x))
+    assert [finding.hint for finding in report.findings if finding.severity == "warning"] == [
+        "before line 17 add pto.barrier #pto.pipe<PIPE_V>",
+        "before line 18 add pto.barrier #pto.pipe<PIPE_V>",
+    ]
+    fix = report.fix()
+    assert fix.verified
+    wait, barrier = take("TLOAD", "TVEC"), "    pto.barrier #pto.pipe<PIPE_V>\n"
+    held = LOAD + put("TLOAD", "TVEC") + wait + TWICE + barrier + again + barrier + again + STORED
+    assert fix.text == kernel(held, "a3")
+    assert check(fix.text) == ()

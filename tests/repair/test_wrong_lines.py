@@ -18,7 +18,7 @@ from ptosim.report.check_report import CheckReport
 from repair.tile_kernel import KERNEL, arguments
 from repair.wrong_lines import Wrong, wrong_lines
 from sanitize.repair import EDIT, repaired
-from sanitize.test_mutation import NAMES, Case, source
+from sanitize.test_mutation import NAMES, launch_of, source
 
 SAMPLE = 1
 """So many texts of each example are tried unless all are asked for."""
@@ -47,7 +47,7 @@ def checking(given: tuple[Any, ...], grid: int = 1) -> Check:
 def subject(name: str) -> Subject:
     if name == "tiles":
         return Subject(KERNEL, checking(arguments(64)), checking(arguments(208)))
-    small, large = (Case.of(name, larger).launch for larger in (False, True))
+    small, large = (launch_of(name, larger) for larger in (False, True))
     return Subject(source(name), checking(small.arguments, small.grid), checking(large.arguments, large.grid))
 
 

@@ -142,7 +142,7 @@ def test_a_figure_that_the_kernel_does_not_use_is_said_to_be_idle():
     assert "not used" not in str(profile(*LINES))
 
 
-# --- the command line -----------------------------------------------------------------------------------------------
+# --- the command line -------------------------------------------------------------------------------------------------
 
 
 def run(*words: str) -> tuple[int, str, str]:

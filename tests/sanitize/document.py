@@ -170,7 +170,7 @@ def said(each: Explanation) -> str:
 
 
 def page() -> str:
-    sections = [section(explanation(kind), said(explanation(kind))) for kind in kinds()]
+    sections = [section(explanation(kind), said) for kind in kinds()]
     return "\n\n".join((INTRODUCTION.rstrip(), *sections)) + "\n"
 
 

@@ -63,7 +63,7 @@ def test_a_block_that_does_not_come_is_a_finding() -> None:
     assert "unmatched-wait!" in exchange(some)
 
 
-# --- the cluster -------------------------------------------------------------------------------------------------
+# --- the cluster ------------------------------------------------------------------------------------------------------
 
 SECTIONS = """    pto.section.cube {{
 {cube}    }}
@@ -159,7 +159,7 @@ def test_one_id_for_both_directions_must_alternate() -> None:
     assert both_ways("1", AHEAD.format(1), "a3") == []
 
 
-# --- the status of a sort ----------------------------------------------------------------------------------------
+# --- the status of a sort ---------------------------------------------------------------------------------------------
 
 MERGE = """    %lists = arith.constant 769 : i64
     %count = arith.constant 2097184 : i64
@@ -185,7 +185,7 @@ def test_the_next_sort_may_not_overwrite_the_status_unread() -> None:
     assert "race!" not in kinds(check(ready + again + ALL))
 
 
-# --- buffers -----------------------------------------------------------------------------------------------------
+# --- buffers ----------------------------------------------------------------------------------------------------------
 
 
 def bracket(pipe: str, body: str, number: int = 0) -> str:

@@ -27,27 +27,33 @@ def findings(text: str, arguments: tuple[str, ...], ranks: int | None) -> tuple[
         return problem.diagnostics
 
 
+def explanations() -> list[Explanation]:
+    """Of every kind, and those of what it is between ranks."""
+    found = [explanation(kind) for kind in kinds()]
+    return [*found, *(each.between_ranks for each in found if each.between_ranks is not None)]
+
+
+EACH = pytest.mark.parametrize("each", explanations(), ids=lambda each: each.file)
+
+
 def test_every_kind_is_explained() -> None:
     assert set(kinds()) == set(SEVERITY)
 
 
-@pytest.mark.parametrize("kind", kinds())
-def test_the_kernel_has_the_finding(kind: str) -> None:
-    each = explanation(kind)
+@EACH
+def test_the_kernel_has_the_finding(each: Explanation) -> None:
     found = findings(each.kernel, each.arguments, each.ranks)
-    assert kind in {finding.kind for finding in found}
-    assert found[0].kind == kind, "what is explained comes first"
+    assert each.kind in {finding.kind for finding in found}
+    assert found[0].kind == each.kind, "what is explained comes first"
 
 
-@pytest.mark.parametrize("kind", kinds())
-def test_the_repaired_kernel_has_no_finding(kind: str) -> None:
-    each = explanation(kind)
+@EACH
+def test_the_repaired_kernel_has_no_finding(each: Explanation) -> None:
     assert findings(each.repaired, each.repaired_arguments, each.ranks) == ()
 
 
-@pytest.mark.parametrize("kind", kinds())
-def test_the_repair_is_small(kind: str) -> None:
-    each = explanation(kind)
+@EACH
+def test_the_repair_is_small(each: Explanation) -> None:
     changed = [line for line in each.changes.split("\n") if line.startswith(("+", "-"))]
     assert len(changed) <= 6
     assert changed or each.arguments != each.repaired_arguments
@@ -60,6 +66,15 @@ def test_an_explanation_shows_the_kernel_and_the_repair() -> None:
     assert '+    pto.wait_flag["PIPE_V", "PIPE_MTE3", "EVENT_ID0"]' in text
 
 
+def test_what_is_something_else_between_ranks_is_told_too() -> None:
+    text = terminal(explanation("race"))
+    assert "ptosim check race.ranks.pto each:rand:64 sym:zeros:64 peer:1:+1" in text and "--ranks 2" in text
+    assert "+    pto.fence.barrier_all #pto.fence_scope<gm>" in text
+    second = explanation("lint").to_json()["between_ranks"]
+    assert (second["kind"], second["ranks"]) == ("lint", 2) and "treduce" in second["changes"]
+    assert explanation("trap").to_json()["between_ranks"] is None
+
+
 def test_the_list_has_a_line_for_each() -> None:
     assert [line.split()[0] for line in listing().split("\n")] == list(kinds())
 
@@ -69,25 +84,21 @@ def test_an_unknown_kind_names_the_known_ones() -> None:
         explanation("raze")
 
 
-def pytest_on(path: Path, code: str) -> subprocess.CompletedProcess[str]:
-    path.write_text(code)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)]
-    return subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=False)
-
-
 def test_the_pytest_example(tmp_path: Path) -> None:
     """It passes, and with a kernel that is wrong it says all that the check has to say."""
     example = PAGE.read_text("utf-8").partition("In a test of your own:")[2].split("```python\n")[1].split("```")[0]
-    passed = pytest_on(tmp_path / "test_clean.py", example)
-    assert passed.returncode == 0, passed.stdout
     broken = tmp_path / "broken.pto"
     softmax = (PAGE.parents[1] / "examples" / "softmax.pto").read_text("utf-8")
     wait = '      pto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", %parity]\n'
     broken.write_text(softmax.replace(wait, ""))
-    failed = pytest_on(tmp_path / "test_broken.py", example.replace("examples/softmax.pto", str(broken)))
-    assert failed.returncode == 1
-    assert "error: race: MTE3 may read ub[" in failed.stdout
-    assert 'add pto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", %parity]' in failed.stdout
+    (tmp_path / "test_clean.py").write_text(example)
+    (tmp_path / "test_broken.py").write_text(example.replace("examples/softmax.pto", str(broken)))
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
+    ended = subprocess.run(command, cwd=PAGE.parents[1], capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "1 failed, 1 passed" in ended.stdout and "FAILED" in ended.stdout and "test_clean.py" not in ended.stdout
+    assert "error: race: MTE3 may read ub[" in ended.stdout
+    assert 'add pto.wait_flag_dyn["PIPE_V", "PIPE_MTE3", %parity]' in ended.stdout
 
 
 def test_the_page_is_up_to_date() -> None:

@@ -58,10 +58,10 @@ def test_a_loop_without_reverse_edges_gets_them_primed_and_drained() -> None:
 
 def test_in_nested_loops_prime_and_drain_are_outside_of_both() -> None:
     """Inside of the outer one the next prime could come before the drain of the last."""
-    inner = loop(load() + COPY + store()).replace("%i =", "%j =")
-    hints = follow(text(loop(inner) + ALL))
+    inner = loop(load() + COPY + store(), "%c3").replace("%i =", "%j =")
+    hints = follow(text("    %c3 = arith.constant 3 : index\n" + loop(inner, "%c3") + ALL))
     primes = [hint.split(" add ")[0] for hint in hints if "// prime" in hint]
-    assert primes == ["before line 13", "before line 14"]  # where the outer loop begins, and then one line further down
+    assert primes == ["before line 14", "before line 15"]  # where the outer loop begins, and then one line further down
 
 
 def test_the_set_stays_outside_an_inner_loop() -> None:

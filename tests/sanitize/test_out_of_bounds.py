@@ -60,7 +60,7 @@ def test_what_is_stored_and_loaded_inside_stays_ordinary() -> None:
     assert kinds(check(body)) == ["out-of-bounds!"]
 
 
-# --- addresses that wrap ------------------------------------------------------------------------------------------
+# --- addresses that wrap ----------------------------------------------------------------------------------------------
 
 TURN = "    %turn = arith.constant 4611686018427387904 : index\n"
 """2^62 floats, which is once around the 64 bits of an address."""
@@ -97,7 +97,7 @@ def test_an_address_that_wraps_past_2_to_the_63(at: str, body: str) -> None:
     assert check(TURN.replace("4611686018427387904", "0") + body).findings == ()
 
 
-# --- what a check costs after it ----------------------------------------------------------------------------------
+# --- what a check costs after it --------------------------------------------------------------------------------------
 
 LOAD = "pto.mte_gm_ub %x, %in, %zero, %length nburst(%rows, %length, %stride)"
 LOAD += " : !pto.ptr<f32, gm>, !pto.ptr<f32, ub>, i64, i64, i64, i64, i64\n"

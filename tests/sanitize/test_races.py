@@ -103,7 +103,7 @@ def test_each_pair_of_lines_once_with_its_count_and_first_loop_indices() -> None
     assert overwritten.message == "V may write ub[256:512] before MTE3 has read it"
 
 
-# --- one pipe -------------------------------------------------------------------------------------------------------
+# --- one pipe ---------------------------------------------------------------------------------------------------------
 
 
 def test_two_copies_of_one_pipe_need_a_barrier_of_it() -> None:
@@ -130,7 +130,7 @@ def test_vector_functions_are_in_order() -> None:
     assert kinds(check(READY + scope(MASK + vlds("%v", "%out") + vsts("%v", "%in")) + ALL)) == []
 
 
-# --- scalar accesses ------------------------------------------------------------------------------------------------
+# --- scalar accesses --------------------------------------------------------------------------------------------------
 
 PUT_SCALAR = "    %f = arith.constant 1.0 : f32\n    pto.store_scalar %f, %in[%c0] : !pto.ptr<f32, ub>, f32\n"
 GET_SCALAR = "    %s = pto.load_scalar %in[%c0] : !pto.ptr<f32, ub> -> f32\n"
@@ -168,7 +168,7 @@ def test_scalar_stores_to_gm_count_too() -> None:
     assert report.findings[0].message == "S may write %y[0:4] before MTE3 has written it"
 
 
-# --- by use ---------------------------------------------------------------------------------------------------------
+# --- by use -----------------------------------------------------------------------------------------------------------
 
 HALF = '      %half = pto.pset_b32 "PAT_VL32" : !pto.mask<b32>\n'
 
@@ -214,7 +214,7 @@ def test_masked_loads_race_by_touch() -> None:
     assert report.findings[0].bytes == (0, 128)
 
 
-# --- blocks ---------------------------------------------------------------------------------------------------------
+# --- blocks -----------------------------------------------------------------------------------------------------------
 
 OWN = """    %block_i64 = pto.get_block_idx
     %block = arith.index_cast %block_i64 : i64 to index

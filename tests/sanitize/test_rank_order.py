@@ -142,7 +142,8 @@ def test_the_event_of_the_later_transfer_tells_of_both() -> None:
 
 def test_the_event_of_the_earlier_one_tells_of_it_alone() -> None:
     (race, left) = found(transfers([(0, 0)]))
-    assert (race.kind, race.message) == ("race", "MTE2 may read %window of rank 0[3072:3584] before S has written it")
+    message = "MTE2 may read %window of rank 0[3072:3584] before the transfer has written it"
+    assert (race.kind, race.message) == ("race", message)
     assert left.kind == "undrained"
 
 

@@ -389,6 +389,19 @@ def test_private_memory_of_a_peer_is_out_of_bounds(engine: str) -> None:
     assert found.message.startswith("writes bytes 0 to 255 of argument 0 (%x) of rank 1, which is private to that rank")
 
 
+def test_what_is_not_reached_is_in_no_race() -> None:
+    """Both ranks read their array and put it where that of rank 1 lies: nothing is written there."""
+    w = Writer({"x": "!pto.ptr<f32>", "window": "!pto.ptr<f32>", **CONTEXT})
+    theirs = w.view(w.remote("%x", "f32", w.constant(1)), (1, 64), "f32")
+    w.call("pto.comm.tput", theirs, w.view("%x", (1, 64), "f32"), ("buf", [w.tile("1x64xf32")]))
+    world = ptosim.World(2)
+    window = world.symmetric(64, "f4")
+    arrays = ptosim.each(*(window[0].copy() for _ in range(2)))
+    world.launch(w.kernel(), arrays, window, world.context(window), ptosim.RANK, ptosim.RANKS)
+    (found,) = world.check().findings
+    assert (found.kind, found.rank) == ("out-of-bounds", 0)
+
+
 @pytest.mark.parametrize("engine", ["reference", "native"])
 def test_past_the_end_of_a_window(engine: str) -> None:
     w = writer()
@@ -436,7 +449,8 @@ def test_a_transfer_that_is_waited_for() -> None:
 def test_a_transfer_that_is_not_waited_for() -> None:
     found = checked(fetched(wait=False))
     assert kinds(found) == [("race", "error"), ("undrained", "warning")]
-    assert found[0].message == "MTE2 may read %window of rank 0[1536:2048] before S has written it"
+    assert found[0].message == "MTE2 may read %window of rank 0[1536:2048] before the transfer has written it"
+    assert "no pto.comm.wait_async_event lies between the two" in found[0].notes[-1]
 
 
 # --- polling ----------------------------------------------------------------------------------------------------------

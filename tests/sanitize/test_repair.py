@@ -33,7 +33,7 @@ def softmax(source: str, rows: int) -> CheckReport:
     return ptosim.check(ptosim.load(source).kernel(), x, np.zeros_like(x), rows, grid=3)
 
 
-# --- the README ---------------------------------------------------------------------------------------------------
+# --- the README -------------------------------------------------------------------------------------------------------
 
 
 def test_the_hint_of_the_readme_is_the_lost_wait_and_holds_at_every_size() -> None:
@@ -67,7 +67,7 @@ def test_one_lost_wait_is_one_finding_with_the_others_inside() -> None:
     assert [each["kind"] for each in result["properties"]["consequences"]] == ["double-set", "undrained"]
 
 
-# --- ids ------------------------------------------------------------------------------------------------------------
+# --- ids --------------------------------------------------------------------------------------------------------------
 
 READY = load() + order("MTE2", "V") + COPY
 
@@ -284,7 +284,7 @@ def test_a_clean_kernel_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ptosim.check(ptosim.load(CLEAN).kernel(), x, y).findings == ()
 
 
-# --- larger launches ------------------------------------------------------------------------------------------------
+# --- larger launches --------------------------------------------------------------------------------------------------
 
 
 def enlarged(name: str, **sizes: int) -> list[list[tuple[tuple[int, ...], int]]]:

@@ -65,7 +65,7 @@ def test_a_report_shows_itself_as_it_prints() -> None:
     assert repr(report) == str(report)
 
 
-# --- SARIF -------------------------------------------------------------------------------------------------------
+# --- SARIF ------------------------------------------------------------------------------------------------------------
 
 
 def sarif(report: Any) -> Any:
@@ -158,7 +158,7 @@ def wide() -> tuple[np.ndarray, np.ndarray]:
     return np.zeros(64, np.float32), np.zeros(128, np.float32)
 
 
-# --- what a call may say -----------------------------------------------------------------------------------------
+# --- what a call may say ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_bad_arguments_raise() -> None:
         ptosim.check(kernel, np.zeros(64, np.float32))
 
 
-# --- nothing that a kernel does raises ---------------------------------------------------------------------------
+# --- nothing that a kernel does raises --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

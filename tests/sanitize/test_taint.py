@@ -51,7 +51,7 @@ def test_a_second_block_starts_with_undefined_memory() -> None:
     assert "uninitialized" in kinds(check(first + order("MTE2", "V") + scope(MASK + vlds() + vsts()) + FINISH, grid=2))
 
 
-# --- registers ---------------------------------------------------------------------------------------------------
+# --- registers --------------------------------------------------------------------------------------------------------
 
 
 ZEROS = "      %f = arith.constant 0.0 : f32\n      %zeros = pto.vbr %f : f32 -> !pto.vreg<64xf32>\n"
@@ -214,7 +214,7 @@ def test_no_scale_hides_taint(scale: str) -> None:
         assert vector(scaled + product + words + vsts("%w")) == found
 
 
-# --- deciding ----------------------------------------------------------------------------------------------------
+# --- deciding ---------------------------------------------------------------------------------------------------------
 
 TYPES = "!pto.vreg<64xf32>, f32, !pto.mask<b32> -> !pto.mask<b32>"
 COMPARE = '      %f = arith.constant 0.0 : f32\n      %cmp = pto.vcmps %v, %f, {}, "gt" : ' + TYPES + "\n"
@@ -285,7 +285,7 @@ def test_a_scalar_load_is_an_error() -> None:
     assert kinds(check(scope(inside) + ALL)) == ["uninitialized!"]
 
 
-# --- memories ----------------------------------------------------------------------------------------------------
+# --- memories ---------------------------------------------------------------------------------------------------------
 
 
 def test_copies_on_chip_carry_taint_and_do_not_report_it() -> None:
@@ -350,7 +350,7 @@ def test_unaligned_streams_carry_taint() -> None:
         assert kinds(check(FIRST_HALF + clear + scope(vlds() + stream.format(count)) + FINISH)) == found
 
 
-# --- limits ------------------------------------------------------------------------------------------------------
+# --- limits -----------------------------------------------------------------------------------------------------------
 
 
 def test_more_origins_than_there_are_numbers() -> None:

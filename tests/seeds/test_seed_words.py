@@ -34,7 +34,7 @@ def remarks(loaded: ptosim.Module) -> list[str]:
     return [warning.message for warning in loaded.warnings]
 
 
-# --- page 003: pto.mem_bar ------------------------------------------------------------------------------------------
+# --- page 003: pto.mem_bar --------------------------------------------------------------------------------------------
 
 ALIASING = """
 pto.vecscope {{
@@ -62,7 +62,7 @@ def test_a_fence_without_a_word_orders_everything():
     assert remarks(ptosim.load(str(fenced))) == remarks(fenced)
 
 
-# --- page 001: masks of merging stores ------------------------------------------------------------------------------
+# --- page 001: masks of merging stores --------------------------------------------------------------------------------
 
 MERGING = {"MRG4CHN_B8": ("ui8", 4), "MRG2CHN_B8": ("ui8", 2), "MRG2CHN_B16": ("ui16", 2)}
 
@@ -97,7 +97,7 @@ def test_a_merging_store_takes_a_mask_as_fine_as_its_elements(dist: str, count: 
     np.testing.assert_array_equal(np.frombuffer(after, before.dtype), wanted)
 
 
-# --- page 002: bytes and strides ------------------------------------------------------------------------------------
+# --- page 002: bytes and strides --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_gaps_that_look_like_strides(rows: str, length: str, gaps: tuple[str, st
     assert remarks(loaded) == ([f"{gap}: rows start {apart[0]} and {apart[1]} blocks apart"] if apart else [])
 
 
-# --- page 000: the wait that names no pipe --------------------------------------------------------------------------
+# --- page 000: the wait that names no pipe ----------------------------------------------------------------------------
 
 CLUSTER = """
 pto.section.cube {{
@@ -160,7 +160,7 @@ def test_a_wait_without_a_pipe_stalls_the_scalar_unit(name: str):
     assert ptosim.check(module(CLUSTER.format("%zero", f"pto.{name} <PIPE_V>, 1")).kernel()).findings == ()
 
 
-# --- what another core has ------------------------------------------------------------------------------------------
+# --- what another core has --------------------------------------------------------------------------------------------
 
 
 def test_a_copy_from_ub_in_code_of_the_cube_core():

@@ -40,7 +40,7 @@ def values(acc: str = "f32", m: int = M, n: int = N) -> tuple[Any, Any, Any]:
     return a, b, product(a, b)
 
 
-# --- layouts in GM --------------------------------------------------------------------------------
+# --- layouts in GM ----------------------------------------------------------------------------------------------------
 
 
 def test_a_view_by_columns():
@@ -98,7 +98,7 @@ def test_planes_are_refused():
         program.run(*values()[:2], np.zeros((M, N), np.float32))
 
 
-# --- conversion -----------------------------------------------------------------------------------
+# --- conversion -------------------------------------------------------------------------------------------------------
 
 
 def word(scale: float, offset: int = 0, signed: bool = True) -> int:
@@ -230,7 +230,7 @@ def test_phases_do_not_change_results(phase: str):
     assert np.array_equal(out, c)
 
 
-# --- local memories -------------------------------------------------------------------------------
+# --- local memories ---------------------------------------------------------------------------------------------------
 
 
 def placed(image: Any, element: str, rows: int, cols: int, layout: str, fractal: int = 512) -> Any:

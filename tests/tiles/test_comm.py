@@ -329,7 +329,7 @@ def test_a_float_sum_begins_with_the_root_and_goes_upwards(root: int) -> None:
         assert (buffers[root] == expected).all()
 
 
-# --- transfers with an event --------------------------------------------------------------------------------------
+# --- transfers with an event ------------------------------------------------------------------------------------------
 
 
 def transferring(name: str, target: str, settings: str = "", done: str = "wait_async_event", scratch: str = "1x32xi8"):

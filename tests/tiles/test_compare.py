@@ -123,7 +123,7 @@ def test_a_tile_compared_with_a_scalar(case: tuple[str, str, str, str, str]) -> 
         written(got["d"], [packed(row, element) for row in found], -(-vc // elements) * size)
 
 
-# --- selections ---------------------------------------------------------------------------------------------------
+# --- selections -------------------------------------------------------------------------------------------------------
 
 
 SELECTIONS = [case for case in product(("tsel", "tsels"), ELEMENTS, REGIONS, EXTENTS) if case[:2] != ("tsels", "bf16")]

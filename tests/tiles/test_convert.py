@@ -44,7 +44,7 @@ FIXED = {("f32", "!pto.hif8"): "A", ("f16", "!pto.hif8"): "A", ("i32", "f16"): "
 SHAPES = ("2x128", "3x128, valid=3x77", "2x320, valid=2x300", "3x64, valid=3x1", "2x64, valid=2x0")
 
 
-# --- the grid of a type, and rounding to it -------------------------------------------------------------------------
+# --- the grid of a type, and rounding to it ---------------------------------------------------------------------------
 
 
 def hif8(code: int) -> Fraction | None:
@@ -197,7 +197,7 @@ def nearest_f32(number: int, mode: str) -> float:
     return float(found * unit * (-1 if number < 0 else 1))
 
 
-# --- values ---------------------------------------------------------------------------------------------------------
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def values_of(element: str, to: str, shape: tuple[int, int]) -> Array:

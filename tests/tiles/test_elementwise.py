@@ -260,7 +260,7 @@ def literal(number: float, type_: str) -> str:
     return str(float(number)) if is_float(type_) else str(int(number))
 
 
-# --- layouts, places, scalars -------------------------------------------------------------------------------------
+# --- layouts, places, scalars -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_scalars_of_other_types(element: str, type_: str, number: float, expecte
     same(got["d"].valid, rounded(wide(a) + wide(scalar), element))
 
 
-# --- taxpy --------------------------------------------------------------------------------------------------------
+# --- taxpy ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -366,7 +366,7 @@ def test_axpy(source: str, element: str, region: str) -> None:
     assert got["d"].unchanged_outside()
 
 
-# --- powers -------------------------------------------------------------------------------------------------------
+# --- powers -----------------------------------------------------------------------------------------------------------
 
 
 def integer_power(a: int, b: int) -> int:

@@ -63,7 +63,7 @@ def expanded(text: str, **tiles: Given):
     return got["d"].valid
 
 
-# --- alone --------------------------------------------------------------------------------------------------------
+# --- alone ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("case", sampled([*product([*ELEMENTS, "bf16"], KNOWN, ["DN", "ND"])], 8))
@@ -95,7 +95,7 @@ def test_a_result_without_elements_is_left_alone():
     assert np.array_equal(got["d"].image, d.image())
 
 
-# --- beside a tile ------------------------------------------------------------------------------------------------
+# --- beside a tile ----------------------------------------------------------------------------------------------------
 
 
 def rows_of(element: str, region: tuple[int, int], layout: str, holds, known: bool) -> Given:

@@ -57,7 +57,7 @@ def test_findings_name_the_operation_of_the_fifo() -> None:
     assert 1 + short[: short.rindex("pto.tpop_from_aic")].count("\n") in lines
 
 
-# --- how the two programs are written -----------------------------------------------------------------------------
+# --- how the two programs are written ---------------------------------------------------------------------------------
 
 
 def bodies(text: str) -> tuple[str, str]:
@@ -95,7 +95,7 @@ def test_a_caller_of_two_functions() -> None:
     assert np.array_equal(out, product + 1)
 
 
-# --- who takes part -----------------------------------------------------------------------------------------------
+# --- who takes part ---------------------------------------------------------------------------------------------------
 
 
 def test_the_second_vector_core_of_a2a3_takes_the_slot_and_uses_nothing() -> None:
@@ -126,7 +126,7 @@ def test_the_first_vector_core_of_a5_serves_alone_what_is_not_split() -> None:
     assert "pto.set_intra_block <PIPE_FIX>, 16" in str(ptosim.load(to_vector(Fifo(2, 1), COUNT)).lowered())
 
 
-# --- other pipes --------------------------------------------------------------------------------------------------
+# --- other pipes ------------------------------------------------------------------------------------------------------
 
 
 def stored(sync: str = "") -> str:
@@ -163,7 +163,7 @@ def test_written_flags_around_an_entry(sync: str, races: bool) -> None:
     assert ("race" in kinds(stored(sync), *arguments)) == races
 
 
-# --- any order ----------------------------------------------------------------------------------------------------
+# --- any order --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("schedule", ["random:1", "random:2", "delay:FIX", "delay:V", "delay:MTE3"])
@@ -192,7 +192,7 @@ def test_entries_in_branches_of_nested_loops() -> None:
     assert np.array_equal(out, expected.reshape(out.shape))
 
 
-# --- as compilers write them --------------------------------------------------------------------------------------
+# --- as compilers write them ------------------------------------------------------------------------------------------
 
 
 def long(loc: str, element: str, rows: int, cols: int, layout: str, fractal: int = 512) -> str:
@@ -303,7 +303,7 @@ def test_a_pair_as_compilers_write_it(split: int) -> None:
         assert np.array_equal(out, 2 * product)
 
 
-# --- in a trace ---------------------------------------------------------------------------------------------------
+# --- in a trace -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("slots", [2, 4])

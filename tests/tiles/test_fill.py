@@ -8,7 +8,7 @@ import pytest
 from tile_cases import same, sampled, tile
 from tile_programs import Given, dtype_of, run
 
-# --- counting -----------------------------------------------------------------------------------------------------
+# --- counting ---------------------------------------------------------------------------------------------------------
 
 COUNTING = [*product(["i16", "ui16", "i32", "ui32"], [True, False], [100, 128, 1], [True, False])]
 
@@ -35,7 +35,7 @@ def test_nothing_is_counted(valid):
     assert np.array_equal(got["d"].image, d.image())
 
 
-# --- triangles ----------------------------------------------------------------------------------------------------
+# --- triangles --------------------------------------------------------------------------------------------------------
 
 ELEMENTS = ["i8", "ui8", "i16", "ui16", "i32", "ui32", "f16", "bf16", "f32"]
 TRIANGLES = [
@@ -58,7 +58,7 @@ def test_triangles(case):
     assert same(got["d"].valid, triangle, element)
 
 
-# --- random words -------------------------------------------------------------------------------------------------
+# --- random words -----------------------------------------------------------------------------------------------------
 
 
 def philox(key: tuple[int, int], counter: int, rounds: int) -> list[int]:

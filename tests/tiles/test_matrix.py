@@ -83,7 +83,7 @@ def test_a2a3_has_the_same_products():
     assert np.array_equal(c, product(a, b))
 
 
-# --- forms ----------------------------------------------------------------------------------------
+# --- forms ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
@@ -221,7 +221,7 @@ def test_eight_bit_floats(elements: tuple[str, str]):
     assert np.array_equal(c, product(a, b))
 
 
-# --- windows and sizes that only the run knows ----------------------------------------------------
+# --- windows and sizes that only the run knows ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
@@ -323,7 +323,7 @@ def test_a_product_of_no_values(element: str):
     assert any("k is 0" in finding.message for finding in report.findings)
 
 
-# --- the distance between groups of columns -------------------------------------------------------
+# --- the distance between groups of columns ---------------------------------------------------------------------------
 
 
 def test_an_accumulator_is_read_as_it_was_written():
@@ -367,7 +367,7 @@ def test_a_product_of_other_rows_than_its_accumulator_is_reported():
     program.run(*arguments, 60)
 
 
-# --- operands in L1, TF32 -------------------------------------------------------------------------
+# --- operands in L1, TF32 ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("element", ELEMENTS)
@@ -404,7 +404,7 @@ def test_products_round_to_tf32_behind_the_mode(enable: bool):
     assert np.array_equal(c, product(tf32(a), tf32(b)) if enable else product(a, b))
 
 
-# --- parts of tiles, and the text -----------------------------------------------------------------
+# --- parts of tiles, and the text -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("target", ["a5", "a2a3"])

@@ -10,7 +10,7 @@ from tile_programs import Given, run
 
 KNOWN = [*((region, True) for region in REGIONS), ((5, 131), False), *((region, False) for region in EMPTY)]
 
-# --- quantise -----------------------------------------------------------------------------------------------------
+# --- quantise ---------------------------------------------------------------------------------------------------------
 
 QUANTISED = {"INT8_SYM": ["i8", "si8"], "INT8_ASYM": ["ui8"]}
 LIMITS = {"INT8_SYM": (-128, 127), "INT8_ASYM": (0, 255)}
@@ -72,7 +72,7 @@ def test_rows_become_floats_again(case):
     assert same(got["d"].valid, (q.astype("f4") - shift[: region[0]]) * scale[: region[0]], "f32")
 
 
-# --- histograms ---------------------------------------------------------------------------------------------------
+# --- histograms -------------------------------------------------------------------------------------------------------
 
 COUNTED = [
     (element, byte, region, known)

@@ -179,7 +179,7 @@ def holds(seed: int, schedules: int) -> None:
     kernel(x, expected, trips)
     for name, run in {
         "reference": lambda y: kernel(x, y, trips, engine="reference"),
-        "lowered": lambda y: module.lowered().kernel()(x, y, trips),
+        "lowered": lambda y: module.lowered().kernel()(x, y, trips, engine="reference"),
         **{
             f"random:{number}": lambda y, number=number: kernel(
                 x, y, trips, engine="reference", schedule=f"random:{number}"

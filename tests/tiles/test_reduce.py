@@ -210,7 +210,7 @@ def test_places_in_columns(case):
         assert got.valid[0].tolist() == expected
 
 
-# --- sums in pairs ------------------------------------------------------------------------------------------------
+# --- sums in pairs ----------------------------------------------------------------------------------------------------
 
 
 def in_pairs(x: Array) -> Array:
@@ -272,7 +272,7 @@ def test_sums_in_pairs_need_half_the_rows():
         )
 
 
-# --- what the instruction set names --------------------------------------------------------------------------------
+# --- what the instruction set names -----------------------------------------------------------------------------------
 
 
 def test_sums_of_short_integers_wrap():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,64 @@ def test_a_conflict_without_an_order_is_a_race(equal: bool, severity: str, engin
     report = ptosim.check(kernel, *(tile.image() for tile in tiles.values()), np.zeros((20, 32), "f4"), engine=engine)
     (found,) = [finding for finding in report.findings if "scatter conflict" in finding.message]
     assert (found.kind, found.severity) == ("race", severity)
+
+
+UNDEFINED = """module attributes {{pto.target_arch = "{target}"}} {{
+func.func @k(%mem: !pto.ptr<f32, gm>) attributes {{pto.kernel}} {{
+%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c20 = arith.constant 20 : index
+%c32 = arith.constant 32 : index
+%first = arith.constant 0 : i32
+%nine = arith.constant 9 : i32
+%one = arith.constant 1.0 : f32
+%at_s = arith.constant 0 : i64
+%at_i = arith.constant 4096 : i64
+%tv = pto.make_tensor_view %mem, shape = [%c20, %c32], strides = [%c32, %c1] : !pto.tensor_view<20x32xf32>
+%m = pto.partition_view %tv, offsets = [%c0, %c0], sizes = [%c20, %c32] : !pto.tensor_view<20x32xf32> -> MEM
+%s = pto.alloc_tile addr = %at_s : S
+%written = pto.alloc_tile addr = %at_s : !pto.tile_buf<vec, 8x32xf32, valid={rows}x32>
+%i = pto.alloc_tile addr = %at_i : I
+pto.texpands ins(%one : f32) outs(%written : !pto.tile_buf<vec, 8x32xf32, valid={rows}x32>)
+{indices}
+{operation}
+return
+}}
+}}
+"""
+"""Rows of a tile are written, and where to go, 0, 9, 18 and so on, of which a table of 20 rows has three."""
+INDICES = "pto.tci ins(%first : i32) outs(%i : I)\npto.tmuls ins(%i, %nine : I, i32) outs(%i : I)"
+
+
+@pytest.mark.parametrize("target", ["a5", "a2a3"])
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize(
+    ("rows", "indices", "operation", "expected"),
+    [
+        (3, INDICES, "put", []),
+        (2, INDICES, "put", [("uninitialized", "warning")]),
+        (8, "", "put", [("uninitialized", "error")]),
+        (8, INDICES, "get", []),
+        (8, "", "get", [("uninitialized", "error")]),
+    ],
+)
+def test_what_is_undefined(
+    rows: int, indices: str, operation: str, expected: list[tuple[str, str]], engine: Any, target: str
+) -> None:
+    """An index decides where something goes; a row that no index sends anywhere is not used."""
+    line = {
+        "get": GATHER.format("row", "zero").replace("%d : D", "%s : S"),
+        "put": SCATTER.format("row", "none", "skip"),
+    }
+    source = UNDEFINED.format(rows=rows, indices=indices, operation=line[operation], target=target)
+    for word, type_ in {
+        "MEM": "!pto.partition_tensor_view<20x32xf32>",
+        "S": "!pto.tile_buf<vec, 8x32xf32>",
+        "I": "!pto.tile_buf<vec, 1x8xi32>",
+    }.items():
+        source = re.sub(rf"\b{word}\b", type_, source)
+    report = ptosim.check(ptosim.load(source).kernel(), np.zeros((20, 32), "f4"), engine=engine)
+    assert [(found.kind, found.severity) for found in report.findings] == expected
 
 
 def test_they_load_again() -> None:

@@ -56,6 +56,26 @@ def test_a_notice_takes_its_time() -> None:
     assert list(profile.ranks[1].cores) == ["r1.b0.aiv0"]
 
 
+def test_the_critical_path_stays_with_the_rank_that_notifies() -> None:
+    """Rank 0 puts, fences and notifies; rank 1 waits and then copies."""
+    w = sending(1)
+    w.fence()
+    first = w.new(f"arith.cmpi eq, %rank, {w.constant(0, 'i32')} : i32")
+    word = w.view(w.remote("%words", "i32", w.constant(1)), (1,), "i32")
+    tile, mine = w.tile("1x4096xf32"), w.view("%window", (1, 4096), "f32")
+    w.do(f"scf.if {first} {{")
+    w.notify(word, 1)
+    w.do("} else {")
+    w.wait(w.view("%words", (1,), "i32"), 1)
+    w.do(f"pto.tload ins({mine[0]} : {mine[1]}) outs({tile[0]} : {tile[1]})")
+    w.do("}")
+    path = timed(w).critical_path
+    last = max(number for number, step in enumerate(path) if step.name == "pto.comm.tnotify")
+    assert path[last + 1].name == "pto.comm.twait"
+    assert {step.core for step in path[: last + 1]} == {"r0.b0.aiv0"}
+    assert {step.core for step in path[last + 1 :]} == {"r1.b0.aiv0"}
+
+
 def test_launches_of_a_stream_follow_each_other() -> None:
     once, twice = timed(sending(1)), timed(sending(1), launches=2)
     assert twice.cycles == 2 * once.cycles

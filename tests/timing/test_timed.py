@@ -36,7 +36,7 @@ def kernel_of(*lines: str, target: str = "a5", before: str = "") -> ptosim.Kerne
     return ptosim.load(text(*lines, target=target, before=before)).kernel()
 
 
-# --- examples -------------------------------------------------------------------------------------------------------
+# --- examples ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -82,7 +82,7 @@ def test_random_programs(part: int, full: bool):
         same_outcome(ptosim.load(subject.text).kernel(), *subject.launch().arguments, grid=subject.grid)
 
 
-# --- single events --------------------------------------------------------------------------------------------------
+# --- single events ----------------------------------------------------------------------------------------------------
 
 LINES = {
     "flags": (COPY_IN, set_flag("MTE2", "V"), wait_flag("MTE2", "V"), SCOPE, set_flag("V", "MTE3"), "", COPY_OUT),
@@ -132,7 +132,7 @@ def test_scalar_code():
         same(kernel, *arrays(), count)
 
 
-# --- paths ----------------------------------------------------------------------------------------------------------
+# --- paths ------------------------------------------------------------------------------------------------------------
 
 LOOPS = """pto.vecscope {
       %mask = pto.pset_b32 "PAT_ALL" : !pto.mask<b32>
@@ -190,7 +190,7 @@ def test_prices_stay_found_when_the_table_grows():
         assert table[place, 1:3].tolist() == [7 * number, number]
 
 
-# --- what is left to the reference ----------------------------------------------------------------------------------
+# --- what is left to the reference ------------------------------------------------------------------------------------
 
 
 def test_the_operations_that_are_left_to_the_reference():
@@ -245,9 +245,9 @@ ROUNDS = "%m = arith.index_cast %n : i32 to index", "scf.for %i = %c0 to %m step
 def test_a_long_run_is_counted_to_its_end(monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...]):
     """Its log has an end: what is drawn is the first part, and the profile says so."""
     kernel = kernel_of(*lines)
-    whole = ptosim.profile(kernel, *arrays(), 100_000)
+    whole = ptosim.profile(kernel, *arrays(), 40_000)
     monkeypatch.setattr("ptosim.native.observe.stopwatch.MOST_RECORDS", 1)
-    cut = ptosim.profile(kernel, *arrays(), 100_000)
+    cut = ptosim.profile(kernel, *arrays(), 40_000)
     assert not whole.warnings
     (warning,) = cut.warnings
     assert (warning.kind, warning.severity) == ("limit", "warning")

@@ -36,7 +36,7 @@ from ptosim.language.tile_places import (
 from ptosim.language.tile_rules import at_type, extents, name_of
 from ptosim.language.tile_types import PartitionViewType, View, view_of
 
-# --- rules ----------------------------------------------------------------------------------------
+# --- rules ------------------------------------------------------------------------------------------------------------
 
 
 def staged(op: CallOperation, like: str, *roles: str) -> Iterator[Problem]:
@@ -70,7 +70,7 @@ class CommOperation(CallOperation):
     """An operation by which ranks and blocks reach each other."""
 
 
-# --- copies ---------------------------------------------------------------------------------------
+# --- copies -----------------------------------------------------------------------------------------------------------
 
 
 class _Copy(CommOperation):
@@ -144,7 +144,7 @@ class TGet(_Copy):
             yield Problem("pto.comm.tget has no atomic form: only pto.comm.tput adds to what is there", at="atomicType")
 
 
-# --- signals --------------------------------------------------------------------------------------
+# --- signals ----------------------------------------------------------------------------------------------------------
 
 
 class _Signal(CommOperation):
@@ -219,7 +219,7 @@ class TTest(_Signal):
             yield Problem(f"pto.comm.ttest gives i1, not {self.result.type}", at="result")
 
 
-# --- collectives ----------------------------------------------------------------------------------
+# --- collectives ------------------------------------------------------------------------------------------------------
 
 
 class Collective(CommOperation):

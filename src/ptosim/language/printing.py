@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from io import StringIO
 
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, Region, SSAValue
+from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.printer import Printer
 
 from ptosim.language.parser import ParsedModule, deep_recursion
 from ptosim.language.pointer import CastPtr
 from ptosim.language.scalar import Constant
+from ptosim.language.syntax import word_in
+from ptosim.language.tile_attributes import KINDS
 
 
 def text(parsed: ParsedModule, origins: bool = False) -> str:
@@ -60,6 +62,15 @@ class _Printer(Printer):
             line = " ".join(self._parsed.source.line(location.line).split())
             self.print_string(f"// {location.line}: {line}")
             self._print_new_line()
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """A word of a kind that is known is printed as that kind is, wherever it stands, such as with a function."""
+        if isinstance(attribute, UnregisteredAttr) and not attribute.is_type.data:
+            known = KINDS.get(attribute.attr_name.data.removeprefix("pto."))
+            if known is not None:
+                self.print_string(known.printed.format(word_in(attribute)))
+                return
+        super().print_attribute(attribute)
 
     def print_region(
         self,

@@ -41,7 +41,7 @@ WIDEST_ACCUMULATOR = 4095
 """Columns that the fixpipe of a2a3 can count."""
 
 
-# --- loads ----------------------------------------------------------------------------------------
+# --- loads ------------------------------------------------------------------------------------------------------------
 
 
 class TLoad(TileOperation):
@@ -132,7 +132,7 @@ def _low_precision(op: TileOperation, target: str, role: str) -> Iterator[Proble
         yield Problem(f"{role}: dtype {found} is not supported by {op.name} on {target}", at=f"{role}_type")
 
 
-# --- stores ---------------------------------------------------------------------------------------
+# --- stores -----------------------------------------------------------------------------------------------------------
 
 
 class TStore(TileOperation):

@@ -36,7 +36,7 @@ MX_BLOCK = 32
 """Values of an MX operand that share one scale."""
 
 
-# --- tiles ----------------------------------------------------------------------------------------
+# --- tiles ------------------------------------------------------------------------------------------------------------
 
 
 def lies_in(op: TileOperation, role: str, *locations: str, on: str = "") -> Iterator[Problem]:
@@ -84,7 +84,7 @@ def unsigned_name(type_: Attribute) -> str:
     return name_of(type_).removeprefix("u").removeprefix("s")
 
 
-# --- tiles and views ------------------------------------------------------------------------------
+# --- tiles and views --------------------------------------------------------------------------------------------------
 
 
 _ATOMIC = ("f32", "f16", "bf16", "i32", "i16", "i8")
@@ -120,7 +120,7 @@ def same_width(op: TileOperation, role: str, other: str) -> Iterator[Problem]:
         yield at_type(op, role, f"to have elements of {expected} bytes like {other}", f"of {found}")
 
 
-# --- views ----------------------------------------------------------------------------------------
+# --- views ------------------------------------------------------------------------------------------------------------
 
 
 def view_at(op: TileOperation, role: str) -> View:

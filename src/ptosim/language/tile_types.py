@@ -392,9 +392,10 @@ class StructType(Data[tuple[Attribute, ...]], TypeAttribute):
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[Attribute, ...]:
         assert isinstance(parser, LocatedParser)
+        start = parser.pos
         fields = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_struct_field(parser))
         if not fields:
-            parser.raise_error("a struct has at least one field")
+            _fail(parser, start, "a struct has at least one field")
         return tuple(fields)
 
     def print_parameter(self, printer: Printer) -> None:

@@ -33,7 +33,7 @@ from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ptosim.effects.element import Element, element
+from ptosim.effects.element import VECTOR_BYTES, Element, element
 from ptosim.effects.names import Space
 
 SPACE_SPELLINGS: dict[str, Space] = {
@@ -56,8 +56,6 @@ SPACE_SPELLINGS: dict[str, Space] = {
 
 OPEN = StringAttr("G")
 """The granularity of `!pto.mask<G>`: to be worked out from the uses."""
-
-REGISTER_BYTES = 256
 
 
 class LowPrecisionType(ParametrizedAttribute, TypeAttribute):
@@ -241,7 +239,7 @@ class VregType(ParametrizedAttribute, TypeAttribute):
     @staticmethod
     @cache
     def of(element_type: Attribute) -> VregType:
-        return VregType(IntAttr(REGISTER_BYTES // element_of(element_type).bytes), element_type)
+        return VregType(IntAttr(VECTOR_BYTES // element_of(element_type).bytes), element_type)
 
     @property
     def lanes(self) -> int:
@@ -257,7 +255,7 @@ class VregType(ParametrizedAttribute, TypeAttribute):
         if not is_element(element_type) or element_of(element_type).bits < 8:
             parser.raise_error(f"a vector register cannot hold {element_type}", start, parser.pos)
         size = lanes * element(cast(str, element_name(element_type))).bytes
-        if size != REGISTER_BYTES:
+        if size != VECTOR_BYTES:
             parser.raise_error(
                 f"!pto.vreg<{lanes}x{element_type}> is {size} bytes; a vector register is exactly 256 bytes",
                 start,

@@ -48,5 +48,5 @@ Observing (observer.py): Observer, to derive from; Footprint(space, owner, start
 Clocks (clock.py): entry.clock; ordered(first, second) -> bool.
 Deadlock (deadlock.py): Deadlock(heads, roots), Blocked, Release, Root, diagnostics(deadlock), describe(deadlock, head).
 Memory (memory.py): space_size(target, space), Argument(index, name, size), pointer(argument, offset), decode(address),
-    gm_out_of_bounds(..), on_chip_out_of_bounds(..), misaligned(..) -> PTOError.
+    gm_out_of_bounds(..), misaligned(..) -> PTOError.
 """

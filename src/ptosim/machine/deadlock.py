@@ -230,7 +230,7 @@ def _sets(entry: Entry, counter: Counter) -> bool:
     return entry.rendezvous is counter.rendezvous if counter.rendezvous else counter in entry.counters
 
 
-# ---- in words -------------------------------------------------------------------------------------------------------
+# --- in words ---------------------------------------------------------------------------------------------------------
 
 
 def diagnostics(deadlock: Deadlock) -> list[Diagnostic]:

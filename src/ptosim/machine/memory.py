@@ -150,16 +150,6 @@ def decode(address: int) -> tuple[int, int]:
     return number, address - pointer(number)
 
 
-def on_chip_out_of_bounds(core: Core, site: Site, space: Space, verb: str, start: int, stop: int) -> PTOError:
-    """An access to [start, stop) of an on-chip memory that leaves it."""
-    size = space_size(core.target, space)
-    outside = start if start < 0 else max(start, size)
-    message = (
-        f"{verb} bytes {start} to {stop - 1} of {space}, which has {size} bytes: the first byte outside is {outside}"
-    )
-    return error("out-of-bounds", message, site.location, **_context(core, site, (start, stop)))
-
-
 def misaligned(core: Core, site: Site, space: Space, verb: str, address: int, alignment: int) -> PTOError:
     """An access whose address is not a multiple of the alignment."""
     offset = decode(address)[1] if space is Space.GM else address

@@ -14,13 +14,13 @@ Rooms stand here, beside what several of them share (burst.py, fractals.py, quan
     instance.py       which of the entries that share a function runs
   vector/    registers and what is computed in their lanes
     registers.py      register_type, view, splat, shuffle, extract, insert, tree, permute, gather, lane_numbers; Mask,
-                      full_mask, constant_mask, prefix_mask, mask_of_word; zeroed, masked_load, masked_store, any_lane
+                      full_mask, constant_mask, prefix_mask; zeroed, masked_store, any_lane
     avx512.py         look_up, scale, extremum, …: instructions of some processors, where Module.avx512 says so
     lanes.py          at_the_front, prefix_sums, moved_up, count_lanes, first_lane, each_lane, chosen
     numbers.py        widen, narrow, canonical: floats; rounding.py, value_conversion.py, elementary.py
   build/     from a verified kernel to its code
     lowering.py       what a lowering may ask for by the names of its parameters
-    global_memory.py  locate, leaves_buffer, host_address: GM pointers
+    global_memory.py  locate, leaves_buffer: GM pointers
     issue.py          begin_entry, run_entry, call_entry; issue, nothing_stalled, core_word, cluster_word
     sharing.py        Entry, Entries: which entries are one function
     operations.py     Operation: what an issued number means to the scheduler, as data for the cache
@@ -38,7 +38,7 @@ and what runs the result
 
 Rules for lowerings. A check does not branch: code goes on until it is tested, so what it guards has to be harmless when
 it fails. `access` does that for on-chip memory; a divisor is replaced by a `select`; where there is nothing harmless
-(`host_address`) call `settle`, which tests at once. Values made inside a loop body or an arm are not used after it:
+call `settle`, which tests at once. Values made inside a loop body or an arm are not used after it:
 `once` knows that, a dictionary of one's own does not. Loops inside one instruction take no site: they are no steps; one
 that may fail is a `while_loop`, because the indices of `for_loop` are listed in errors as the kernel's.
 """

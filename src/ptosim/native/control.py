@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xdsl.ir import Attribute, Operation, Region
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.control import Condition, For, If, While, Yield
 from ptosim.language.function import Call, Return
 from ptosim.language.function import Function as PTOFunction
@@ -17,7 +18,7 @@ from ptosim.native.build.state import ALIGN_BYTES, Align, Native, Shape, all_apa
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I32, I64, Type, Value
 from ptosim.native.vector.numbers import lane_type
-from ptosim.native.vector.registers import REGISTER_BYTES, full_mask, register_type
+from ptosim.native.vector.registers import full_mask, register_type
 
 if TYPE_CHECKING:
     from ptosim.native.build.program import Body
@@ -195,7 +196,7 @@ def _passed_kind(kind: Type) -> Type:
     """How a part goes through a call: conditions as one integer, registers as words, which every processor passes."""
     if kind.lanes and kind.element == I1:
         return Type(f"i{kind.lanes}")
-    return I32.vector(REGISTER_BYTES // 4) if kind.lanes * kind.bits == 8 * REGISTER_BYTES else kind
+    return I32.vector(VECTOR_BYTES // 4) if kind.lanes * kind.bits == 8 * VECTOR_BYTES else kind
 
 
 def _passed_kinds(values: Sequence[Native]) -> list[Type]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ptosim.effects.element import Element
+from ptosim.effects.element import VECTOR_BYTES, Element
 from ptosim.language import rearrange as op
 from ptosim.native.build.core import Core
 from ptosim.native.build.lowering import lowering
@@ -13,7 +13,7 @@ from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I32, I64, Type, Value
 from ptosim.native.vector.lanes import at_the_front, count_lanes, each_lane, moved_up, prefix_sums
 from ptosim.native.vector.numbers import bits_of, lane_type
-from ptosim.native.vector.registers import REGISTER_BYTES, lane_bytes, prefix_mask, shuffle, zeroed
+from ptosim.native.vector.registers import lane_bytes, prefix_mask, shuffle, zeroed
 
 # --- interleaving -----------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ def vsqz(f: Function, core: Core, input: Value, active: Value) -> Value:
     lanes = bits_of(input)
     size = lane_bytes(lanes.kind)
     # Every lane is written behind those that were kept, also an inactive one: the next lane overwrites it, or the end.
-    room = f.scratch(REGISTER_BYTES)
+    room = f.scratch(VECTOR_BYTES)
 
     def keep(lane: Value, flag: Value, carried: list[Value]) -> Sequence[Value]:
         (kept,) = carried

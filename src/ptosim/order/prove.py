@@ -14,7 +14,7 @@ from typing import cast
 from xdsl.ir import Operation
 
 from ptosim.diagnostics import Diagnostic, Location, Related
-from ptosim.effects.names import SERIAL_PIPES, CoreKind, Pipe, Space
+from ptosim.effects.names import PIPES_OF, SERIAL_PIPES, CoreKind, Pipe, Space
 from ptosim.language.function import Function
 from ptosim.language.load import VerifiedModule
 from ptosim.order.branches import both_run
@@ -107,6 +107,9 @@ class _Judge:
     def walk(self) -> None:
         self.unknown += self._unknown()
         walker = self._walked()
+        for node in self._flags():
+            if not any({node.source, node.destination} <= set(pipes) for pipes in PIPES_OF.values()):
+                self._note("wrong-pipe", f"no core has both {node.source} and {node.destination}", node)
         for node in walker.unmatched:
             if is_stuck(self.program, node):
                 message = f"{node.op.name} may wait for a set that never comes"
@@ -155,7 +158,7 @@ class _Judge:
     def _note(self, kind: str, message: str, node: Node | None, times: Times | None = None) -> None:
         place, severity = (
             self._place(node.op) if node is not None else None,
-            "error" if kind == "unmatched-wait" else "warning",
+            "error" if kind in ("unmatched-wait", "wrong-pipe") else "warning",
         )
         self._add(False, Diagnostic(kind, severity, message, place, notes=tuple(self._shown(times or {}))))
 

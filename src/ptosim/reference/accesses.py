@@ -136,6 +136,14 @@ class AccessWitness(Port):
         act.has_read(self.observer.load(self.entry, act.site, memories.footprint(place), by_use))
         return data
 
+    def read_numbers(self, place: Place) -> Bytes:
+        act, data = self.act, self.memories.read(place)
+        act.numbers = [*act.numbers, data]
+        taint = self.observer.load(self.entry, act.site, self.memories.footprint(place), False)
+        if taint is not None:
+            self._tell_use(act, "address", taint)
+        return data
+
     def _wrapped(self, place: Place) -> Place:
         """The bytes behind a pointer and an offset, whose sum wraps."""
         start = int(place.starts)

@@ -44,6 +44,8 @@ class Act:
     reads = 0
     met: dict[int, Image] | None = None
     """The taint of those reads that met some."""
+    numbers: Sequence[NDArray[np.uint8]] = ()
+    """What it has read that says where the rest lies."""
     writes = 0
     _replayed = -1
     """The number of reads that the last replay knew."""
@@ -131,7 +133,8 @@ class Act:
 
     def _replay(self, core: Core, number: int) -> tuple[list[Image], Any]:
         """Run an instruction on the taint of one origin; gives what it writes, and its results."""
-        replay = Replay({place: of_origin(taint, number) for place, taint in (self.met or {}).items()})
+        met = {place: of_origin(taint, number) for place, taint in (self.met or {}).items()}
+        replay = Replay(met, self.numbers)
         operands = as_taint(self.observed, self.arguments, self.taints or (), number)
         special, core.special = core.special, dict(core.special)
         outcome = core.through(replay, partial(self._again, operands))

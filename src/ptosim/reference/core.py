@@ -238,6 +238,10 @@ class Core:
         """Pieces of `width` bytes at these addresses, one row each, as a copy."""
         return self.port.read(Place(space, starts, width, alignment, at, True))
 
+    def read_numbers(self, space: Space, starts: Starts, width: int, alignment: int = 1) -> Bytes:
+        """Likewise of pieces that are numbers of others: indices into a table."""
+        return self.port.read_numbers(Place(space, starts, width, alignment, None, True))
+
     def write_pieces(
         self, space: Space, starts: Starts, data: Bytes, alignment: int = 1, at: str | None = None
     ) -> None:

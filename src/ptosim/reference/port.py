@@ -88,6 +88,10 @@ class Port(Protocol):
         """
         ...
 
+    def read_numbers(self, place: Place) -> Bytes:
+        """Pieces that say where others lie: a replay has them as they were."""
+        return self.read(place)
+
     def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
         """Store bytes in a row, or those of them that `active` selects; or pieces, in order."""
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,19 @@ class Replay(Port):
 
     goes_on = True  # a copy moves the rows that it has moved before
 
-    def __init__(self, met: Mapping[int, Any]) -> None:
+    def __init__(self, met: Mapping[int, Any], numbers: Sequence[Bytes] = ()) -> None:
         self.collected: list[Image] = []
         self._met = met
+        self._numbers = iter(numbers)
         self._reads = 0
 
     def read(self, place: Place, by_use: bool = False) -> Bytes:
         taint = self._met.get(self._reads)
         self._reads += 1
         return np.zeros(place.shape, np.uint8) if taint is None else taint.reshape(place.shape)
+
+    def read_numbers(self, place: Place) -> Bytes:
+        return next(self._numbers)
 
     def write(self, place: Place, data: Bytes, active: Active | None = None, atomic: Atomic | None = None) -> None:
         self.collected.append(data.copy())

@@ -30,7 +30,7 @@ def _grid(rows: int, columns: int, row_stride: int, column_stride: int) -> Place
 
 
 def _indices(core: Core, indices: int, places: Places) -> Places:
-    data = core.read_pieces(UB, indices + places * INDEX_BYTES, INDEX_BYTES, INDEX_BYTES)
+    data = core.read_numbers(UB, indices + places * INDEX_BYTES, INDEX_BYTES, INDEX_BYTES)
     return np.ascontiguousarray(data).view(np.uint32).ravel().astype(np.int64)
 
 

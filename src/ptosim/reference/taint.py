@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ptosim.effects.element import GRANULE
+from ptosim.effects.element import GRANULE, VECTOR_BYTES
 from ptosim.effects.record import Effects, Group, Spread, Taint
 from ptosim.machine.entry import Site
 from ptosim.machine.observer import CROSSED, DECIDED
@@ -24,7 +24,6 @@ from ptosim.reference.stream import StoreAlign
 
 Image = NDArray[np.uint8]
 
-REGISTER_BYTES = 256
 COUNTED = 1 << 20
 """Bytes of an image that are counted at once."""
 MASK_WIDTH = -1
@@ -122,7 +121,7 @@ def origins(images: Iterable[Image | None]) -> list[int]:
 
 def _numbers(image: Image) -> list[int]:
     """Those of one image; counting is much quicker than np.unique, and takes eight bytes for each of the image's."""
-    if image.size <= REGISTER_BYTES:
+    if image.size <= VECTOR_BYTES:
         return sorted(set(image.tobytes()) - {0})
     flat = image.reshape(-1)
     parts = (flat[begin : begin + COUNTED] for begin in range(0, len(flat), COUNTED))
@@ -159,11 +158,11 @@ def as_taint(observed: Observed, arguments: Arguments, taints: Taints, number: i
         argument = changed[place]
         taint = of_origin(taints[place] if place < len(taints) else None, number)
         if isinstance(argument, Mask):
-            changed[place] = Mask(np.zeros(REGISTER_BYTES, np.bool_) if taint is None else taint != 0)
+            changed[place] = Mask(np.zeros(VECTOR_BYTES, np.bool_) if taint is None else taint != 0)
         elif isinstance(argument, StoreAlign):
             changed[place] = replace(argument, pending=np.zeros_like(argument.pending) if taint is None else taint)
         elif observed.operand_widths[place]:
-            image = np.zeros(REGISTER_BYTES, np.uint8) if taint is None else taint
+            image = np.zeros(VECTOR_BYTES, np.uint8) if taint is None else taint
             changed[place] = image.view(argument.dtype)
     return changed
 
@@ -201,7 +200,7 @@ def _chosen(observed: Observed, taints: Taints) -> Image | None:
     """Tainted lane numbers: any lane of the result may come from anywhere."""
     for role, taint in zip(observed.parameters, taints, strict=False):
         if role in CHOOSERS and taint is not None:
-            return np.full(REGISTER_BYTES, taint.max() | DECIDED, np.uint8)
+            return np.full(VECTOR_BYTES, taint.max() | DECIDED, np.uint8)
     return None
 
 
@@ -212,7 +211,7 @@ def _gated(observed: Observed, taint: Image | None) -> Image:
     if moves and not observed.taint.placed_by_mask:
         lanes = _lanewise(taint, observed.lane_width())
         return _repeated(np.where(lanes != 0, lanes | np.uint8(DECIDED), np.uint8(0)), observed.lane_width())
-    return np.full(REGISTER_BYTES, taint.max() | DECIDED, np.uint8)
+    return np.full(VECTOR_BYTES, taint.max() | DECIDED, np.uint8)
 
 
 def _lanewise(image: Image, width: int) -> Image:
@@ -231,7 +230,7 @@ def _active(observed: Observed, arguments: Arguments, width: int) -> Image | Non
         return None
     argument = arguments[gate]
     lanes = argument.lanes(width) if isinstance(argument, Mask) else argument
-    return None if lanes is None else np.repeat(lanes, REGISTER_BYTES // len(lanes)).astype(np.uint8) * np.uint8(255)
+    return None if lanes is None else np.repeat(lanes, VECTOR_BYTES // len(lanes)).astype(np.uint8) * np.uint8(255)
 
 
 def _elementwise(observed: Observed, arguments: Arguments, taints: Taints) -> Iterator[Image | None]:
@@ -305,7 +304,7 @@ def _lane_map(observed: Observed, arguments: Arguments, operand: int) -> list[Im
     """Per result, and per lane of an operand: the bytes that it reaches."""
     if operand not in observed.lane_maps:
         width = observed.operand_widths[operand]
-        lanes = [slice(start, start + width) for start in range(0, REGISTER_BYTES, width)]
+        lanes = [slice(start, start + width) for start in range(0, VECTOR_BYTES, width)]
         tried = [_probe(observed, arguments, operand, lane) for lane in lanes]
         observed.lane_maps[operand] = [np.stack(images) for images in zip(*tried, strict=True)]
     return observed.lane_maps[operand]
@@ -321,7 +320,7 @@ def _probe(observed: Observed, arguments: Arguments, operand: int, where: slice)
         changed = list(arguments)
         for place, width in enumerate(observed.operand_widths[: len(changed)]):
             if width > 0 and isinstance(changed[place], np.ndarray) and observed.parameters[place] not in GATES:
-                image = np.zeros(REGISTER_BYTES, np.uint8)
+                image = np.zeros(VECTOR_BYTES, np.uint8)
                 if place == operand:
                     image[where] = fill
                 changed[place] = image.view(changed[place].dtype)
@@ -331,7 +330,7 @@ def _probe(observed: Observed, arguments: Arguments, operand: int, where: slice)
 
 def _difference(one: Any, other: Any) -> Image:
     if not isinstance(one, np.ndarray):
-        return np.zeros(REGISTER_BYTES, np.uint8)
+        return np.zeros(VECTOR_BYTES, np.uint8)
     before = cast("NDArray[Any]", one).view(np.uint8)
     after = cast("NDArray[Any]", other).view(np.uint8)
     width = cast("NDArray[Any]", one).itemsize
@@ -377,15 +376,15 @@ def _filled(taint: Taint, reduced: Image, width: int, result: int) -> Image:
     groups = _lanewise(reduced, _BYTES[taint.group](width))
     groups[groups != 0] |= np.uint8(CROSSED)
     if taint.results is None or result == MASK_WIDTH:
-        return np.full(REGISTER_BYTES, groups.max(), np.uint8)
+        return np.full(VECTOR_BYTES, groups.max(), np.uint8)
     lanes = np.repeat(groups, taint.results * result)
-    image = np.zeros(REGISTER_BYTES, np.uint8)
+    image = np.zeros(VECTOR_BYTES, np.uint8)
     image[: len(lanes)] = lanes
     return image
 
 
 _BYTES: dict[Group, Callable[[int], int]] = {
-    "register": lambda width: REGISTER_BYTES,
+    "register": lambda width: VECTOR_BYTES,
     "block": lambda width: GRANULE,
     "pair": lambda width: 2 * width,
 }

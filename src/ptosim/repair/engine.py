@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ptosim.diagnostics import Diagnostic
 from ptosim.repair.consequences import mended, unmended
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import ORDER, Rehearsal, Trials
+from ptosim.repair.rehearsal import ORDER, STOPPING, Rehearsal, Trials
 from ptosim.repair.search import Effort, Repair, repair
 from ptosim.sanitize.observation import Observation
 
@@ -28,10 +28,6 @@ CHECKED_HERE = "checked at this size only: no larger one was found that the kern
 CHECKED_ALONE = "checked at this size, the only one that the kernel has"
 PROVEN = "proven for every number of iterations, branch and grid"
 REFUTED = "a proof fails: at other sizes or branches the kernel is still out of order; see ptosim prove"
-
-
-STOPPING = frozenset(("deadlock", "unmatched-wait"))
-"""Kinds of findings that cut a run short: others may follow from that."""
 
 
 def is_curable(findings: Sequence[Diagnostic]) -> bool:

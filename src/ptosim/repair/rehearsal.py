@@ -25,6 +25,9 @@ ORDER = frozenset(
 """Kinds that synchronisation can cure or cause; all others do not depend on it. Warnings of other kinds are remarks,
 which a text may keep."""
 
+STOPPING = frozenset(("deadlock", "unmatched-wait"))
+"""Kinds of findings that cut a run short: others may follow from that, and some do not show."""
+
 Identity = tuple[object, ...]
 Trial = Callable[[str], Observation | None]
 """Checks a text; None where it does not load."""

@@ -15,7 +15,7 @@ from itertools import chain
 
 from ptosim.repair.proposal import Proposal
 from ptosim.repair.proposals import Proposals
-from ptosim.repair.rehearsal import ORDER, Identity, Rehearsal, identity, is_remark
+from ptosim.repair.rehearsal import ORDER, STOPPING, Identity, Rehearsal, identity, is_remark
 from ptosim.repair.used import Taken
 from ptosim.sanitize.edit import Edit, edited
 from ptosim.sanitize.observation import Observation
@@ -76,6 +76,7 @@ class _Search:
                 self.numbers.setdefault(identity(each), number)
         self.everything = frozenset(self.numbers)
         self.remarks = self.everything - frozenset(serious)
+        self.is_cut_short = any(finding.kind in STOPPING for finding in observation.findings)
         self.rehearsal = rehearsal
 
     def by_one_line(self) -> Repair | None:
@@ -138,9 +139,16 @@ class _Search:
         return sorted(left - self.remarks, key=self.numbers.__getitem__)
 
     def _left(self, edits: tuple[Edit, ...]) -> frozenset[Identity] | None:
+        """What a check still shows. A run that was cut short did not come to remarks that were there all along."""
         text = edited(self.text, edits)
         seen = self.rehearsal.here(text.text)
-        return None if seen is None else frozenset(identity(finding, text) for finding in seen.findings)
+        if seen is None:
+            return None
+        shown = {identity(finding, text): is_remark(finding) for finding in seen.findings}
+        return frozenset(name for name, remark in shown.items() if not (remark and self._did_not_show(name)))
+
+    def _did_not_show(self, name: Identity) -> bool:
+        return self.is_cut_short and name not in self.everything
 
 
 def _in_turn(observation: Observation, rehearsal: Rehearsal, depth: int) -> Repair | None:

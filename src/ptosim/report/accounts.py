@@ -149,7 +149,7 @@ def column(values: Sequence[int]) -> Ints:
     return np.asarray(values, np.int64)
 
 
-# --- FIFOs ----------------------------------------------------------------------------------------------------------
+# --- FIFOs ------------------------------------------------------------------------------------------------------------
 
 
 def fifo_uses(recording: Recording, fifos: Sequence[Fifo]) -> list[FifoUse]:
@@ -176,7 +176,7 @@ def _fifo_use(
     return FifoUse(name, line, source, dest, sum(len(fifo.filled) for fifo in fifos), most, total / max(1, time))
 
 
-# --- pipes ----------------------------------------------------------------------------------------------------------
+# --- pipes ------------------------------------------------------------------------------------------------------------
 
 
 def core_times(recording: Recording) -> dict[str, CoreTime]:
@@ -210,7 +210,7 @@ def least_cycles(recording: Recording) -> int:
     return -(-max(busy.values(), default=0) // max(1, recording.hardware_cores))
 
 
-# --- waits and copies -----------------------------------------------------------------------------------------------
+# --- waits and copies -------------------------------------------------------------------------------------------------
 
 
 def waitings(recording: Recording) -> list[Waiting]:
@@ -254,7 +254,7 @@ def transfers(recording: Recording, limits: Mapping[str, float]) -> list[Transfe
     return found
 
 
-# --- lines ----------------------------------------------------------------------------------------------------------
+# --- lines ------------------------------------------------------------------------------------------------------------
 
 
 def function_lines(timing: VectorFunctionTiming, scope: int) -> Iterator[tuple[int, float]]:
@@ -323,7 +323,7 @@ def _stretch_lines(recording: Recording, stretch: Stretch, source: Source) -> It
         yield from function_lines(function, line)
 
 
-# --- the critical path ----------------------------------------------------------------------------------------------
+# --- the critical path ------------------------------------------------------------------------------------------------
 
 
 def path_steps(recording: Recording, path: Sequence[Stretch]) -> Iterator[PathStep]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from textwrap import fill, indent
 
 from ptosim.sanitize.explain import Explanation, explanation, kinds
@@ -11,15 +12,17 @@ WIDTH = 100
 
 def terminal(explanation: Explanation) -> str:
     """What `ptosim explain` prints."""
-    parts = [
-        f"{explanation.kind} ({explanation.severity})",
-        _paragraphs(explanation.says),
-        f"A kernel that has it ({_command(explanation, explanation.arguments)}):",
-        indent(explanation.kernel.rstrip(), "    "),
-        _paragraphs(explanation.repair),
-        indent(_repair(explanation), "    "),
-    ]
-    return "\n\n".join(parts)
+    return "\n\n".join((f"{explanation.kind} ({explanation.severity})", *_told(explanation)))
+
+
+def _told(explanation: Explanation) -> Iterator[str]:
+    yield _paragraphs(explanation.says)
+    yield f"A kernel that has it ({_command(explanation, explanation.arguments)}):"
+    yield indent(explanation.kernel.rstrip(), "    ")
+    yield _paragraphs(explanation.repair)
+    yield indent(_repair(explanation), "    ")
+    if explanation.between_ranks is not None:
+        yield from _told(explanation.between_ranks)
 
 
 def listing() -> str:
@@ -28,18 +31,19 @@ def listing() -> str:
     return "\n".join(f"{kind:<20} {each.severity:<8} {each.says.split('. ')[0].rstrip('.')}" for kind, each in rows)
 
 
-def section(explanation: Explanation, said: str) -> str:
-    """A section of a Markdown page; `said` is what the check says about the kernel."""
-    return "\n\n".join(
-        (
-            f"## {explanation.kind}",
-            explanation.says,
-            f"```mlir\n{explanation.kernel.rstrip()}\n```",
-            f"```\n$ {_command(explanation, explanation.arguments)}\n{said}\n```",
-            explanation.repair,
-            f"```{'diff' if explanation.changes else ''}\n{_repair(explanation)}\n```",
-        )
-    )
+def section(explanation: Explanation, said: Callable[[Explanation], str]) -> str:
+    """A section of a Markdown page; `said` gives what the check says about a kernel."""
+    return "\n\n".join((f"## {explanation.kind}", *_shown(explanation, said)))
+
+
+def _shown(explanation: Explanation, said: Callable[[Explanation], str]) -> Iterator[str]:
+    yield explanation.says
+    yield f"```mlir\n{explanation.kernel.rstrip()}\n```"
+    yield f"```\n$ {_command(explanation, explanation.arguments)}\n{said(explanation)}\n```"
+    yield explanation.repair
+    yield f"```{'diff' if explanation.changes else ''}\n{_repair(explanation)}\n```"
+    if explanation.between_ranks is not None:
+        yield from _shown(explanation.between_ranks, said)
 
 
 def _command(explanation: Explanation, arguments: tuple[str, ...]) -> str:

@@ -30,7 +30,7 @@ class _Cache:
     """Lines that it has read since then and not invalidated."""
     fresh: set[int] = field(default_factory=set[int])
     """Lines that were invalidated since the last wait; -1: all."""
-    dirty: dict[int, Site] = field(default_factory=dict[int, Site])
+    dirty: set[int] = field(default_factory=set[int])
     """Lines that it has stored to and not cleaned."""
 
 
@@ -41,6 +41,8 @@ class Caches:
         self.findings = findings
         self._of: dict[int, _Cache] = {}
         self._keeping: set[int] = set()  # cores that keep something which they have stored
+        self._stored: dict[int, dict[int, Site]] = {}
+        """Lines that are kept so, by whom, and where they were stored."""
 
     def _cache(self, core: Core) -> _Cache:
         return self._of.setdefault(core.index, _Cache())
@@ -60,16 +62,23 @@ class Caches:
         if address is None:
             cache.held.clear()
             cache.seen.clear()
-            cache.dirty.clear()
+            self._write_back(core, cache, list(cache.dirty))
             cache.fresh = {-1}
-            self._keeping.discard(core.index)
             return
         cache.held.discard(address // LINE)
         cache.seen.discard(address // LINE)
-        cache.dirty.pop(address // LINE, None)
+        self._write_back(core, cache, [address // LINE])
+        cache.fresh.add(address // LINE)
+
+    def _write_back(self, core: Core, cache: _Cache, lines: list[int]) -> None:
+        for line in cache.dirty.intersection(lines):
+            keepers = self._stored[line]
+            del keepers[core.index]
+            if not keepers:
+                del self._stored[line]
+        cache.dirty.difference_update(lines)
         if not cache.dirty:
             self._keeping.discard(core.index)
-        cache.fresh.add(address // LINE)
 
     def load(self, entry: Entry, site: Site, start: int, is_foreign: bool) -> None:
         """A scalar load; `is_foreign`: another core has written what it reads."""
@@ -98,7 +107,8 @@ class Caches:
 
     def store(self, entry: Entry, site: Site, start: int) -> None:
         if site.name == STORE:
-            self._cache(entry.core).dirty[start // LINE] = site
+            self._cache(entry.core).dirty.add(start // LINE)
+            self._stored.setdefault(start // LINE, {})[entry.core.index] = site
             self._keeping.add(entry.core.index)
 
     def any_dirty(self, reader: Core) -> bool:
@@ -107,22 +117,22 @@ class Caches:
 
     def read_by(self, entry: Entry, site: Site, start: int, width: int) -> None:
         """Bytes of GM are read, by any pipe: what another core keeps in its cache is not there."""
-        for index in sorted(self._keeping - {entry.core.index}):
-            cache = self._of[index]
-            for line in range(start // LINE, (start + width - 1) // LINE + 1):
-                if line in cache.dirty:
-                    message = "reads what another core has stored and keeps in its cache: nothing has cleaned the line"
-                    hint = "behind the store add  pto.cmo.cacheinvalid %pointer single_cache_line  and then a fence"
-                    other = Entry(cache.dirty[line], entry.pipe, entry.core, entry.kind)
-                    related = ((other, "stored here"),)
-                    self.findings.diagnostic(
-                        diagnostic_at(_at(entry, site), "stale-cache", message, related, "error", hint)
-                    )
+        lines = range(start // LINE, (start + width - 1) // LINE + 1)
+        for line in lines if len(lines) < len(self._stored) else sorted(self._stored):
+            for index, stored in self._stored.get(line, {}).items() if line in lines else ():
+                if index != entry.core.index:
+                    self._unclean(entry, site, stored)
+
+    def _unclean(self, entry: Entry, site: Site, stored: Site) -> None:
+        message = "reads what another core has stored and keeps in its cache: nothing has cleaned the line"
+        hint = "behind the store add  pto.cmo.cacheinvalid %pointer single_cache_line  and then a fence"
+        related = ((Entry(stored, entry.pipe, entry.core, entry.kind), "stored here"),)
+        self.findings.diagnostic(diagnostic_at(_at(entry, site), "stale-cache", message, related, "error", hint))
 
     def finish(self, core: Core) -> None:
         """The end of a kernel writes everything back."""
-        self._of.pop(core.index, None)
-        self._keeping.discard(core.index)
+        if (cache := self._of.pop(core.index, None)) is not None:
+            self._write_back(core, cache, list(cache.dirty))
 
 
 def _at(entry: Entry, site: Site) -> Entry:

@@ -65,6 +65,10 @@ class Track(History):
             self.floors.append(self.floor)
             self.blocks.append(entry.core.block)
 
+    @property
+    def nbytes(self) -> int:
+        return self.table.nbytes + (self.aside.nbytes if self.aside is not None else 0)
+
     def block_of(self, stamp: int) -> int:
         return self.blocks[bisect_left(self.floors, entry_of(stamp)) - 1]
 
@@ -108,6 +112,9 @@ class Buffer:
         self.together = together  # all blocks run at once, each with tracks of its own
         self.tracks: dict[tuple[object, int, str], Track] = {}
         self.full = False  # there was no room to record some access
+        self._kinds: dict[str, list[Track]] = {}
+        self._own: Track | None = None  # the track that was used last
+        self._others = 0  # bytes of all other tracks: only this one grows
 
     def access(
         self, entry: Entry, number: int, kind: str, offsets: Starts, width: int, room: Room
@@ -117,7 +124,7 @@ class Buffer:
         low, high = _reach(offsets, width)
         clashes: list[Clash] = []
         fresh = False
-        suspects = [track for track in self.tracks.values() if self._may_clash(track, entry, kind, low, high)]
+        suspects = [track for track in self._judged(kind) if self._may_clash(track, entry, low, high)]
         if suspects:
             covered = cover(offsets, width)
             clashes = [clash for track in suspects for clash in self._clashes(track, own, entry, covered)]
@@ -147,13 +154,21 @@ class Buffer:
         track = self.tracks.get(key)
         if track is None:
             track = self.tracks[key] = Track(self.size, kind, entry)
+            self._kinds.setdefault(kind, []).append(track)
+        if track is not self._own:
+            self._others = self.nbytes - track.nbytes
+            self._own = track
         track.enter(entry, index)
         return track
 
-    def _may_clash(self, track: Track, entry: Entry, kind: str, low: int, high: int) -> bool:
+    def _judged(self, kind: str) -> Iterator[Track]:
+        """The tracks with which an access of this kind needs an order."""
+        for other, tracks in self._kinds.items():
+            if kind in ORDER_MATTERS or not compatible(other, kind):
+                yield from tracks
+
+    def _may_clash(self, track: Track, entry: Entry, low: int, high: int) -> bool:
         """Whether a closer look at the track is called for."""
-        if compatible(track.kind, kind) and kind not in ORDER_MATTERS:
-            return False
         earlier, threshold = self._limits(track, entry)
         hulls = track.hulls
         return (
@@ -198,8 +213,8 @@ class Buffer:
 
     @property
     def nbytes(self) -> int:
-        tables = [table for track in self.tracks.values() for table in (track.table, track.aside) if table]
-        return sum(table.nbytes for table in tables)
+        """The memory that the tracks take."""
+        return self._others + (self._own.nbytes if self._own is not None else 0)
 
     def unwritten(self) -> Places | None:
         """The offsets that no block wrote; None when nothing was written at all."""
@@ -232,8 +247,8 @@ class GlobalShadow:
         lowest = starts if isinstance(starts, int) else int(starts[0])
         region, offset = decode(lowest)
         buffer = self.buffers.get(region)
-        if buffer is None:
-            return
+        if buffer is None or not (buffer.region.is_window or buffer.region.rank == entry.core.rank):
+            return  # what a core does not reach it does not touch
         for part in inside(shifted(starts, offset - lowest), width, buffer.size):
             clashes, fresh = buffer.access(entry, number, kind, part.starts, part.width, self._room)
             if clashes:

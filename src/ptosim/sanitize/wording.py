@@ -80,9 +80,8 @@ def _signal(conflict: Conflict, first: Party) -> str:
             f"{other} has to tell {who} when it has read, by a notice behind a barrier of all pipes, and {who} to wait"
         )
     if conflict.is_told:
-        what, how = f"{first.pipe}", "pto.fence.barrier_all #pto.fence_scope<gm>"
-        if first.site.name == SimTransfer.name:
-            what, how = "the transfer", WaitAsyncEvent.name
+        how = WaitAsyncEvent.name if _is_transfer(first) else "pto.fence.barrier_all #pto.fence_scope<gm>"
+        what = _unit(first)
         return (
             f"{who} waits for a notice of {other} that does not cover this: before the notice {what} must have "
             f"ended ({how}), and the wait must need that notice"
@@ -94,8 +93,17 @@ def _names(conflict: Conflict, first: Party) -> tuple[str, str]:
     """The two sides; cores are named where there are two of them."""
     second = conflict.second
     if first.role == second.role:
-        return str(second.pipe), str(first.pipe)
-    return f"{second.role} {second.pipe}", f"{first.role} {first.pipe}"
+        return _unit(second), _unit(first)
+    return f"{second.role} {_unit(second)}", f"{first.role} {_unit(first)}"
+
+
+def _is_transfer(side: Party) -> bool:
+    """Whether an access is of a transfer that goes on beside the pipes of its core."""
+    return side.site.name == SimTransfer.name
+
+
+def _unit(side: Party) -> str:
+    return "the transfer" if _is_transfer(side) else str(side.pipe)
 
 
 def _alias(conflict: Conflict, first: Party) -> str:
@@ -144,7 +152,7 @@ def _label(conflict: Conflict, side: Party) -> str:
     if (between := _between(conflict)) is not None:
         return f"{between[0] if side is conflict.second else between[1]} {side.verb} here{scope}"
     core = f"{side.role} " if conflict.first and conflict.first.role != conflict.second.role else ""
-    return f"{core}{side.pipe} {side.verb} here{scope}"
+    return f"{core}{_unit(side)} {side.verb} here{scope}"
 
 
 def _scope(site: Site) -> str:
@@ -172,6 +180,8 @@ def _notes(conflict: Conflict, unconsumed: Mapping[tuple[str, str], Site]) -> li
         return []
     if conflict.relation == "between ranks" or conflict.is_told:
         return [_signal(conflict, first)]
+    if _is_transfer(first) and (first.block, first.role) == (second.block, second.role):
+        return [f"a transfer goes on until its event is waited for: no {WaitAsyncEvent.name} lies between the two"]
     if first.block != second.block:
         return ["blocks run at the same time, in no order"]
     if first.role != second.role:

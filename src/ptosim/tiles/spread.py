@@ -9,8 +9,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i16
 from xdsl.ir import SSAValue
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.build import Builder, Number
-from ptosim.language.types import REGISTER_BYTES, VregType
+from ptosim.language.types import VregType
 from ptosim.tiles.layout import element_offset
 from ptosim.tiles.refusal import Refused
 from ptosim.tiles.registers import Registers
@@ -29,7 +30,7 @@ def lane_width(tile: Tile) -> int:
 
 def fits(tile: Tile) -> bool:
     """Whether the elements of a register lie within the reach of an offset."""
-    lanes = min(REGISTER_BYTES // lane_width(tile), tile.buf.cols)
+    lanes = min(VECTOR_BYTES // lane_width(tile), tile.buf.cols)
     per_box, box, inner = _distances(tile)
     reach = (lanes - 1) // per_box * box + (per_box - 1) * inner
     return lane_width(tile) == 4 or reach < OFFSET_LIMIT

@@ -11,10 +11,10 @@ from typing import Literal
 
 from xdsl.ir import Attribute, SSAValue
 
-from ptosim.effects.element import Element
+from ptosim.effects.element import VECTOR_BYTES, Element
 from ptosim.language.build import Builder, Number, known
 from ptosim.language.tile_buf import ROW_PLUS_ONE, TileBuf
-from ptosim.language.types import REGISTER_BYTES, PtrType, element_of
+from ptosim.language.types import PtrType, element_of
 
 ViewLayout = Literal["nd", "dn", "nz", "mx_a_zz", "mx_b_nn"]
 
@@ -45,7 +45,7 @@ class Tile:
     @property
     def lanes(self) -> int:
         """Elements of a vector register."""
-        return REGISTER_BYTES // self.kind.bytes
+        return VECTOR_BYTES // self.kind.bytes
 
     @property
     def rows(self) -> Number:

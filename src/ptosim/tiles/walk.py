@@ -14,8 +14,9 @@ from functools import cache
 from xdsl.dialects.builtin import StringAttr, i32
 from xdsl.ir import Attribute, SSAValue
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.language.build import Builder, Number, known
-from ptosim.language.types import REGISTER_BYTES, MaskType, VregType
+from ptosim.language.types import MaskType, VregType
 from ptosim.tiles.values import Tile
 
 Body = Callable[..., Sequence[SSAValue] | None]
@@ -64,7 +65,7 @@ class Lanes:
 
     @property
     def per_register(self) -> int:
-        return REGISTER_BYTES // self.width
+        return VECTOR_BYTES // self.width
 
     @property
     def full(self) -> bool:

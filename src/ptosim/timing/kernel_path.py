@@ -75,8 +75,9 @@ def _row(recording: Recording, row: int, begin: int) -> Iterator[Stretch]:
             yield Stretch("scalar", core, 0, site, before, start)
         return
     cause = recording.causes[rows.detail[row]]
+    setter = core if rows.before[row] == NOTHING else rows.core[rows.before[row]]
     yield Stretch("sync", core, pipe, site, end - cause.hop, end, row)
-    yield Stretch("scalar", core, 0, cause.site, before, end - cause.hop)
+    yield Stretch("scalar", setter, 0, cause.site, before, end - cause.hop)
 
 
 def _end(recording: Recording, row: int, begin: int) -> int:

@@ -52,14 +52,6 @@ def leaves_buffer(place: Place, low: Value | int, high: Value | int) -> Value:
     return (place.known ^ 1) | (place.offset + low < 0) | (place.offset + high > place.size)
 
 
-def host_address(function: Function, pointer: Value, extent: Value | int, site: int) -> Value:
-    """The host address of `extent` bytes behind a GM pointer. Where they are not all in one buffer the kernel fails."""
-    place = locate(function, pointer)
-    function.check(leaves_buffer(place, 0, extent), site, pointer)
-    function.settle()  # there is no harmless address to go to instead
-    return place.base.at(place.offset)
-
-
 def read_inside(place: Place, dest: Value, width: Value) -> None:
     """`width` bytes to a host address; those outside the buffer read as zero."""
     low, high = place.clipped(width)

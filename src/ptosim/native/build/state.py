@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import F16, I1, I8, I16, I64, Type, Value
-from ptosim.native.vector.registers import REGISTER_BYTES, Mask, splat
+from ptosim.native.vector.registers import Mask, splat
 
 ALIGN_BYTES = 32
 
@@ -48,7 +49,7 @@ class Narrower(Exception):
 def shape_of(value: Native) -> Shape:
     match value:
         case Mask(width=width):
-            return Shape(I1.vector(REGISTER_BYTES // width), width)
+            return Shape(I1.vector(VECTOR_BYTES // width), width)
         case Align():
             return ALIGN
         case Value(kind=kind, uniform=Value(kind=scalar)):

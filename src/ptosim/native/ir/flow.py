@@ -122,9 +122,6 @@ class Function:
         a, b = arguments
         return made.with_range(combined(name, a.range, b.range, kind.bits))
 
-    def do_intrinsic(self, name: str, *arguments: Value, overloads: Sequence[Type]) -> None:
-        self.do(self._intrinsic(name, "void", arguments, overloads))
-
     def table(self, name: str) -> Value:
         """The address of a table of the module."""
         return Value(self, PTR, f"@{name}")

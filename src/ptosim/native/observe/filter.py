@@ -14,6 +14,7 @@ from typing import Any
 from xdsl.ir import Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import GM, PIPES_OF, CoreKind, Pipe, Space
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
@@ -33,7 +34,7 @@ from ptosim.native.ir.values import I1, I8, I64, Value
 from ptosim.native.observe import clocks, layout, rules, shadow, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Number, Observer, Step
-from ptosim.native.observe.layout import BLOCK, PIECE, STEPS, STORES, Area, Layout
+from ptosim.native.observe.layout import PIECE, STEPS, STORES, Area, Layout
 from ptosim.native.observe.records import Records, may_be_read
 from ptosim.native.observe.rows import Rows
 from ptosim.native.observe.scopes import Scope, scope_of
@@ -220,13 +221,13 @@ class Filter(Observer):
         place = f.confined(address, size)
         if active is not None:
             self._suspect(f, address.compare("ugt", size - extent))
-        if alignment % BLOCK and extent > BLOCK:
+        if alignment % GRANULE and extent > GRANULE:
             if core.f in self._scopes:
                 self._unaligned(core, space, place, active, unit)
                 return
-            self._suspect(f, (place & (BLOCK - 1)) != 0)  # a sort, which should begin with a block
-            alignment = BLOCK
-        touch = shadow.vector(f, place, extent) if alignment % BLOCK == 0 else shadow.element(f, place, extent)
+            self._suspect(f, (place & (GRANULE - 1)) != 0)  # a sort, which should begin with a block
+            alignment = GRANULE
+        touch = shadow.vector(f, place, extent) if alignment % GRANULE == 0 else shadow.element(f, place, extent)
         if active is not None:
             touch = shadow.active(f, touch, active(), unit)
         visit = self._visit(core, verb)
@@ -292,7 +293,7 @@ class Filter(Observer):
     @staticmethod
     def _lane(f: Function, place: Value, active: Value, extent: int) -> Touch:
         """One lane of a gather or scatter, if it is active."""
-        touch = shadow.vector(f, place, extent) if extent == BLOCK else shadow.element(f, place, extent)
+        touch = shadow.vector(f, place, extent) if extent == GRANULE else shadow.element(f, place, extent)
         none = touch.some.like(0)
         return Touch(touch.block, 1, active.select(touch.some, none), active.select(touch.whole, none))
 
@@ -440,7 +441,7 @@ class Filter(Observer):
             clocks.step(f)
         token = self.clocks.token(f, word)
         if step.private:
-            token.store(_either(f, again, self.clocks.load(token), clock), PIECE)
+            token.store(again.select(self.clocks.load(token), clock), PIECE)
             return
         waited = self.clocks.last_wait(f, word).load(words.integer(32), 4)
         self._suspect(f, again | waited.compare("ugt", clocks.of(clock, SLOT[destination])))
@@ -494,7 +495,3 @@ def _of_block(bits: Value, number: int) -> Value:
 
 def _is_not(f: Function, number: Number, wanted: int) -> Value:
     return number != wanted if isinstance(number, Value) else f.constant(I1, int(number != wanted))
-
-
-def _either(f: Function, condition: Value, first: Value, second: Value) -> Value:
-    return f.emit(first.kind, f"select {condition}, {first}, {second}")

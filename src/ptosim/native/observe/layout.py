@@ -2,8 +2,8 @@
 
 Pipes are numbered as the sync words number them (machine/sync.py); the scalar unit counts its steps in slot 0 and its
 stores in slot 7. A clock is a row of eight counts: so many entries of each pipe are known to have ended. A stamp is the
-number of an entry, counted on from block to block, so that nothing has to be cleared: what an earlier block left is
-below every clock of the next.
+number of an entry, which the bytes of a granule share; it is counted on from block to block, so that nothing has to be
+cleared: what an earlier block left is below every clock of the next.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import Pipe, Space
 from ptosim.machine.sync import BUFFER_IDS, CLUSTER_WORDS, CORE_WORDS, PIPES, SLOT
 
 STEPS, STORES = SLOT[Pipe.S], 7
 """The slots of the scalar unit."""
 
-BLOCK = 32
-"""Bytes of memory that share a stamp."""
 WORD = 4
 """Bytes of memory that share a bit, of those that say what is defined and what a scope has stored."""
 SLACK = 64
-"""Blocks behind the last one, which an access that is out of bounds may touch before the run ends."""
+"""Granules behind the last one, which an access that is out of bounds may touch before the run ends."""
 
 PIECE = 4 * PIPES
 """Bytes of a clock that are about one core."""
@@ -145,7 +144,7 @@ class Layout:
 
     def blocks(self, space: Space) -> int:
         """So many can be addressed: a confined address lies below a power of two."""
-        return (1 << (self.sizes[space] - 1).bit_length()) // BLOCK
+        return (1 << (self.sizes[space] - 1).bit_length()) // GRANULE
 
     def opposing(self, space: Space, verb: str) -> list[tuple[int, int, str]]:
         """The tracks that an access in this direction may be in conflict with, as place, slot and direction."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.fractal import FRACTAL
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import SLOT
@@ -16,13 +17,13 @@ from ptosim.native.ir.values import I64, Value
 from ptosim.native.observe import clocks, words
 from ptosim.native.observe.clocks import Clocks
 from ptosim.native.observe.hooks import Step
-from ptosim.native.observe.layout import BLOCK, WORD, Area
+from ptosim.native.observe.layout import WORD, Area
 from ptosim.native.observe.shadow import Shadow, Touch, Visit
 from ptosim.native.observe.turning import TURNED, turn_words
 
 AT_ONCE = 8
 """Blocks that one round of a loop looks at: their words fill an integer of 64 bits."""
-CHUNK = AT_ONCE * BLOCK
+CHUNK = AT_ONCE * GRANULE
 
 
 Suspect = Callable[[Function, Value], None]
@@ -146,7 +147,7 @@ class Rows:
         address, length = f.parameters
         visit = Visit(kind, slot, self.clocks.known(f, slot), clocks.count(f, slot))
         first = address.lshr(5)
-        end = (length + (BLOCK - 1)).lshr(5)
+        end = (length + (GRANULE - 1)).lshr(5)
         whole = length.lshr(8) * AT_ONCE
 
         def some(index: Value, _: list[Value]) -> Sequence[Value]:

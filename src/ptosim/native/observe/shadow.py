@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ptosim.effects.element import GRANULE
 from ptosim.effects.names import CoreKind, Pipe, Space
 from ptosim.machine.sync import PIPES, SLOT
 from ptosim.native.ir.context import Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I32, Type, Value
 from ptosim.native.observe import clocks, words
-from ptosim.native.observe.layout import BLOCK, STEPS, STORES, WORD, Area, Layout
+from ptosim.native.observe.layout import STEPS, STORES, WORD, Area, Layout
 from ptosim.native.vector.registers import any_lane, extract, splat
 
 V = SLOT[Pipe.V]
@@ -52,9 +53,9 @@ def _in_each(f: Function, number: Value, touch: Touch) -> Value:
 
 def vector(f: Function, address: Value, extent: int) -> Touch:
     """Bytes from the beginning of a block on."""
-    count = -(-extent // BLOCK)
+    count = -(-extent // GRANULE)
     assert count & (count - 1) == 0, f"{extent} bytes"
-    bits = count * BLOCK // WORD
+    bits = count * GRANULE // WORD
     covered = (1 << (extent // WORD)) - 1
     touched = (1 << -(-extent // WORD)) - 1
     kind = words.integer(bits)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ptosim.effects.element import GRANULE
 from ptosim.native.build.state import Align
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I8, I64, Value
-from ptosim.native.observe.layout import BLOCK, WORD
+from ptosim.native.observe.layout import WORD
 from ptosim.native.observe.shadow import Touch
 from ptosim.native.observe.words import lowest
 
@@ -49,7 +50,7 @@ class Held:
     def meets(self, touch: Touch) -> Value:
         """Whether blocks that are read may hold what is held back."""
         start = touch.block << 5
-        return (self.low.load(I64, 8) < start + touch.count * BLOCK) & (start < self.high.load(I64, 8))
+        return (self.low.load(I64, 8) < start + touch.count * GRANULE) & (start < self.high.load(I64, 8))
 
     def is_left(self) -> Value:
         return self.count.load(I64, 8) != 0
@@ -57,7 +58,7 @@ class Held:
 
 def written(f: Function, place: Value, low: Value, high: Value) -> Touch:
     """The bytes that a stream writes, from a place in UB on: up to eight blocks."""
-    inside = low & (BLOCK - 1)
+    inside = low & (GRANULE - 1)
     end = inside + (high - low)
     some = lowest(f, (end + WORD - 1).lshr(2)) & ~lowest(f, inside.lshr(2))
     whole = lowest(f, end.lshr(2)) & ~lowest(f, (inside + WORD - 1).lshr(2))

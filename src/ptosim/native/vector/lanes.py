@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I8, I64, Type, Value
-from ptosim.native.vector.registers import REGISTER_BYTES, lane_bytes, register_type, shuffle
+from ptosim.native.vector.registers import lane_bytes, register_type, shuffle
 
 LANES_AT_ONCE = 8
 """How many lanes one round of a loop over lanes deals with."""
@@ -61,8 +62,8 @@ Step = Callable[[Value, Value, list[Value]], Sequence[Value]]  # (lane, active a
 def each_lane(f: Function, vector: Value, active: Value, carried: Sequence[Value], step: Step) -> list[Value]:
     """One lane after the other, in a loop: its integer value and whether it is active, 0 or 1."""
     size = lane_bytes(vector.kind)
-    lanes = f.scratch(2 * REGISTER_BYTES)
-    flags = lanes.at(REGISTER_BYTES)
+    lanes = f.scratch(2 * VECTOR_BYTES)
+    flags = lanes.at(VECTOR_BYTES)
     lanes.store(vector, 64)
     flags.store(active.zext(I8), 64)
 

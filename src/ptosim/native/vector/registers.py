@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from ptosim.effects.element import VECTOR_BYTES
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.values import I1, I16, I32, I64, I256, PTR, Operand, Type, Value
 
-REGISTER_BYTES = 256
 GATHER_SLACK = 3
 
 
 def register_type(element: Type) -> Type:
     """A register seen as lanes of that element."""
-    return element.vector(REGISTER_BYTES * 8 // element.bits)
+    return element.vector(VECTOR_BYTES * 8 // element.bits)
 
 
 def lane_bytes(kind: Type) -> int:
@@ -167,11 +167,11 @@ class Mask:
         if width == self.width:
             return self.bits
         if self.is_empty or (self.is_full and width > self.width):
-            return self.function.constant(I1.vector(REGISTER_BYTES // width), int(self.is_full))
+            return self.function.constant(I1.vector(VECTOR_BYTES // width), int(self.is_full))
         return self.function.once(("lanes", self.bits.text, self.width, width), lambda: self._lanes(width))
 
     def _lanes(self, width: int) -> Value:
-        count = REGISTER_BYTES // width
+        count = VECTOR_BYTES // width
         if width > self.width:
             return shuffle(self.function, range(0, self.bits.kind.lanes, width // self.width), self.bits)
         spread = self.width // width
@@ -226,20 +226,15 @@ def constant_mask(function: Function, width: int, lanes: Iterable[int]) -> Mask:
 
 
 def full_mask(function: Function, width: int) -> Mask:
-    return Mask(function, function.constant(I1.vector(REGISTER_BYTES // width), 1), width)
+    return Mask(function, function.constant(I1.vector(VECTOR_BYTES // width), 1), width)
 
 
 def prefix_mask(function: Function, width: int, count: Value) -> Mask:
     """Lane i is set where i < count, an unsigned i32."""
-    lanes = REGISTER_BYTES // width
+    lanes = VECTOR_BYTES // width
     # 16-bit lanes compare twice as many at once; no lane number needs more
     limit = function.intrinsic("llvm.umin", I32, count, function.constant(I32, lanes)).trunc(I16)
     return Mask(function, lane_numbers(function, I16, lanes).compare("ult", splat(function, limit, lanes)), width)
-
-
-def mask_of_word(function: Function, word: Value) -> Mask:
-    """The mask with this 256-bit image."""
-    return Mask(function, word.bitcast(I1.vector(REGISTER_BYTES)), 1)
 
 
 def zeroed(vector: Value, mask: Mask) -> Value:
@@ -252,14 +247,6 @@ def zeroed(vector: Value, mask: Mask) -> Value:
         numbers = vector.uncanonical
         cleared.uncanonical = vector.emitter.emit(vector.kind, f"select {lanes}, {numbers}, {vector.like(0)}")
     return cleared
-
-
-def masked_load(function: Function, pointer: Value, kind: Type, active: Value) -> Value:
-    """The active lanes from memory, 0 in the others, whose memory is not touched."""
-    zero = function.constant(kind, 0)
-    return function.emit(
-        kind, f"call {kind} @llvm.masked.load.{kind.mangled}.p0(ptr align 1 {pointer.text}, {active}, {zero})"
-    )
 
 
 def masked_store(function: Function, pointer: Value, vector: Value, active: Value) -> None:

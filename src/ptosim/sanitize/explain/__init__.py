@@ -1,4 +1,7 @@
-"""What the kinds of findings mean: a text, a small kernel that has the finding, and the same kernel repaired."""
+"""What the kinds of findings mean: a text, a small kernel that has the finding, and the same kernel repaired.
+
+Some have a second of each, for what they are between ranks.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,9 @@ class Explanation:
     arguments: tuple[str, ...]
     repaired_arguments: tuple[str, ...]
     ranks: int | None = None
+    form: str = ""
+    """How its kernels are told from those of other explanations of the kind."""
+    between_ranks: Explanation | None = None
 
     @property
     def severity(self) -> str:
@@ -33,7 +39,7 @@ class Explanation:
     @property
     def file(self) -> str:
         """What the kernel is called in commands and findings."""
-        return f"{self.kind}.pto"
+        return f"{self.kind}{self.form}.pto"
 
     @property
     def changes(self) -> str:
@@ -43,7 +49,9 @@ class Explanation:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "severity": self.severity, "changes": self.changes}
+        """All of it; the second explanation, if there is one, in the same form."""
+        second = None if self.between_ranks is None else self.between_ranks.to_json()
+        return {**asdict(self), "severity": self.severity, "changes": self.changes, "between_ranks": second}
 
 
 def kinds() -> tuple[str, ...]:
@@ -56,9 +64,13 @@ def explanation(kind: str) -> Explanation:
     """The explanation of a kind."""
     if kind not in _texts():
         raise error("argument", f"there is no kind '{kind}'; the kinds are {', '.join(kinds())}")
-    words = _texts()[kind]
-    kernel = _read(f"{kind}.pto")
-    repaired = files(__name__).joinpath(f"{kind}.repaired.pto")
+    other = _between_ranks().get(kind)
+    return _made(kind, _texts()[kind], "", None if other is None else _made(kind, other, ".ranks", None))
+
+
+def _made(kind: str, words: Mapping[str, Any], form: str, between_ranks: Explanation | None) -> Explanation:
+    kernel = _read(f"{kind}{form}.pto")
+    repaired = files(__name__).joinpath(f"{kind}{form}.repaired.pto")
     arguments = tuple(words["arguments"])
     return Explanation(
         kind,
@@ -69,12 +81,19 @@ def explanation(kind: str) -> Explanation:
         arguments,
         tuple(words.get("repaired_arguments", arguments)),
         words.get("ranks"),
+        form,
+        between_ranks,
     )
 
 
 @cache
 def _texts() -> Mapping[str, Any]:
     return tomllib.loads(_read("kinds.toml"))
+
+
+@cache
+def _between_ranks() -> Mapping[str, Any]:
+    return tomllib.loads(_read("ranks.toml"))
 
 
 def _read(name: str) -> str:

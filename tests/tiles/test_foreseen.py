@@ -1,12 +1,15 @@
-"""Rules that only lowering knows and that constants break: a load tells them, so that `ptosim verify` does."""
+"""Rules that only lowering knows and that constants break: `ptosim verify` warns of them, a run is refused."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import ptosim
 from language.move_kernel import expanded
 from ptosim import PTOError
+from ptosim.cli import main
 
 EXTRACT = "pto.textract ins(%s, %row, %col : S, index, index) outs(%d : D)"
 MOVE = "pto.tmov ins(%s : S) outs(%d : D)"
@@ -64,13 +67,11 @@ def test_windows_begin_where_their_memory_can(
     source: str, dest: str, wrong: tuple[int, int], right: tuple[int, int]
 ) -> None:
     tiles = {"s": source, "d": dest}
-    with pytest.raises(PTOError) as refused:
-        load(EXTRACT, tiles, *wrong)
-    (found,) = refused.value.diagnostics
+    (found,) = load(EXTRACT, tiles, *wrong).refused
     assert found.kind == "misaligned"
     assert found.line == 7
     assert "must be a multiple of" in found.message
-    load(EXTRACT, tiles, *right)
+    assert not load(EXTRACT, tiles, *right).refused
 
 
 @pytest.mark.parametrize(
@@ -81,9 +82,10 @@ def test_windows_begin_where_their_memory_can(
     ],
 )
 def test_rows_of_parameters_fill_their_units(source: str, wrong: str, right: str) -> None:
-    with pytest.raises(PTOError, match="misaligned: a row in"):
-        load(MOVE, {"s": source.format(8), "d": wrong})
-    load(MOVE, {"s": source.format(16), "d": right})
+    (found,) = load(MOVE, {"s": source.format(8), "d": wrong}).refused
+    assert found.kind == "misaligned"
+    assert found.message.startswith("a row in")
+    assert not load(MOVE, {"s": source.format(16), "d": right}).refused
 
 
 @pytest.mark.parametrize(
@@ -100,9 +102,20 @@ def test_rows_of_parameters_fill_their_units(source: str, wrong: str, right: str
 def test_scales_belong_to_their_operand(binding: str, message: str) -> None:
     _, *rest = PRODUCT.splitlines()
     tiles = {**MX, "o": MX["s"]}
-    with pytest.raises(PTOError, match=f"invalid: .*{message}"):
-        load("\n".join([binding, *rest]), tiles)
-    load(PRODUCT, MX)
+    (found,) = load("\n".join([binding, *rest]), tiles).refused
+    assert found.kind == "invalid"
+    assert message in found.message
+    assert not load(PRODUCT, MX).refused
+
+
+def test_verify_warns_of_what_a_run_will_refuse(tmp_path: Path) -> None:
+    file = tmp_path / "extract.pto"
+    file.write_text(load(EXTRACT, {"s": "MAT<64x64xf16>", "d": "LEFT<16x32xf16>"}, 8).source)
+    ended = CliRunner().invoke(main, ["verify", str(file)])
+    assert ended.exit_code == 0
+    assert "warning: misaligned" in ended.output
+    assert "a run ends here; the text is accepted" in ended.output
+    assert CliRunner().invoke(main, ["verify", "--strict", str(file)]).exit_code == 1
 
 
 def test_what_nothing_can_run_is_verified_all_the_same() -> None:

@@ -1,0 +1,33 @@
+"""Barriers on machines that let dependent operations of one pipe overlap: V and M of a2a3.
+
+No run of micro-instructions shows that such a barrier is missing, so no trial can tell; the analysis names the
+operation that may start too early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ptosim.diagnostics import Diagnostic
+from ptosim.sanitize.edit import Edit, edited
+
+MOST = 64
+"""So many barriers, one after the other: each may make others superfluous."""
+
+
+def barrier(found: Diagnostic) -> Edit | None:
+    """The line that holds an operation back until its pipe has ended what is before."""
+    if found.location is None:
+        return None
+    return Edit("before", found.location.line, f"pto.barrier #pto.pipe<PIPE_{found.pipe}>")
+
+
+def held_back(text: str, early: Callable[[str], Sequence[Diagnostic]]) -> str:
+    """A text with a barrier before every operation that may start too early: those that `early` names, the first of
+    them first."""
+    for _ in range(MOST):
+        edits = sorted(filter(None, map(barrier, early(text))), key=lambda edit: edit.line)
+        if not edits:
+            break
+        text = edited(text, edits[:1]).text
+    return text
