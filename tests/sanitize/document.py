@@ -121,7 +121,7 @@ the arguments, and program order is one of them. (Sums of floats by atomic store
 After the first race, later findings describe one possible execution. A test compares random programs that check clean
 under random schedules.
 
-**What it costs.** A kernel without findings costs 1.2 to 2 times its native run: compiled code finds out which blocks
+**What it costs.** A kernel without findings costs 1.1 to 1.6 times its native run: compiled code finds out which blocks
 may have any, and only those are judged (docs/engines.md says how, and which kernels are judged as a whole). A block
 that is judged costs about three times the reference engine, and a second run where loads are suspected.
 Memory does not grow with the number of steps. Hints cost nothing while there are no findings, nor where one of the

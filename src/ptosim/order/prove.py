@@ -248,8 +248,8 @@ class _Judge:
         return len(cores) == 2 and CUBE not in cores and both
 
     def _is_certain(self, earlier: Range, later: Range, apart: int) -> bool:
-        """Whether two ranges meet for sure: their bytes are known, or they begin at the same one."""
-        if self._is_exact(earlier) and self._is_exact(later):
+        """Whether two ranges meet for sure: their bytes are known and without gaps, or they begin at the same one."""
+        if self._is_exact(earlier) and self._is_exact(later) and not (earlier.has_gaps or later.has_gaps):
             return True
         turns = range(max(len(earlier.spans), len(later.spans)))
         pairs = [

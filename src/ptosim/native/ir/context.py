@@ -73,6 +73,7 @@ class Word(IntEnum):
     OBSERVED_AIV0 = 129  # and for other cores of it
     OBSERVED_AIV1 = 130
     RECORD = 131  # address of what notes accesses to GM (observe/records.py)
+    READABLE = 132  # bits by the number of a buffer: whether an observed kernel may read it (observe/stand_ins.py)
 
 
 class Register(IntEnum):
@@ -116,7 +117,7 @@ class Register(IntEnum):
 
 REGISTER_ROOM = 40  # words
 READS_FOLLOWED = 4
-WORDS = Word.RECORD + 1  # the whole context
+WORDS = Word.READABLE + 1  # the whole context
 
 
 def register_word(register: Register) -> int:

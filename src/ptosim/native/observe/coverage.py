@@ -96,8 +96,7 @@ def is_covered(op: Operation, target: str) -> bool:
     record = effects().get(name)
     if record is None:
         return False
-    accesses = record.accesses(static_of(op, target))
-    return is_followed(record) or not (accesses or _is_absent(record))
+    return is_followed(record) or not (_is_absent(record) or record.accesses(static_of(op, target)))
 
 
 def is_followed(record: Effects) -> bool:

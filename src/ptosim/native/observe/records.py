@@ -11,7 +11,7 @@ from ptosim.effects.geometry import minimum
 from ptosim.machine.memory import OFFSET_BITS
 from ptosim.machine.sync import PIPES
 from ptosim.native.build.core import Core
-from ptosim.native.ir.context import Word
+from ptosim.native.ir.context import WORD_BYTES, Word
 from ptosim.native.ir.flow import Function
 from ptosim.native.ir.module import Module
 from ptosim.native.ir.values import I32, I64, PTR, Value
@@ -49,8 +49,8 @@ class Records:
 
 
 def may_be_read(f: Function, pointer: Value) -> Value:
-    """Whether code may read the buffer that a pointer names: a record of such an access fails otherwise."""
-    return (clocks.at(f, layout.READABLE).load(I64, 8).lshr(_buffer(pointer)) & 1) != 0
+    """Whether code may read the buffer that a pointer names."""
+    return (f.word(Word.READABLE).load(I64, WORD_BYTES).lshr(_buffer(pointer)) & 1) != 0
 
 
 def _buffer(pointer: Value) -> Value:

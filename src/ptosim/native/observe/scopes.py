@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
+from ptosim.effects.record import no_accesses
 from ptosim.effects.vector_stream import STORE_STREAM
 from ptosim.language.dependence import executed, stores, waiting
 from ptosim.language.function import Call
@@ -63,6 +64,8 @@ def _loads(operations: Iterable[Operation], target: str) -> list[Operation]:
     found: list[Operation] = []
     for op in operations:
         record = effects().get(op.name)
-        if record and any(access.direction == "read" for access in record.accesses(static_of(op, target))):
+        if record is None or record.accesses is no_accesses:
+            continue
+        if any(access.direction == "read" for access in record.accesses(static_of(op, target))):
             found.append(op)
     return found

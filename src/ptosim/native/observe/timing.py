@@ -32,6 +32,7 @@ from ptosim.native.build.issue import to_word
 from ptosim.native.ir.context import WORD_BYTES
 from ptosim.native.ir.values import I64, PTR, Value
 from ptosim.native.observe.hooks import Number, Observer
+from ptosim.native.observe.records import may_be_read
 from ptosim.native.observe.timekeeping import (
     NO_COUNTER,
     Routine,
@@ -113,6 +114,9 @@ class Timing(Observer):
         """Where cores meet, entries may be queued still: the machine says when all have ended."""
         if self.alone:
             call(core.f, Routine.END)
+
+    def is_needed(self, core: Core, pointer: Value) -> Value:
+        return may_be_read(core.f, pointer)
 
     # --- the scalar unit ----------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM, CoreKind, Pipe, Space
+from ptosim.effects.record import no_accesses
 from ptosim.language.dependence import executed
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
@@ -41,7 +42,7 @@ def tracks_of(entries: Mapping[CoreKind, PTOFunction], target: str) -> set[Track
         called = {op for scope in scopes for op in executed(scope)}
         for op in reached(entry):
             record = effects().get(op.name)
-            if record is None or core_of(op) not in (None, kind):
+            if record is None or record.accesses is no_accesses or core_of(op) not in (None, kind):
                 continue
             if op.name in _NAMED_BY_REGISTER:
                 found |= {(space, 0, SLOT[Pipe.FIX], "reads") for space in _SEGMENTS}

@@ -12,6 +12,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from ptosim.effects.catalogue import effects
 from ptosim.effects.names import GM
+from ptosim.effects.record import no_accesses
 from ptosim.language.control import For, If, Yield
 from ptosim.language.function import Function as PTOFunction
 from ptosim.language.function import reached
@@ -49,7 +50,7 @@ def usage(program: KernelProgram, target: str) -> Usage | None:
 def _accesses(op: Operation, target: str) -> Iterator[tuple[SSAValue, str]]:
     """The pointers to GM behind which an operation reads or writes."""
     record = effects().get(op.name)
-    if record is None or not isinstance(op, PTOOperation):
+    if record is None or record.accesses is no_accesses or not isinstance(op, PTOOperation):
         return
     for access in record.accesses(static_of(op, target)):
         if access.space is GM:

@@ -147,6 +147,7 @@ class Tables:
             Word.BUFFER_NUM: count,
             Word.HANDOUT: self.handout.buffer_info()[0],
             Word.MAX_STEPS: min(invocation.max_steps, _LARGEST),
+            Word.READABLE: _signed(invocation.readable),
         }
 
     def of_block(self, block: int) -> dict[Word, int]:
