@@ -174,6 +174,17 @@ def test_exponentials_of_differences(case):
     assert same(got, np.exp(difference).astype("f4").astype(x.dtype), element)
 
 
+def test_a_column_stands_before_a_tile_that_is_a_block_wide():
+    x, y = numbers("f32", (5, 8), seed=9), numbers("f32", (5, 1), seed=10)
+    got = expanded(
+        "pto.trowexpandmax ins(%a, %b : A, B) outs(%d : D)",
+        a=column("f32", 5, "DN", y, known=False),
+        b=Given("5x8xf32", x, valid=(5, 8)),
+        d=Given("5x8xf32", valid=(5, 8)),
+    )
+    assert same(got, JOINED["max"](y, x), "f32")
+
+
 def test_exponentials_with_the_column_first():
     x, y = numbers("f32", (5, 131), seed=9), numbers("f32", (5, 1), seed=10)
     got = expanded(

@@ -78,7 +78,7 @@ class TLoad(TileOperation):
         tile = self.tile("dst")
         if target == "a5" and tile.element_bytes == 8 and tile.pad > 1:
             yield at_type(self, "dst", "of 8-byte elements with pad 0 (null) or 1 (zero) on a5", tile.pad)
-        if tile.loc != "vec":
+        if tile.loc != "vec" or tile.rows == 1:  # one row is linear, whatever boxes its type has
             return
         legal = list(is_laid_out(self, "dst", "ND", "DN", "NZ", on=" in vec"))
         yield from legal or self._same_layout()

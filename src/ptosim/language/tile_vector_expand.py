@@ -90,8 +90,9 @@ def _is_whole(source: TileBuf, result: TileBuf) -> bool:
     return all(map(agree, source.valid, result.valid))
 
 
-def _has_room_for_a_column_only(source: TileBuf) -> bool:
-    return source.layout == "DN" or source.cols * source.element_bytes == 32
+def _resemblance(source: TileBuf) -> int:
+    """How much the shape of a tile is that of a column: a whole tile is row-major, and may be a block wide."""
+    return 2 if source.layout == "DN" else int(source.cols * source.element_bytes == 32)
 
 
 def column_role(op: TileOperation) -> str:
@@ -102,7 +103,7 @@ def column_role(op: TileOperation) -> str:
     src0, src1, result = (op.tile(role) for role in ("src0", "src1", "dst"))
     turned = _is_whole(src1, result) and _is_column(src0, result)
     if turned and _is_whole(src0, result) and _is_column(src1, result):
-        turned = _has_room_for_a_column_only(src0) and not _has_room_for_a_column_only(src1)
+        turned = _resemblance(src0) > _resemblance(src1)
     return "src0" if turned else "src1"
 
 

@@ -193,7 +193,7 @@ class _Judge:
             if open_ >> entry.number & 1:
                 runs = both_run(walker.places, entry, meeting.later, meeting.distance)
                 times = walker.times(meeting.later) if isinstance(walker, TurnWalker) else {}
-                if runs is not False:
+                if runs is not False and self._is_possible(times):
                     self._race(entry, meeting, times, bool(runs))
         state.open[meeting.later.pipe] &= ~open_
 

@@ -105,8 +105,7 @@ class Values:
         body = loop.body.block
         self._loops[body] = path
         first, step = self.number(loop.lb), self.number(loop.step)
-        limits = (self.number(loop.ub), *bounds_of(loop))
-        iterations = min((most for end in limits if (most := _trips(first, end, step)) is not None), default=None)
+        iterations = _trips(first, self.number(loop.ub), step)
         iteration = self.common.iterations.setdefault(
             path, Symbol(path, 0, None if iterations is None else max(iterations - 1, 0), is_iteration=True)
         )
@@ -118,7 +117,8 @@ class Values:
             self._known[argument] = self._stepping(argument, start, following, iteration)
         if any(self._is_open(argument) for argument in carried) and iterations != 0:
             self._learn_turns(loop, path)
-        return iterations
+        allowed = [iterations, *(_trips(first, end, step) for end in bounds_of(loop))]
+        return min((most for most in allowed if most is not None), default=None)
 
     def _stepping(self, argument: SSAValue, start: SSAValue, following: SSAValue, iteration: Symbol) -> Known:
         """A carried value that stays, or grows by the same amount each time."""
